@@ -1,0 +1,211 @@
+"""Every way dpsql says no, with a code, a place and a way out.
+
+    Error (PEP 249)
+    |-- InterfaceError              the API was called in a way that means nothing
+    `-- DatabaseError
+        |-- ProgrammingError        D1xx syntax, D2xx names and types, D8xx policy
+        |-- NotSupportedError       D25x not answered, D3xx no finite bound, D4xx ownership lost
+        |-- OperationalError        D5xx budget and ledger, D6xx engine
+        |-- DataError, IntegrityError   (PEP 249 wants the names; nothing raises them)
+        `-- InternalError           D9xx our bug; a debit already made stands
+
+A refusal is raised by code: ``raise refuse("D301", "this SUM has no finite bound", span, help="...")``.
+It depends on the query, the policy and the ledger, never on the data.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Place(Protocol):
+    """Anything with a start and an end in the source text."""
+
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+
+
+class Warning(Exception):  # noqa: A001 - PEP 249 fixes the name
+    """PEP 249's Warning; dpsql raises none."""
+
+
+class Error(Exception):
+    """The root of everything dpsql raises on purpose."""
+
+    def __init__(
+        self,
+        code: str,
+        title: str,
+        span: Place | None = None,
+        *,
+        label: str = "",
+        notes: tuple[str, ...] = (),
+        help: str = "",
+    ) -> None:
+        super().__init__(title)
+        self.code = code
+        self.title = title
+        self.start = None if span is None else span.start
+        self.end = None if span is None else span.end
+        self.label = label
+        self.notes = notes
+        self.help = help
+        self.text = ""
+        self.name = "query"
+
+    def within(self, text: str, name: str) -> Error:
+        """The same error, knowing the text its span points into (the innermost text wins)."""
+        if not self.text:
+            self.text, self.name = text, name
+        return self
+
+    @property
+    def position(self) -> tuple[int, int] | None:
+        """Line and column, counted from one; None when the error has no place in a text."""
+        if self.start is None or not self.text:
+            return None
+        before = self.text[: self.start]
+        return before.count("\n") + 1, self.start - (before.rfind("\n") + 1) + 1
+
+    def __str__(self) -> str:
+        lines = [f"error[{self.code}]: {self.title}"]
+        if self.position is not None and self.start is not None:
+            lines += self._excerpt(*self.position, self.start, self.end or self.start + 1)
+        elif self.label:
+            lines.append(f"  = {self.label}")
+        lines += [f"  = note: {note}" for note in self.notes]
+        if self.help:
+            lines.append(f"  = help: {self.help}")
+        return "\n".join(lines)
+
+    def _excerpt(self, line: int, column: int, start: int, end: int) -> list[str]:
+        whole = self.text.split("\n")[line - 1]
+        left = max(0, column - 60)
+        shown = whole[left : left + 120].replace("\t", " ")
+        width = max(1, min(end - start, len(whole) - column + 1, 120 - (column - 1 - left)))
+        gutter = " " * len(str(line))
+        caret = " " * (column - 1 - left) + "^" * width
+        return [
+            f"{gutter}--> {self.name}:{line}:{column}",
+            f"{gutter} |",
+            f"{line} | {shown}",
+            f"{gutter} | {caret} {self.label}".rstrip(),
+        ]
+
+
+class InterfaceError(Error):
+    """The API was used wrongly: a closed cursor, a parameter of no known type."""
+
+    def __init__(self, title: str, help: str = "") -> None:
+        super().__init__("D001", title, help=help)
+
+
+class DatabaseError(Error):
+    """PEP 249's root of everything that is about the database or the query."""
+
+
+class ProgrammingError(DatabaseError):
+    """The text, a name, a type or the policy is wrong."""
+
+
+class NotSupportedError(DatabaseError):
+    """SQL understands it; dpsql does not answer it, and says why."""
+
+
+class OperationalError(DatabaseError):
+    """Budget, ledger or engine: nothing the query's author wrote wrongly."""
+
+
+class DataError(DatabaseError):
+    """PEP 249 asks for the name. dpsql makes every value total, so nothing raises it."""
+
+
+class IntegrityError(DatabaseError):
+    """PEP 249 asks for the name. dpsql only reads, so nothing raises it."""
+
+
+class InternalError(DatabaseError):
+    """A bug of ours. What was debited stays debited."""
+
+
+CODES: dict[str, str] = {
+    "D001": "the API was called in a way that means nothing",
+    "D101": "the text is not SQL that we can read",
+    "D102": "one statement at a time",
+    "D103": "the text is too long or too deeply nested",
+    "D104": "only queries are answered; this statement does something else",
+    "D105": "this piece of syntax is not on the list of what we read",
+    "D106": "the parameters do not fit the question marks",
+    "D201": "no such table",
+    "D202": "no such column",
+    "D203": "the column name means more than one column here",
+    "D204": "no such function",
+    "D205": "these types do not go together",
+    "D251": "this function is not on the list of vetted functions",
+    "D252": "this clause is not answered over private rows",
+    "D253": "this aggregate is not answered",
+    "D254": "a window over private rows looks at several units",
+    "D255": "a subquery over private rows is neither per unit nor a release",
+    "D301": "a sum needs a finite bound",
+    "D302": "nothing says where one unit's contribution starts to be clipped",
+    "D303": "a public table may multiply one private row too often",
+    "D304": "private group keys need a delta to be shown",
+    "D305": "the numbers do not fit the fixed-point grid",
+    "D401": "private tables are joined on something that is not the unit",
+    "D402": "single private rows are never shown",
+    "D403": "the privacy unit, or what identifies one, is never an output",
+    "D404": "rows kept by this outer join belong to nobody",
+    "D405": "public rows would be chosen by private ones",
+    "D406": "a set operation needs the unit on both sides",
+    "D501": "the budget does not hold this price",
+    "D502": "the price is above the owner's ceiling for one query",
+    "D503": "a price must be a finite positive number",
+    "D504": "the policy knows no such analyst",
+    "D505": "the ledger belongs to another database or another promise",
+    "D506": "the ledger is damaged",
+    "D507": "the ledger is busy or cannot be written",
+    "D508": "the owner's hook is closed to analysts",
+    "D601": "the engine failed; what was debited stays debited",
+    "D602": "the database cannot be opened",
+    "D801": "the policy is not TOML",
+    "D802": "the policy holds a key we do not know",
+    "D803": "a value in the policy means nothing",
+    "D804": "the policy and the database's tables disagree",
+    "D805": "a declared key is not one",
+    "D806": "the unit is not of one kind everywhere",
+    "D807": "the policy file cannot be read",
+    "D901": "an error of dpsql's own",
+}
+
+
+def class_of(code: str) -> type[DatabaseError]:
+    """Which of PEP 249's classes a code belongs to."""
+    match code[1], code[2]:
+        case ("1", _) | ("8", _):
+            return ProgrammingError
+        case ("2", "5"):
+            return NotSupportedError
+        case ("2", _):
+            return ProgrammingError
+        case ("3", _) | ("4", _):
+            return NotSupportedError
+        case ("5", _) | ("6", _):
+            return OperationalError
+        case _:
+            return InternalError
+
+
+def refuse(
+    code: str,
+    title: str,
+    span: Place | None = None,
+    *,
+    label: str = "",
+    notes: tuple[str, ...] = (),
+    help: str = "",
+) -> DatabaseError:
+    """An error of the class that its code belongs to."""
+    assert code in CODES, code
+    return class_of(code)(code, title, span, label=label, notes=notes, help=help)

@@ -1,0 +1,205 @@
+"""What is known of a column: its type, the values it can take, whether it can be NULL.
+
+Column("age", INTEGER, Interval(0, 120), nullable=True)
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from enum import Enum
+from typing import TypeAlias
+
+Value: TypeAlias = bool | int | float | Decimal | str | datetime.date | datetime.datetime | None
+"""A Python value that a literal, a parameter or a listed domain may hold."""
+
+Number: TypeAlias = int | float
+"""An end of a range. Dates count days, timestamps microseconds, since 1970-01-01."""
+
+
+class Kind(Enum):
+    """Families of SQL types: two columns compare only within one (numbers with numbers...)."""
+
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    DECIMAL = "decimal"
+    FLOAT = "float"
+    TEXT = "text"
+    DATE = "date"
+    TIMESTAMP = "timestamp"
+    TIMESTAMPTZ = "timestamp with time zone"
+    TIME = "time"
+    INTERVAL = "interval"
+    UUID = "uuid"
+    NULL = "null"
+    OPAQUE = "opaque"  # JSON, LIST, STRUCT, MAP, BLOB...: counted and tested for NULL, nothing else
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """A SQL type: its family and DuckDB's spelling of it (``DECIMAL(15,2)``)."""
+
+    kind: Kind
+    sql: str
+
+    @property
+    def numeric(self) -> bool:
+        return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+
+
+BOOLEAN = Type(Kind.BOOLEAN, "BOOLEAN")
+INTEGER = Type(Kind.INTEGER, "INTEGER")
+BIGINT = Type(Kind.INTEGER, "BIGINT")
+HUGEINT = Type(Kind.INTEGER, "HUGEINT")
+DOUBLE = Type(Kind.FLOAT, "DOUBLE")
+VARCHAR = Type(Kind.TEXT, "VARCHAR")
+DATE = Type(Kind.DATE, "DATE")
+TIMESTAMP = Type(Kind.TIMESTAMP, "TIMESTAMP")
+TIMESTAMPTZ = Type(Kind.TIMESTAMPTZ, "TIMESTAMP WITH TIME ZONE")
+TIME = Type(Kind.TIME, "TIME")
+INTERVAL = Type(Kind.INTERVAL, "INTERVAL")
+UUID = Type(Kind.UUID, "UUID")
+NULL = Type(Kind.NULL, '"NULL"')
+
+_INTEGERS = {
+    "TINYINT": (-(2**7), 2**7 - 1),
+    "SMALLINT": (-(2**15), 2**15 - 1),
+    "INTEGER": (-(2**31), 2**31 - 1),
+    "BIGINT": (-(2**63), 2**63 - 1),
+    "HUGEINT": (-(2**127), 2**127 - 1),
+    "UTINYINT": (0, 2**8 - 1),
+    "USMALLINT": (0, 2**16 - 1),
+    "UINTEGER": (0, 2**32 - 1),
+    "UBIGINT": (0, 2**64 - 1),
+    "UHUGEINT": (0, 2**128 - 1),
+}
+_PLAIN = {
+    "BOOLEAN": Kind.BOOLEAN,
+    "DOUBLE": Kind.FLOAT,
+    "FLOAT": Kind.FLOAT,
+    "VARCHAR": Kind.TEXT,
+    "DATE": Kind.DATE,
+    "TIMESTAMP": Kind.TIMESTAMP,
+    "TIMESTAMP_S": Kind.TIMESTAMP,
+    "TIMESTAMP_MS": Kind.TIMESTAMP,
+    "TIMESTAMP_NS": Kind.TIMESTAMP,
+    "TIMESTAMP WITH TIME ZONE": Kind.TIMESTAMPTZ,
+    "TIME": Kind.TIME,
+    "INTERVAL": Kind.INTERVAL,
+    "UUID": Kind.UUID,
+    '"NULL"': Kind.NULL,
+}
+
+
+def type_named(sql: str) -> Type:
+    """The Type for DuckDB's spelling of it; an ENUM is text, what we do not know is OPAQUE."""
+    if sql in _INTEGERS:
+        return Type(Kind.INTEGER, sql)
+    if sql in _PLAIN:
+        return Type(_PLAIN[sql], sql)
+    if sql.startswith("DECIMAL(") and sql.endswith(")"):
+        return Type(Kind.DECIMAL, sql)
+    if sql.startswith("ENUM("):
+        return Type(Kind.TEXT, sql)
+    return Type(Kind.OPAQUE, sql)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Every value lies between ``low`` and ``high``, both included; an infinite end is no bound."""
+
+    low: Number
+    high: Number
+
+    def __post_init__(self) -> None:
+        if not self.low <= self.high:  # written so that NaN fails too
+            raise ValueError(f"no interval from {self.low} to {self.high}")
+
+    @property
+    def finite(self) -> bool:
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Categories:
+    """Every value is one of these (NULL is not listed: ``nullable`` says whether it may occur)."""
+
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Every value stands in this column of a public table, which can be read for the list."""
+
+    table: str
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Nothing is known but the type."""
+
+
+Domain: TypeAlias = Interval | Categories | Listed | Anything
+
+ANYTHING = Anything()
+EVERYWHERE = Interval(-math.inf, math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is known of any value: of a column, and of every scalar computed from columns."""
+
+    type: Type
+    domain: Domain = ANYTHING
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A named column of a relation."""
+
+    name: str
+    fact: Fact
+
+
+Schema: TypeAlias = tuple[Column, ...]
+
+
+def type_range(type: Type) -> Interval:
+    """The numbers a type can hold at all: all a rendered scalar may rely on."""
+    if type.sql in _INTEGERS:
+        return Interval(*_INTEGERS[type.sql])
+    if type.kind is Kind.DECIMAL:
+        width, scale = decimal_size(type)
+        return Interval(-(10.0 ** (width - scale)), 10.0 ** (width - scale))
+    if type.kind is Kind.BOOLEAN:
+        return Interval(0, 1)
+    return EVERYWHERE
+
+
+def decimal_size(type: Type) -> tuple[int, int]:
+    """Width and scale of a DECIMAL."""
+    width, _, scale = type.sql[len("DECIMAL(") : -1].partition(",")
+    return int(width), int(scale or 0)
+
+
+def range_of(fact: Fact) -> Interval:
+    """The numeric range of a fact, from its domain or else from its type."""
+    match fact.domain:
+        case Interval() as interval:
+            return interval
+        case Categories(values) if values and all(
+            isinstance(value, bool | int | float | Decimal) for value in values
+        ):
+            numbers = [_number(value) for value in values]
+            return Interval(min(numbers), max(numbers))
+        case _:
+            return type_range(fact.type)
+
+
+def _number(value: Value) -> Number:
+    assert isinstance(value, bool | int | float | Decimal)
+    return int(value) if isinstance(value, bool | int) else float(value)

@@ -1,0 +1,202 @@
+"""What a query asks for, and what exactly will be released for it.
+
+    Split = stages of (Measure..., Post)          what bind and rewrite make
+    Plan  = stages of (Planned measure..., Post)  what is paid, run, explained and audited
+
+A Measure is the release point: an aggregate that drops the unit. A Post is ordinary SQL over released
+and public tables.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from fractions import Fraction
+from typing import TypeAlias
+
+from dpsql.ir.column import Column, Type, Value
+from dpsql.ir.event import Event
+from dpsql.ir.relation import AggregateCall, Named, Relation
+from dpsql.ir.scalar import Scalar
+from dpsql.ir.source import Source, Span
+
+
+class Part(Enum):
+    """What one row adds to a statistic, in grid steps, where its condition holds (else 0)."""
+
+    ROWS = "rows"  # most
+    UNITS = "units"  # most, once per unit and group
+    VALUE = "value"  # (clamped argument - offset) / step
+    REST = "rest"  # most - (clamped argument - offset) / step
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A bounded number per row, summed over rows as an exact integer.
+
+    ``argument`` is clamped to [low, high]; NULL and NaN add nothing. ``step`` is the SQL value of one
+    grid step, and no row adds more than ``most`` steps. For ROWS and UNITS the argument, if there is
+    one, must only not be NULL. Two statistics that compare equal are measured once.
+    """
+
+    part: Part
+    argument: Scalar | None
+    condition: Scalar | None
+    step: Fraction
+    most: int
+    low: float | int = 0
+    high: float | int = 0
+    offset: float | int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """How an aggregate is computed from released statistics (their positions in the measure)."""
+
+    call: AggregateCall
+    statistics: tuple[int, ...]
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Statistics (positions) of which one row adds at most ``most`` steps in L1, all together."""
+
+    statistics: tuple[int, ...]
+    most: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measure:
+    """An aggregate without the unit in its keys: the place where privacy is paid for.
+
+    ``name`` is the released table that the Post reads. bind fills the first four fields, rewrite the
+    others; ``units`` is the position of the hidden count of units that decides which groups show.
+    """
+
+    name: str
+    relation: Relation
+    keys: tuple[Named, ...]
+    aggregates: tuple[AggregateCall, ...]
+    span: Span | None = field(default=None, repr=False)
+    statistics: tuple[Statistic, ...] = ()
+    families: tuple[Family, ...] = ()
+    finishes: tuple[Finish, ...] = ()
+    units: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Post:
+    """SQL over released tables and public ones, printed from our own checked tree.
+
+    ``tables`` are the public tables it reads, with the columns it names. ``noised`` tells for each
+    output column which released column it passes through unchanged: (measure, aggregate), or None.
+    """
+
+    sql: str
+    columns: tuple[str, ...]
+    tables: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    noised: tuple[tuple[str, str] | None, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """Measures that are taken together, and the SQL over what they release."""
+
+    measures: tuple[Measure, ...]
+    post: Post
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Split:
+    """A bound query: where privacy ends is decided."""
+
+    source: Source
+    stages: tuple[Stage, ...]
+
+
+class Norm(Enum):
+    """The norm in which a unit's whole vector is bounded."""
+
+    L1 = 1
+    L2 = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """One draw for every number of a measure: mechanism, scale and sensitivity in grid steps."""
+
+    mechanism: str
+    norm: Norm
+    sensitivity: int
+    scale: float
+    event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class PublicKeys:
+    """Every combination of these values is shown, empty or not (one list per key)."""
+
+    domains: tuple[tuple[Value, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """A group is shown when its noisy count of units reaches ``steps`` grid steps."""
+
+    statistic: int
+    steps: int
+    units: float
+    event: Event
+
+
+KeyRule: TypeAlias = PublicKeys | Threshold
+
+
+class Shape(Enum):
+    """How the engine bounds a unit's contribution; each enforces the noise's sensitivity."""
+
+    ROWS = "one row per unit: one pass"
+    UNIT = "the unit's sums, then one clip"
+    L1 = "one norm per unit, rows scaled"
+    CELLS = "sums per unit and group, then one clip"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Planned:
+    """A measure, how it is bounded, noised, shown and finished."""
+
+    measure: Measure
+    keys: tuple[Column, ...]
+    rule: KeyRule
+    shape: Shape
+    noise: Noise
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        if isinstance(self.rule, Threshold):
+            return (self.noise.event, self.rule.event)
+        return (self.noise.event,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedStage:
+    """A stage whose measures are planned."""
+
+    measures: tuple[Planned, ...]
+    post: Post
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it."""
+
+    source: Source
+    stages: tuple[PlannedStage, ...]
+    epsilon: float
+    accountant: str
+    digest: str
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        return tuple(e for stage in self.stages for each in stage.measures for e in each.events)

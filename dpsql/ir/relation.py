@@ -1,0 +1,165 @@
+"""Tables that a query speaks of: a small closed set of immutable nodes.
+
+    Project(Filter(Join(Scan("visits"), Scan("patients")))))
+
+Names of columns are unique inside one query, so a join simply puts two schemas side by side and a
+``Ref`` needs no qualifier. Every private relation carries a hidden column that holds the unit; the
+analyst's name for the unit column resolves to that very column, so that the unit is known by lineage.
+Relations compare by identity; ``repr`` shows their structure without spans.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TypeAlias
+
+from dpsql.ir.column import Fact
+from dpsql.ir.scalar import Scalar
+from dpsql.ir.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class ScanColumn:
+    """A column of a scanned table: our name for it, the table's name for it, what is known of it."""
+
+    name: str
+    source: str
+    fact: Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One step of the path to the unit: ``column`` of the table so far equals ``table.key``."""
+
+    column: str
+    table: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """How a scanned table knows its unit.
+
+    ``name`` is the hidden column; its value is ``column`` of the scanned table, or of the last table
+    of ``links``. ``rows`` is where clipping starts (a guess); ``at_most`` is what an enforced key
+    proves of the rows of one unit, or None.
+    """
+
+    name: str
+    column: str
+    links: tuple[Link, ...]
+    rows: int | None
+    at_most: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Scan:
+    """A table of the policy. ``key`` holds our names of its declared unique key, if all are here.
+
+    ``owner`` is None for a public table, whose ``size`` (rows, public) is known.
+    Rows whose unit is NULL are dropped here, before anything else.
+    """
+
+    table: str
+    columns: tuple[ScanColumn, ...]
+    key: tuple[str, ...]
+    owner: Owner | None
+    size: int | None = None
+    span: Span | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Given:
+    """A subtree of public tables only, run whole by the sealed engine and handed down as a table."""
+
+    name: str
+    sql: str
+    columns: tuple[ScanColumn, ...]
+    tables: tuple[str, ...]
+    size: int
+    span: Span | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Filter:
+    """The rows for which ``condition`` is true."""
+
+    input: Relation
+    condition: Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A scalar under a name."""
+
+    name: str
+    scalar: Scalar
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Project:
+    """Exactly these columns (the hidden unit column is always among them, as a plain Ref)."""
+
+    input: Relation
+    columns: tuple[Named, ...]
+
+
+class JoinKind(Enum):
+    """RIGHT joins are read as LEFT ones with the sides exchanged."""
+
+    INNER = "inner"
+    LEFT = "left"
+    FULL = "full"
+    SEMI = "semi"
+    ANTI = "anti"
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Join:
+    """Both sides' columns (SEMI and ANTI: the left side's).
+
+    ``unit`` names the hidden column of a FULL join, which is the unit of whichever side has it.
+    """
+
+    kind: JoinKind
+    left: Relation
+    right: Relation
+    condition: Scalar | None
+    unit: str | None = None
+    span: Span | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """An aggregate under a name. ``argument`` is None for COUNT(*)."""
+
+    name: str
+    function: str
+    argument: Scalar | None
+    distinct: bool = False
+    condition: Scalar | None = None  # FILTER (WHERE ...)
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Aggregate:
+    """Per-unit work: the unit is among ``keys``. What drops the unit is a Measure, not a relation.
+
+    DISTINCT that keeps the unit is an Aggregate without aggregates.
+    """
+
+    input: Relation
+    keys: tuple[Named, ...]
+    aggregates: tuple[AggregateCall, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Union:
+    """UNION ALL of two relations with the same column names, the unit in the same position."""
+
+    left: Relation
+    right: Relation
+
+
+Relation: TypeAlias = Scan | Given | Filter | Project | Join | Aggregate | Union

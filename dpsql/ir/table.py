@@ -1,0 +1,54 @@
+"""Exact tables, released tables, answers: before noise, after it, and for the analyst."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.ir.column import Value
+
+
+class ExactTable:
+    """Exact sums in grid steps, one row per group: hot. It shows nothing and cannot be pickled."""
+
+    __slots__ = ("groups", "sums")
+
+    def __init__(self, groups: list[tuple[Value, ...]], sums: NDArray[np.int64]) -> None:
+        assert sums.shape[0] == len(groups)
+        self.groups = groups
+        self.sums = sums  # one row per group, one column per statistic
+
+    def __repr__(self) -> str:
+        return "ExactTable(not shown)"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("an ExactTable is never stored")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleasedTable:
+    """Noisy sums in grid steps, sorted by their keys. Anybody may see it."""
+
+    groups: list[tuple[Value, ...]]
+    sums: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """What the analyst gets: rows, what they cost, what remains, how far the noise reaches.
+
+    ``margins`` holds one tuple per row: the 95 % half-width of each value, None where a value carries
+    no noise. ``repeated`` says that the ledger served an answer that was paid for before.
+    """
+
+    columns: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    margins: list[tuple[float | None, ...]]
+    cost: float
+    remaining: float
+    repeated: bool = False
+    note: str = ""

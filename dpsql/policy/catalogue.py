@@ -1,0 +1,83 @@
+"""What an engine says of a database, and what the policy makes of it.
+
+An engine describes (``Catalogue``), ``policy.check`` judges, and the binder reads ``Known``: the only
+tables and columns that exist for an analyst.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.ir.column import Column
+from dpsql.ir.relation import Link
+
+
+@dataclass(frozen=True, slots=True)
+class FoundColumn:
+    """A column as the database has it. ``collation`` is None where text compares by its bytes."""
+
+    name: str
+    sql: str
+    nullable: bool
+    collation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTable:
+    """A table as the database has it. ``unique`` lists the column sets the database itself enforces."""
+
+    name: str  # "patients", or "sales.orders" outside the main schema
+    columns: tuple[FoundColumn, ...]
+    unique: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """All base tables of a database. No row counts: those of private tables are exact private numbers."""
+
+    tables: tuple[FoundTable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A declared unique key: no two rows agree on these columns (rows with a NULL in them aside)."""
+
+    table: str
+    columns: tuple[str, ...]
+    line: int = 0  # of the policy
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """A table as the binder sees it: names as the database spells them.
+
+    Private tables have a ``unit_column``: their own, or that of the last table of ``links``.
+    ``at_most`` is 1 where the unit column is a unique key that was enforced or verified, else None.
+    ``lines`` maps a column to the line of the policy that declares it, for notes in errors.
+    """
+
+    name: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    public: bool
+    unit_column: str | None = None
+    links: tuple[Link, ...] = ()
+    rows: int | None = None
+    at_most: int | None = None
+    size: int | None = None
+    lines: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """Everything that exists for an analyst, and the words the policy uses for it."""
+
+    unit: str
+    tables: tuple[KnownTable, ...]
+    policy_name: str
+    timezone: str = "UTC"
+
+    def table(self, name: str) -> KnownTable | None:
+        """By name, with DuckDB's case folding."""
+        folded = name.casefold()
+        return next((each for each in self.tables if each.name.casefold() == folded), None)
