@@ -1,0 +1,102 @@
+"""The shelf of aggregates: which bounded statistics each needs, and how it is made of them.
+
+An aggregate is a file of this folder with ``RULES``; membership is discovered. Inside per-unit work
+it is computed exactly (``per_unit``, ``result``); at a release point its ``needs`` become statistics,
+and ``estimate`` makes the answer of the noisy sums. ``estimate`` is all that margins know of it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.ir.column import DOUBLE, HUGEINT, Fact, Interval, Kind, Type, decimal_size
+
+Floats = NDArray[np.float64]
+
+
+class Unbounded(Exception):
+    """The argument has no finite range, or none that this aggregate could use."""
+
+    def __init__(self, title: str, help: str, code: str = "D301") -> None:
+        super().__init__(title)
+        self.title, self.help, self.code = title, help, code
+
+
+class Need(Enum):
+    """What an aggregate wants to know of the rows (or of the units) in a group."""
+
+    ROWS = "how many rows"
+    UNITS = "how many units"
+    TOTAL = "the sum of the argument"
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """Released sums in SQL units, one array each, as far as they were needed."""
+
+    rows: Floats | None = None
+    units: Floats | None = None
+    total: Floats | None = None
+    range: Interval | None = None
+
+
+class Rule(Protocol):
+    """What a file of the shelf says about its aggregate."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def needs(self) -> tuple[Need, ...]:
+        """Empty for an aggregate that is computed per unit only."""
+        ...
+
+    def result(self, argument: Fact | None, rows: int | None) -> Fact:
+        """Type and range over at most about ``rows`` rows; raises Unbounded if it cannot be computed."""
+        ...
+
+    def per_unit(self, argument: str, fact: Fact | None) -> str:
+        """The exact aggregate over one unit's rows, in any order; conditions are already inside."""
+        ...
+
+    def estimate(self, sums: Sums) -> Floats:
+        """The answer from noisy sums; NaN stands for NULL."""
+        ...
+
+
+@cache
+def shelf() -> dict[str, Rule]:
+    """Every aggregate, by name."""
+    found: dict[str, Rule] = {}
+    for module in pkgutil.iter_modules(__path__, __name__ + "."):
+        rules: tuple[Rule, ...] = importlib.import_module(module.name).RULES
+        found |= {rule.name: rule for rule in rules}
+    return found
+
+
+def type_of_sum(type: Type) -> Type:
+    """DuckDB's type of a SUM over this type."""
+    match type.kind:
+        case Kind.INTEGER | Kind.BOOLEAN:
+            return HUGEINT
+        case Kind.DECIMAL:
+            return Type(Kind.DECIMAL, f"DECIMAL(38,{decimal_size(type)[1]})")
+        case Kind.FLOAT:
+            return DOUBLE
+        case _:
+            raise Unbounded(
+                f"{type.sql} values cannot be added up",
+                "cast the column to a number first, or count it",
+                code="D205",
+            )
+
+
+__all__ = ["Floats", "Need", "Rule", "Sums", "Unbounded", "shelf", "type_of_sum"]

@@ -1,0 +1,57 @@
+"""The only readers of private rows: an engine is a file of this folder.
+
+Plan -> ExactTable
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from dpsql.ir.column import Value
+from dpsql.ir.plan import Planned
+from dpsql.ir.table import ExactTable
+from dpsql.policy.catalogue import Catalogue, Key
+
+
+class Engine(Protocol):
+    """What the session and the pipeline ask of a database."""
+
+    def describe(self) -> Catalogue:
+        """Tables and columns, and which keys the database itself enforces. No row is read."""
+        ...
+
+    def version(self) -> str:
+        """Which data this is: changes whenever the data may have."""
+        ...
+
+    def identity(self) -> str:
+        """Which database this is, whatever its data."""
+        ...
+
+    def size(self, table: str) -> int:
+        """How many rows a public table has."""
+        ...
+
+    def values(self, table: str, column: str) -> tuple[Value, ...]:
+        """The distinct values of a column of a public table, sorted, NULL left out."""
+        ...
+
+    def is_key(self, key: Key) -> bool:
+        """Whether no two rows agree on these columns (rows with a NULL among them aside)."""
+        ...
+
+    def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
+        """A public table whole: its column types, and its rows."""
+        ...
+
+    def measure(self, planned: Planned) -> ExactTable:
+        """The exact sums of a planned measure. Called after the debit, and never before."""
+        ...
+
+    def measure_sql(self, planned: Planned) -> str:
+        """The SQL that ``measure`` would run."""
+        ...
+
+    def interrupt(self) -> None: ...
+
+    def close(self) -> None: ...

@@ -1,8 +1,16 @@
 """The shelf of scalar functions: what each does to types and ranges, and how it is made total.
 
-A family is a file of this folder that defines ``FUNCTIONS``; membership is discovered. ``result``
-may rely on the declared facts of its arguments; ``render`` may rely on their types alone, since a
-declared range says nothing of the rows that break it.
+A family is a file of this folder that defines ``FUNCTIONS``; membership is discovered.
+
+    read(node)              which function a piece of the text means           reading.py
+    call(name, scalars...)  the checked Call, text constants read as dates...  meaning.py
+    fact_of(scalar, facts)  its type, its range, whether it can be NULL        meaning.py
+    sql_of(scalar, ...)     SQL for it that raises on no data whatever         printing.py
+
+Every rendered call is total by itself: it widens before it computes and narrows with TRY_CAST, or it
+stands in a CASE that is exact. TRY is not used: DuckDB 2.0 lifts ``a + b`` out of ``TRY(a + b)`` and
+``TRY((a + b) * 2)`` in one SELECT and computes it unguarded. It lifts nothing out of a branch of a
+CASE. The other rule of this shelf: no work and no output that grows with a value beyond a fixed cap.
 """
 
 from __future__ import annotations
@@ -12,8 +20,9 @@ import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeAlias
 
-from dpsql.ir.column import Fact, Type
+from dpsql.ir.column import Fact, Kind, Type
 from dpsql.ir.scalar import Literal
 
 
@@ -32,24 +41,55 @@ class Argument:
     fact: Fact
     literal: Literal | None = None
 
+    @property
+    def type(self) -> Type:
+        return self.fact.type
+
+    @property
+    def kind(self) -> Kind:
+        return self.fact.type.kind
+
+
+Arguments: TypeAlias = tuple[Argument, ...]
+Groups: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+def apart(count: int) -> Groups:
+    """No argument has to be of another one's kind."""
+    return ()
+
+
+def together(count: int) -> Groups:
+    """All arguments are of one kind."""
+    return (tuple(range(count)),)
+
 
 @dataclass(frozen=True, slots=True)
 class Function:
     """One scalar function under DuckDB's name for it.
 
-    ``result``  (arguments, cast target) -> Fact, or raises Unfit
-    ``render``  (the arguments as SQL, arguments, cast target) -> SQL that never raises on any data
-    ``unify``   the arguments must be of one kind: text constants are read as the kind of the others
+    ``result``  (arguments, cast target) -> Fact, or raises Unfit; a range says nothing of NULL and NaN
+    ``render``  (the arguments as SQL, arguments, cast target) -> SQL that never raises on any data;
+                the facts of these arguments follow from their types alone, since a declared range says
+                nothing of the rows that break it
+    ``arity``   the least and the greatest number of arguments
+    ``alike``   number of arguments -> the positions that must be of one kind: text constants there are
+                read as the kind of the others
     ``strict``  NULL in any argument gives NULL
     ``example`` one call over the columns of the property test's table
     """
 
     name: str
-    result: Callable[[tuple[Argument, ...], Type | None], Fact]
-    render: Callable[[tuple[str, ...], tuple[Argument, ...], Type | None], str]
+    result: Callable[[Arguments, Type | None], Fact]
+    render: Callable[[tuple[str, ...], Arguments, Type | None], str]
     example: str
-    unify: bool = False
+    arity: tuple[int, int] = (1, 1)
+    alike: Callable[[int], Groups] = apart
     strict: bool = True
+
+
+MANY = 1_000
+"""As many arguments as anyone may write."""
 
 
 @cache

@@ -21,10 +21,16 @@ class LaplaceEvent:
 
 @dataclass(frozen=True, slots=True)
 class GaussianEvent:
-    """Rounded continuous Gaussian noise of deviation ``scale``; the sensitivity is in L2."""
+    """Rounded continuous Gaussian noise of deviation ``scale``; the sensitivity is in L2.
+
+    ``epsilon`` and ``delta`` are the point of its privacy curve that was planned, for accountants that
+    add up points; they verify it.
+    """
 
     sensitivity: int
     scale: float
+    epsilon: float | None = None
+    delta: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

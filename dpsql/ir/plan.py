@@ -89,14 +89,14 @@ class Measure:
 class Post:
     """SQL over released tables and public ones, printed from our own checked tree.
 
-    ``tables`` are the public tables it reads, with the columns it names. ``noised`` tells for each
-    output column which released column it passes through unchanged: (measure, aggregate), or None.
+    ``tables`` are the public tables it reads. The first outputs are ``columns``; ``margins`` tells for
+    each of them which further output holds its half-width, or None.
     """
 
     sql: str
     columns: tuple[str, ...]
-    tables: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    noised: tuple[tuple[str, str] | None, ...] = ()
+    tables: tuple[str, ...]
+    margins: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,13 +164,17 @@ class Shape(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Planned:
-    """A measure, how it is bounded, noised, shown and finished."""
+    """A measure, how it is bounded, noised, shown and finished.
+
+    ``groups`` is the number of groups beyond which a unit is left out, where the threshold needs one.
+    """
 
     measure: Measure
     keys: tuple[Column, ...]
     rule: KeyRule
     shape: Shape
     noise: Noise
+    groups: int | None = None
 
     @property
     def events(self) -> tuple[Event, ...]:

@@ -41,12 +41,13 @@ class Link:
 class Owner:
     """How a scanned table knows its unit.
 
-    ``name`` is the hidden column; its value is ``column`` of the scanned table, or of the last table
-    of ``links``. ``rows`` is where clipping starts (a guess); ``at_most`` is what an enforced key
-    proves of the rows of one unit, or None.
+    ``name`` is the hidden column, ``fact`` what is known of it; its value is ``column`` of the scanned
+    table, or of the last table of ``links``. ``rows`` is where clipping starts (a guess); ``at_most``
+    is what an enforced key proves of the rows of one unit, or None.
     """
 
     name: str
+    fact: Fact
     column: str
     links: tuple[Link, ...]
     rows: int | None
@@ -55,7 +56,7 @@ class Owner:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Scan:
-    """A table of the policy. ``key`` holds our names of its declared unique key, if all are here.
+    """A table of the policy. ``keys`` are its declared unique keys, each enforced or verified.
 
     ``owner`` is None for a public table, whose ``size`` (rows, public) is known.
     Rows whose unit is NULL are dropped here, before anything else.
@@ -63,7 +64,7 @@ class Scan:
 
     table: str
     columns: tuple[ScanColumn, ...]
-    key: tuple[str, ...]
+    keys: tuple[tuple[str, ...], ...]
     owner: Owner | None
     size: int | None = None
     span: Span | None = field(default=None, repr=False)
@@ -110,23 +111,16 @@ class JoinKind(Enum):
 
     INNER = "inner"
     LEFT = "left"
-    FULL = "full"
-    SEMI = "semi"
-    ANTI = "anti"
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Join:
-    """Both sides' columns (SEMI and ANTI: the left side's).
-
-    ``unit`` names the hidden column of a FULL join, which is the unit of whichever side has it.
-    """
+    """Both sides' columns, side by side; None as the condition joins every row with every row."""
 
     kind: JoinKind
     left: Relation
     right: Relation
     condition: Scalar | None
-    unit: str | None = None
     span: Span | None = field(default=None, repr=False)
 
 

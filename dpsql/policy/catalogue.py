@@ -6,10 +6,11 @@ tables and columns that exist for an analyst.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dpsql.ir.column import Column
 from dpsql.ir.relation import Link
+from dpsql.policy.names import fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Key:
 
     table: str
     columns: tuple[str, ...]
-    line: int = 0  # of the policy
+    line: int = field(default=0, compare=False)  # of the policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,8 @@ class KnownTable:
     """A table as the binder sees it: names as the database spells them.
 
     Private tables have a ``unit_column``: their own, or that of the last table of ``links``.
-    ``at_most`` is 1 where the unit column is a unique key that was enforced or verified, else None.
+    ``keys`` are all declared unique keys, each enforced or verified, and ``key`` is the first of them.
+    ``at_most`` is 1 where the unit column is such a key, else None.
     ``lines`` maps a column to the line of the policy that declares it, for notes in errors.
     """
 
@@ -66,6 +68,7 @@ class KnownTable:
     at_most: int | None = None
     size: int | None = None
     lines: tuple[tuple[str, int], ...] = ()
+    keys: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,5 +82,5 @@ class Known:
 
     def table(self, name: str) -> KnownTable | None:
         """By name, with DuckDB's case folding."""
-        folded = name.casefold()
-        return next((each for each in self.tables if each.name.casefold() == folded), None)
+        folded = fold(name)
+        return next((each for each in self.tables if fold(each.name) == folded), None)

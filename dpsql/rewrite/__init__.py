@@ -1,0 +1,20 @@
+"""Split -> Split: make every unit's contribution finite. One pass per file, in this order."""
+
+from __future__ import annotations
+
+from dpsql.errors import Error
+from dpsql.ir.plan import Split
+from dpsql.policy.catalogue import Known
+from dpsql.rewrite.statistics import to_statistics
+
+PASSES = (to_statistics,)
+
+
+def rewrite(split: Split, known: Known) -> Split:
+    """All passes, one after the other."""
+    try:
+        for each in PASSES:
+            split = each(split, known)
+    except Error as error:
+        raise error.within(split.source.text, split.source.name) from None
+    return split

@@ -1,0 +1,150 @@
+"""From one way of measuring privacy to another, always to the safe side.
+
+    gaussian_delta(sigma, epsilon)   up      the curve of Gaussian noise on L2 sensitivity 1
+    analytic_sigma(epsilon, delta)   up      its inverse
+    zcdp_eps(rho, delta)             up      what rho amounts to
+    zcdp_rho(epsilon, delta)         down    its inverse
+    laplace_rho(eps0)                up      rho of Laplace noise, exact to fifty digits
+    laplace_eps0(rho)                down    its inverse
+    rho_sigma(rho)                   up      the Gaussian of a rho
+
+Float errors are bounded beside each formula; the tests hold all of them against other libraries.
+"""
+
+from __future__ import annotations
+
+import decimal
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+from dpsql.accounting.rounding import at_most
+from dpsql.mechanisms import at_least
+
+_ULPS = 2.0**-50
+
+
+def gaussian_delta(sigma: float, epsilon: float) -> float:
+    """Phi(1/2s - eps s) - e^eps Phi(-1/2s - eps s) (Balle and Wang 2018, theorem 8)."""
+    delta, error = _gaussian_curve(sigma, epsilon)
+    return min(1.0, delta + error)
+
+
+def _gaussian_curve(sigma: float, epsilon: float) -> tuple[float, float]:
+    """The same in floats, and how far they may be off."""
+    x, y = epsilon * sigma - 0.5 / sigma, epsilon * sigma + 0.5 / sigma
+    if math.isinf(y * y):  # sigma is nearly 0, or so large that delta is below every float
+        return (1.0 if sigma < 1 else 0.0), math.ulp(0.0)
+    first, second = math.exp(_log_tail(x)), math.exp(min(0.0, epsilon + _log_tail(y)))
+    # x and y are right to 2 ulps of y, their tails therefore to 2 y (1 + y) of themselves; epsilon < y^2
+    error = (first + second) * (16 + 2 * y * y) * _ULPS + second * 1e-12 + math.ulp(0.0)
+    return max(0.0, first - second), error
+
+
+def _log_tail(x: float) -> float:
+    """ln Phi(-x); beyond 36, where erfc leaves the floats, by its asymptotic series (error 3e-13)."""
+    if x < 36:
+        return math.log(math.erfc(x / math.sqrt(2)) / 2)
+    q = 1 / (x * x)
+    series = q * (-1 + q * (3 + q * (-15 + q * 105)))
+    return -x * x / 2 - math.log(x * math.sqrt(2 * math.pi)) + math.log1p(series)
+
+
+def analytic_sigma(epsilon: float, delta: float) -> float:
+    """The smallest deviation with gaussian_delta <= delta, for it and for what rounds to nearly it."""
+    _check(epsilon, delta)
+
+    def enough(sigma: float) -> bool:
+        value, error = _gaussian_curve(sigma, epsilon)
+        return value + 4 * error <= delta  # two errors apart are the values of two neighbours
+
+    low = high = 1.0
+    while not enough(high):
+        low, high = high, high * 2
+    while enough(low):
+        low, high = low / 2, low
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def zcdp_eps(rho: float, delta: float) -> float:
+    """The epsilon for which rho-zCDP is (epsilon, delta)-private (Canonne, Kamath, Steinke 2020, prop. 12).
+
+    delta = exp((a-1)(a rho - eps)) (1-1/a)^a / (a-1) holds for every order a > 1: a missed minimum would
+    cost accuracy, not privacy.
+    """
+    _check(rho, delta)
+
+    def epsilon_at(b: float) -> float:
+        return (b + 1) * rho + _excess(delta, b)
+
+    b = _best_order(lambda b: (2 * b + 1) * rho - epsilon_at(b) - math.log1p(1 / b))
+    return max(0.0, epsilon_at(b) + (b + 1) * rho * _ULPS + _excess_error(delta, b))
+
+
+def zcdp_rho(epsilon: float, delta: float) -> float:
+    """The largest rho with zcdp_eps(rho, delta) <= epsilon."""
+    _check(epsilon, delta)
+
+    def rho_at(b: float) -> float:
+        return (epsilon - _excess(delta, b)) / (b + 1)
+
+    b = _best_order(lambda b: (2 * b + 1) * rho_at(b) - epsilon - math.log1p(1 / b))
+    return max(0.0, (epsilon * (1 - _ULPS) - _excess(delta, b) - _excess_error(delta, b)) / (b + 1))
+
+
+def _excess(delta: float, b: float) -> float:
+    """eps - a rho at order a = b + 1: (ln(1/delta) + a ln(1-1/a) - ln(a-1)) / (a-1)."""
+    return (-math.log(delta) - (b + 1) * math.log1p(1 / b) - math.log(b)) / b
+
+
+def _excess_error(delta: float, b: float) -> float:
+    return (-math.log(delta) + (b + 1) * math.log1p(1 / b) + abs(math.log(b))) / b * _ULPS
+
+
+def _best_order(slope: Callable[[float], float]) -> float:
+    """Where the derivative of ln delta in the order, less one, changes its sign. It does once.
+
+    ln delta is convex in the order for fixed rho and eps, so {order: delta is reached with this eps} is
+    an interval for every eps, and the same holds for rho.
+    """
+    low, high = -60.0, 60.0  # of its logarithm
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (middle, high) if slope(math.exp(middle)) < 0 else (low, middle)
+    return math.exp(high)
+
+
+_DIGITS = decimal.Context(prec=80, rounding=decimal.ROUND_CEILING, Emin=-(10**6), Emax=10**6, traps=[])
+
+
+def laplace_rho(eps0: Fraction) -> Fraction:
+    """eps0 - 1 + exp(-eps0), the zCDP of (rounded) Laplace noise; never more than eps0^2 / 2.
+
+    In float64 this cancels, and would charge nothing for 3e-9.
+    """
+    x = _DIGITS.divide(decimal.Decimal(eps0.numerator), decimal.Decimal(eps0.denominator))
+    power = _DIGITS.next_plus(_DIGITS.exp(_DIGITS.minus(x)))
+    return min(Fraction(_DIGITS.add(_DIGITS.subtract(x, decimal.Decimal(1)), power)), eps0 * eps0 / 2)
+
+
+def laplace_eps0(rho: Fraction) -> float:
+    """The eps0 of Laplace noise that costs at most rho: between sqrt(2 rho) and rho + sqrt(2 rho)."""
+    low = math.sqrt(2 * at_most(rho)) * (1 - _ULPS)
+    high = at_least(rho) + low + math.ulp(low)
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if laplace_rho(Fraction(middle)) <= rho else (low, middle)
+    return low
+
+
+def rho_sigma(rho: Fraction) -> float:
+    """1 / sqrt(2 rho): the deviation, per unit of L2 sensitivity, of Gaussian noise that costs rho."""
+    return 1 / math.sqrt(2 * at_most(rho)) * (1 + _ULPS)
+
+
+def _check(positive: float, delta: float) -> None:
+    if not (0 < positive < math.inf and 1e-300 < delta < 1):
+        raise ValueError(f"no conversion of {positive} at delta {delta}")

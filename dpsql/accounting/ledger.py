@@ -1,0 +1,192 @@
+"""The budget: what was granted, what was spent, and what was answered for it.
+
+    promise -- grant -- debit -- answer -- debit -- share -- answer -- ...      (entries.py)
+
+A debit is checked and written in one transaction, so the sum of all debits never passes the grant: not
+with many processes, not after a kill. It is never taken back. One statement on one version of the data
+is debited once: who asks again joins the debit, and its first answer is everybody's answer. An analyst
+who joins another's debit pays from their own share only, for the database lost nothing more.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+from types import TracebackType
+
+from dpsql.accounting import Spent
+from dpsql.accounting.chain import Chain, create, exists, place
+from dpsql.accounting.entries import Account, Debit, Entry, Granted, Paid, Promise, Stored, entry_of, now
+from dpsql.errors import refuse
+
+MOST = 10**60  # far above every budget, far below what an int can be printed with
+
+
+class Ledger:
+    """The file as a filter: ``debit_or_join`` before a private row is read, ``store`` before anybody sees."""
+
+    created: bool
+
+    def __init__(self, path: Path, patience: float, created: bool) -> None:
+        self._account = Account()
+        self._chain = Chain(path, patience, self._account.fold)
+        self.created = created
+
+    @classmethod
+    def open(
+        cls, path: Path, promise: Promise, granted: Granted, *, create: bool = True, patience: float = 10.0
+    ) -> Ledger:
+        """The ledger at this place, bound to this promise; ``patience`` is how long to wait for a lock."""
+        _check_grants(granted)
+        where = place(path)
+        ledger = cls(where, patience, created=not exists(where) and _found(where, promise, granted, create))
+        try:
+            with ledger._chain.reading():
+                ledger._check_promise(promise)
+                changes = ledger._account.changes(granted)
+            if changes:
+                with ledger._chain.writing() as pen:
+                    for change in ledger._account.changes(granted):
+                        pen.append(change)
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
+    def spent(self, analyst: str | None = None) -> Spent:
+        """What all analysts together have spent, or one of them."""
+        with self._chain.reading():
+            return self._account.spent.get(analyst, Spent())
+
+    def stored(self, digest: str, version: str, analyst: str) -> Stored | None:
+        """What this analyst has paid for already, if this statement on this data is among it."""
+        with self._chain.reading():
+            paid = self._account.latest.get((digest, version))
+            return None if paid is None or analyst not in paid.payers else self._stored(paid)
+
+    def debit_or_join(self, debit: Debit) -> Stored:
+        """Pay, once, durably: what comes back holds an answer only if somebody has stored one before."""
+        _check_debit(debit)
+        with self._chain.writing() as pen:
+            account = self._account
+            named = debit.analyst or None
+            paid = account.latest.get((debit.digest, debit.version))
+            # Noise at another price needs that price: an open debit is joined only at its own.
+            if paid is None or (paid.answer is None and paid.price != debit.price):
+                account.afford(named, debit.price)
+                account.afford(None, debit.price)
+                content = {
+                    "kind": "debit",
+                    "time": now(),
+                    "analyst": debit.analyst,
+                    "sql": debit.sql,
+                    "digest": debit.digest,
+                    "version": debit.version,
+                    "events": debit.events,
+                    "epsilon": debit.epsilon,
+                }
+                return Stored(pen.append(content | asdict(debit.price)), None, debit.price)
+            if debit.analyst not in paid.payers:
+                if named is not None:
+                    account.afford(named, paid.price)
+                pen.append({"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id})
+            return self._stored(paid)
+
+    def store(self, debit_id: int, answer: bytes) -> bytes:
+        """Keep the answer of a debit, durably; the first one kept is the one that everybody gets."""
+        assert type(answer) is bytes
+        with self._chain.writing() as pen:
+            paid = self._account.debits.get(debit_id)
+            if paid is None:
+                raise refuse("D901", f"an answer without a debit: the ledger has no debit {debit_id}")
+            if paid.answer is not None:
+                return self._chain.payload(paid.answer)
+            pen.append({"kind": "answer", "time": now(), "debit": debit_id}, answer)
+            return answer
+
+    def verified(self, version: str) -> frozenset[str]:
+        """The declared facts that were found to hold for this very version of the data."""
+        with self._chain.reading():
+            return self._account.verified.get(version, frozenset())
+
+    def note_verified(self, version: str, facts: frozenset[str]) -> None:
+        with self._chain.writing() as pen:
+            news = facts - self._account.verified.get(version, frozenset())
+            if news:
+                pen.append({"kind": "verified", "time": now(), "version": version, "facts": sorted(news)})
+
+    def entries(self) -> tuple[Entry, ...]:
+        """Everything, in the order in which it happened."""
+        links = self._chain.everything()
+        by_id = {link.id: link.content for link in links}
+        answered = {link.content["debit"] for link in links if link.content["kind"] == "answer"}
+        return tuple(
+            entry_of(link, by_id.get(link.content.get("debit", link.id), {}), answered) for link in links
+        )
+
+    def close(self) -> None:
+        self._chain.close()
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _stored(self, paid: Paid) -> Stored:
+        answer = None if paid.answer is None else self._chain.payload(paid.answer)
+        return Stored(paid.id, answer, paid.price)
+
+    def _check_promise(self, promise: Promise) -> None:
+        kept, asked = self._account.promise, asdict(promise)
+        wrong = [name for name in asked if kept.get(name) != asked[name]]
+        if wrong:
+            raise refuse(
+                "D505",
+                f"this ledger belongs to another {' and '.join(wrong)}",
+                label=f"{self._chain.path} was opened under a promise that nothing can change later",
+                notes=tuple(f"{name}: {kept.get(name)!r} there, {asked[name]!r} here" for name in wrong),
+                help="go back to what the ledger was opened with, or name another ledger file; "
+                "what a new ledger grants comes on top of everything that this one has spent",
+            )
+
+
+def _found(path: Path, promise: Promise, granted: Granted, create_it: bool) -> bool:
+    if not create_it:
+        raise refuse(
+            "D507",
+            "there is no ledger",
+            label=f"nothing is at {path}",
+            help="a new ledger is a new budget: put the old one back, or let the owner create one",
+        )
+    first = {"kind": "open", "time": now(), "promise": asdict(promise)}
+    return create(path, [first, *Account().changes(granted)])
+
+
+def _check_spent(spent: Spent) -> None:
+    for number in (spent.main, spent.delta):
+        if type(number) is not int or not 0 <= number <= MOST:
+            raise refuse("D503", "a price is two whole numbers, neither negative")
+
+
+def _check_epsilon(epsilon: float) -> None:
+    if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
+        raise refuse("D503", "epsilon must be a finite positive number")
+
+
+def _check_debit(debit: Debit) -> None:
+    _check_spent(debit.price)
+    _check_epsilon(debit.epsilon)
+    if debit.price == Spent():
+        raise refuse("D503", "nothing is measured for nothing")
+
+
+def _check_grants(granted: Granted) -> None:
+    for name, epsilon, total in (("all", granted.epsilon, granted.total), *granted.analysts):
+        _check_spent(total)
+        _check_epsilon(epsilon)
+        if not name:
+            raise refuse("D504", "an analyst needs a name")

@@ -1,0 +1,49 @@
+"""AVG of a bounded argument from a pair of sums, without splitting the price.
+
+With y = (x - low) / (high - low) a row adds (1 - y, y): two outputs whose L1 norm is 1 together.
+
+Claim   one row changes the pair by at most 1 in L1 (and so in L2).
+Proof   0 <= y <= 1 after the clamp, and the two parts add up to exactly one row's weight.
+Test    grammar_tests/aggregates/avg.sql, tests/test_aggregates.py
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dpsql.aggregates import Floats, Need, Sums, type_of_sum
+from dpsql.aggregates.sum import SUM
+from dpsql.ir.column import DOUBLE, Domain, Fact, Interval, Kind, range_of
+
+
+class Avg:
+    name = "avg"
+    needs = (Need.ROWS, Need.TOTAL)
+
+    def result(self, argument: Fact | None, rows: int | None) -> Fact:
+        assert argument is not None
+        type_of_sum(argument.type)
+        bounds = range_of(argument)
+        domain: Domain = argument.domain
+        if bounds.finite:
+            domain = Interval(float(bounds.low), float(bounds.high))
+        return Fact(DOUBLE, domain, nullable=True)
+
+    def per_unit(self, argument: str, fact: Fact | None) -> str:
+        assert fact is not None
+        if fact.type.kind is Kind.FLOAT:
+            held = f"CASE WHEN {argument} <= 'infinity'::DOUBLE THEN 1 END"
+            return f"({SUM.per_unit(argument, fact)}) / nullif(count({held}), 0)"
+        return f"CAST(sum({argument}) AS DOUBLE) / nullif(count({argument}), 0)"
+
+    def estimate(self, sums: Sums) -> Floats:
+        """The mean clamped to the range; NULL where fewer than half a row is left after noise."""
+        assert sums.rows is not None
+        assert sums.total is not None
+        assert sums.range is not None
+        with np.errstate(divide="ignore", invalid="ignore"):
+            mean = np.clip(sums.total / sums.rows, float(sums.range.low), float(sums.range.high))
+        return np.where(sums.rows >= 0.5, mean, np.nan)
+
+
+RULES = (Avg(),)

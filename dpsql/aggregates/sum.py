@@ -1,0 +1,64 @@
+"""SUM of a bounded argument.
+
+Claim   one row changes the sum by at most max(|low|, |high|).
+Proof   it adds its clamped value, which lies in [low, high], or nothing; the vector clip bounds a
+        unit with many rows.
+Test    grammar_tests/aggregates/sum.sql
+"""
+
+from __future__ import annotations
+
+from dpsql.aggregates import Floats, Need, Sums, Unbounded, type_of_sum
+from dpsql.ir.column import ANYTHING, Domain, Fact, Interval, Kind, decimal_size, range_of
+
+
+class Sum:
+    name = "sum"
+    needs = (Need.TOTAL,)
+
+    def result(self, argument: Fact | None, rows: int | None) -> Fact:
+        assert argument is not None
+        total = type_of_sum(argument.type)
+        if argument.type.kind is Kind.DECIMAL and decimal_size(argument.type)[0] > 28:
+            raise Unbounded("this DECIMAL is too wide to add up", "cast it to DECIMAL(28, ...) or DOUBLE")
+        if argument.type.sql in ("HUGEINT", "UHUGEINT"):
+            raise Unbounded("this integer is too wide to add up", "cast it to BIGINT or DOUBLE")
+        bounds = range_of(argument)
+        domain: Domain = ANYTHING
+        if rows is not None and bounds.finite:
+            domain = Interval(min(0, bounds.low) * rows, max(0, bounds.high) * rows)
+        return Fact(total, domain, nullable=True)
+
+    def per_unit(self, argument: str, fact: Fact | None) -> str:
+        assert fact is not None
+        if fact.type.kind is Kind.FLOAT:
+            step, grid = on_grid(argument, fact)
+            return f"sum({grid})::DOUBLE * {step!r}::DOUBLE"
+        return f"sum({argument})"
+
+    def estimate(self, sums: Sums) -> Floats:
+        assert sums.total is not None
+        return sums.total
+
+
+def on_grid(argument: str, fact: Fact) -> tuple[float, str]:
+    """A float as a whole number of grid steps: its sum is the same in every order of the rows."""
+    bounds = range_of(fact)
+    if not bounds.finite:
+        raise Unbounded(
+            "a sum of floating-point values per unit needs a finite range",
+            "clamp the value: LEAST(GREATEST(x, low), high)",
+        )
+    most = max(abs(bounds.low), abs(bounds.high), 2.0**-900)
+    exponent = int(most).bit_length() if most >= 1 else 0
+    while most <= 2.0 ** (exponent - 1):
+        exponent -= 1
+    step = 2.0 ** (exponent - 40)
+    low, high = float(bounds.low), float(bounds.high)
+    clamped = f"greatest({low!r}::DOUBLE, least({high!r}::DOUBLE, {argument}))"
+    cell = f"CAST(round({clamped} * {1 / step!r}::DOUBLE) AS BIGINT)"
+    return step, f"CASE WHEN {argument} <= 'infinity'::DOUBLE THEN {cell} END"
+
+
+SUM = Sum()
+RULES = (SUM,)

@@ -1,0 +1,138 @@
+"""Joins of private rows: which are joins at all, and in which order.
+
+Rule 2: every join of two private relations carries the equality of their hidden unit columns. Where
+the text joins on a declared key that determines the unit, the equality is added here:
+
+    treatments JOIN visits USING (visit_id)      becomes
+    treatments JOIN visits ON t.visit_id = v.visit_id AND t.unit = v.unit
+"""
+
+from __future__ import annotations
+
+from dpsql.errors import refuse
+from dpsql.facts.ownership import FAN_OUT, Owned, Public, fan_out, ownership_of, pinned_columns
+from dpsql.facts.schema import facts_of
+from dpsql.ir.relation import Filter, Join, JoinKind, Relation
+from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
+from dpsql.ir.source import Span
+
+
+def all_of(parts: list[Scalar]) -> Scalar | None:
+    """One condition that is true when all are."""
+    if not parts:
+        return None
+    return parts[0] if len(parts) == 1 else Call("and", tuple(parts))
+
+
+def filtered(relation: Relation, parts: list[Scalar]) -> Relation:
+    condition = all_of(parts)
+    return relation if condition is None else Filter(relation, condition)
+
+
+def join(
+    kind: JoinKind, left: Relation, right: Relation, condition: Scalar | None, span: Span | None, unit: str
+) -> Relation:
+    """A checked join: its private sides share the unit, its public side multiplies within bounds."""
+    ours, theirs = ownership_of(left), ownership_of(right)
+    if kind is JoinKind.LEFT and isinstance(ours, Public) and isinstance(theirs, Owned):
+        raise refuse(
+            "D404",
+            "this outer join keeps public rows that have no private row",
+            span,
+            label=f"such a row belongs to no {unit}, and its being there depends on all of them",
+            help="put the private table first, or use JOIN: groups of a public table appear anyway",
+        )
+    if isinstance(ours, Owned) and isinstance(theirs, Owned):
+        condition = _with_equal_units(left, ours, right, theirs, condition, span, unit)
+    elif isinstance(ours, Owned) != isinstance(theirs, Owned):
+        _check_fan_out(right if isinstance(ours, Owned) else left, condition, span)
+    return Join(kind, left, right, condition, span)
+
+
+def _with_equal_units(
+    left: Relation,
+    ours: Owned,
+    right: Relation,
+    theirs: Owned,
+    condition: Scalar | None,
+    span: Span | None,
+    unit: str,
+) -> Scalar:
+    parts = list(conjuncts(condition)) if condition is not None else []
+    if any(_equates(part, ours, theirs) for part in parts):
+        return all_of(parts) or parts[0]
+    determined = any(key <= pinned_columns(left, condition) for key in ours.keys) or any(
+        key <= pinned_columns(right, condition) for key in theirs.keys
+    )
+    if not determined:
+        raise refuse(
+            "D401",
+            f"these private tables are not joined on the {unit}",
+            span,
+            label=f"one {unit}'s rows would meet another's",
+            help=f"join them on the column that holds the {unit}, or along a declared foreign key",
+        )
+    equal = Call("=", (Ref(ours.unit), Ref(theirs.unit)))
+    return all_of([*parts, equal]) or equal
+
+
+def _equates(part: Scalar, ours: Owned, theirs: Owned) -> bool:
+    match part:
+        case Call("=", (Ref(a), Ref(b))):
+            return (a in ours.units and b in theirs.units) or (b in ours.units and a in theirs.units)
+        case _:
+            return False
+
+
+def _check_fan_out(public: Relation, condition: Scalar | None, span: Span | None) -> None:
+    times = fan_out(public, condition)
+    if times > FAN_OUT:
+        raise refuse(
+            "D303",
+            f"this join may multiply one private row up to {times:,} times",
+            span,
+            label=f"the public side has {times:,} rows and no declared key is matched",
+            help=f"join on the public table's declared key, or on a table of at most {FAN_OUT:,} rows",
+        )
+
+
+def arrange(items: list[tuple[Relation, Span | None]], parts: list[Scalar], unit: str) -> Relation:
+    """Inner joins and WHERE as one set: private relations first, each condition where it first fits."""
+    conditions = list(parts)
+    relations = []
+    for relation, span in items:
+        own = [part for part in conditions if refs(part) and refs(part) <= facts_of(relation).keys()]
+        conditions = [part for part in conditions if part not in own]
+        relations.append((filtered(relation, own), span))
+    placed, _ = relations.pop(_first_private(relations))
+    while relations:
+        names = facts_of(placed).keys()
+        index = _next(relations, frozenset(names), conditions)
+        relation, span = relations.pop(index)
+        both = names | facts_of(relation).keys()
+        here = [part for part in conditions if refs(part) and refs(part) <= both]
+        conditions = [part for part in conditions if part not in here]
+        placed = join(JoinKind.INNER, placed, relation, all_of(here), span, unit)
+    return filtered(placed, conditions)
+
+
+def _first_private(relations: list[tuple[Relation, Span | None]]) -> int:
+    owned = [i for i, (each, _) in enumerate(relations) if isinstance(ownership_of(each), Owned)]
+    return owned[0] if owned else 0
+
+
+def _next(
+    relations: list[tuple[Relation, Span | None]], placed: frozenset[str], conditions: list[Scalar]
+) -> int:
+    """The next relation to join: private and linked by a condition, linked, private, any."""
+
+    def rank(index: int) -> tuple[int, int]:
+        relation = relations[index][0]
+        names = facts_of(relation).keys()
+        linked = any(
+            refs(part) & placed and refs(part) & names and refs(part) <= placed | names for part in conditions
+        )
+        private = isinstance(ownership_of(relation), Owned)
+        return (0 if linked and private else 1 if linked else 2 if private else 3, index)
+
+    return min(range(len(relations)), key=rank)

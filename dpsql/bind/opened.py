@@ -1,0 +1,234 @@
+"""Ordinary SQL over released and public tables: kept as it was written, its names made ours.
+
+Every FROM item becomes the bound tree of what it names; stars are written out, so that the columns
+with half-widths, which travel at the end of each select list, never show where nobody asked for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from dpsql.bind.froms import Item
+from dpsql.bind.names import Fresh, Scope, Visible
+from dpsql.bind.sources import Open, Private
+from dpsql.errors import refuse
+from dpsql.parse.spans import span_of
+from dpsql.policy.catalogue import KnownTable
+
+Subqueries = Callable[[exp.Expr], exp.Expr]
+
+
+def identifier(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)
+
+
+def column(name: str, table: str) -> exp.Column:
+    return exp.Column(this=identifier(name), table=identifier(table))
+
+
+def aliased(tree: exp.Expr, alias: str, names: tuple[str, ...] = ()) -> exp.Expr:
+    """A FROM item: a table, or a subquery in parentheses, under a name."""
+    table_alias = exp.TableAlias(this=identifier(alias), columns=[identifier(each) for each in names])
+    if isinstance(tree, exp.Table):
+        return exp.Table(this=tree.this.copy(), alias=table_alias)
+    return exp.Subquery(this=tree.copy(), alias=table_alias)
+
+
+def open_table(known: KnownTable, rows: Private) -> Open:
+    """A public table, under the name it has in the sealed engine."""
+    names = tuple(each.name for each in known.columns)
+    return Open(exp.Table(this=identifier(known.name)), names, (None,) * len(names), rows)
+
+
+def exactly(bound: Open, fresh: Fresh) -> exp.Expr:
+    """The tree with the analyst's columns only."""
+    if all(each is None for each in bound.margins):
+        tree = bound.tree
+        return tree.copy() if isinstance(tree, exp.Query) else exp.select("*").from_(tree.copy())
+    alias = fresh("sub")
+    listed = [column(each, alias) for each in bound.columns]
+    return exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)))
+
+
+def wrapped(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Open:
+    """(SELECT ...) ORDER BY ... LIMIT ...: the clauses around a parenthesised query."""
+    alias = fresh("sub")
+    hidden = [each for each in bound.margins if each is not None]
+    listed = [column(each, alias) for each in (*bound.columns, *hidden)]
+    tree = exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)), **clauses)
+    return Open(tree, bound.columns, bound.margins, None, bound.released)
+
+
+def open_set_operation(
+    node: exp.SetOperation, left: Open, right: Open, subqueries: Subqueries, fresh: Fresh
+) -> Open:
+    """UNION, INTERSECT, EXCEPT of released and public rows: no half-width survives it."""
+    tree = node.copy()
+    tree.set("with_", None)
+    tree.set("this", _operand(left, fresh))
+    tree.set("expression", _operand(right, fresh))
+    for key in ("order", "limit", "offset"):
+        clause = node.args.get(key)
+        if clause is not None:
+            tree.set(key, replace_queries(clause, subqueries))
+    nothing: tuple[str | None, ...] = (None,) * len(left.columns)
+    return Open(tree, left.columns, nothing, None, left.released or right.released)
+
+
+def _operand(bound: Open, fresh: Fresh) -> exp.Expr:
+    tree = exactly(bound, fresh)
+    ordered = any(tree.args.get(key) for key in ("order", "limit", "offset"))
+    return exp.Subquery(this=tree) if ordered else tree
+
+
+def replace_queries(node: exp.Expr, subqueries: Subqueries) -> exp.Expr:
+    """The expression with every subquery in it bound."""
+    if isinstance(node, exp.Query | exp.Exists):
+        return subqueries(node)
+    if isinstance(node, exp.In) and node.args.get("query") is not None:
+        turned = subqueries(node)
+        turned.set("this", replace_queries(node.this, subqueries))
+        return turned
+    turned = node.copy()
+    for key, value in node.args.items():
+        if isinstance(value, exp.Expr):
+            turned.set(key, replace_queries(value, subqueries))
+        elif isinstance(value, list):
+            turned.set(
+                key,
+                [replace_queries(each, subqueries) if isinstance(each, exp.Expr) else each for each in value],
+            )
+    return turned
+
+
+def _each(parts: list[object], subqueries: Subqueries) -> list[object]:
+    return [replace_queries(part, subqueries) if isinstance(part, exp.Expr) else part for part in parts]
+
+
+def open_select(
+    node: exp.Select,
+    items: list[Item],
+    subqueries: Subqueries,
+    fresh: Fresh,
+    text: str,
+    name_of: Callable[[exp.Expr], str],
+) -> Open:
+    """A SELECT whose FROM holds no private rows."""
+    star = next((each for each in node.expressions if _special_star(each)), None)
+    if star is not None or any(item.join is not None and item.join.method for item in items):
+        raise refuse(
+            "D252",
+            "star modifiers and NATURAL joins are not answered yet",
+            span_of(star if star is not None else node, text),
+            help="name the columns, and join ON or USING",
+        )
+    tree = exp.Select()
+    for key, value in node.args.items():
+        if key in ("from_", "joins", "with_", "expressions") or not value:
+            continue
+        turned = _each(value if isinstance(value, list) else [value], subqueries)
+        tree.set(key, turned if isinstance(value, list) else turned[0])
+    for item in items:
+        assert isinstance(item.source, Open)
+        source = aliased(item.source.tree, item.alias, item.names)
+        if item.join is None:
+            tree.set("from_", exp.From(this=source))
+            continue
+        joined = exp.Join(this=source)
+        for key, value in item.join.args.items():
+            if key != "this" and value:
+                joined.set(key, replace_queries(value, subqueries) if key == "on" else _copied(value))
+        tree.append("joins", joined)
+    written = [each for one in node.expressions for each in _starless(one, items)]
+    names = tuple(name_of(each) for each in written)
+    listed = [
+        exp.alias_(replace_queries(_bare(each), subqueries), name, quoted=True)
+        for each, name in zip(written, names, strict=True)
+    ]
+    passes = not any(node.args.get(key) for key in ("group", "distinct", "having"))
+    passes = passes and not any(each.find(exp.AggFunc) for each in written)
+    margins: list[str | None] = []
+    for each in written:
+        half = _margin(_bare(each), items) if passes else None
+        margins.append(None if half is None else fresh("margin"))
+        if half is not None:
+            listed.append(exp.alias_(half, margins[-1], quoted=True))
+    tree.set("expressions", listed)
+    released = any(isinstance(item.source, Open) and item.source.released for item in items)
+    return Open(tree, names, tuple(margins), _as_rows(node, items, written, names), released)
+
+
+def _copied(value: object) -> object:
+    if isinstance(value, list):
+        return [_copied(each) for each in value]
+    return value.copy() if isinstance(value, exp.Expr) else value
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Alias) else node
+
+
+def _special_star(node: exp.Expr) -> bool:
+    star = node.this if isinstance(node, exp.Column) else node
+    return isinstance(star, exp.Star) and any(star.args.get(key) for key in ("except_", "replace", "rename"))
+
+
+def _starless(node: exp.Expr, items: list[Item]) -> list[exp.Expr]:
+    """A star as the columns it stands for; anything else as it is."""
+    star = node.this if isinstance(node, exp.Column) else node
+    if not isinstance(star, exp.Star):
+        return [node]
+    wanted = node.table.casefold() if isinstance(node, exp.Column) else ""
+    found: list[exp.Expr] = []
+    for item in items:
+        merged = (
+            {each.name.casefold() for each in (item.join.args.get("using") or ())} if item.join else set()
+        )
+        if not wanted or item.alias.casefold() == wanted:
+            found += [
+                column(each, item.alias) for each in item.columns if wanted or each.casefold() not in merged
+            ]
+    return found
+
+
+def _margin(node: exp.Expr, items: list[Item]) -> exp.Expr | None:
+    """The half-width that a plain column brings along."""
+    if not isinstance(node, exp.Column):
+        return None
+    holders = [
+        item
+        for item in items
+        if (not node.table or item.alias.casefold() == node.table.casefold())
+        and any(each.casefold() == node.name.casefold() for each in item.columns)
+    ]
+    if len(holders) != 1:
+        return None
+    item = holders[0]
+    assert isinstance(item.source, Open)
+    index = next(i for i, each in enumerate(item.columns) if each.casefold() == node.name.casefold())
+    margin = item.source.margins[index]
+    return None if margin is None else column(margin, item.alias)
+
+
+def _as_rows(
+    node: exp.Select, items: list[Item], written: list[exp.Expr], names: tuple[str, ...]
+) -> Private | None:
+    """The same as a relation, where it is a plain choice of columns of one public table."""
+    plain = set(node.args) - {"expressions", "from_", "with_"}
+    if len(items) != 1 or any(node.args.get(key) for key in plain):
+        return None
+    source = items[0].source
+    assert isinstance(source, Open)
+    if source.rows is None:
+        return None
+    scope = source.rows.scope.under(items[0].alias, items[0].names)
+    visible = []
+    for each, name in zip(written, names, strict=True):
+        bare = _bare(each)
+        found = scope.find(bare.name, bare.table) if isinstance(bare, exp.Column) else ()
+        if len(found) != 1:
+            return None
+        visible.append(Visible("", name, found[0].scalar))
+    return Private(source.rows.relation, Scope(tuple(visible)))

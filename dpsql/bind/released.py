@@ -1,0 +1,203 @@
+"""The released half of a SELECT: the analyst's expressions over a measure's released table.
+
+SELECT ward AS w, AVG(age) + 1 FROM patients GROUP BY ward HAVING COUNT(*) > 20 ORDER BY 2
+
+SELECT release.ward AS w, release.avg + 1 AS "avg(age) + 1", release."avg margin" AS margin
+  FROM release WHERE release.count > 20 ORDER BY 2
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from dpsql.bind.names import Fresh
+from dpsql.bind.scalars import Scalars
+from dpsql.errors import Error, refuse
+from dpsql.ir.relation import AggregateCall, Named
+from dpsql.ir.scalar import Ref, Scalar
+from dpsql.parse.spans import span_of
+
+_ARITHMETIC = (
+    exp.Add,
+    exp.Sub,
+    exp.Mul,
+    exp.Div,
+    exp.Neg,
+    exp.Paren,
+    exp.Round,
+    exp.Abs,
+    exp.Coalesce,
+    exp.Nullif,
+    exp.Greatest,
+    exp.Least,
+    exp.Sqrt,
+)
+
+
+def quoted(name: str, table: str = "") -> exp.Column:
+    return exp.column(
+        exp.to_identifier(name, quoted=True), exp.to_identifier(table, quoted=True) if table else None
+    )
+
+
+def margin_of(name: str) -> str:
+    """The released table's column with the half-width of an aggregate."""
+    return f"{name} margin"
+
+
+class Released:
+    """Turns expressions over private rows into expressions over the measure they are released by."""
+
+    def __init__(
+        self,
+        text: str,
+        name: str,
+        scalars: Scalars,
+        keys: list[tuple[exp.Expr, Named]],
+        aggregate: Callable[[exp.Expr], AggregateCall | None],
+        subquery: Callable[[exp.Expr], exp.Expr],
+        fresh: Fresh,
+    ) -> None:
+        self.text, self.name, self.scalars, self.keys = text, name, scalars, keys
+        self._aggregate, self._subquery, self._fresh = aggregate, subquery, fresh
+        self.calls: list[AggregateCall] = []
+        self.aliases: set[str] = set()
+
+    def turn(self, node: exp.Expr) -> exp.Expr:
+        """The expression over the released table."""
+        if isinstance(node, exp.Query | exp.Exists) or node.args.get("query") is not None:
+            return self._subquery(node)
+        key = self._key(node)
+        if key is not None:
+            return quoted(key, self.name)
+        if isinstance(node, exp.Window):
+            return self._window(node)
+        call = self._aggregate(node)
+        if call is not None:
+            return quoted(self._register(call), self.name)
+        if isinstance(node, exp.Column):
+            return self._alias(node)
+        return self._children(node)
+
+    def _children(self, node: exp.Expr) -> exp.Expr:
+        turned = node.copy()
+        for key, value in node.args.items():
+            if isinstance(value, exp.Expr):
+                turned.set(key, self.turn(value))
+            elif isinstance(value, list):
+                turned.set(key, [self.turn(each) if isinstance(each, exp.Expr) else each for each in value])
+        return turned
+
+    def _window(self, node: exp.Window) -> exp.Expr:
+        """Over released rows a window is free; its own function is not an aggregate of private rows."""
+        turned = node.copy()
+        turned.set("this", self._children(node.this))
+        for key, value in node.args.items():
+            if key == "this":
+                continue
+            if isinstance(value, exp.Expr):
+                turned.set(key, self.turn(value))
+            elif isinstance(value, list):
+                turned.set(key, [self.turn(each) for each in value])
+        return turned
+
+    def _register(self, call: AggregateCall) -> str:
+        for known in self.calls:
+            if _same(known, call):
+                return known.name
+        named = AggregateCall(
+            self._fresh(call.function), call.function, call.argument, call.distinct, call.condition, call.span
+        )
+        self.calls.append(named)
+        return named.name
+
+    def _key(self, node: exp.Expr) -> str | None:
+        for written, named in self.keys:
+            if node == written:
+                return named.name
+            if isinstance(node, exp.Column) and isinstance(named.scalar, Ref):
+                if isinstance(node.this, exp.Identifier) and self._is(node, named.scalar):
+                    return named.name
+            elif type(node) is type(_bare(written)) and not isinstance(node, exp.Column | exp.Literal):
+                scalar = self._maybe(node)
+                if scalar is not None and scalar == named.scalar:
+                    return named.name
+        return None
+
+    def _is(self, node: exp.Column, scalar: Ref) -> bool:
+        found = self.scalars.scope.find(node.name, node.table)
+        return len(found) == 1 and found[0].scalar == scalar
+
+    def _maybe(self, node: exp.Expr) -> Scalar | None:
+        try:
+            return self.scalars.bind(node)
+        except Error:
+            return None
+
+    def _alias(self, node: exp.Column) -> exp.Expr:
+        """A select item's alias, which HAVING, ORDER BY and later items may use."""
+        if not node.table and node.name.casefold() in self.aliases:
+            return node.copy()
+        found = self.scalars.scope.find(node.name, node.table)
+        if not found:
+            self.scalars.bind(node)
+        raise refuse(
+            "D402",
+            f"{node.name} is neither grouped nor aggregated",
+            span_of(node, self.text),
+            label="its value differs from row to row",
+            help=f"add it to GROUP BY, or aggregate it: AVG({node.name}), COUNT({node.name})",
+        )
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Paren | exp.Alias) else node
+
+
+def _same(first: AggregateCall, second: AggregateCall) -> bool:
+    return (first.function, first.argument, first.distinct, first.condition) == (
+        second.function,
+        second.argument,
+        second.distinct,
+        second.condition,
+    )
+
+
+def margin(turned: exp.Expr, name: str, calls: list[AggregateCall]) -> exp.Expr | None:
+    """The half-width of an output: of a released column its own, of arithmetic over such columns the
+
+    root of the summed squares of what each column's half-width does to it. None for anything else.
+    """
+    bare = _bare(turned)
+    noised = {call.name for call in calls}
+    if isinstance(bare, exp.Column):
+        return quoted(margin_of(bare.name), name) if bare.name in noised and bare.table == name else None
+    columns = {each.name for each in bare.find_all(exp.Column) if each.table == name and each.name in noised}
+    if not columns or not all(
+        isinstance(each, (*_ARITHMETIC, exp.Column, exp.Identifier, exp.Literal)) for each in bare.walk()
+    ):
+        return None
+    squares = [_moved(bare, column, name) for column in sorted(columns)]
+    total = squares[0]
+    for square in squares[1:]:
+        total = exp.Add(this=total, expression=square)
+    return exp.Sqrt(this=total)
+
+
+def _moved(bare: exp.Expr, column: str, name: str) -> exp.Expr:
+    """The larger squared change when the column moves up or down by its half-width."""
+
+    def changed(way: type[exp.Binary]) -> exp.Expr:
+        def step(node: exp.Expr) -> exp.Expr:
+            if isinstance(node, exp.Column) and node.name == column and node.table == name:
+                return exp.Paren(this=way(this=node.copy(), expression=quoted(margin_of(column), name)))
+            return node
+
+        moved = bare.copy().transform(step)
+        difference = exp.Sub(this=exp.Paren(this=moved), expression=exp.Paren(this=bare.copy()))
+        double = exp.cast(exp.Paren(this=difference), "DOUBLE", dialect="duckdb")
+        return exp.Pow(this=double, expression=exp.Literal.number(2))
+
+    return exp.Greatest(this=changed(exp.Add), expressions=[changed(exp.Sub)], ignore_nulls=True)

@@ -1,0 +1,112 @@
+"""Expressions of the text -> scalars: names resolved, functions from the shelf, nothing else.
+
+Everything that is not a column, a constant or a vetted function is refused here, with the reason that
+fits it: aggregates in the wrong place, windows over other units' rows, subqueries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dpsql.bind.names import Scope
+from dpsql.errors import refuse
+from dpsql.facts.schema import Facts, fact_of
+from dpsql.functions import Unfit, shelf
+from dpsql.functions.meaning import call
+from dpsql.functions.reading import literal_of, read
+from dpsql.ir.column import Kind
+from dpsql.ir.scalar import Scalar
+from dpsql.ir.source import Span
+from dpsql.parse.spans import span_of
+
+
+class Scalars:
+    """Binds expressions over one scope."""
+
+    def __init__(self, text: str, scope: Scope, facts: Facts) -> None:
+        self.text, self.scope, self.facts = text, scope, facts
+
+    def bind(self, node: exp.Expr) -> Scalar:
+        """The scalar that an expression means; its types fit."""
+        return self._bind(node)
+
+    def condition(self, node: exp.Expr) -> Scalar:
+        """A scalar that is true, false or NULL."""
+        scalar = self.bind(node)
+        if fact_of(scalar, self.facts).type.kind not in (Kind.BOOLEAN, Kind.NULL):
+            raise refuse(
+                "D205",
+                "this condition is not true or false",
+                self.span(node),
+                help="compare it with something: x <> 0, x IS NOT NULL",
+            )
+        return scalar
+
+    def span(self, node: exp.Expr) -> Span | None:
+        return span_of(node, self.text)
+
+    def _bind(self, node: exp.Expr) -> Scalar:
+        match node:
+            case exp.Paren() | exp.Alias():
+                return self._bind(node.this)
+            case exp.Column():
+                return self._column(node)
+        constant = literal_of(node)
+        if constant is not None:
+            return replace(constant, span=self.span(node))
+        return self._call(node)
+
+    def _column(self, node: exp.Column) -> Scalar:
+        if isinstance(node.this, exp.Star):
+            raise refuse("D105", "a star does not stand here", self.span(node), help="name the column")
+        scalar = self.scope.resolve(node.name, node.table, self.span(node))
+        return _placed(scalar, self.span(node))
+
+    def _call(self, node: exp.Expr) -> Scalar:
+        self._refuse_misplaced(node)
+        reading = read(node)
+        if reading is None or reading.name not in shelf():
+            name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.upper()
+            raise refuse(
+                "D251",
+                f"{name} is not answered over private rows",
+                self.span(node),
+                label="it is not on the list of functions whose every outcome has been checked",
+                help="compute it from vetted functions, or apply it to the released result",
+            )
+        arguments = [self._bind(each) for each in reading.arguments]
+        try:
+            return call(reading.name, arguments, self.facts.__getitem__, reading.type, self.span(node))
+        except Unfit as unfit:
+            raise refuse(unfit.code, unfit.title, self.span(node), help=unfit.help) from None
+
+    def _refuse_misplaced(self, node: exp.Expr) -> None:
+        if isinstance(node, exp.Window):
+            raise refuse(
+                "D254",
+                "a window over private rows looks at several units",
+                self.span(node),
+                help="aggregate first, then use the window over the released groups",
+            )
+        if isinstance(node, exp.Query | exp.Exists) or node.args.get("query") is not None:
+            raise refuse(
+                "D255",
+                "this subquery stands among private rows",
+                self.span(node),
+                label="one row's outcome would depend on rows of other units",
+                help="write it as a join on the unit, or ask it as a query of its own",
+            )
+        if isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
+            raise refuse(
+                "D253",
+                "this aggregate does not stand here",
+                self.span(node),
+                help="aggregates stand in the select list, HAVING and ORDER BY, not inside each other",
+            )
+
+
+def _placed(scalar: Scalar, span: Span | None) -> Scalar:
+    """The scalar, blamed at the place where it was named."""
+    return replace(scalar, span=span)

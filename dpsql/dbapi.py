@@ -1,0 +1,325 @@
+"""PEP 249 over a session, and the plain calls that say more: ``execute``, ``explain``, ``budget``."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date as Date
+from datetime import datetime as Timestamp
+from datetime import time as Time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from dpsql.errors import Error, InterfaceError, InternalError, NotSupportedError
+from dpsql.explain import Explanation, explain
+from dpsql.ir.column import Value
+from dpsql.ir.source import Source
+from dpsql.ir.table import Answer
+from dpsql.pipeline import answer, planned
+from dpsql.session import Session
+
+apilevel = "2.0"
+threadsafety = 2
+paramstyle = "qmark"
+
+Date, Time, Timestamp, Binary = datetime.date, datetime.time, datetime.datetime, bytes
+
+
+def DateFromTicks(ticks: float) -> Date:
+    return Date(*time.localtime(ticks)[:3])
+
+
+def TimeFromTicks(ticks: float) -> Time:
+    return Time(*time.localtime(ticks)[3:6])
+
+
+def TimestampFromTicks(ticks: float) -> Timestamp:
+    return Timestamp(*time.localtime(ticks)[:6])
+
+
+class _TypeCode(str):
+    """A type code of ``description``: equal to DuckDB's names of all types it stands for."""
+
+    names: frozenset[str]
+
+    def __new__(cls, name: str, *names: str) -> _TypeCode:
+        made = super().__new__(cls, name)
+        made.names = frozenset((name, *names))
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and other.partition("(")[0] in self.names
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+
+STRING = _TypeCode("VARCHAR", "ENUM", "UUID")
+BINARY = _TypeCode("BLOB", "BIT")
+NUMBER = _TypeCode(
+    "DOUBLE",
+    *"FLOAT DECIMAL TINYINT SMALLINT INTEGER BIGINT HUGEINT BOOLEAN".split(),
+    *"UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT".split(),
+)
+DATETIME = _TypeCode("TIMESTAMP", "DATE", "TIME", "TIMESTAMP WITH TIME ZONE", "INTERVAL")
+ROWID = _TypeCode("ROWID")
+
+Description = tuple[tuple[str, str, None, None, None, None, None], ...]
+
+
+def connect(
+    database: str | os.PathLike[str],
+    policy: str | os.PathLike[str] | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    analyst: str | None = None,
+) -> Connection:
+    """Open a database under its owner's policy; policy and ledger default to the database's stem."""
+    path = Path(database)
+    return Connection(
+        path,
+        path.with_suffix(".toml") if policy is None else Path(policy),
+        path.with_suffix(".ledger") if ledger is None else Path(ledger),
+        analyst,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What was granted, and spent, by the whole database (``analyst`` is '') or by one analyst."""
+
+    analyst: str
+    granted: float
+    spent: float
+
+    @property
+    def remaining(self) -> float:
+        return max(0.0, self.granted - self.spent)
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """The database's account, and one per analyst of the policy."""
+
+    granted: float
+    spent: float
+    remaining: float
+    accountant: str
+    delta: float
+    accounts: tuple[Account, ...]
+
+
+class Connection:
+    """A database under its policy. Safe to share between threads; one query runs at a time."""
+
+    def __init__(self, database: Path, policy: Path, ledger: Path, analyst: str | None) -> None:
+        self._session: Session | None = Session(database, policy, ledger, analyst)
+        self._lock = threading.RLock()
+        self.analyst = analyst
+        self.ledger_created = self._session.ledger.created
+        self.ledger_path = ledger
+
+    def _open(self) -> Session:
+        if self._session is None:
+            raise InterfaceError("the connection is closed", help="open another with dpsql.connect")
+        return self._session
+
+    # ---- what dpsql says beside PEP 249 ------------------------------------------------------------
+
+    def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Answer:
+        """Answer one query, paying ``epsilon`` (the policy's default price if it is left out)."""
+        session = self._open()
+        with self._lock, _ours():
+            return answer(session, Source(_text(sql)), _values(parameters), epsilon)
+
+    def explain(
+        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+    ) -> Explanation:
+        """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
+        session = self._open()
+        with self._lock, _ours():
+            plan = planned(session, Source(_text(sql)), _values(parameters), epsilon)
+            for stage in plan.stages:
+                session.sealed.check(stage)
+            return explain(plan, session.known, session.policy.unit.name, session.engine.measure_sql)
+
+    @property
+    def budget(self) -> Balance:
+        """What was granted, what is spent, what remains."""
+        session = self._open()
+        with self._lock:
+            accounts = tuple(Account(*each) for each in session.accounts())
+        whole = accounts[0]
+        rule = session.policy.budget
+        return Balance(whole.granted, whole.spent, whole.remaining, rule.accountant, rule.delta, accounts[1:])
+
+    def interrupt(self) -> None:
+        """Stop the running query, from another thread. What was debited stays debited."""
+        self._open().engine.interrupt()
+
+    # ---- PEP 249 -----------------------------------------------------------------------------------
+
+    def cursor(self) -> Cursor:
+        self._open()
+        return Cursor(self)
+
+    def commit(self) -> None:
+        """Nothing to do: dpsql only reads, and a debit is durable at once."""
+        self._open()
+
+    def rollback(self) -> None:
+        """A debit is never rolled back."""
+        self._open()
+        raise NotSupportedError("D104", "there are no transactions: a debit is never rolled back")
+
+    def close(self) -> None:
+        with self._lock:
+            if self._session is not None:
+                self._session.close()
+                self._session = None
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_session", None) is not None:
+            self.close()
+
+
+class Cursor:
+    """The rows of one answer after another; ``answer`` holds the last one whole, with its margins."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.arraysize = 1
+        self.answer: Answer | None = None
+        self._at = 0
+        self._closed = False
+
+    @property
+    def description(self) -> Description | None:
+        if self.answer is None:
+            return None
+        pairs = zip(self.answer.columns, self.answer.types, strict=True)
+        return tuple((name, sql, None, None, None, None, None) for name, sql in pairs)
+
+    @property
+    def rowcount(self) -> int:
+        return -1 if self.answer is None else len(self.answer.rows)
+
+    @property
+    def rownumber(self) -> int | None:
+        return None if self.answer is None else self._at
+
+    def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Cursor:
+        self._usable()
+        self.answer, self._at = None, 0
+        self.answer = self.connection.execute(sql, parameters, epsilon=epsilon)
+        return self
+
+    def executemany(self, sql: str, sets: Sequence[Sequence[Value]]) -> None:
+        """Refused: each set would be a query with a price of its own."""
+        self._usable()
+        raise NotSupportedError(
+            "D104",
+            "executemany would pay for every set of values",
+            help="call execute for each, or ask one query with GROUP BY or IN (...)",
+        )
+
+    def _usable(self) -> None:
+        if self._closed:
+            raise InterfaceError("the cursor is closed", help="make another with connection.cursor()")
+        self.connection._open()
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        self._usable()
+        if self.answer is None:
+            raise InterfaceError("there is no answer to fetch from", help="call execute first")
+        return self.answer.rows
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        rows = self.fetchmany(1)
+        return rows[0] if rows else None
+
+    def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
+        rows = self._rows()
+        found = rows[self._at : self._at + (self.arraysize if size is None else size)]
+        self._at += len(found)
+        return found
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        return self.fetchmany(len(self._rows()))
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        row = self.fetchone()
+        if row is None:
+            raise StopIteration
+        return row
+
+    def setinputsizes(self, sizes: Sequence[Any]) -> None:
+        """PEP 249 allows this to do nothing."""
+        self._usable()
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """PEP 249 allows this to do nothing."""
+        self._usable()
+
+    def close(self) -> None:
+        self._closed = True
+        self.answer = None
+
+    def __enter__(self) -> Cursor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _ours:
+    """Whatever goes wrong inside is ours: coded, with no cause and no traceback that could hold data."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is None or isinstance(error, Error | KeyboardInterrupt | SystemExit | GeneratorExit):
+            return
+        raise InternalError(
+            "D901",
+            f"an error of dpsql's own ({type(error).__name__})",
+            help="what was debited stays debited; please report the query",
+        ) from None
+
+
+def _text(sql: object) -> str:
+    if not isinstance(sql, str):
+        raise InterfaceError(f"a query is a text, not a {type(sql).__name__}")
+    return sql
+
+
+def _values(parameters: object) -> tuple[Value, ...]:
+    if isinstance(parameters, Mapping | str | bytes):
+        raise InterfaceError("parameters are a sequence, one value for each question mark")
+    try:
+        return tuple(parameters)  # type: ignore[arg-type]
+    except TypeError:
+        raise InterfaceError("parameters are a sequence, one value for each question mark") from None

@@ -1,0 +1,248 @@
+"""DuckDB: a database file opened read-only, locked down, and asked for aggregates.
+
+The configuration is the second wall (the closed language is the first): no external access, no
+extensions, no Python objects, no change of settings. What DuckDB says when something fails may quote
+data, so its words never leave this file.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import UUID
+
+import duckdb
+import numpy as np
+from sqlglot import exp, parse_one
+
+from dpsql.engines.sql import TEXTED, measure_sql, quote, table_sql
+from dpsql.errors import refuse
+from dpsql.ir.column import Kind, Value, type_named
+from dpsql.ir.plan import Planned
+from dpsql.ir.table import ExactTable
+from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
+
+NAME = "duckdb"
+
+_IDENTITY = slice(124, 140)  # the identifier in the file's main header, drawn when the file was made
+
+
+class DuckDB:
+    """One open database file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+        self._spill: str | None = tempfile.mkdtemp(prefix="dpsql-")  # owner-only
+        try:
+            self._header = self._read_header()
+            self._connection = duckdb.connect(
+                str(path),
+                read_only=True,
+                config={
+                    "temp_directory": self._spill,
+                    "autoinstall_known_extensions": "false",
+                    "autoload_known_extensions": "false",
+                },
+            )
+            for setting in (
+                "SET TimeZone = 'UTC'",
+                "SET enable_progress_bar = false",
+                "SET python_enable_replacements = false",
+                "SET enable_external_access = false",
+                "SET lock_configuration = true",
+            ):
+                self._connection.execute(setting)
+        except (duckdb.Error, OSError) as error:
+            shutil.rmtree(self._spill, ignore_errors=True)
+            raise self._unopened(error) from None
+
+    def _read_header(self) -> bytes:
+        with self._path.open("rb") as file:
+            return file.read(256)
+
+    def _unopened(self, error: Exception) -> Exception:
+        name = self._path.name
+        if isinstance(error, FileNotFoundError) or not self._path.exists():
+            return refuse("D602", f"there is no database {name}", help="check the path")
+        if isinstance(error, IsADirectoryError):
+            return refuse("D602", f"{name} is a folder", help="name a DuckDB file")
+        if "lock" in str(error).casefold() or "different configuration" in str(error).casefold():
+            return refuse(
+                "D602",
+                f"{name} is in use by another process or connection that writes",
+                help="close it there first; dpsql opens databases read-only",
+            )
+        return refuse("D602", f"{name} cannot be opened as a DuckDB database", help="name a DuckDB file")
+
+    # ---- what is there -----------------------------------------------------------------------------
+
+    def describe(self) -> Catalogue:
+        with self._reading():
+            columns = self._all(
+                "SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
+                "WHERE NOT internal AND database_name = current_database() "
+                "ORDER BY schema_name, table_name, column_index"
+            )
+            tables = self._all(
+                "SELECT schema_name, table_name, sql FROM duckdb_tables() "
+                "WHERE NOT internal AND database_name = current_database() ORDER BY 1, 2"
+            )
+            unique = self._all(
+                "SELECT schema_name, table_name, constraint_column_names FROM duckdb_constraints() "
+                "WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND database_name = current_database()"
+            )
+        found = []
+        for schema, table, sql in tables:
+            collations = _collations(str(sql))
+            found.append(
+                FoundTable(
+                    str(table) if schema == "main" else f"{schema}.{table}",
+                    tuple(
+                        FoundColumn(str(c), str(t), bool(null), collations.get(str(c)))
+                        for s, n, c, t, null in columns
+                        if (s, n) == (schema, table)
+                    ),
+                    tuple(tuple(u[2]) for u in unique if (u[0], u[1]) == (schema, table)),  # type: ignore[arg-type]
+                )
+            )
+        return Catalogue(tuple(found))
+
+    def version(self) -> str:
+        stat = self._path.stat()
+        wal = self._path.with_name(self._path.name + ".wal")
+        log = (wal.stat().st_size, wal.stat().st_mtime_ns) if wal.exists() else ()
+        said = repr((self.identity(), stat.st_size, stat.st_mtime_ns, stat.st_ino, log))
+        return hashlib.sha256(said.encode()).hexdigest()
+
+    def identity(self) -> str:
+        own = self._header[_IDENTITY]
+        if any(own):
+            return "duckdb:" + own.hex()
+        return "duckdb:path:" + hashlib.sha256(os.fsencode(self._path.resolve())).hexdigest()
+
+    def size(self, table: str) -> int:
+        with self._reading():
+            return int(str(self._all(f"SELECT count(*) FROM {table_sql(table)}")[0][0]))
+
+    def values(self, table: str, column: str) -> tuple[Value, ...]:
+        with self._reading():
+            name = quote(column)
+            described = self._all(f"DESCRIBE SELECT {name} FROM {table_sql(table)}")
+            kind = type_named(str(described[0][1])).kind
+            shown = f"CAST({name} AS VARCHAR)" if kind in TEXTED else name
+            rows = self._all(
+                f"SELECT DISTINCT {shown} FROM {table_sql(table)} WHERE {name} IS NOT NULL ORDER BY 1"
+            )
+        return tuple(_value(row[0], kind) for row in rows)
+
+    def is_key(self, key: Key) -> bool:
+        with self._reading():
+            listed = ", ".join(quote(column) for column in key.columns)
+            present = " AND ".join(f"{quote(column)} IS NOT NULL" for column in key.columns)
+            rows = self._all(
+                f"SELECT 1 FROM {table_sql(key.table)} WHERE {present} "
+                f"GROUP BY {listed} HAVING count(*) > 1 LIMIT 1"
+            )
+        return not rows
+
+    def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
+        with self._reading():
+            described = self._all(f"DESCRIBE {table_sql(table)}")
+            types = [str(each[1]) for each in described]
+            listed = ", ".join(
+                f"CAST({quote(str(each[0]))} AS VARCHAR)"
+                if type_named(str(each[1])).kind in TEXTED | {Kind.OPAQUE, Kind.INTERVAL}
+                else quote(str(each[0]))
+                for each in described
+            )
+            return types, self._all(f"SELECT {listed} FROM {table_sql(table)}")
+
+    # ---- private rows ------------------------------------------------------------------------------
+
+    def measure_sql(self, planned: Planned) -> str:
+        return measure_sql(planned)
+
+    def measure(self, planned: Planned) -> ExactTable:
+        sql = measure_sql(planned)
+        width = len(planned.keys)
+        kinds = [column.fact.type.kind for column in planned.keys]
+        with self._reading():
+            rows = self._all(sql)
+        groups = [tuple(_value(row[i], kind) for i, kind in enumerate(kinds)) for row in rows]
+        sums = np.array([row[width:] for row in rows], dtype=np.int64)
+        return ExactTable(groups, sums.reshape(len(rows), len(planned.measure.statistics)))
+
+    # ---- housekeeping ------------------------------------------------------------------------------
+
+    def _all(self, sql: str) -> list[tuple[object, ...]]:
+        return self._connection.execute(sql).fetchall()
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        """One statement at a time, and none of DuckDB's words outside: they may quote data."""
+        with self._lock:
+            try:
+                yield
+            except duckdb.InterruptException:
+                raise refuse(
+                    "D601",
+                    "the query was interrupted",
+                    label="what was debited stays debited",
+                    help="ask the same query again: it is completed without paying twice",
+                ) from None
+            except (duckdb.Error, MemoryError, OverflowError, ValueError):
+                raise refuse(
+                    "D601",
+                    "the engine failed on this query",
+                    label="what was debited stays debited; the engine's own words may hold data",
+                    help="ask the same query again: it is completed without paying twice",
+                ) from None
+
+    def interrupt(self) -> None:
+        self._connection.interrupt()
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+            if self._spill is not None:
+                shutil.rmtree(self._spill, ignore_errors=True)
+                self._spill = None
+
+
+def _value(value: object, kind: Kind) -> Value:
+    """A fetched key as a Python value; dates that Python does not have stay text."""
+    if value is None or not isinstance(value, str):
+        return str(value) if isinstance(value, UUID) else value  # type: ignore[return-value]
+    try:
+        if kind is Kind.DATE:
+            return datetime.date.fromisoformat(value)
+        if kind is Kind.TIMESTAMP:
+            return datetime.datetime.fromisoformat(value)
+    except ValueError:
+        return value
+    return value
+
+
+def _collations(sql: str) -> dict[str, str]:
+    """Collated columns of a CREATE TABLE as the catalogue prints it."""
+    if "COLLATE" not in sql.upper():
+        return {}
+    tree = parse_one(sql, read="duckdb")
+    found = {}
+    for column in tree.find_all(exp.ColumnDef):
+        for constraint in column.find_all(exp.CollateColumnConstraint, exp.Collate):
+            found[column.name] = constraint.name or "collated"
+    return found
+
+
+def open_database(path: Path) -> DuckDB:
+    """The engine for a database file."""
+    return DuckDB(path)

@@ -1,0 +1,212 @@
+"""A Plan in words: what would be released, whose bounds it rests on, with which noise, at what price.
+
+Nothing here reads a row. The SQL shown is the one that the engine would run (never the engine's own
+plan, whose estimates are exact table sizes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from dpsql.facts.origin import origins_of
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.plan import Finish, Norm, Part, Plan, Planned, PublicKeys, Shape
+from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union
+from dpsql.mechanisms import mechanism
+from dpsql.policy.catalogue import Known
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """``str()`` is for people, ``to_dict()`` for programs."""
+
+    text: str
+    facts: dict[str, Any]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.facts
+
+
+def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str]) -> Explanation:
+    """All stages of a plan, each with its measures and the SQL above them."""
+    facts: dict[str, Any] = {
+        "price": plan.epsilon,
+        "accountant": plan.accountant,
+        "digest": plan.digest,
+        "stages": [
+            {
+                "measures": [_measure(each, known, unit, sql_of) for each in stage.measures],
+                "post": stage.post.sql,
+                "public_tables": list(stage.post.tables),
+            }
+            for stage in plan.stages
+        ],
+    }
+    return Explanation(_words(facts, unit), facts)
+
+
+def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned], str]) -> dict[str, Any]:
+    owned = ownership_of(each.measure.relation)
+    assert isinstance(owned, Owned)
+    noise = each.noise
+    return {
+        "name": each.measure.name,
+        "columns": [_column(finish, each, known) for finish in each.measure.finishes],
+        "keys": [column.name for column in each.keys],
+        "key_rule": _rule(each, unit),
+        "rows_per_unit": owned.rows,
+        "rows_proved": owned.at_most,
+        "relies_on": relies_on(each.measure.relation),
+        "bounded_by": _bounded(each, unit),
+        "statistics": len(each.measure.statistics),
+        "sensitivity": {"norm": noise.norm.name, "steps": noise.sensitivity},
+        "mechanism": noise.mechanism,
+        "scale_in_steps": noise.scale,
+        "sql": sql_of(each),
+    }
+
+
+def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
+    statistics = [each.measure.statistics[i] for i in finish.statistics]
+    chosen = mechanism(each.noise.mechanism)
+    width = chosen.half_width(each.noise.scale)
+    last = statistics[-1]
+    found: dict[str, Any] = {
+        "name": finish.call.name,
+        "aggregate": finish.call.function,
+        "type": finish.type.sql,
+    }
+    if last.argument is not None and last.part in (Part.VALUE, Part.REST):
+        found["bounds"] = [last.low, last.high]
+        found["bounds_from"] = [
+            _declared(table, column, known)
+            for table, column in sorted(origins_of(each.measure.relation, last.argument))
+        ]
+    if statistics[0].part is not Part.REST:
+        found["scale"] = float(each.noise.scale * last.step)
+        found["sensitivity"] = float(each.noise.sensitivity * last.step)
+        found["expected_error"] = float(width * last.step)
+        return found
+    rows = width * 2**0.5 / statistics[0].most
+    found["scale"] = float(each.noise.scale * last.step)
+    found["sensitivity"] = float(each.noise.sensitivity * last.step)
+    if finish.call.function == "count":
+        found["expected_error"] = rows
+    elif finish.call.function == "sum":
+        low, high = abs(float(last.low)), abs(float(last.high))
+        found["expected_error"] = float(width / statistics[0].most * (low**2 + high**2) ** 0.5)
+    else:
+        found["expected_error_at_1000_rows"] = float(rows * (last.high - last.low) / 2**0.5 / 1000)
+    return found
+
+
+def _declared(table: str, column: str, known: Known) -> str:
+    found = known.table(table)
+    line = dict(found.lines).get(column) if found is not None else None
+    return f"{table}.{column}" + (f" ({known.policy_name}:{line})" if line else " (its type)")
+
+
+def _rule(each: Planned, unit: str) -> dict[str, Any]:
+    if not each.keys:
+        return {"kind": "one row", "words": "no groups: always exactly one row"}
+    if isinstance(each.rule, PublicKeys):
+        number = 1
+        for values in each.rule.domains:
+            number *= len(values)
+        return {
+            "kind": "public",
+            "groups": number,
+            "words": f"public keys: all {number} groups appear, empty ones included",
+        }
+    return {
+        "kind": "threshold",
+        "units": each.rule.units,
+        "words": f"private keys: a group appears when its noisy number of {unit}s reaches "
+        f"{each.rule.units:.1f}",
+    }
+
+
+def _bounded(each: Planned, unit: str) -> str:
+    if each.shape is Shape.ROWS:
+        return f"an enforced key: one {unit} has a bounded number of rows here, nothing is clipped away"
+    norm = "sum of absolute values (L1)" if each.noise.norm is Norm.L1 else "Euclidean norm (L2)"
+    return f"a clip of each {unit}'s whole vector, over all groups and columns, in {norm}"
+
+
+def relies_on(relation: Relation) -> list[str]:
+    """Declarations about the data that the guarantee needs: unique keys of tables on a path to the unit."""
+    match relation:
+        case Scan(table=table, owner=owner, columns=columns):
+            if owner is None:
+                return []
+            found = [f"{link.table}({link.key}) is unique" for link in owner.links]
+            if owner.at_most == 1:
+                own = next((each.source for each in columns if each.name == owner.name), owner.column)
+                found.append(f"{table}({own}) is unique")
+            return found
+        case Filter(input=source) | Project(input=source) | Aggregate(input=source):
+            return relies_on(source)
+        case Join(_, left, right) | Union(left, right):
+            return list(dict.fromkeys(relies_on(left) + relies_on(right)))
+        case _:
+            return []
+
+
+def _words(facts: dict[str, Any], unit: str) -> str:
+    price = facts["price"]
+    lines = [f"price     epsilon {price:g} under {facts['accountant']}" if price else "price     nothing"]
+    for number, stage in enumerate(facts["stages"], 1):
+        for measure in stage["measures"]:
+            lines += _measure_words(number, measure, unit)
+        lines += [
+            f"post      stage {number}, over released and public tables only:",
+            _indented(stage["post"]),
+        ]
+    return "\n".join(lines)
+
+
+def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]:
+    rows = measure["rows_per_unit"]
+    lines = [
+        f"release   {measure['name']} (stage {number})",
+        f"  keys        {', '.join(measure['keys']) or 'none'}; {measure['key_rule']['words']}",
+        f"  bounded by  {measure['bounded_by']}",
+    ]
+    if measure["rows_proved"] is None:
+        lines.append(
+            f"  clip bias   a {unit} with more than about {rows} rows is scaled down; margins do not show it"
+        )
+    for each in measure["relies_on"]:
+        lines.append(f"  relies on   {each} (declared, and verified for this version of the data)")
+    lines.append(
+        f"  noise       {measure['mechanism']}, scale {measure['scale_in_steps']:.6g} grid steps for a "
+        f"sensitivity of {measure['sensitivity']['steps']:,} steps in {measure['sensitivity']['norm']}"
+    )
+    for column in measure["columns"]:
+        lines.append(f"  {column['aggregate']:<10}  {_column_words(column)}")
+    lines += ["  sql", _indented(measure["sql"], 4)]
+    return lines
+
+
+def _column_words(column: dict[str, Any]) -> str:
+    parts = [f"{column['name']} {column['type']}"]
+    if "bounds" in column:
+        low, high = column["bounds"]
+        parts.append(
+            f"values clamped to [{low:g}, {high:g}] from {', '.join(column['bounds_from']) or 'the query'}"
+        )
+    parts.append(f"sensitivity {column['sensitivity']:.6g}, scale {column['scale']:.6g}")
+    if "expected_error" in column:
+        parts.append(f"expected within ± {column['expected_error']:.4g} (95 %)")
+    else:
+        parts.append(f"expected within ± {column['expected_error_at_1000_rows']:.4g} (95 %) over 1,000 rows")
+    return "; ".join(parts)
+
+
+def _indented(sql: str, by: int = 2) -> str:
+    return " " * by + sql

@@ -1,0 +1,44 @@
+"""Where a column comes from: the declared columns that its values are made of."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from dpsql.ir.relation import Aggregate, Filter, Given, Join, Project, Relation, Scan, Union
+from dpsql.ir.scalar import Scalar, refs
+
+Origin = tuple[str, str]
+"""A table of the policy and a column of it."""
+
+
+def origins_of(relation: Relation, scalar: Scalar) -> frozenset[Origin]:
+    """The declared columns that a scalar over this relation reads, however many names lie between."""
+    known = _origins(relation)
+    return frozenset(origin for name in refs(scalar) for origin in known.get(name, ()))
+
+
+def _origins(relation: Relation) -> dict[str, frozenset[Origin]]:
+    match relation:
+        case Scan(table=table, columns=columns, owner=owner):
+            found = {each.name: frozenset(((table, each.source),)) for each in columns}
+            if owner is not None and owner.links:
+                found[owner.name] = frozenset(((owner.links[-1].table, owner.column),))
+            return found
+        case Given():
+            return {}
+        case Filter(source, _):
+            return _origins(source)
+        case Project(source, columns):
+            return {each.name: origins_of(source, each.scalar) for each in columns}
+        case Join(_, left, right):
+            return _origins(left) | _origins(right)
+        case Aggregate(source, keys, calls):
+            found = {each.name: origins_of(source, each.scalar) for each in keys}
+            for call in calls:
+                found[call.name] = frozenset() if call.argument is None else origins_of(source, call.argument)
+            return found
+        case Union(left, right):
+            theirs = _origins(right)
+            return {name: each | theirs[name] for name, each in _origins(left).items()}
+        case _:
+            assert_never(relation)

@@ -1,0 +1,128 @@
+"""What a scalar can be: the one place that asks the shelf about types and ranges.
+
+    call("=", (Ref("born"), Literal("1990-01-01", VARCHAR)), lookup)    Call("=", (born, DATE 1990-01-01))
+    fact_of(Call("year", (Ref("born"),)), lookup)                       Fact(BIGINT, [1900, 2030])
+
+A range follows from what the policy declares. That a scalar is never NULL follows from types alone:
+``lookup``'s own ``nullable`` must be what the database enforces, and no row that breaks a declared range
+turns a scalar into NULL that is said to have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias, assert_never
+
+from dpsql.functions import Argument, Arguments, Function, Unfit, shelf
+from dpsql.functions.literals import coerce, constant
+from dpsql.functions.types import common_type, named
+from dpsql.ir.column import ANYTHING, EVERYWHERE, NULL, VARCHAR, Fact, Kind, Type, type_range
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.ir.source import Span
+
+Lookup: TypeAlias = Callable[[str], Fact]
+"""From the name of a column to what is known of it."""
+
+
+def fact_of(scalar: Scalar, lookup: Lookup) -> Fact:
+    """What is known of every value that a scalar computes; Unfit where types do not go together."""
+    return argument_of(scalar, lookup).fact
+
+
+def argument_of(scalar: Scalar, lookup: Lookup) -> Argument:
+    """The fact of a scalar, with the constant that it is."""
+    declared, _ = _both(scalar, lookup)
+    return declared
+
+
+def enforced(fact: Fact) -> Fact:
+    """What the type alone says of a column: all that holds for rows that break a declared range."""
+    whole = type_range(fact.type)
+    return Fact(fact.type, ANYTHING if whole == EVERYWHERE else whole, fact.nullable)
+
+
+def call(
+    function: str,
+    scalars: Sequence[Scalar],
+    lookup: Lookup,
+    type: Type | None = None,
+    span: Span | None = None,
+) -> Call:
+    """A call whose arguments fit, its text constants read as the kind of their neighbours."""
+    arguments = tuple(argument_of(each, lookup) for each in scalars)
+    fitted = unify(shelf()[function], arguments)
+    found = Call(
+        function,
+        tuple(
+            scalar if new is old or new.literal is None else new.literal
+            for scalar, old, new in zip(scalars, arguments, fitted, strict=True)
+        ),
+        type,
+        span,
+    )
+    fact_of(found, lookup)
+    return found
+
+
+def unify(function: Function, arguments: Arguments) -> Arguments:
+    """The arguments, with constants of text and NULL read as the kind of their neighbours."""
+    least, most = function.arity
+    if not least <= len(arguments) <= most:
+        wanted = str(least) if least == most else f"{least} to {most}" if most < 100 else f"{least} or more"
+        raise Unfit(f"{function.name} takes {wanted} arguments, not {len(arguments)}")
+    fitted = list(arguments)
+    for group in function.alike(len(arguments)):
+        loose = [i for i in group if _loose(arguments[i])]
+        others = [arguments[i] for i in group if i not in loose]
+        texts = [arguments[i] for i in loose if arguments[i].type != NULL]
+        target = common_type(others or texts)
+        if target.kind is Kind.TEXT:
+            target = common_type([*others, *texts])
+        for i in loose:
+            literal = arguments[i].literal
+            assert literal is not None
+            read = coerce(literal, target) if target != NULL else literal
+            if read is None:
+                raise Unfit(f"{str(literal.value)[:40]!r} is not a {named(target)}")
+            fitted[i] = constant(read)
+        common_type([fitted[i] for i in group])
+    return tuple(fitted)
+
+
+def _loose(argument: Argument) -> bool:
+    return argument.literal is not None and argument.type in (VARCHAR, NULL)
+
+
+def _both(scalar: Scalar, lookup: Lookup) -> tuple[Argument, Argument]:
+    """What a scalar is by its declarations, and by its types alone."""
+    match scalar:
+        case Ref(name):
+            fact = lookup(name)
+            return Argument(fact), Argument(enforced(fact))
+        case Literal():
+            argument = constant(scalar)
+            return argument, argument
+        case Call(name, scalars, type):
+            function = shelf()[name]
+            pairs = [_both(each, lookup) for each in scalars]
+            by_type = checked(function, tuple(pair[1] for pair in pairs), type)
+            declared = checked(function, tuple(pair[0] for pair in pairs), type)
+            return Argument(replace(declared, nullable=by_type.nullable)), Argument(by_type)
+        case _:
+            assert_never(scalar)
+
+
+OF_ANY_TYPE = frozenset({"is_null", "is_not_null"})
+
+
+def checked(function: Function, arguments: Arguments, type: Type | None) -> Fact:
+    """The result's fact, after the checks that hold for every function."""
+    least, most = function.arity
+    if not least <= len(arguments) <= most:
+        raise Unfit(f"{function.name} does not take {len(arguments)} arguments")
+    if function.name not in OF_ANY_TYPE:
+        for each in arguments:
+            if each.kind is Kind.OPAQUE:
+                raise Unfit(f"{each.type.sql} columns can be counted and tested for NULL, nothing else yet")
+    return function.result(arguments, type)

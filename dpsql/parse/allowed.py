@@ -1,0 +1,165 @@
+"""What may stand in a query at all: kinds of syntax, by allow-list.
+
+Below the release point the binder is narrower still (it knows each node by hand); above it, this list
+and the vocabulary are the whole language. Printed SQL is read once more, token by token, before it
+runs (``check_printed``): a name that is called and not vetted never reaches an engine.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokenizer_core import TokenType
+
+from dpsql.errors import refuse
+from dpsql.parse.spans import span_of
+from dpsql.parse.vocabulary import FUNCTIONS
+
+MAX_TEXT = 100_000
+MAX_DEPTH = 200
+
+QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+
+_SYNTAX: tuple[type[exp.Expr], ...] = (
+    exp.Select,
+    exp.SetOperation,
+    exp.Subquery,
+    exp.With,
+    exp.CTE,
+    exp.TableAlias,
+    exp.Table,
+    exp.Identifier,
+    exp.Column,
+    exp.Star,
+    exp.Alias,
+    exp.From,
+    exp.Join,
+    exp.Where,
+    exp.Group,
+    exp.Having,
+    exp.Qualify,
+    exp.Order,
+    exp.Ordered,
+    exp.Limit,
+    exp.Offset,
+    exp.Distinct,
+    exp.Values,
+    exp.Tuple,
+    exp.Paren,
+    exp.Literal,
+    exp.Null,
+    exp.Boolean,
+    exp.Placeholder,
+    exp.Parameter,
+    exp.Window,
+    exp.WindowSpec,
+    exp.Filter,
+    exp.WithinGroup,
+    exp.IgnoreNulls,
+    exp.RespectNulls,
+    exp.DataType,
+    exp.DataTypeParam,
+    exp.Interval,
+    exp.IntervalSpan,
+    exp.Var,
+    exp.Binary,
+    exp.Unary,
+    exp.Between,
+    exp.In,
+    exp.Exists,
+    exp.Func,
+    exp.If,
+    exp.Rollup,
+    exp.Cube,
+    exp.GroupingSets,
+    exp.Aliases,
+    exp.PropertyEQ,
+)
+_NEVER: tuple[type[exp.Expr], ...] = (
+    exp.Dot,
+    exp.Collate,
+    exp.PositionalColumn,
+    exp.TableSample,
+    exp.Lambda,
+    exp.SessionParameter,
+    exp.Rand,
+    exp.JSONExtract,
+    exp.JSONExtractScalar,
+)
+_WORDS = frozenset(  # keywords and types that may stand before an opening parenthesis in printed SQL
+    """
+    in as over filter values exists any all and or not select from where when then else by on between
+    union except intersect having qualify is like ilike using case distinct within decimal varchar
+    timestamp interval cast try_cast try extract grouping partition order with rollup cube sets exclude
+    replace rename join limit offset similar to coalesce nullif if escape recursive materialized end
+    substring position trim ceil floor text date time group
+    """.split()
+)
+_REMEDIES: dict[str, str] = {
+    "Dot": "write the function's call as f(x), a column as table.column",
+    "TableSample": "leave the sample out: noise is added whatever the size",
+    "PositionalColumn": "name the column",
+    "Collate": "compare lower(x), or cast",
+    "Lambda": "write the expression without a lambda",
+}
+
+
+def check_tree(tree: exp.Expr, text: str) -> None:
+    """Refuse the first node that is not on the list."""
+    for node in tree.walk():
+        if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier | exp.Star):
+            raise refuse("D105", "this name is not a plain column", span_of(node, text))
+        if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX):
+            name = type(node).__name__
+            raise refuse(
+                "D105",
+                "this piece of syntax is not answered",
+                span_of(node, text) or (span_of(node.parent, text) if node.parent else None),
+                label=f"sqlglot reads it as {name}",
+                help=_REMEDIES.get(
+                    name, "write it with SELECT, FROM, JOIN, WHERE, GROUP BY and plain functions"
+                ),
+            )
+        if isinstance(node, exp.Anonymous) and node.name.casefold() not in FUNCTIONS:
+            if node.name.casefold() in ("dp_sample", "anon_count", "anon_sum"):
+                continue
+            raise refuse(
+                "D251",
+                f"{node.name} is not on the list of vetted functions",
+                span_of(node, text),
+                label="nobody has checked what this function reads, or how it fails",
+                help="use a plain function of SQL; the language page lists those that are answered",
+            )
+
+
+def check_depth(tree: exp.Expr) -> None:
+    """Refuse a tree that is too deep to walk without care (a chain of 200 ORs is better an IN)."""
+    level: list[exp.Expr] = [tree]
+    depth = 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise refuse(
+                "D103",
+                f"the query is nested deeper than {MAX_DEPTH} levels",
+                help="write long chains of OR as IN (...), and split the query into CTEs",
+            )
+        level = [child for node in level for child in node.iter_expressions()]
+
+
+def check_printed(sql: str) -> None:
+    """Every name that printed SQL calls is vetted; else it is a refusal, before anything is paid."""
+    tokens = Dialect.get_or_raise("duckdb").tokenize(sql)
+    for token, following in zip(tokens, tokens[1:], strict=False):
+        if following.token_type is not TokenType.L_PAREN or token.token_type in _PUNCTUATION:
+            continue
+        name = token.text.casefold()
+        if (name[:1].isalpha() or name[:1] == "_") and name not in FUNCTIONS and name not in _WORDS:
+            raise refuse(
+                "D251",
+                f"{token.text.lower()} is not on the list of vetted functions",
+                help="use a plain function of SQL; the language page lists those that are answered",
+            )
+
+
+_PUNCTUATION = (TokenType.L_PAREN, TokenType.COMMA, TokenType.STRING, TokenType.NUMBER)

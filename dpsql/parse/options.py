@@ -1,0 +1,100 @@
+"""What a caller gives beside the text: parameters and the moment, both turned into literals.
+
+Parameters are values, checked like literals; ``now()`` and ``current_date`` are read once per
+statement. After this the tree holds neither.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dpsql.errors import InterfaceError, refuse
+from dpsql.ir.column import Value
+from dpsql.ir.source import Span
+
+_CLOCKS = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.Localtimestamp, exp.Localtime)
+_CLOCK_NAMES = {"now", "get_current_timestamp", "transaction_timestamp"}
+
+
+def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token]:
+    """Every ``?`` becomes ``$1``, ``$2``... in the order of the text, which the parser does not keep."""
+    numbered: list[Token] = []
+    marks = 0
+    for token in tokens:
+        if token.token_type is TokenType.PARAMETER:
+            span = Span(token.start, token.end + 1)
+            raise refuse("D106", "parameters are written as question marks", span, help="write ?")
+        if token.token_type is not TokenType.PLACEHOLDER:
+            numbered.append(token)
+            continue
+        marks += 1
+        line, column, start, end = token.line, token.col, token.start, token.end
+        numbered.append(Token(TokenType.PARAMETER, "$", line, column, start, end))
+        numbered.append(Token(TokenType.NUMBER, str(marks), line, column, start, end))
+    if marks != len(parameters):
+        raise refuse(
+            "D106",
+            f"the query has {marks} question marks, and {len(parameters)} values were given",
+            help="give one value for each question mark",
+        )
+    return numbered
+
+
+def fill(tree: exp.Expr, parameters: Sequence[Value], now: datetime.datetime) -> exp.Expr:
+    """The tree with every parameter and every reading of the clock replaced by a literal."""
+    for mark in list(tree.find_all(exp.Placeholder, exp.Parameter)):
+        mark.replace(node_of(parameters[int(mark.name) - 1]))
+    for clock in list(tree.find_all(*_CLOCKS)):
+        clock.replace(_moment(clock, now))
+    for call in list(tree.find_all(exp.Anonymous)):
+        if call.name.casefold() in _CLOCK_NAMES and not call.expressions:
+            call.replace(node_of(now))
+    return tree
+
+
+def node_of(value: Value) -> exp.Expr:
+    """A literal node for a Python value; anything that is not a plain finite value is refused."""
+    if value is None:
+        return exp.Null()
+    if type(value) is bool:
+        return exp.Boolean(this=value)
+    if type(value) is int:
+        return _number(str(abs(value)), negative=value < 0)
+    if type(value) is float and math.isfinite(value):
+        text = repr(abs(value))
+        return _number(text if "e" in text else text + "e0", negative=value < 0)
+    if type(value) is Decimal and value.is_finite():
+        return _number(format(abs(value), "f"), negative=value < 0)
+    if type(value) is str:
+        return exp.Literal.string(value)
+    if type(value) is datetime.datetime:
+        name = "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ"
+        return exp.cast(exp.Literal.string(value.isoformat(sep=" ")), name, dialect="duckdb")
+    if type(value) is datetime.date:
+        return exp.cast(exp.Literal.string(value.isoformat()), "DATE", dialect="duckdb")
+    shown = "a number that is not finite" if isinstance(value, float | Decimal) else type(value).__name__
+    raise InterfaceError(
+        f"a parameter cannot be {shown}",
+        help="give None, bool, int, float, Decimal, str, date or datetime",
+    )
+
+
+def _number(text: str, negative: bool) -> exp.Expr:
+    literal = exp.Literal.number(text)
+    return exp.Neg(this=literal) if negative else literal
+
+
+def _moment(clock: exp.Expr | exp.Func, now: datetime.datetime) -> exp.Expr:
+    if isinstance(clock, exp.CurrentDate):
+        return node_of(now.date())
+    if isinstance(clock, exp.CurrentTime | exp.Localtime):
+        return exp.cast(exp.Literal.string(now.time().isoformat()), "TIME", dialect="duckdb")
+    if isinstance(clock, exp.Localtimestamp):
+        return node_of(now.replace(tzinfo=None))
+    return node_of(now)

@@ -1,0 +1,124 @@
+"""Text -> Query: is it one statement that we may read?"""
+
+from __future__ import annotations
+
+import datetime
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, SqlglotError
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dpsql.errors import Error, refuse
+from dpsql.ir.column import Value
+from dpsql.ir.source import Source, Span
+from dpsql.parse.allowed import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_tree
+from dpsql.parse.options import fill, number_marks
+
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings repeat the analyst's text
+
+_DUCKDB = Dialect.get_or_raise("duckdb")
+_TOO_DEEP = "write long chains of OR as IN (...), and split the query into CTEs"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """One checked statement: a SELECT, a set operation, or VALUES. Its tree holds no parameters."""
+
+    source: Source
+    tree: exp.Expr
+
+
+def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
+    """Read a text, or refuse it with D1xx."""
+    try:
+        return Query(source, _parse(source.text, parameters, now))
+    except Error as error:
+        raise error.within(source.text, source.name) from None
+    except RecursionError:
+        raise refuse("D103", "the query is nested too deeply", help=_TOO_DEEP) from None
+
+
+def _parse(text: str, parameters: Sequence[Value], now: datetime.datetime) -> exp.Expr:
+    if len(text) > MAX_TEXT:
+        raise refuse("D103", f"the text is longer than {MAX_TEXT:,} characters", help="split it")
+    tokens = _tokens(text)
+    _check_parentheses(tokens)
+    try:
+        statements = _DUCKDB.parser().parse(number_marks(tokens, parameters), text)
+    except ParseError as error:
+        raise _unreadable(error, text) from None
+    except SqlglotError:
+        raise refuse("D101", "this is not SQL that we can read", help="check the spelling") from None
+    trees = [each for each in statements if each is not None and not isinstance(each, exp.Semicolon)]
+    if not trees:
+        raise refuse("D101", "there is no statement here", help="write a SELECT")
+    if len(trees) > 1:
+        raise refuse(
+            "D102",
+            "one statement at a time",
+            _second(tokens),
+            help="send the statements one by one, or put them into a file for dpsql run",
+        )
+    tree = trees[0]
+    if not isinstance(tree, QUERIES):
+        raise refuse(
+            "D104",
+            "only queries are answered",
+            Span(tokens[0].start, tokens[0].end + 1),
+            label="this statement does something else",
+            help="write a SELECT; dpsql never changes or describes the data",
+        )
+    check_depth(tree)
+    tree = fill(tree, parameters, now)
+    check_tree(tree, text)
+    return tree
+
+
+def _tokens(text: str) -> list[Token]:
+    try:
+        return list(_DUCKDB.tokenize(text))
+    except SqlglotError:
+        raise refuse(
+            "D101", "this is not SQL that we can read", help="is a quote or a comment left open?"
+        ) from None
+
+
+def _check_parentheses(tokens: list[Token]) -> None:
+    depth = 0
+    for token in tokens:
+        if token.token_type is TokenType.L_PAREN:
+            depth += 1
+        elif token.token_type is TokenType.R_PAREN:
+            depth -= 1
+        if depth > MAX_DEPTH:
+            span = Span(token.start, token.end + 1)
+            raise refuse("D103", f"more than {MAX_DEPTH} open parentheses", span, help=_TOO_DEEP)
+
+
+def _second(tokens: list[Token]) -> Span | None:
+    for token, following in zip(tokens, tokens[1:], strict=False):
+        if token.token_type is TokenType.SEMICOLON and following.token_type is not TokenType.SEMICOLON:
+            return Span(following.start, following.end + 1)
+    return None
+
+
+def _unreadable(error: ParseError, text: str) -> Error:
+    """sqlglot's first complaint, as ours: its place, and its words without the excerpt."""
+    first = error.errors[0] if error.errors else {}
+    line, column = first.get("line") or 1, first.get("col") or 1
+    lines = text.split("\n")
+    end = sum(len(each) + 1 for each in lines[: line - 1]) + column
+    width = len(first.get("highlight") or "x")
+    span = Span(max(0, min(end, len(text)) - width), min(end, len(text)))
+    said = (first.get("description") or "it does not parse").rstrip(".")
+    return refuse(
+        "D101",
+        "this is not SQL that we can read",
+        span,
+        label=said[:1].lower() + said[1:],
+        help="check the spelling and the order of the clauses",
+    )

@@ -1,0 +1,139 @@
+"""The whole way from a text to an answer, each call taking the value that the one before returned.
+
+     text                                                                                         answer
+      |                                                                                              ^
+      v                                                                                              |
+    parse --> bind --> rewrite --> plan --> [pay] --> measure --> release --> post-process ----------+
+     Query    Split     Split      Plan    Receipt   ExactTable  ReleasedTable   Answer
+
+Up to ``plan`` nothing has been paid and no private row was read: that is all ``explain`` does. The debit
+is durable before ``measure`` reads. The released tables are stored before anybody sees them, and the
+first ones stored are the only ones: asked again on the same data, they come back as they were, free.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import Protocol
+
+from dpsql.accounting.entries import Stored
+from dpsql.bind.split import bind
+from dpsql.engines import Engine
+from dpsql.ir.column import Value
+from dpsql.ir.plan import Plan, PlannedStage, Threshold
+from dpsql.ir.source import Source
+from dpsql.ir.table import Answer, ExactTable, ReleasedTable
+from dpsql.parse.parse import parse
+from dpsql.plan.plan import Terms, plan
+from dpsql.policy.catalogue import Known
+from dpsql.post.finish import finish
+from dpsql.post.sealed import Sealed
+from dpsql.release.release import from_system, release
+from dpsql.release.stored import from_bytes, to_bytes
+from dpsql.rewrite import rewrite
+
+
+class Office(Protocol):
+    """What the pipeline asks of a session: the owner's rules, the engines, and the till."""
+
+    @property
+    def known(self) -> Known: ...
+    @property
+    def engine(self) -> Engine: ...
+    @property
+    def sealed(self) -> Sealed: ...
+
+    def terms(self, epsilon: float | None) -> Terms:
+        """The price of one query under the owner's rules, or D502, D503."""
+        ...
+
+    def pay(self, planned: Plan) -> Stored:
+        """A durable debit, or the one that was made for the very same measures before."""
+        ...
+
+    def store(self, receipt: Stored, released: bytes) -> bytes:
+        """Keep the released tables; returns those that were kept first."""
+        ...
+
+    def remaining(self) -> float: ...
+
+
+def planned(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Plan:
+    """Text -> Plan. Reads no private row and costs nothing."""
+    terms = office.terms(epsilon)
+    query = parse(source, parameters, datetime.datetime.now(datetime.UTC))
+    split = bind(query, office.known)
+    split = rewrite(split, office.known)
+    return plan(split, office.known, terms, office.engine.values)
+
+
+def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Answer:
+    """Text -> Answer."""
+    what = planned(office, source, parameters, epsilon)
+    types = [office.sealed.check(stage) for stage in what.stages]
+    if not what.events:
+        return _post(office, what, what.stages[-1], [], types[-1], cost=0.0, repeated=False)
+    receipt = office.pay(what)
+    repeated = receipt.answer is not None
+    if receipt.answer is None:
+        stored = office.store(receipt, to_bytes(_released(office, what)))
+    else:
+        stored = receipt.answer
+    measures = [each for stage in what.stages for each in stage.measures]
+    tables = from_bytes(stored, [len(each.measure.statistics) for each in measures])
+    cost = 0.0 if repeated else what.epsilon
+    return _post(office, what, what.stages[-1], tables, types[-1], cost, repeated)
+
+
+def _released(office: Office, what: Plan) -> list[ReleasedTable]:
+    """The only place where exact numbers live: between these two calls."""
+    released = []
+    for stage in what.stages:
+        for each in stage.measures:
+            exact: ExactTable = office.engine.measure(each)
+            released.append(release(exact, each, from_system))
+    return released
+
+
+def _post(
+    office: Office,
+    what: Plan,
+    stage: PlannedStage,
+    tables: list[ReleasedTable],
+    types: list[str],
+    cost: float,
+    repeated: bool,
+) -> Answer:
+    finished = [finish(table, each) for table, each in zip(tables, stage.measures, strict=True)]
+    rows = office.sealed.run(stage, finished, types)
+    width = len(stage.post.columns)
+    margins = [
+        tuple(
+            None if place is None or row[place] is None else float(row[place]) for place in stage.post.margins
+        )
+        for row in rows
+    ]
+    return Answer(
+        stage.post.columns,
+        tuple(types[:width]),
+        [row[:width] for row in rows],
+        margins,
+        cost,
+        office.remaining(),
+        repeated,
+        note_on(what),
+    )
+
+
+def note_on(what: Plan) -> str:
+    """One sentence from the plan alone: how many units a group needs to be shown."""
+    needed = [
+        each.rule.units
+        for stage in what.stages
+        for each in stage.measures
+        if isinstance(each.rule, Threshold)
+    ]
+    if not needed:
+        return ""
+    return f"A group is shown when its noisy number of units reaches {max(needed):.0f}."

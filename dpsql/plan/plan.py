@@ -1,0 +1,222 @@
+"""Split -> Plan: what exactly is released, with which noise, at what price.
+
+For each measure: how a unit's vector is bounded (``Shape``), the norm and mechanism with the smaller
+expected error under the accountant in force, and the rule that shows a group. Nothing here has seen
+the data: plans, prices and refusals depend on the query, the policy and the public tables.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpsql.accounting import Accountant, Allowance, Budget
+from dpsql.errors import Error, refuse
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Categories, Column, Domain, Listed, Value
+from dpsql.ir.event import ThresholdEvent
+from dpsql.ir.plan import (
+    KeyRule,
+    Measure,
+    Noise,
+    Norm,
+    Part,
+    Plan,
+    Planned,
+    PlannedStage,
+    PublicKeys,
+    Shape,
+    Split,
+    Threshold,
+)
+from dpsql.ir.scalar import refs
+from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.threshold import steps_for
+from dpsql.plan.split_budget import shares
+from dpsql.policy.catalogue import Known
+from dpsql.rewrite.keys import public_keys
+from dpsql.rewrite.statistics import GRID
+
+LARGEST = 2**40
+"""Grid steps of a clip at most: far from where sums of integers could overflow."""
+
+Values = Callable[[str, str], tuple[Value, ...]]
+"""The distinct values of a column of a public table."""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What planning needs to know of the owner's rules: the accountant, the budget, the price."""
+
+    accountant: Accountant
+    budget: Budget
+    epsilon: float
+
+
+def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
+    """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it."""
+    measures = [each for stage in split.stages for each in stage.measures]
+    try:
+        portions = iter(shares(measures))
+        stages = tuple(
+            PlannedStage(
+                tuple(
+                    _Planner(each, known, terms, next(portions), values).planned() for each in stage.measures
+                ),
+                stage.post,
+            )
+            for stage in split.stages
+        )
+    except Error as error:
+        raise error.within(split.source.text, split.source.name) from None
+    digest = _digest(stages, terms)
+    return Plan(split.source, stages, terms.epsilon if measures else 0.0, terms.accountant.name, digest)
+
+
+@dataclass(frozen=True, slots=True)
+class _Clip:
+    """A way to bound a unit's vector: in this norm, by so many grid steps, enforced in this shape."""
+
+    norm: Norm
+    steps: int
+    shape: Shape
+
+
+class _Planner:
+    def __init__(self, measure: Measure, known: Known, terms: Terms, share: Fraction, values: Values) -> None:
+        self.measure, self.known, self.terms, self.values = measure, known, terms, values
+        owned = ownership_of(measure.relation)
+        assert isinstance(owned, Owned)
+        self.owned = owned
+        facts = facts_of(measure.relation)
+        self.columns = tuple(Column(key.name, fact_of(key.scalar, facts)) for key in measure.keys)
+        self.lists = public_keys(measure, known)
+        self.one_group = all(refs(key.scalar) <= owned.settled for key in measure.keys)
+        self.allowance = terms.accountant.allowance(
+            terms.epsilon, terms.budget, share, thresholds=self.lists is None
+        )
+
+    def planned(self) -> Planned:
+        if self.lists is None and self.allowance.laplace_delta is None:
+            raise refuse(
+                "D304",
+                "these groups are not public, and there is no delta to show them with",
+                self.measure.span,
+                label="which groups exist depends on the data",
+                help="group by a column with declared values, or let the owner choose another accountant",
+            )
+        clip, noise = self._noise()
+        proved = 1 if self.one_group else self.owned.at_most
+        enforced = None
+        if self.lists is None and proved is None:
+            assert self.owned.rows is not None
+            enforced = 16 * self.owned.rows + 240  # many more than a unit that is clipped little
+        rule = self._rule(clip, noise, proved or enforced)
+        return Planned(self.measure, self.columns, rule, clip.shape, noise, enforced)
+
+    # ---- how much one unit can change --------------------------------------------------------------
+
+    def _clips(self) -> tuple[_Clip, _Clip]:
+        """The L1 and the L2 way. A row adds at most ``most`` steps to each family, in either norm."""
+        most = [family.most for family in self.measure.families]
+        one_l1, one_l2 = sum(most), _root(sum(each * each for each in most))
+        at_most = self.owned.at_most
+        counted = any(each.part is Part.UNITS for each in self.measure.statistics)
+        if at_most is not None and at_most <= (self.owned.rows or at_most) and (at_most == 1 or not counted):
+            return (
+                _Clip(Norm.L1, self._sized(one_l1 * at_most), Shape.ROWS),
+                _Clip(Norm.L2, self._sized(one_l2 * at_most), Shape.ROWS),
+            )
+        rows = self.owned.rows
+        if rows is None:
+            raise refuse(
+                "D302",
+                f"nothing says how many rows one {self.known.unit} has here",
+                self.measure.span,
+                label="this is where clipping would start",
+                help="the owner adds rows_per_unit = 20 (say) to the table in the policy",
+            )
+        cells = Shape.UNIT if not self.measure.keys else Shape.CELLS
+        scaled = cells if counted or not self.measure.keys else Shape.L1
+        return (
+            _Clip(Norm.L1, self._sized(one_l1 * rows), scaled),
+            _Clip(Norm.L2, self._sized(one_l2 * rows), cells),
+        )
+
+    def _sized(self, steps: int) -> int:
+        if steps > LARGEST:
+            raise refuse(
+                "D305",
+                f"one {self.known.unit} could own too many rows here",
+                self.measure.span,
+                label=f"up to {steps // GRID:,} rows after all joins",
+                help="join on declared keys, or lower rows_per_unit in the policy",
+            )
+        return steps
+
+    # ---- which noise -------------------------------------------------------------------------------
+
+    def _noise(self) -> tuple[_Clip, Noise]:
+        """The mechanism with the smaller deviation; Laplace where they tie."""
+        l1, l2 = self._clips()
+        choices = [(l1, self._with("laplace", l1, 1 / self.allowance.laplace))]
+        if self.allowance.gaussian is not None:
+            choices.append((l2, self._with("gaussian", l2, self.allowance.gaussian)))
+        return min(choices, key=lambda each: mechanism(each[1].mechanism).deviation(each[1].scale))
+
+    def _with(self, name: str, clip: _Clip, ratio: float) -> Noise:
+        chosen = mechanism(name)
+        scale = chosen.scale_for(clip.steps, ratio)
+        if not scale < 2**50:
+            raise refuse(
+                "D503",
+                "the price is too small: the noise would not fit the grid",
+                self.measure.span,
+                help="pay more for this query",
+            )
+        a: Allowance = self.allowance
+        event = chosen.event(clip.steps, scale, a.gaussian_epsilon, a.gaussian_point_delta)
+        return Noise(name, clip.norm, clip.steps, scale, event)
+
+    # ---- which groups are shown --------------------------------------------------------------------
+
+    def _rule(self, clip: _Clip, noise: Noise, groups: int | None) -> KeyRule:
+        if self.lists is not None:
+            return PublicKeys(tuple(self._listed(domain, null) for domain, null in self.lists))
+        a = self.allowance
+        delta = a.laplace_delta if noise.mechanism == "laplace" else a.gaussian_delta
+        assert delta is not None
+        assert self.measure.units is not None
+        steps = steps_for(noise.mechanism, noise.scale, GRID, clip.steps, clip.norm, groups, delta)
+        return Threshold(self.measure.units, steps, steps / GRID, ThresholdEvent(delta))
+
+    def _listed(self, domain: Domain, null: bool) -> tuple[Value, ...]:
+        match domain:
+            case Categories(values):
+                found: tuple[Value, ...] = values
+            case Listed(table, column):
+                found = self.values(table, column)
+            case _:
+                raise AssertionError("a public key has a list")
+        found = tuple(each for each in found if each is not None)
+        return (*found, None) if null else found
+
+
+def _root(square: int) -> int:
+    root = math.isqrt(square)
+    return root if root * root == square else root + 1
+
+
+def _digest(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
+    """Of everything that is measured and how, but not of what is done with it afterwards."""
+    said = [terms.accountant.name, repr(terms.epsilon)]
+    for stage in stages:
+        for each in stage.measures:
+            m = each.measure
+            said += [repr(m.relation), repr(m.keys), repr(m.statistics), repr(each.rule), repr(each.shape)]
+            said += [repr(each.noise), repr(m.finishes)]
+    return hashlib.sha256("\n".join(said).encode()).hexdigest()

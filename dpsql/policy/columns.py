@@ -1,0 +1,96 @@
+"""The columns that a policy lists: each with a range, a list of values, or nothing said.
+
+born = { range = [1900-01-01, 2030-12-31] }      two numbers, or two of TOML's dates of one kind
+ward = { values = ["A", "B", "C"] }              strings, numbers, booleans or dates, of one kind
+note = { }                                       exists; can be counted and grouped
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+
+from dpsql.ir.column import Value
+from dpsql.policy.model import Bound, ColumnRule
+from dpsql.policy.section import Section, as_float, family, is_number, sort_of
+
+MOST_VALUES = 10_000
+
+
+def read_columns(section: Section) -> tuple[ColumnRule, ...]:
+    section.distinct()
+    rules = []
+    for name, value in section.values.items():
+        if not isinstance(value, dict):
+            raise section.wrong(
+                name,
+                f"{name} must be a table",
+                label=f"this is {sort_of(value)}",
+                help=f"{name} = {{ range = [0, 120] }}, or {{ values = [...] }}, or {{ }}",
+            )
+        each = section.table(name)
+        each.allow("range", "values")
+        if len(each.values) == 2:
+            raise section.wrong(name, "a column has a range or a list of values, not both")
+        rules.append(
+            ColumnRule(
+                name,
+                section.line(name),
+                range=_range(each) if "range" in each.values else None,
+                values=_values(each) if "values" in each.values else None,
+            )
+        )
+    return tuple(rules)
+
+
+def _range(section: Section) -> tuple[Bound, Bound]:
+    ends = section.values["range"]
+    if not isinstance(ends, list) or len(ends) != 2:
+        raise section.wrong("range", "a range is two ends, the lower and the higher", help="range = [0, 120]")
+    for index, end in enumerate(ends):
+        if is_number(end) and not math.isfinite(as_float(end)):
+            raise section.wrong("range", "the ends of a range are finite", at=index)
+        if not is_number(end) and not isinstance(end, datetime.date):
+            raise section.wrong(
+                "range", "the ends of a range are numbers or dates", at=index, label=f"this is {sort_of(end)}"
+            )
+    low, high = ends
+    if family(low) != family(high):
+        raise section.wrong(
+            "range", "the ends of a range are of one kind", label=f"{sort_of(low)} and {sort_of(high)}"
+        )
+    if not low <= high:
+        raise section.wrong("range", "this range holds nothing: its ends are the wrong way round")
+    return low, high
+
+
+def _values(section: Section) -> tuple[Value, ...]:
+    listed = section.values["values"]
+    if not isinstance(listed, list) or not listed:
+        raise section.wrong("values", "values is a list that is not empty", help='values = ["A", "B"]')
+    if len(listed) > MOST_VALUES:
+        raise section.wrong(
+            "values", f"a list holds at most {MOST_VALUES:,} values", label=f"{len(listed):,} here"
+        )
+    seen: set[object] = set()
+    for index, value in enumerate(listed):
+        if family(value) not in ("string", "number", "boolean", "date"):
+            raise section.wrong(
+                "values",
+                "values are strings, numbers, booleans or dates",
+                at=index,
+                label=f"this is {sort_of(value)}",
+            )
+        if is_number(value) and not math.isfinite(as_float(value)):
+            raise section.wrong("values", "values are finite", at=index)
+        if family(value) != family(listed[0]):
+            raise section.wrong(
+                "values",
+                "values are of one kind",
+                at=index,
+                label=f"{sort_of(value)}; the first is {sort_of(listed[0])}",
+            )
+        if value in seen:
+            raise section.wrong("values", "this value is listed twice", at=index)
+        seen.add(value)
+    return tuple(listed)

@@ -1,0 +1,107 @@
+"""The unique keys that the policy relies on: written under a table, or implied by the unit and its paths.
+
+    [tables.orders]  key = "order_id"                               orders.order_id
+    [unit]           table = "customer", key = "custkey"            customer.custkey
+    unit = { column = "order_id", references = "orders.order_id" }  orders.order_id
+
+A key holds where the database enforces it (on these columns or on some of them), or where it was verified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from dpsql.errors import DatabaseError
+from dpsql.ir.column import Kind
+from dpsql.policy.catalogue import FoundTable, Key
+from dpsql.policy.domain import shown
+from dpsql.policy.found import Held, column_of, type_of
+from dpsql.policy.model import Policy
+from dpsql.policy.names import fold
+from dpsql.policy.places import Document, Path
+
+KINDS = (
+    Kind.INTEGER,
+    Kind.TEXT,
+    Kind.UUID,
+    Kind.BOOLEAN,
+    Kind.DECIMAL,
+    Kind.DATE,
+    Kind.TIMESTAMP,
+    Kind.TIMESTAMPTZ,
+    Kind.TIME,
+)
+"""Kinds whose values are told apart exactly; an INTERVAL of a month equals one of thirty days."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A key, where the policy declares it, and whether the database enforces it."""
+
+    key: Key
+    path: Path
+    enforced: bool
+
+
+def keys_of(policy: Policy, document: Document, held: Mapping[str, Held]) -> tuple[Declared, ...]:
+    """Every declared key once: tables' own first, then the unit's, then those that paths lead to."""
+    keys: dict[tuple[str, frozenset[str]], Declared] = {}
+    for table, names, path in _written(policy, held):
+        columns = tuple(column_of(document, table.found, name, at).name for name, at in names)
+        key = Key(table.found.name, columns, document.line(path))
+        keys.setdefault(identity(key), Declared(key, path, _enforced(table.found, columns)))
+    return tuple(keys.values())
+
+
+def _written(policy: Policy, held: Mapping[str, Held]) -> Iterator[tuple[Held, list[tuple[str, Path]], Path]]:
+    """Each key's table, its columns with their places, its own place."""
+    path: Path
+    for table in held.values():
+        path = (*table.path, "key")
+        if table.rule.key:
+            yield table, [(name, (*path, index)) for index, name in enumerate(table.rule.key)], path
+    path = ("unit", "key")
+    yield held[fold(policy.unit.table)], [(policy.unit.key, path)], path
+    for table in held.values():
+        if table.rule.unit is not None and table.rule.unit.references is not None:
+            name, key = table.rule.unit.references
+            path = (*table.path, "unit", "references")
+            yield held[fold(name)], [(key, path)], path
+
+
+def told_apart(document: Document, tables: Iterable[Held]) -> None:
+    """Refuses a written key whose values are not told apart; ``units`` judges the implied ones."""
+    for table in tables:
+        for index, name in enumerate(table.rule.key):
+            path: Path = (*table.path, "key", index)
+            column = column_of(document, table.found, name, path)
+            its = type_of(column)
+            if its.kind not in KINDS:
+                raise document.refuse(
+                    "D804",
+                    f"{table.found.name}.{column.name} cannot be part of a key",
+                    path,
+                    label=f"values of type {shown(its)} are not told apart exactly",
+                )
+
+
+def identity(key: Key) -> tuple[str, frozenset[str]]:
+    return fold(key.table), frozenset(map(fold, key.columns))
+
+
+def _enforced(table: FoundTable, columns: tuple[str, ...]) -> bool:
+    declared = set(map(fold, columns))
+    return any(set(map(fold, unique)) <= declared for unique in table.unique if unique)
+
+
+def not_a_key(document: Document, declared: Declared) -> DatabaseError:
+    names = ", ".join(f"{declared.key.table}.{column}" for column in declared.key.columns)
+    return document.refuse(
+        "D805",
+        f"{names} is not known to be unique",
+        declared.path,
+        label="declared a key here",
+        notes=("the database does not enforce it, and this data has not passed the check",),
+        help="remove the duplicates and check the policy, or let the database enforce the key",
+    )

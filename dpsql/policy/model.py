@@ -1,0 +1,176 @@
+"""The owner's policy as written: what is promised, to whom, over which tables.
+
+    Policy
+    |-- budget      BudgetRule      epsilon, delta, accountant: of the database, for its whole life
+    |-- query       QueryRule       the default price of one query and the highest
+    |-- analysts    AnalystRule...  a cap each
+    |-- unit        UnitRule        whom the promise protects: one value of ``table.key``
+    `-- tables      TableRule...    public, or owned through a UnitPath; with ColumnRules
+
+Names are spelled as in the file; ``policy.check`` finds the database's spelling. Lines count from one.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from dpsql.ir.column import Value
+from dpsql.policy.names import fold
+
+Bound: TypeAlias = int | float | datetime.date | datetime.datetime
+"""An end of a declared range."""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRule:
+    """What all analysts together may spend; ``accountant`` is "zcdp", "pure" or "approx"."""
+
+    epsilon: float
+    delta: float
+    accountant: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueryRule:
+    """The price of a query that names none, and the highest that one may name."""
+
+    epsilon: float
+    max_epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class AnalystRule:
+    """What one analyst may spend."""
+
+    name: str
+    epsilon: float
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRule:
+    """The privacy unit: ``name`` is the word for it, ``table.key`` holds each once."""
+
+    name: str
+    table: str
+    key: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnitPath:
+    """Where a table keeps its unit: in ``column``, or where ``column`` leads: a (table, key)."""
+
+    column: str
+    references: tuple[str, str] | None
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRule:
+    """A column that exists for analysts, with a declared range or list of values, or neither."""
+
+    name: str
+    line: int
+    range: tuple[Bound, Bound] | None = None
+    values: tuple[Value, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TableRule:
+    """A table that exists for analysts. ``unit`` is None for public tables and for the unit's own."""
+
+    name: str
+    line: int
+    public: bool
+    key: tuple[str, ...]
+    unit: UnitPath | None
+    rows_per_unit: int | None
+    columns: tuple[ColumnRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """All of it, with the text it was read from and that text's name."""
+
+    name: str
+    text: str
+    budget: BudgetRule
+    query: QueryRule
+    analysts: tuple[AnalystRule, ...]
+    unit: UnitRule
+    tables: tuple[TableRule, ...]
+    timezone: str = "UTC"
+
+    def table(self, name: str) -> TableRule | None:
+        """By name, as the database compares names."""
+        folded = fold(name)
+        return next((each for each in self.tables if fold(each.name) == folded), None)
+
+
+def unit_text(policy: Policy) -> str:
+    """Whom the promise protects and how every private table reaches them, one canonical line each.
+
+    unit patients.patient_id
+    lines: order_id -> orders.order_id
+    orders: patient_id
+    """
+    first = f"unit {_word(policy.unit.table)}.{_word(policy.unit.key)}"
+    paths = []
+    for table in policy.tables:
+        if table.unit is not None:
+            path = f"{_word(table.name)}: {_word(table.unit.column)}"
+            if table.unit.references is not None:
+                path += " -> " + ".".join(map(_word, table.unit.references))
+            paths.append(path)
+    return "\n".join([first, *sorted(paths)])
+
+
+def digest(policy: Policy) -> str:
+    """A fingerprint of what the policy says: the same for any order of tables, spacing or comments."""
+    budget, query = policy.budget, policy.query
+    content = {
+        "budget": [float(budget.epsilon), float(budget.delta), budget.accountant],
+        "query": [float(query.epsilon), float(query.max_epsilon)],
+        "analysts": {each.name: float(each.epsilon) for each in policy.analysts},
+        "unit": policy.unit.name,
+        "paths": unit_text(policy),
+        "timezone": policy.timezone,
+        "tables": {
+            fold(table.name): {
+                "public": table.public,
+                "key": sorted(map(fold, table.key)),
+                "rows": table.rows_per_unit,
+                "columns": {
+                    fold(column.name): [_canonical(column.range), _canonical(column.values)]
+                    for column in table.columns
+                },
+            }
+            for table in policy.tables
+        },
+    }
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _word(name: str) -> str:
+    folded = fold(name)
+    return folded if re.fullmatch(r"[a-z0-9_]+", folded) else json.dumps(folded)
+
+
+def _canonical(values: tuple[Value, ...] | tuple[Bound, Bound] | None) -> list[list[str]] | None:
+    """Each value with its kind, so that 1, true and "1" differ while 1 and 1.0 do not."""
+    return None if values is None else [_tagged(value) for value in values]
+
+
+def _tagged(value: Value) -> list[str]:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    kind = "number" if isinstance(value, float) else type(value).__name__
+    kind = "number" if kind == "int" else kind
+    return [kind, value.isoformat() if isinstance(value, datetime.date) else str(value)]

@@ -1,0 +1,311 @@
+"""Text -> Policy: every key known, every value of its type and meaningful, every error with its line.
+
+    error[D802]: the policy has no key called epsilom
+     --> clinic.toml:2:1
+      |
+    2 | epsilom = 8.0
+      | ^^^^^^^ not a key of [budget]
+      = help: did you mean epsilon?
+
+Nothing here looks at a database: that is ``policy.check``.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import zoneinfo
+
+from dpsql.errors import DatabaseError, refuse
+from dpsql.ir.source import Span
+from dpsql.policy.columns import read_columns
+from dpsql.policy.model import (
+    AnalystRule,
+    BudgetRule,
+    Policy,
+    QueryRule,
+    TableRule,
+    UnitPath,
+    UnitRule,
+)
+from dpsql.policy.names import fold, perhaps
+from dpsql.policy.places import document_of
+from dpsql.policy.section import HELP, Section, sort_of
+
+ACCOUNTANTS = ("zcdp", "pure", "approx")
+MOST_ROWS = 10**6
+LARGEST_DELTA = 0.01
+DEFAULT_PRICE = 0.1
+
+
+def read_policy(text: str, name: str) -> Policy:
+    """The policy that this text says; ``name`` is what errors call the file."""
+    try:
+        values = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _not_toml(text, name, error) from None
+    root = Section(document_of(text, name), (), values)
+    root.allow("budget", "query", "analysts", "unit", "tables", "timezone")
+    budget = _budget(root.table("budget", needed=True))
+    unit = _unit(root.table("unit", needed=True))
+    tables = _tables(root.table("tables", needed=True), unit)
+    return Policy(
+        name=name,
+        text=text,
+        budget=budget,
+        query=_query(root.table("query"), budget),
+        analysts=_analysts(root.table("analysts")),
+        unit=unit,
+        tables=tables,
+        timezone=_timezone(root),
+    )
+
+
+def _not_toml(text: str, name: str, trouble: BaseException) -> DatabaseError:
+    said = "nested too deeply, or a number too long"
+    if isinstance(trouble, tomllib.TOMLDecodeError):
+        said = str(trouble)
+    place = re.search(r" \(at line (\d+), column (\d+)\)$", said)
+    if place:
+        above = text.split("\n")[: int(place[1]) - 1]
+        at = sum(len(line) + 1 for line in above) + int(place[2]) - 1
+    else:
+        at = max(0, len(text.rstrip()) - 1)
+    why = re.sub(r" \(at .*\)$", "", said)
+    error = refuse("D801", "the policy is not TOML", Span(at, at + 1), label=why)
+    error.within(text, name)
+    return error
+
+
+def _budget(section: Section) -> BudgetRule:
+    if "period" in section.values:
+        raise section.wrong(
+            "period",
+            "a budget cannot come back after a while",
+            on_key=True,
+            label="not supported",
+            help="leave it out: a budget lasts for the life of the database",
+        )
+    section.allow("epsilon", "delta", "accountant")
+    section.need("epsilon", HELP["budget"])
+    epsilon = section.positive("epsilon")
+    accountant = section.string("accountant") if "accountant" in section.values else "zcdp"
+    if accountant not in ACCOUNTANTS:
+        raise section.wrong(
+            "accountant",
+            f"no accountant is called {accountant}",
+            help=perhaps(accountant, ACCOUNTANTS) or f"there are {', '.join(ACCOUNTANTS)}",
+        )
+    return BudgetRule(epsilon, _delta(section, accountant), accountant)
+
+
+def _delta(section: Section, accountant: str) -> float:
+    if "delta" not in section.values:
+        if accountant == "pure":
+            return 0.0
+        section.need("delta", 'delta = 1e-6, say; or accountant = "pure", which has none')
+    delta = section.number("delta")
+    if not 0 <= delta < 1:
+        raise section.wrong("delta", "delta must lie between 0 and 1")
+    if accountant == "pure" and delta > 0:
+        raise section.wrong(
+            "delta", 'accountant = "pure" has no delta', help="leave delta out, or choose zcdp"
+        )
+    if accountant != "pure" and delta == 0:
+        raise section.wrong(
+            "delta",
+            f'accountant = "{accountant}" needs a delta above zero',
+            help='delta = 1e-6, say; or accountant = "pure", which has none',
+        )
+    if delta >= LARGEST_DELTA:
+        raise section.wrong(
+            "delta",
+            "a delta this large promises nothing",
+            label="one unit in a hundred may be shown openly",
+            help="choose a delta well below one divided by the number of units, such as 1e-6",
+        )
+    return delta
+
+
+def _query(section: Section, budget: BudgetRule) -> QueryRule:
+    section.allow("epsilon", "max_epsilon")
+    highest = section.positive("max_epsilon") if "max_epsilon" in section.values else budget.epsilon
+    if highest > budget.epsilon:
+        raise section.wrong(
+            "max_epsilon",
+            "one query may cost more than the whole budget",
+            label=f"the budget's epsilon is {budget.epsilon:g}",
+        )
+    price = section.positive("epsilon") if "epsilon" in section.values else min(DEFAULT_PRICE, highest)
+    if price > highest:
+        raise section.wrong(
+            "epsilon", "the default price is above the highest price", label=f"the highest is {highest:g}"
+        )
+    return QueryRule(price, highest)
+
+
+def _analysts(section: Section) -> tuple[AnalystRule, ...]:
+    rules = []
+    for name, each in section.tables():
+        each.allow("epsilon")
+        if not name.strip():
+            raise section.wrong(name, "an analyst needs a name", on_key=True)
+        each.need("epsilon", "epsilon is what this analyst may spend")
+        rules.append(AnalystRule(name, each.positive("epsilon"), section.line(name)))
+    return tuple(rules)
+
+
+def _unit(section: Section) -> UnitRule:
+    section.allow("name", "table", "key")
+    section.need("table", "table is the one that has a row for each unit")
+    section.need("key", "key is the column that holds each unit once")
+    name = section.string("name") if "name" in section.values else "unit"
+    if not name.strip() or not name.isprintable():
+        raise section.wrong("name", "the unit's name must be a word", help='name = "patient", say')
+    return UnitRule(name, section.string("table"), section.string("key"), section.document.line(section.path))
+
+
+def _tables(section: Section, unit: UnitRule) -> tuple[TableRule, ...]:
+    section.distinct()
+    if fold(unit.table) not in map(fold, section.values):
+        raise section.document.refuse(
+            "D803",
+            f"the unit's table {unit.table} is not among the policy's tables",
+            ("unit", "table"),
+            help=perhaps(unit.table, section.values) or f"add [tables.{unit.table}]",
+        )
+    rules = tuple(_table(each, name, unit, tuple(section.values)) for name, each in section.tables())
+    _reaches_unit(section, rules)
+    return rules
+
+
+def _table(section: Section, name: str, unit: UnitRule, tables: tuple[str, ...]) -> TableRule:
+    section.allow("public", "key", "unit", "rows_per_unit", "columns")
+    public = section.boolean("public")
+    own = fold(name) == fold(unit.table)
+    if public and own:
+        raise section.wrong("public", "the unit's own table cannot be public", on_key=True)
+    for key in ("unit", "rows_per_unit"):
+        if public and key in section.values:
+            raise section.wrong(
+                key, f"a public table has no {key}", on_key=True, help="its rows belong to nobody"
+            )
+    if not public and not own and "unit" not in section.values:
+        raise section.wrong(
+            None,
+            f"nothing says whose the rows of {name} are",
+            on_key=True,
+            label="a private table without a unit",
+            help='unit = { column = "..." }, or public = true if the rows belong to nobody',
+        )
+    path = _unit_path(section, tables) if "unit" in section.values else None
+    if own and path is not None:
+        if path.references is not None or fold(path.column) != fold(unit.key):
+            raise section.wrong(
+                "unit", f"the unit of this table is {unit.key}", label="[unit] says so", help="leave this out"
+            )
+        path = None
+    return TableRule(
+        name=name,
+        line=section.document.line(section.path),
+        public=public,
+        key=_key(section) if "key" in section.values else (),
+        unit=path,
+        rows_per_unit=_rows(section) if "rows_per_unit" in section.values else None,
+        columns=read_columns(section.table("columns")),
+    )
+
+
+def _unit_path(section: Section, tables: tuple[str, ...]) -> UnitPath:
+    value = section.values["unit"]
+    if isinstance(value, str):
+        raise section.wrong("unit", "unit must be a table", help=f'unit = {{ column = "{value}" }}')
+    inner = section.table("unit")
+    inner.allow("column", "references")
+    inner.need("column", 'unit = { column = "..." }, and references = "table.key" along a foreign key')
+    column = inner.string("column")
+    references = _reference(inner, tables) if "references" in inner.values else None
+    return UnitPath(column, references, section.line("unit"))
+
+
+def _reference(section: Section, tables: tuple[str, ...]) -> tuple[str, str]:
+    """From orders.order_id to (orders, order_id). Names may hold dots: the policy's longest table wins."""
+    text = section.string("references")
+    for table in sorted(tables, key=len, reverse=True):
+        head, dot, column = text[: len(table)], text[len(table) : len(table) + 1], text[len(table) + 1 :]
+        if fold(head) == fold(table) and dot == "." and column:
+            return table, column
+    table, dot, _ = text.rpartition(".")
+    if not dot:
+        raise section.wrong(
+            "references", "references names a table and its key", help=f'"orders.{text}", say'
+        )
+    raise section.wrong(
+        "references",
+        f"{table} is not among the policy's tables",
+        help=perhaps(table, tables) or f"add [tables.{table}]",
+    )
+
+
+def _reaches_unit(section: Section, rules: tuple[TableRule, ...]) -> None:
+    """Every chain of references ends in a table that holds its unit itself."""
+    by_name = {rule.name: rule for rule in rules}
+    for rule in rules:
+        seen, here = [rule.name], rule
+        while here.unit is not None and here.unit.references is not None:
+            at = Section(section.document, (*section.path, here.name, "unit"), {})
+            here = by_name[here.unit.references[0]]
+            if here.public:
+                raise at.wrong(
+                    "references",
+                    f"{here.name} is public: it leads to no unit",
+                    help="reference a private table",
+                )
+            if here.name in seen:
+                way = " -> ".join([*seen, here.name])
+                raise at.wrong("references", "this path goes round and never reaches a unit", label=way)
+            seen.append(here.name)
+
+
+def _key(section: Section) -> tuple[str, ...]:
+    value = section.values["key"]
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, list) or not value:
+        raise section.wrong(
+            "key", "key must be a column's name, or a list of them", label=f"this is {sort_of(value)}"
+        )
+    names: list[str] = []
+    for index, name in enumerate(value):
+        if not isinstance(name, str):
+            raise section.wrong(
+                "key", "key lists names of columns", at=index, label=f"this is {sort_of(name)}"
+            )
+        if fold(name) in map(fold, names):
+            raise section.wrong("key", f"{name} is listed twice", at=index)
+        names.append(name)
+    return tuple(names)
+
+
+def _rows(section: Section) -> int:
+    value = section.values["rows_per_unit"]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise section.wrong(
+            "rows_per_unit", "rows_per_unit must be a whole number", label=f"this is {sort_of(value)}"
+        )
+    if not 1 <= value <= MOST_ROWS:
+        raise section.wrong("rows_per_unit", f"rows_per_unit must lie between 1 and {MOST_ROWS:,}")
+    return value
+
+
+def _timezone(root: Section) -> str:
+    if "timezone" not in root.values:
+        return "UTC"
+    name = root.string("timezone")
+    if name != "UTC":
+        try:
+            zoneinfo.ZoneInfo(name)
+        except (KeyError, ValueError, OSError):
+            meant = perhaps(name, zoneinfo.available_timezones())
+            raise root.wrong("timezone", f"no time zone is called {name}", help=meant) from None
+    return name

@@ -1,0 +1,201 @@
+"""SQL over released and public tables, in a DuckDB that holds nothing else.
+
+Whatever runs here is post-processing: it is free, unlimited and ordinary SQL. The engine is sealed (no
+files, no settings, no extensions), runs on one thread so that the same tables always give the same
+answer in the same order, and forgets the released tables after each query.
+"""
+
+from __future__ import annotations
+
+import datetime
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import duckdb
+
+from dpsql.errors import refuse
+from dpsql.ir.column import DOUBLE, Type
+from dpsql.ir.plan import PlannedStage, Post
+from dpsql.post.finish import Finished
+
+PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
+"""A public table: its columns' names, their types, its rows."""
+
+_AWARE = "TIMESTAMP WITH TIME ZONE"
+
+
+def quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+class Sealed:
+    """The engine for everything above the release point."""
+
+    def __init__(self, public: PublicRows) -> None:
+        self._public, self._loaded = public, set[str]()
+        self._lock = threading.RLock()
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        if self._connection is None:
+            self._connection = duckdb.connect(
+                ":memory:",
+                config={
+                    "threads": 1,
+                    "autoinstall_known_extensions": "false",
+                    "autoload_known_extensions": "false",
+                },
+            )
+            for setting in (
+                "SET TimeZone = 'UTC'",
+                "SET enable_progress_bar = false",
+                "SET temp_directory = ''",
+                "SET python_enable_replacements = false",
+                "SET enable_external_access = false",
+                "SET lock_configuration = true",
+            ):
+                self._connection.execute(setting)
+        return self._connection
+
+    # ---- before anything is paid -------------------------------------------------------------------
+
+    def check(self, stage: PlannedStage) -> list[str]:
+        """The output types of a stage's SQL, or a refusal: bound over empty tables, nothing is run."""
+        with self._lock:
+            self._load(stage.post)
+            names = self._create(stage)
+            try:
+                described = self._open().execute(f"DESCRIBE {stage.post.sql}").fetchall()
+            except duckdb.Error as error:
+                raise _unbound(error) from None
+            finally:
+                self._drop(names)
+        return [str(each[1]) for each in described]
+
+    # ---- after release -----------------------------------------------------------------------------
+
+    def run(
+        self, stage: PlannedStage, tables: list[list[Finished]], types: Sequence[str]
+    ) -> list[tuple[Any, ...]]:
+        """The rows of a stage's SQL over its released tables."""
+        with self._lock:
+            self._load(stage.post)
+            names = self._create(stage)
+            try:
+                for planned, columns in zip(stage.measures, tables, strict=True):
+                    self._fill(planned.measure.name, columns)
+                rows = self._open().execute(_fetchable(stage.post.sql, types)).fetchall()
+            except duckdb.Error:
+                raise refuse(
+                    "D601",
+                    "the released tables could not be processed as asked",
+                    label="what was debited stays debited",
+                    help="a cast or a division over noisy numbers fails? TRY(...) or NULLIF makes it NULL",
+                ) from None
+            finally:
+                self._drop(names)
+        return [tuple(_aware(value, sql) for value, sql in zip(row, types, strict=True)) for row in rows]
+
+    def _create(self, stage: PlannedStage) -> list[str]:
+        names = []
+        for planned in stage.measures:
+            columns = [(column.name, column.fact.type) for column in planned.keys]
+            for each in planned.measure.finishes:
+                columns += [(each.call.name, each.type), (margin_of(each.call.name), DOUBLE)]
+            columns = columns or [("nothing", DOUBLE)]
+            listed = ", ".join(f"{quote(name)} {_spelled(kind)}" for name, kind in columns)
+            self._open().execute(f"CREATE TEMP TABLE {quote(planned.measure.name)} ({listed})")
+            names.append(planned.measure.name)
+        return names
+
+    def _drop(self, names: list[str]) -> None:
+        for name in names:
+            self._open().execute(f"DROP TABLE {quote(name)}")
+
+    def _fill(self, name: str, columns: list[Finished]) -> None:
+        types: list[str] = []
+        lists: list[list[object]] = []
+        for column in columns:
+            types.append(_spelled(column.type))
+            lists.append([_sent(value) for value in column.values])
+            if column.margins is not None:
+                types.append("DOUBLE")
+                lists.append([None if width != width else float(width) for width in column.margins])
+        if not lists:
+            self._open().execute(f"INSERT INTO {quote(name)} VALUES (NULL)")
+            return
+        self._insert(name, types, lists)
+
+    def _insert(self, name: str, types: list[str], lists: list[list[object]]) -> None:
+        listed = ", ".join(f"unnest(CAST(? AS {each}[]))" for each in types)
+        self._open().execute(f"INSERT INTO {quote(name)} SELECT {listed}", lists)
+
+    def _load(self, post: Post) -> None:
+        """Public tables are copied in once, under the names they have in the policy."""
+        for table in post.tables:
+            if table in self._loaded:
+                continue
+            names, types, rows = self._public(table)
+            listed = ", ".join(f"{quote(n)} {_spelled_name(t)}" for n, t in zip(names, types, strict=True))
+            self._open().execute(f"CREATE TABLE {quote(table)} ({listed})")
+            if rows:
+                columns: list[list[object]] = [list(each) for each in zip(*rows, strict=True)]
+                self._insert(table, [_spelled_name(each) for each in types], columns)
+            self._loaded.add(table)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+                self._loaded.clear()
+
+
+def margin_of(name: str) -> str:
+    """The released table's column with the half-width of an aggregate (as the binder names it)."""
+    return f"{name} margin"
+
+
+def _spelled(type: Type) -> str:
+    return _spelled_name(type.sql)
+
+
+def _spelled_name(sql: str) -> str:
+    """A type as a column of a released table; an enum's values are text there."""
+    return "VARCHAR" if sql.startswith("ENUM(") or sql == '"NULL"' else sql
+
+
+def _sent(value: object) -> object:
+    """Dates travel as text, which DuckDB reads back whatever their year."""
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+
+
+def _fetchable(sql: str, types: Sequence[str]) -> str:
+    """Timestamps with a time zone leave as UTC: the driver would need another package for them."""
+    if _AWARE not in types:
+        return sql
+    names = [f"c{i}" for i in range(len(types))]
+    listed = ", ".join(
+        f"timezone('UTC', {name})" if each == _AWARE else name
+        for name, each in zip(names, types, strict=True)
+    )
+    return f"SELECT {listed} FROM ({sql}) AS t({', '.join(names)})"
+
+
+def _aware(value: Any, type: str) -> Any:
+    if type == _AWARE and isinstance(value, datetime.datetime):
+        return value.replace(tzinfo=datetime.UTC)
+    return value
+
+
+def _unbound(error: duckdb.Error) -> Exception:
+    """DuckDB's reason for not binding SQL over empty tables: it speaks of names and types only."""
+    said = str(error).split("\n")[0]
+    _, _, reason = said.partition(": ")
+    return refuse(
+        "D205",
+        "what stands above the aggregates does not fit together",
+        label=(reason or said)[:200],
+        help="check the types and names in the select list, HAVING and ORDER BY",
+    )

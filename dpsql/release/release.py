@@ -1,0 +1,77 @@
+"""ExactTable -> ReleasedTable: the only such arrow in the program.
+
+Every number gets its own draw of the planned noise. Public groups are completed first, so that an empty
+group is noise around zero; where keys are private, a group is shown when its noisy count of units
+reaches the threshold. What leaves here is sorted by its keys: the engine's order depends on the data.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Callable
+from decimal import Decimal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dpsql.ir.column import Value
+from dpsql.ir.plan import Noise, Planned, PublicKeys, Threshold
+from dpsql.ir.table import ExactTable, ReleasedTable
+from dpsql.mechanisms import mechanism
+
+Draw = Callable[[Noise, int], NDArray[np.int64]]
+"""So many fresh draws of a planned noise."""
+
+
+def from_system(noise: Noise, size: int) -> NDArray[np.int64]:
+    """Noise from the operating system's randomness. The session uses nothing else."""
+
+    return mechanism(noise.mechanism).draw(noise.scale, size, os.urandom)
+
+
+def release(exact: ExactTable, planned: Planned, draw: Draw, threshold: int | None = None) -> ReleasedTable:
+    """Noise on everything, then only what the key rule shows.
+
+    ``threshold`` replaces the planned one in the owner's audit, where ``draw`` gives zeros.
+    """
+    groups, sums = _completed(exact, planned)
+    noisy = sums + draw(planned.noise, sums.size).reshape(sums.shape)
+    if isinstance(planned.rule, Threshold):
+        steps = planned.rule.steps if threshold is None else threshold
+        kept = noisy[:, planned.rule.statistic] >= steps
+        groups = [group for group, keep in zip(groups, kept, strict=True) if keep]
+        noisy = noisy[kept]
+    order = sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
+    return ReleasedTable([groups[i] for i in order], noisy[order])
+
+
+def _completed(exact: ExactTable, planned: Planned) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
+    """Public keys: all combinations and no others. Private keys: the groups that are there."""
+    if not isinstance(planned.rule, PublicKeys):
+        return exact.groups, exact.sums
+    places = {_plain(group): i for i, group in enumerate(exact.groups)}
+    groups = list(itertools.product(*planned.rule.domains))
+    sums = np.zeros((len(groups), exact.sums.shape[1]), dtype=np.int64)
+    for i, group in enumerate(groups):
+        found = places.get(_plain(group))
+        if found is not None:
+            sums[i] = exact.sums[found]
+    return groups, sums
+
+
+def _plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
+    """True is not 1 here, while 1, 1.0 and Decimal(1) are one key, as in SQL."""
+    return tuple(("b" if isinstance(value, bool) else "v", value) for value in group)
+
+
+def rank(value: Value) -> tuple[int, float | Decimal, str]:
+    """A total order of keys: numbers, then text, NaN and NULL last."""
+    if value is None:
+        return (3, 0, "")
+    if isinstance(value, bool | int | Decimal):
+        return (0, Decimal(value), "")
+    if isinstance(value, float):
+        return (2, 0, "") if math.isnan(value) else (0, value, "")
+    return (1, 0, str(value))

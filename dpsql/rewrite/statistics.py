@@ -1,0 +1,248 @@
+"""Aggregates -> bounded statistics, each measured once.
+
+    COUNT(x), SUM(x), AVG(x) over x in [0, 120]
+
+    one family of two statistics: sum of x, and sum of 120 - x, on a grid of about 2^20 steps to 120
+
+A row adds at most 2^20 steps in L1 to the two together, where three separate sums would add three times
+as much: COUNT beside SUM costs nothing more. A hidden count of units is added where keys are not public.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TypeAlias
+
+from dpsql.aggregates import Need, Unbounded, shelf
+from dpsql.errors import refuse
+from dpsql.facts.origin import origins_of
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import ANYTHING, Categories, Fact, Interval, Kind, decimal_size, range_of, type_range
+from dpsql.ir.plan import Family, Finish, Measure, Part, Split, Stage, Statistic
+from dpsql.ir.relation import AggregateCall
+from dpsql.ir.scalar import Scalar
+from dpsql.policy.catalogue import Known
+from dpsql.rewrite.keys import public_keys
+
+GRID = 2**20
+"""Grid steps of one row at its most."""
+
+_Argument: TypeAlias = tuple[Scalar | None, Scalar | None]
+"""What is aggregated, under which condition."""
+
+_SMALL = frozenset(("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"))
+
+
+def to_statistics(split: Split, known: Known) -> Split:
+    """Every measure with what it needs to know of each row, and how its aggregates are made of that."""
+    stages = tuple(
+        Stage(tuple(_Statistics(each, known).measure() for each in stage.measures), stage.post)
+        for stage in split.stages
+    )
+    return Split(split.source, stages)
+
+
+class _Statistics:
+    def __init__(self, measure: Measure, known: Known) -> None:
+        self._measure, self._known = measure, known
+        self._facts = facts_of(measure.relation)
+        owned = ownership_of(measure.relation)
+        assert isinstance(owned, Owned)
+        self._single = owned.at_most == 1
+        self._hidden = public_keys(measure, known) is None
+        self._statistics: list[Statistic] = []
+        self._families: list[Family] = []
+
+    def measure(self) -> Measure:
+        m = self._measure
+        calls = [self._plain(call) for call in m.aggregates]
+        units = self._alone(self._count(Part.UNITS, (None, None))) if self._hidden or not calls else None
+        pairs = self._pairs(calls)
+        finishes = []
+        for call, plain in zip(m.aggregates, calls, strict=True):
+            argument = None if call.argument is None else fact_of(call.argument, self._facts)
+            kind = (
+                shelf()[call.function].result(argument, None).type if call.function != "count_units" else None
+            )
+            used = self._used(plain, pairs)
+            finishes.append(Finish(call, used, kind or shelf()["count"].result(None, None).type))
+        return Measure(
+            m.name,
+            m.relation,
+            m.keys,
+            m.aggregates,
+            m.span,
+            tuple(self._statistics),
+            tuple(self._families),
+            tuple(finishes),
+            units,
+        )
+
+    def _plain(self, call: AggregateCall) -> AggregateCall:
+        """The call, with its argument left out where it is never NULL; units are rows where each has one."""
+        argument = call.argument
+        if call.function == "count" and argument is not None and self._always(argument):
+            argument = None
+        function = "count" if call.function == "count_units" and self._single else call.function
+        return AggregateCall(call.name, function, argument, call.distinct, call.condition, call.span)
+
+    def _always(self, argument: Scalar) -> bool:
+        """Whether every row counts for COUNT(x), SUM(x) and AVG(x): no NULL, no NaN."""
+        fact = fact_of(argument, self._facts)
+        return not fact.nullable and fact.type.kind is not Kind.FLOAT
+
+    # ---- which statistics --------------------------------------------------------------------------
+
+    def _pairs(self, calls: list[AggregateCall]) -> dict[_Argument, tuple[int, int]]:
+        """Arguments of which rows and total are both wanted: a family of two statistics for each."""
+        counted = {(call.argument, call.condition) for call in calls if call.function == "count"}
+        if self._hidden and self._single:
+            counted.discard((None, None))  # the hidden count tells it
+        found: dict[_Argument, tuple[int, int]] = {}
+        for call in calls:
+            if call.argument is None or call.function not in ("sum", "avg"):
+                continue
+            key = (call.argument, call.condition)
+            rows = (None, call.condition) if self._always(call.argument) else key
+            if key not in found and (call.function == "avg" or rows in counted):
+                found[key] = self._pair(call)
+                counted.discard(rows)
+                if rows not in found:
+                    found[rows] = found[key]
+        return found
+
+    def _used(self, call: AggregateCall, pairs: dict[_Argument, tuple[int, int]]) -> tuple[int, ...]:
+        """The positions of the statistics that make one aggregate."""
+        key = (call.argument, call.condition)
+        needs = shelf()[call.function].needs
+        if Need.UNITS in needs:
+            return (self._alone(self._count(Part.UNITS, key)),)
+        if key == (None, None) and self._hidden and self._single:
+            return (self._alone(self._count(Part.UNITS, key)),)
+        if key in pairs:
+            return pairs[key]
+        if Need.TOTAL in needs:
+            return (self._alone(self._total(call)),)
+        return (self._alone(self._count(Part.ROWS, key)),)
+
+    def _alone(self, statistic: Statistic) -> int:
+        if statistic not in self._statistics:
+            self._statistics.append(statistic)
+            self._families.append(Family((len(self._statistics) - 1,), statistic.most))
+        return self._statistics.index(statistic)
+
+    # ---- the statistics ----------------------------------------------------------------------------
+
+    def _count(self, part: Part, key: _Argument) -> Statistic:
+        return Statistic(part, *key, step=Fraction(1, GRID), most=GRID)
+
+    def _total(self, call: AggregateCall) -> Statistic:
+        bounds, fact = self._bounds(call)
+        most = max(abs(Fraction(bounds.low)), abs(Fraction(bounds.high)))
+        step = _step(fact, most)
+        return Statistic(
+            Part.VALUE,
+            call.argument,
+            call.condition,
+            step,
+            max(1, math.ceil(most / step)),
+            bounds.low,
+            bounds.high,
+        )
+
+    def _pair(self, call: AggregateCall) -> tuple[int, int]:
+        bounds, fact = self._bounds(call)
+        width = Fraction(bounds.high) - Fraction(bounds.low)
+        if width == 0:  # a constant: any grid will do
+            bounds = Interval(min(0, bounds.low), max(0, bounds.high) or 1)
+            width = Fraction(bounds.high) - Fraction(bounds.low)
+        step = _step(fact, width)
+        first = len(self._statistics)
+        for part in (Part.REST, Part.VALUE):
+            self._statistics.append(
+                Statistic(
+                    part,
+                    call.argument,
+                    call.condition,
+                    step,
+                    math.ceil(width / step),
+                    bounds.low,
+                    bounds.high,
+                    bounds.low,
+                )
+            )
+        self._families.append(Family((first, first + 1), self._statistics[first].most))
+        return first, first + 1
+
+    def _bounds(self, call: AggregateCall) -> tuple[Interval, Fact]:
+        """The range of an argument: finite, or the query is refused."""
+        assert call.argument is not None
+        fact = fact_of(call.argument, self._facts)
+        try:
+            shelf()[call.function].result(fact, None)
+            bounds = bounded_range(fact)
+            if bounds is None:
+                name = call.function.upper()
+                raise Unbounded(
+                    f"this {name} has no finite bound",
+                    f"bound it yourself: {name}(LEAST(GREATEST(x, 0), 500)), or declare a range in the policy",
+                )
+        except Unbounded as finding:
+            raise refuse(
+                finding.code,
+                finding.title,
+                call.argument.span or call.span,
+                label="its values can be any number" if finding.code == "D301" else "",
+                notes=self._declared(call.argument),
+                help=finding.help,
+            ) from None
+        return bounds, fact
+
+    def _declared(self, argument: Scalar) -> tuple[str, ...]:
+        """What the policy says of every column that the argument reads."""
+        notes = []
+        for table, column in sorted(origins_of(self._measure.relation, argument)):
+            known = self._known.table(table)
+            if known is None:
+                continue
+            fact = next(each.fact for each in known.columns if each.name == column)
+            line = dict(known.lines).get(column)
+            place = f" ({self._known.policy_name}:{line})" if line else ""
+            bounds = bounded_range(fact)
+            shown = "no declared range" if bounds is None else f"in [{bounds.low:g}, {bounds.high:g}]"
+            notes.append(
+                f"{table}.{column} has {shown}{place}"
+                if bounds is None
+                else f"{table}.{column} is {shown}{place}"
+            )
+        return tuple(notes)
+
+
+def bounded_range(fact: Fact) -> Interval | None:
+    """The finite range of a number, from its domain or a small type; None when there is none."""
+    if isinstance(fact.domain, Interval | Categories):
+        bounds = range_of(fact)
+    elif fact.domain == ANYTHING and fact.type.sql in _SMALL:
+        bounds = type_range(fact.type)
+    else:
+        return None
+    return bounds if bounds.finite and abs(bounds.low) < 1e300 and abs(bounds.high) < 1e300 else None
+
+
+def _step(fact: Fact, most: Fraction) -> Fraction:
+    """The value of a grid step: whole numbers and decimals fall on the grid exactly where they can.
+
+    Else it is a power of two, so that scaling a floating-point value does not round it.
+    """
+    most = max(most, Fraction(1, 2**900))
+    scale = decimal_size(fact.type)[1] if fact.type.kind is Kind.DECIMAL else 0
+    if fact.type.kind in (Kind.INTEGER, Kind.BOOLEAN, Kind.DECIMAL):
+        units = most * 10**scale
+        if units.denominator == 1 and units <= GRID:
+            return Fraction(1, 10**scale * (GRID // int(units)))
+    exponent = math.floor(math.log2(most)) - 20
+    while Fraction(2) ** exponent * GRID < most:
+        exponent += 1
+    return Fraction(2) ** exponent

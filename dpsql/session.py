@@ -1,0 +1,210 @@
+"""Policy + engine + ledger: what is true for as long as a connection lasts.
+
+Opening checks everything that the policy declares against the database, once per version of the data;
+what fails is the owner's to see and to mend, and nothing is answered before that.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from dpsql.accounting import Budget, Spent, accountant
+from dpsql.accounting.entries import Debit, Granted, Overdrawn, Promise, Stored
+from dpsql.accounting.ledger import Ledger
+from dpsql.engines import Engine
+from dpsql.engines.duckdb import open_database
+from dpsql.errors import Error, refuse
+from dpsql.ir.plan import Plan
+from dpsql.plan.plan import Terms
+from dpsql.policy.catalogue import Key, Known
+from dpsql.policy.check import compare, declared_keys, known, snapshot
+from dpsql.policy.model import Policy, digest, unit_text
+from dpsql.policy.toml import read_policy
+from dpsql.post.sealed import Sealed
+
+
+def load_policy(path: Path) -> Policy:
+    """The owner's policy from its file, or D80x."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = "is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else "cannot be read"
+        if isinstance(error, FileNotFoundError):
+            reason = "is not there"
+        raise refuse(
+            "D807",
+            f"the policy {path.name} {reason}",
+            help="name it with --policy, or write one: dpsql policy draft DB",
+        ) from None
+    return read_policy(text, path.name)
+
+
+class Session:
+    """One analyst (or the owner, ``analyst`` None) at one database under one policy."""
+
+    def __init__(self, database: Path, policy: Path, ledger: Path, analyst: str | None) -> None:
+        self.policy = load_policy(policy)
+        self.analyst = analyst
+        rule = self.policy.budget
+        self.budget = Budget(rule.epsilon, rule.delta)
+        self.accountant = accountant(rule.accountant)
+        if analyst is not None and all(each.name != analyst for each in self.policy.analysts):
+            raise refuse(
+                "D504",
+                f"the policy {self.policy.name} knows no analyst {analyst}",
+                help=f"the owner adds [analysts.{analyst}] with an epsilon of their own",
+            )
+        self.engine: Engine = open_database(database)
+        try:
+            self.ledger = Ledger.open(ledger, self._promise(), self._granted())
+            try:
+                self.known: Known = self._checked()
+            except BaseException:
+                self.ledger.close()
+                raise
+        except BaseException:
+            self.engine.close()
+            raise
+        self.version = f"{self.engine.version()}:{digest(self.policy)}"
+        self.sealed = Sealed(self._public_rows)
+
+    # ---- opening -----------------------------------------------------------------------------------
+
+    def _promise(self) -> Promise:
+        rule = self.policy.budget
+        return Promise(self.engine.identity(), unit_text(self.policy), rule.accountant, rule.delta)
+
+    def _granted(self) -> Granted:
+        analysts = tuple(
+            (each.name, each.epsilon, self.accountant.total(Budget(each.epsilon, self.budget.delta)))
+            for each in self.policy.analysts
+        )
+        return Granted(self.budget.epsilon, self.accountant.total(self.budget), analysts)
+
+    def _checked(self) -> Known:
+        """The policy held against the catalogue, its keys verified for this version of the data."""
+        catalogue = self.engine.describe()
+        self._same_types()
+        version = self.engine.version()
+        verified = self.ledger.verified(version)
+        keys = declared_keys(self.policy, catalogue)
+        held: set[Key] = {key for key in keys if _said(key) in verified}
+        fresh = {key for key in keys if key not in held and self.engine.is_key(key)}
+        names = {table.name for table in catalogue.tables}
+        sizes = {
+            table.name: self.engine.size(_spelling(table.name, names))
+            for table in self.policy.tables
+            if table.public and _spelling(table.name, names) in names
+        }
+        result = known(self.policy, catalogue, sizes, held | fresh)
+        if fresh:
+            self.ledger.note_verified(version, frozenset(_said(key) for key in fresh))
+        return result
+
+    def _same_types(self) -> None:
+        """No mentioned column changed its type since the ledger last saw it."""
+        catalogue = self.engine.describe()
+        number = 0
+        latest = None
+        while found := self.ledger.verified(f"schema {number + 1}"):
+            number += 1
+            latest = next(iter(found))
+        now = snapshot(self.policy, catalogue)
+        if latest is not None and latest != now:
+            compare(latest, self.policy, catalogue)
+        if latest != now:
+            self.ledger.note_verified(f"schema {number + 1}", frozenset((now,)))
+
+    def _public_rows(self, table: str) -> tuple[list[str], list[str], list[tuple[object, ...]]]:
+        found = self.known.table(table)
+        assert found is not None
+        assert found.public, "only public tables are copied"
+        types, rows = self.engine.rows(table)
+        return [column.name for column in found.columns], types, rows
+
+    # ---- the till ----------------------------------------------------------------------------------
+
+    def terms(self, epsilon: float | None) -> Terms:
+        rule = self.policy.query
+        price = rule.epsilon if epsilon is None else epsilon
+        if type(price) not in (int, float) or not 0 < price < math.inf:
+            raise refuse(
+                "D503",
+                "a price must be a finite positive number",
+                label=f"this one is a {type(price).__name__}"
+                if type(price) not in (int, float)
+                else f"this one is {price}",
+                help="give an epsilon such as 0.1",
+            )
+        if price > rule.max_epsilon:
+            raise refuse(
+                "D502",
+                f"the price {price:g} is above the ceiling of {rule.max_epsilon:g} for one query",
+                label=f"max_epsilon in {self.policy.name}",
+                help=f"ask with an epsilon of at most {rule.max_epsilon:g}",
+            )
+        return Terms(self.accountant, self.budget, float(price))
+
+    def price(self, planned: Plan) -> Spent:
+        """What the plan's events cost in the ledger's units."""
+        return self.accountant.charge(planned.events)
+
+    def pay(self, planned: Plan) -> Stored:
+        debit = Debit(
+            self.analyst or "",
+            planned.source.text,
+            planned.digest,
+            self.version,
+            repr(planned.events),
+            planned.epsilon,
+            self.price(planned),
+        )
+        try:
+            return self.ledger.debit_or_join(debit)
+        except Overdrawn as error:
+            raise self._exhausted(planned, error) from None
+
+    def _exhausted(self, planned: Plan, error: Overdrawn) -> Error:
+        whose = "the database's budget" if error.analyst is None else f"{error.analyst}'s budget"
+        return refuse(
+            "D501",
+            f"{whose} does not hold this price",
+            label=f"the query costs epsilon {planned.epsilon:g}; about {self.remaining():.3g} remains",
+            help="ask for a smaller epsilon, or ask something that was answered before: that is free",
+        )
+
+    def store(self, receipt: Stored, released: bytes) -> bytes:
+        return self.ledger.store(receipt.debit_id, released)
+
+    def _left(self, epsilon: float, spent: Spent) -> float:
+        budget = Budget(epsilon, self.budget.delta)
+        return max(0.0, epsilon - self.accountant.epsilon(spent, budget))
+
+    def remaining(self) -> float:
+        """The smaller of what the database and the analyst have left, as an epsilon."""
+        left = self._left(self.budget.epsilon, self.ledger.spent())
+        for each in self.policy.analysts:
+            if each.name == self.analyst:
+                left = min(left, self._left(each.epsilon, self.ledger.spent(each.name)))
+        return left
+
+    def accounts(self) -> list[tuple[str, float, float]]:
+        """(whose, granted, spent) for the database and every analyst, as epsilons."""
+        rows = [("", self.budget.epsilon, self.ledger.spent())]
+        rows += [(each.name, each.epsilon, self.ledger.spent(each.name)) for each in self.policy.analysts]
+        return [(name, granted, granted - self._left(granted, spent)) for name, granted, spent in rows]
+
+    def close(self) -> None:
+        self.sealed.close()
+        self.ledger.close()
+        self.engine.close()
+
+
+def _said(key: Key) -> str:
+    return f"{key.table}({', '.join(key.columns)})"
+
+
+def _spelling(name: str, names: set[str]) -> str:
+    """The database's own spelling of a table's name."""
+    return next((each for each in names if each.casefold() == name.casefold()), name)

@@ -1,0 +1,57 @@
+-- D202: no such column.
+
+-- case: a name with a slip
+-- outcome: refused D202 at 1:12
+SELECT AVG(agee) FROM patients;
+
+-- case: a column that the policy does not mention
+-- outcome: refused D202 at 1:14
+SELECT COUNT(notes) FROM patients;
+
+-- case: a hidden column beside a star
+-- outcome: refused D202 at 1:14
+SELECT COUNT(notes) FROM (SELECT * FROM patients);
+
+-- case: the number of a row
+-- outcome: refused D202 at 1:37
+SELECT COUNT(*) FROM patients WHERE rowid < 10;
+
+-- case: a column that a subquery left out
+-- outcome: refused D202 at 1:12
+SELECT SUM(income) FROM (SELECT patient_id, age FROM patients);
+
+-- case: the old name behind a column list
+-- outcome: refused D202 at 1:12
+SELECT SUM(age) FROM patients AS p(a, b, c);
+
+-- case: a column of another table
+-- outcome: refused D202 at 1:12
+SELECT SUM(p.cost) FROM patients p JOIN visits v USING (patient_id);
+
+-- case: an alias that is not there
+-- outcome: refused D202 at 1:12
+SELECT SUM(x.age) FROM patients p;
+
+-- case: the table's name behind its alias
+-- outcome: refused D202 at 1:12
+SELECT SUM(patients.age) FROM patients AS p;
+
+-- case: a whole row as a value
+-- outcome: refused D202 at 1:14
+SELECT COUNT(patients) FROM patients;
+
+-- case: a column from outside
+-- outcome: refused D202 at 1:82
+SELECT COUNT(*) FROM patients p JOIN (SELECT patient_id FROM visits WHERE cost > p.age) AS v USING (patient_id);
+
+-- case: a column of a release that was not released
+-- outcome: refused D202 at 1:84
+SELECT ward FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) ORDER BY age;
+
+-- case: a join on a column that one side does not have
+-- outcome: refused D202 at 1:50
+SELECT COUNT(*) FROM patients JOIN visits USING (visit_id);
+
+-- case: a public column that is not there
+-- outcome: refused D202 at 1:8
+SELECT patients FROM wards;

@@ -1,0 +1,21 @@
+-- D203: the column name means more than one column here.
+
+-- case: the unit of two tables
+-- outcome: refused D203 at 1:14
+SELECT COUNT(patient_id) FROM patients p JOIN visits v ON p.patient_id = v.patient_id;
+
+-- case: a private and a public column
+-- outcome: refused D203 at 1:8
+SELECT city, COUNT(*) FROM patients p CROSS JOIN places l GROUP BY city;
+
+-- case: two sides of a self join
+-- outcome: refused D203 at 1:12
+SELECT SUM(cost) FROM visits a JOIN visits b USING (patient_id);
+
+-- case: in a condition
+-- outcome: refused D203 at 1:68
+SELECT COUNT(*) FROM visits v JOIN places l USING (place_id) WHERE kind = 'clinic';
+
+-- case: one name twice in a subquery
+-- outcome: refused D203 at 1:12
+SELECT SUM(x) FROM (SELECT patient_id, age AS x, height AS x FROM patients);

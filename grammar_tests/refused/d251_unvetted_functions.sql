@@ -1,0 +1,137 @@
+-- D251: functions that nobody has vetted for private rows, or for anybody.
+
+-- case: a delay that depends on a row
+-- outcome: refused D251 at 1:41
+SELECT SUM(CASE WHEN city = 'Oslo' THEN sleep_ms(100) ELSE 0 END) FROM patients;
+
+-- case: an error that depends on a row
+-- outcome: refused D251 at 1:74
+SELECT COUNT(*) FROM patients WHERE CASE WHEN city = 'Longyearbyen' THEN error(city) ELSE TRUE END;
+
+-- case: work that grows with a value
+-- outcome: refused D251 at 1:41
+SELECT COUNT(*) FROM patients WHERE md5(repeat('x', age * 1000000)) > 'a';
+
+-- case: the statistics of a column
+-- outcome: refused D251 at 1:8
+SELECT stats(income) FROM patients LIMIT 1;
+
+-- case: chance
+-- outcome: refused D251 at 1:37
+SELECT COUNT(*) FROM patients WHERE random() < 0.5;
+
+-- case: a seed
+-- outcome: refused D251 at 1:8
+SELECT setseed(0.5);
+
+-- case: a sequence
+-- outcome: refused D251 at 1:8
+SELECT nextval('numbers');
+
+-- case: a setting
+-- outcome: refused D251 at 1:8
+SELECT current_setting('threads');
+
+-- case: a variable
+-- outcome: refused D251 at 1:19
+SELECT COUNT(*) + getvariable('x') FROM patients;
+
+-- case: the text of the query that runs
+-- outcome: refused D251 at 1:8
+SELECT current_query(), COUNT(*) FROM patients;
+
+-- case: a query in a text
+-- outcome: refused D251 at 1:15
+SELECT * FROM query('SELECT * FROM patients');
+
+-- case: a table by the text of its name
+-- outcome: refused D251 at 1:15
+SELECT * FROM query_table('patients');
+
+-- case: a file of values
+-- outcome: refused D251 at 1:22
+SELECT COUNT(*) FROM read_csv('patients.csv');
+
+-- case: a file of text
+-- outcome: refused D251 at 1:21
+SELECT content FROM read_text('/etc/passwd');
+
+-- case: the names of files
+-- outcome: refused D251 at 1:22
+SELECT COUNT(*) FROM glob('*');
+
+-- case: exact table sizes
+-- outcome: refused D251 at 1:28
+SELECT estimated_size FROM duckdb_tables();
+
+-- case: extremes of every block of rows
+-- outcome: refused D251 at 1:15
+SELECT * FROM pragma_storage_info('patients');
+
+-- case: the number of the transaction
+-- outcome: refused D251 at 1:8
+SELECT txid_current();
+
+-- case: a parser of texts that may fail
+-- outcome: refused D251 at 1:14
+SELECT COUNT(json_extract(city, '$.a')) FROM patients;
+
+-- case: a line in the log
+-- outcome: refused D251 at 1:14
+SELECT COUNT(write_log(city)) FROM patients;
+
+-- case: a serialised statement
+-- outcome: refused D251 at 1:15
+SELECT * FROM json_execute_serialized_sql('{}');
+
+-- case: columns by a pattern
+-- outcome: refused D251 at 1:12
+SELECT SUM(COLUMNS('in.*')) FROM patients;
+
+-- case: a list around a value
+-- outcome: refused D251 at 1:40
+SELECT COUNT(*) FROM patients GROUP BY [ward];
+
+-- case: a struct around a value
+-- outcome: refused D251 at 1:8
+SELECT {'k': ward} AS k, COUNT(*) FROM patients GROUP BY k;
+
+-- case: a function of a list
+-- outcome: refused D251 at 1:12
+SELECT SUM(list_sum(list_transform([1, 2], lambda x : x + age))) FROM patients;
+
+-- case: an unnested list
+-- outcome: refused D251 at 1:42
+SELECT COUNT(*) FROM (SELECT patient_id, unnest([age, age, age]) AS a FROM patients);
+
+-- case: an aggregate that looks like a scalar: the counts of all values
+-- outcome: refused D251 at 1:8
+SELECT histogram(age) FROM patients;
+
+-- case: an aggregate that looks like a scalar: all units as a list of bits
+-- outcome: refused D251 at 1:8
+SELECT bitstring_agg(children) FROM patients;
+
+-- case: an aggregate that looks like a scalar: a product
+-- outcome: refused D251 at 1:8
+SELECT product(age) FROM patients;
+
+-- case: an aggregate that looks like a scalar: the entropy
+-- outcome: refused D251 at 1:8
+SELECT entropy(ward) FROM patients;
+
+-- case: an aggregate that looks like a scalar: deviations from the median
+-- outcome: refused D251 at 1:8
+SELECT mad(income) FROM patients;
+
+-- case: an aggregate that looks like a scalar: an aggregate that is a macro
+-- outcome: refused D251 at 1:8
+SELECT geomean(income) FROM patients;
+
+-- case: an aggregate that looks like a scalar: a sample of values
+-- outcome: refused D251 at 1:8
+SELECT reservoir_quantile(income, 0.5, 1) FROM patients;
+
+-- case: the unit's hash
+-- outcome: refused D251 at 1:8
+SELECT hash(patient_id) % 100 AS h, AVG(age) FROM patients GROUP BY h;

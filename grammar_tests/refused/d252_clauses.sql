@@ -1,0 +1,75 @@
+-- D252: clauses that are not answered over private rows.
+
+-- case: the first rows inside
+-- outcome: refused D252 at 1:75
+SELECT AVG(income) FROM (SELECT income FROM patients ORDER BY income DESC LIMIT 1);
+
+-- case: some rows inside, in no order
+-- outcome: refused D252 at 1:48
+SELECT AVG(age) FROM (SELECT age FROM patients LIMIT 10);
+
+-- case: all rows but the first
+-- outcome: refused D252 at 1:61
+SELECT AVG(age) FROM (SELECT age FROM patients ORDER BY age OFFSET 3);
+
+-- case: one row for each ward
+-- outcome: refused D252 at 1:30
+SELECT SUM(age) FROM (SELECT DISTINCT ON (ward) ward, age FROM patients ORDER BY ward, age);
+
+-- case: subtotals
+-- outcome: refused D252 at 1:51
+SELECT ward, sex, COUNT(*) FROM patients GROUP BY ROLLUP (ward, sex);
+
+-- case: all combinations
+-- outcome: refused D252 at 1:51
+SELECT ward, sex, COUNT(*) FROM patients GROUP BY CUBE (ward, sex);
+
+-- case: chosen combinations
+-- outcome: refused D252 at 1:51
+SELECT ward, sex, COUNT(*) FROM patients GROUP BY GROUPING SETS ((ward), (sex), ());
+
+-- case: subtotals beside a key
+-- outcome: refused D252 at 1:67
+SELECT ward, COUNT(*), GROUPING(sex) FROM patients GROUP BY ward, ROLLUP (sex);
+
+-- case: recursion over private rows
+-- outcome: refused D252 at 1:6
+WITH RECURSIVE t AS (SELECT patient_id, age FROM patients UNION ALL SELECT patient_id, age + 1 FROM t WHERE age < 9)
+SELECT COUNT(*) FROM t;
+
+-- case: a limit per unit that a group hides
+-- outcome: refused D252 at 1:102
+SELECT SUM(n) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id ORDER BY n DESC LIMIT 3);
+
+-- case: rows side by side by position
+-- outcome: refused D252 at 1:31
+SELECT COUNT(*) FROM patients POSITIONAL JOIN visits;
+
+-- case: the nearest row
+-- outcome: refused D252 at 1:33
+SELECT COUNT(*) FROM patients p ASOF JOIN visits v ON p.patient_id = v.patient_id AND p.registered >= v.seen_at;
+
+-- case: a join on whatever names agree
+-- outcome: refused D252 at 1:31
+SELECT COUNT(*) FROM patients NATURAL JOIN visits;
+
+-- case: as many rows as the age
+-- outcome: refused D252 at 1:34
+SELECT COUNT(*) FROM patients p, range(p.age) AS r(i);
+
+-- case: a release joined back to private rows
+-- outcome: refused D252 at 1:46
+SELECT COUNT(*) FROM patients p JOIN (SELECT ward, AVG(age) AS mean_age FROM patients GROUP BY ward) AS w USING (ward)
+WHERE p.age > w.mean_age;
+
+-- case: a release named by WITH, joined back
+-- outcome: refused D252 at 1:84
+WITH m AS (SELECT AVG(cost) AS mean_cost FROM visits) SELECT COUNT(*) FROM visits, m WHERE cost > mean_cost;
+
+-- case: as many rows as somebody is old
+-- outcome: refused D252 at 1:22
+SELECT COUNT(*) FROM range((SELECT age FROM patients WHERE patient_id = 3)) AS r(i);
+
+-- case: the unit replaced in a star
+-- outcome: refused D252 at 1:46
+SELECT COUNT(*) FROM patients p JOIN (SELECT * REPLACE (place_id AS patient_id) FROM visits) v USING (patient_id);

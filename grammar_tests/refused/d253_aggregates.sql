@@ -1,0 +1,101 @@
+-- D253: aggregates that are not answered, because they give back raw values or because they are still to come.
+
+-- case: the largest value
+-- outcome: refused D253 at 1:8
+SELECT MAX(income) FROM patients;
+
+-- case: the smallest by group
+-- outcome: refused D253 at 1:14
+SELECT ward, MIN(age) FROM patients GROUP BY ward;
+
+-- case: the median
+-- outcome: refused D253 at 1:8
+SELECT MEDIAN(income) FROM patients;
+
+-- case: a quantile
+-- outcome: refused D253 at 1:8
+SELECT quantile_cont(age, 0.9) FROM patients;
+
+-- case: a quantile within a group
+-- outcome: refused D253 at 1:8
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM patients;
+
+-- case: the variance
+-- outcome: refused D253 at 1:8
+SELECT VAR_SAMP(age) FROM patients;
+
+-- case: the standard deviation
+-- outcome: refused D253 at 1:8
+SELECT stddev(cost) FROM visits;
+
+-- case: a correlation
+-- outcome: refused D253 at 1:8
+SELECT corr(age, income) FROM patients;
+
+-- case: distinct values that are not units
+-- outcome: refused D253 at 1:8
+SELECT COUNT(DISTINCT income) FROM patients;
+
+-- case: a sum of distinct values
+-- outcome: refused D253 at 1:8
+SELECT SUM(DISTINCT income) FROM patients;
+
+-- case: any value at all
+-- outcome: refused D253 at 1:8
+SELECT any_value(city) FROM patients;
+
+-- case: the first value
+-- outcome: refused D253 at 1:8
+SELECT first(income) FROM patients;
+
+-- case: the value beside the largest
+-- outcome: refused D253 at 1:8
+SELECT arg_max(city, income) FROM patients;
+
+-- case: all values as a list
+-- outcome: refused D253 at 1:8
+SELECT list(age) FROM patients;
+
+-- case: all values as a text
+-- outcome: refused D253 at 1:8
+SELECT string_agg(city, ', ') FROM patients;
+
+-- case: the most frequent value
+-- outcome: refused D253 at 1:8
+SELECT mode(city) FROM patients;
+
+-- case: the three largest
+-- outcome: refused D253 at 1:8
+SELECT max(income, 3) FROM patients;
+
+-- case: somebody at all
+-- outcome: refused D253 at 1:8
+SELECT bool_or(city = 'Longyearbyen') FROM patients;
+
+-- case: all bits together
+-- outcome: refused D253 at 1:8
+SELECT bit_xor(age) FROM patients;
+
+-- case: a sketch of distinct values
+-- outcome: refused D253 at 1:8
+SELECT approx_count_distinct(city) FROM patients;
+
+-- case: raw extremes in HAVING
+-- outcome: refused D253 at 1:58
+SELECT ward, COUNT(*) FROM patients GROUP BY ward HAVING MAX(income) > 100000;
+
+-- case: raw extremes in ORDER BY
+-- outcome: refused D253 at 1:50
+SELECT ward FROM patients GROUP BY ward ORDER BY MAX(income) DESC;
+
+-- case: the unit's smallest number by group
+-- outcome: refused D253 at 1:14
+SELECT ward, MIN(patient_id) FROM patients GROUP BY ward;
+
+-- case: an aggregate in quotes
+-- outcome: refused D253 at 1:8
+SELECT "min"(height) FROM patients;
+
+-- case: per unit, what order decides
+-- outcome: refused D253 at 1:40
+SELECT SUM(c) FROM (SELECT patient_id, first(cost) AS c FROM visits GROUP BY patient_id);

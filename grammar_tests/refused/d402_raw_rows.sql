@@ -1,0 +1,81 @@
+-- D402: single private rows are never shown.
+
+-- case: all columns
+-- outcome: refused D402 at 1:8
+SELECT * FROM patients;
+
+-- case: one column
+-- outcome: refused D402 at 1:8
+SELECT age FROM patients;
+
+-- case: one row
+-- outcome: refused D402 at 1:8
+SELECT income, ward FROM patients WHERE patient_id = 3;
+
+-- case: the first rows
+-- outcome: refused D402 at 1:8
+SELECT age FROM patients ORDER BY age DESC LIMIT 1;
+
+-- case: through WITH
+-- outcome: refused D402 at 1:51
+WITH p AS (SELECT ward, age FROM patients) SELECT ward FROM p WHERE age > 100;
+
+-- case: through a join with a public table
+-- outcome: refused D402 at 1:8
+SELECT l.city, v.cost FROM visits v JOIN places l USING (place_id);
+
+-- case: per-unit rows
+-- outcome: refused D402 at 1:8
+SELECT n FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
+
+-- case: a column beside an aggregate
+-- outcome: refused D402 at 1:8
+SELECT age, COUNT(*) FROM patients;
+
+-- case: a column that is no key
+-- outcome: refused D402 at 1:14
+SELECT ward, income, COUNT(*) FROM patients GROUP BY ward;
+
+-- case: a raw column in ORDER BY
+-- outcome: refused D402 at 1:60
+SELECT ward, COUNT(*) FROM patients GROUP BY ward ORDER BY income;
+
+-- case: a raw column in HAVING
+-- outcome: refused D402 at 1:58
+SELECT ward, COUNT(*) FROM patients GROUP BY ward HAVING income > 100000;
+
+-- case: a constant for each row
+-- outcome: refused D402 at 1:8
+SELECT 1 FROM patients;
+
+-- case: a star beside an aggregate
+-- outcome: refused D402 at 1:8
+SELECT *, COUNT(*) FROM patients GROUP BY ward;
+
+-- case: rows kept by a union all
+-- outcome: refused D402 at 1:8
+SELECT age FROM (SELECT patient_id, age FROM patients UNION ALL SELECT patient_id, minutes FROM visits);
+
+-- case: a value of one row for a limit
+-- outcome: refused D402 at 1:39
+SELECT city FROM places LIMIT (SELECT age FROM patients WHERE patient_id = 3);
+
+-- case: a value of one row for an offset
+-- outcome: refused D402 at 1:80
+SELECT ward, COUNT(*) FROM patients GROUP BY ward ORDER BY ward OFFSET (SELECT children FROM patients WHERE patient_id = 3);
+
+-- case: a value of one row in HAVING
+-- outcome: refused D402 at 1:77
+SELECT ward, COUNT(*) FROM patients GROUP BY ward HAVING COUNT(*) > (SELECT age FROM patients WHERE patient_id = 3);
+
+-- case: a value of one row in ORDER BY
+-- outcome: refused D402 at 1:48
+SELECT ward FROM wards ORDER BY beds * (SELECT children FROM patients WHERE patient_id = 3);
+
+-- case: a count for each unit
+-- outcome: refused D402 at 1:8
+SELECT COUNT(*) FROM visits GROUP BY patient_id;
+
+-- case: a table by its first word
+-- outcome: refused D402 at 1:1
+FROM patients WHERE smoker;

@@ -1,0 +1,86 @@
+-- D403: the privacy unit, or what identifies one, is never an output or a group key.
+
+-- case: the unit as a key
+-- outcome: refused D403 at 1:8
+SELECT patient_id, COUNT(*) FROM visits GROUP BY patient_id;
+
+-- case: distinct units
+-- outcome: refused D403 at 1:17
+SELECT DISTINCT patient_id FROM patients;
+
+-- case: the unit's remainder
+-- outcome: refused D403 at 1:8
+SELECT patient_id % 2 AS parity, COUNT(*) FROM patients GROUP BY parity;
+
+-- case: the unit as a text
+-- outcome: refused D403 at 1:8
+SELECT patient_id::VARCHAR AS who, COUNT(*) FROM patients GROUP BY who;
+
+-- case: the unit within a text
+-- outcome: refused D403 at 1:8
+SELECT patient_id || '-' || ward AS who, COUNT(*) FROM patients GROUP BY 1;
+
+-- case: the unit under another name, with GROUP BY ALL
+-- outcome: refused D403 at 1:8
+SELECT patient_id AS ward, COUNT(*) FROM patients GROUP BY ALL;
+
+-- case: the unit in capitals
+-- outcome: refused D403 at 1:8
+SELECT "PATIENT_ID", AVG(age) FROM patients GROUP BY 1;
+
+-- case: the unit by a column list
+-- outcome: refused D403 at 1:8
+SELECT c, COUNT(*) FROM patients AS t(c) GROUP BY c;
+
+-- case: the unit through a subquery
+-- outcome: refused D403 at 1:8
+SELECT who, SUM(cost) FROM (SELECT patient_id AS who, cost FROM visits) GROUP BY who;
+
+-- case: the unit through two names of WITH
+-- outcome: refused D403 at 2:8
+WITH a AS (SELECT patient_id AS x, age FROM patients), b(y, age) AS (SELECT x, age FROM a)
+SELECT y, AVG(age) FROM b GROUP BY y;
+
+-- case: the unit behind a name that hides a table
+-- outcome: refused D403 at 1:69
+WITH places AS (SELECT patient_id AS place_id FROM patients) SELECT place_id, COUNT(*) FROM places GROUP BY place_id;
+
+-- case: a choice that shows the unit
+-- outcome: refused D403 at 1:8
+SELECT CASE WHEN smoker THEN patient_id END AS who, COUNT(*) FROM patients GROUP BY who;
+
+-- case: a comparison of the unit as a key
+-- outcome: refused D403 at 1:8
+SELECT patient_id = 3 AS is_it_three, COUNT(*) FROM patients GROUP BY is_it_three;
+
+-- case: a visit's number
+-- outcome: refused D403 at 1:8
+SELECT visit_id, SUM(cost) FROM visits GROUP BY visit_id;
+
+-- case: an order's number
+-- outcome: refused D403 at 1:8
+SELECT order_id, SUM(amount) FROM sales.orders GROUP BY order_id;
+
+-- case: a visit's number from a child's row
+-- outcome: refused D403 at 1:8
+SELECT t.visit_id, COUNT(*) FROM treatments t GROUP BY t.visit_id;
+
+-- case: the unit beside another key
+-- outcome: refused D403 at 1:14
+SELECT ward, patient_id, AVG(income) FROM patients GROUP BY ward, patient_id;
+
+-- case: the unit from the other side of a join
+-- outcome: refused D403 at 1:8
+SELECT v.patient_id, SUM(p.age) FROM patients p JOIN visits v ON v.patient_id = p.patient_id GROUP BY 1;
+
+-- case: the unit in a per-unit result
+-- outcome: refused D403 at 1:8
+SELECT patient_id, n FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
+
+-- case: the unit's own sum
+-- outcome: refused D403 at 1:12
+SELECT SUM(patient_id) FROM patients;
+
+-- case: the mean of a visit's number
+-- outcome: refused D403 at 1:12
+SELECT AVG(visit_id % 1000) FROM visits;

@@ -1,0 +1,343 @@
+"""The whole shelf against DuckDB: total on every row, the right type, the plain value, within its range.
+
+The table holds the ends of every type. Rows marked ``ok`` keep the declared ranges; on these the rendered
+SQL must give what DuckDB gives for the analyst's own text, and a value inside the range that is claimed.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from functools import cache
+
+import duckdb
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from dpsql.functions import Unfit, shelf
+from dpsql.functions.meaning import argument_of, call, fact_of
+from dpsql.functions.printing import sql_of
+from dpsql.functions.ranges import known, ordinal
+from dpsql.functions.reading import literal_of, read
+from dpsql.ir.column import ANYTHING, BOOLEAN, Categories, Domain, Fact, Interval, Kind, type_named
+from dpsql.ir.scalar import Ref, Scalar
+
+DAYS = (datetime.date(1990, 1, 1), datetime.date(2030, 12, 31))
+INSIDE = (ordinal(datetime.date(1990, 1, 1)), ordinal(datetime.date(2030, 12, 31)))
+MICROS = Interval(INSIDE[0] * 86_400_000_000, INSIDE[1] * 86_400_000_000)
+
+# column: type, declared domain, values that keep it, values that do not
+COLUMNS: dict[str, tuple[str, Domain, tuple[str, ...], tuple[str, ...]]] = {
+    "i": ("INTEGER", Interval(0, 10), ("0", "3", "10"), ("-2147483648", "2147483647", "-1")),
+    "j": ("INTEGER", Interval(-3, 7), ("-3", "0", "7"), ("-1", "-2147483648", "2147483647")),
+    "k": ("INTEGER", ANYTHING, ("5", "-6", "100"), ("-2147483648", "2147483647", "0")),
+    "l": ("BIGINT", Interval(-5, 100), ("-5", "7", "100"), ("-9223372036854775808", "9223372036854775807", "-1")),
+    "h": (
+        "HUGEINT",
+        Interval(-9, 1000),
+        ("-9", "12", "1000"),
+        ("(-170141183460469231731687303715884105728)", "170141183460469231731687303715884105727", "-1"),
+    ),
+    "sm": ("SMALLINT", ANYTHING, ("-32768", "32767", "5"), ("-1", "0", "1")),
+    "ti": ("TINYINT", Interval(-7, 7), ("-7", "0", "7"), ("-128", "127", "-1")),
+    "ut": ("UTINYINT", Interval(1, 9), ("1", "5", "9"), ("0", "255", "128")),
+    "ui": ("UINTEGER", Interval(0, 9), ("0", "5", "9"), ("4294967295", "2147483648", "1")),
+    "ub": ("UBIGINT", Interval(2, 9), ("2", "5", "9"), ("0", "18446744073709551615", "9223372036854775808")),
+    "uh": ("UHUGEINT", Interval(2, 9), ("2", "5", "9"), ("0", "340282366920938463463374607431768211455", "1")),
+    "p": ("DECIMAL(15,2)", Interval(-1.5, 100.25), ("-1.5", "0.1", "100.25"), ("9999999999999.99", "-9999999999999.99", "0")),
+    "q": ("DECIMAL(9,3)", Interval(0.001, 0.5), ("0.001", "0.25", "0.5"), ("999999.999", "-999999.999", "0")),
+    "w": (
+        "DECIMAL(38,10)",
+        Interval(-2.0, 2.0),
+        ("-2", "0.5", "2"),
+        ("9999999999999999999999999999.9999999999", "(-9999999999999999999999999999.9999999999)", "0"),
+    ),
+    "f": ("FLOAT", Interval(-2.5, 2.5), ("-2.5", "0.1", "2.5"), ("'nan'", "'inf'", "3.4e38")),
+    "x": ("DOUBLE", Interval(-2.5, 3.5), ("-2.5", "0.1", "3.5"), ("'nan'", "'inf'", "1e300")),
+    "y": ("DOUBLE", Interval(0.25, 4.0), ("0.25", "1", "4"), ("-0.0", "'-inf'", "-1e300")),
+    "b": ("BOOLEAN", Categories((False, True)), ("true", "false", "true"), ("false", "true", "true")),
+    "s": ("VARCHAR", ANYTHING, ("'abc'", "'a-b'", "'12'"), ("''", "repeat('é', 3000)", "'-9e99'")),
+    "c": ("VARCHAR", Categories(("Ab", "cD")), ("'Ab'", "'cD'", "'Ab'"), ("'%_'", "'2020-02-29'", "chr(0) || '\\'")),
+    "e": ("ENUM('lo','hi')", ANYTHING, ("'lo'", "'hi'", "'lo'"), ("'lo'", "'hi'", "'hi'")),
+    "d": ("DATE", Interval(*INSIDE), ("'1990-01-01'", "'2020-02-29'", "'2030-12-31'"), ("'infinity'", "'-infinity'", "'5881580-07-10'")),
+    "d2": ("DATE", Interval(*INSIDE), ("'2000-01-01'", "'1999-12-31'", "'2030-12-31'"), ("'-infinity'", "'5877642-06-25 (BC)'", "'290000-01-01'")),
+    "ts": (
+        "TIMESTAMP",
+        MICROS,
+        ("'1990-01-01 00:00:00'", "'2020-02-29 13:45:06.789123'", "'2030-12-31 00:00:00'"),
+        ("'infinity'", "'290309-12-22 (BC) 00:00:00'", "'294247-01-10 04:00:54.775806'"),
+    ),
+    "tsec": (
+        "TIMESTAMP_S",
+        MICROS,
+        ("'1990-01-01 00:00:00'", "'2020-02-29 13:45:06'", "'2030-12-31 00:00:00'"),
+        ("'infinity'", "'290309-12-22 (BC) 00:00:00'", "'290000-01-10 04:00:54'"),
+    ),
+    "tn": (
+        "TIMESTAMP_NS",
+        MICROS,
+        ("'1990-01-01 00:00:00'", "'2020-02-29 13:45:06.789123'", "'2030-12-31 00:00:00'"),
+        ("'infinity'", "'1677-09-22 00:00:00'", "'2262-04-11 23:47:16'"),
+    ),
+    "tz": (
+        "TIMESTAMP WITH TIME ZONE",
+        MICROS,
+        ("'1990-01-01 00:00:00+00'", "'2020-02-29 13:45:06.789123+00'", "'2030-12-31 00:00:00+00'"),
+        ("'infinity'", "'-infinity'", "'294247-01-10 04:00:54.775806+00'"),
+    ),
+    "tm": ("TIME", ANYTHING, ("'00:00:00'", "'13:45:06.7'", "'23:59:59'"), ("'24:00:00'", "'00:00:00'", "'12:00:00'")),
+    "u": ("UUID", ANYTHING, ("'00000000-0000-0000-0000-000000000000'",) * 3, ("'ffffffff-ffff-ffff-ffff-ffffffffffff'",) * 3),
+}  # fmt: skip
+
+NUMBERS = ("i", "j", "k", "l", "h", "sm", "ti", "ut", "ui", "ub", "uh", "p", "q", "w", "f", "x", "y")
+LITERALS = ("2", "-1", "0", "300", "70000", "3000000000", "1.5", "0.001", "1e2", "99999999999999999999")
+WHENS = ("d", "d2", "ts", "tsec", "tn")
+
+
+def _examples() -> Iterator[str]:
+    for function in shelf().values():
+        yield function.example
+
+
+def _numeric() -> Iterator[str]:
+    for sign in ("+", "-", "*", "/", "//", "%"):
+        for one, other in itertools.product(NUMBERS, (*NUMBERS, *LITERALS)):
+            yield f"{one} {sign} {other}"
+        yield from (f"{literal} {sign} {one}" for literal, one in itertools.product(LITERALS, NUMBERS))
+    for sign in ("=", "<", ">=", "IS DISTINCT FROM", "&", "|"):
+        for one, other in itertools.product(NUMBERS, ("i", "l", "uh", "h", "p", "w", "x", *LITERALS)):
+            yield f"{one} {sign} {other}"
+    for one, other in itertools.product(NUMBERS, ("i", "ut", "l", "ub", "h", "p", "w", "f", *LITERALS)):
+        yield f"coalesce({one}, {other})"
+        yield f"least({one}, {other})"
+        yield f"CASE WHEN b THEN {one} ELSE {other} END"
+    for one in NUMBERS:
+        for name in ("abs", "-", "sign", "round", "trunc", "floor", "ceil", "sqrt", "ln", "exp", "isnan", "~",
+                     "isfinite", "even", "cosh", "asin", "acos", "atan", "tanh", "acosh", "atanh", "log2", "gamma",
+                     "bit_count", "factorial", "chr", "cbrt", "degrees", "signbit", "sin"):  # fmt: skip
+            yield f"{name}({one})"
+        for places in (-400, -3, -1, 0, 1, 2, 30):
+            yield f"round({one}, {places})"
+            yield f"trunc({one}, {places})"
+        yield f"pow({one}, 2)"
+        yield f"pow({one}, 3)"
+        yield f"pow({one}, 0.5)"
+        yield f"pow(y, {one})"
+        yield f"gcd({one}, l)"
+        yield f"{one} >> 3"
+        yield f"xor({one}, 5)"
+        yield f"{one} BETWEEN 1 AND 2.5"
+        yield f"{one} IN (1, 2, 3)"
+        yield f"nullif({one}, 0)"
+        yield f"nullif({one}, 0.5)"
+        yield f"greatest(least({one}, 5), 1)"
+        yield f"substring(s, {one})"
+        yield f"substring(s, 1, {one})"
+        yield f"left(s, {one})"
+        yield f"right(s, {one})"
+        yield f"s || {one}"
+
+
+def _dates() -> Iterator[str]:
+    parts = ("year", "quarter", "month", "week", "day", "dayofweek", "isodow", "dayofyear", "isoyear", "yearweek",
+             "decade", "century", "millennium", "hour", "minute", "second", "millisecond", "microsecond", "epoch",
+             "epoch_ms", "epoch_us", "julian", "last_day", "dayname", "monthname")  # fmt: skip
+    for name, one in itertools.product(parts, (*WHENS, "tm")):
+        yield f"{name}({one})"
+    units = ("year", "month", "day", "week", "quarter", "decade", "century", "millennium", "hour", "minute",
+             "second", "millisecond", "microsecond")  # fmt: skip
+    for unit, one in itertools.product(units, WHENS):
+        yield f"date_trunc('{unit}', {one})"
+        yield f"{one} + INTERVAL '3' {unit}" if unit != "millennium" else f"{one} - INTERVAL '3 years -4 days'"
+        yield f"date_sub('{unit}', {one}, d2)"
+        for other in ("d2", "ts", "DATE '2000-01-01'", "'2000-01-01'"):
+            yield f"date_diff('{unit}', {one}, {other})"
+    for one in WHENS:
+        for other in ("d", "d2", "ts", "k", "3", "l", "sm", "DATE '2000-01-01'", "TIMESTAMP '2000-01-01 00:00:00'"):
+            for sign in ("+", "-", "<", "="):
+                yield f"{one} {sign} {other}"
+                yield f"{other} {sign} {one}"
+            yield f"coalesce({one}, {other})"
+            yield f"greatest({one}, {other})"
+        yield f"{one} < '2000-01-01'"
+        yield f"strftime({one}, '%Y-%m-%d %H:%M:%S %f %j %a %B %p %I %U %W %G %V %u %w %-d %%')"
+        yield f"isfinite({one})"
+        yield f"{one} BETWEEN '2000-01-01' AND '2010-01-01'"
+        yield f"{one} IN ('2000-01-01', '2010-01-01')"
+        yield f"epoch({one} - TIMESTAMP '2000-01-01 00:00:00')"
+    yield "tz AT TIME ZONE 'Europe/Berlin'"
+    yield "timezone('UTC', tz)"
+    yield "tz < '2020-01-01 00:00:00+02'"
+    yield "tm < '10:00:00'"
+    yield "u = '00000000-0000-0000-0000-000000000000'"
+    for year, month, day in itertools.product(("2020", "k", "1999 + i"), ("2", "i", "j"), ("30", "i", "l")):
+        yield f"make_date({year}, {month}, {day})"
+    for one in ("i", "l", "h", "ub"):
+        yield f"make_timestamp({one})"
+        yield f"epoch_ms({one})"
+    for one in ("s", "c", "e"):
+        yield f"try_strptime({one}, '%Y-%m-%d')"
+
+
+def _text() -> Iterator[str]:
+    for one in ("s", "c", "e"):
+        for name in ("upper", "lower", "length", "strlen", "reverse", "trim", "ltrim", "rtrim", "ascii", "unicode",
+                     "ord", "md5", "sha256", "sha1", "strip_accents", "bit_length", "length_grapheme"):  # fmt: skip
+            yield f"{name}({one})"
+        for call_ in ("{} = 'lo'", "{} = 'no'", "{} < 'b'", "{} IN ('lo', 'Ab')", "{} LIKE '%b%'",
+                      "{} NOT LIKE 'a$%' ESCAPE '$'", "{} ILIKE 'A_'", "{} ~ 'a.c'", "{} SIMILAR TO '[a-c]+'",
+                      "regexp_replace({}, '([a-z])', '\\1\\1', 'g')", "regexp_extract({}, 'a(b)', 1)",
+                      "regexp_matches({}, '^A', 'i')", "regexp_full_match({}, '(?:a|b)*')", "replace({}, 'a', '')",
+                      "replace({}, 'a', 'aaa')", "{} || 'x' || {}", "concat({}, NULL, 'x')", "concat_ws(',', {}, NULL)",
+                      "contains({}, 'b')", "starts_with({}, 'a')", "ends_with({}, 'c')", "strpos({}, 'b')",
+                      "position('b' in {})", "instr({}, '')", "split_part({}, '-', 1)", "split_part({}, '', -1)",
+                      "lpad({}, 5, 'xy')", "rpad({}, 0, ' ')", "substring({}, -2, 3)", "substring({}, 0)",
+                      "left({}, -1)", "right({}, -1)", "translate({}, 'abc', 'x')", "trim({}, 'ab')",
+                      "trim(leading 'a' from {})", "coalesce({}, 'z')", "CASE WHEN b THEN {} ELSE 'z' END",
+                      "nullif({}, 'lo')", "greatest({}, 'b')", "CASE {} WHEN 'Ab' THEN 1 WHEN 'cD' THEN 2 END",
+                      "{} IS DISTINCT FROM 'lo'", "{} BETWEEN 'a' AND 'b'", "{} IS NULL", "{} IS NOT NULL"):  # fmt: skip
+            yield call_.replace("{}", one)
+
+
+def _casts() -> Iterator[str]:
+    targets = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT",
+               "UHUGEINT", "DECIMAL(4,1)", "DECIMAL(18,3)", "DECIMAL(38,5)", "FLOAT", "DOUBLE", "BOOLEAN", "VARCHAR",
+               "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIME", "UUID")  # fmt: skip
+    for one, target in itertools.product(COLUMNS, targets):
+        yield f"CAST({one} AS {target})"
+    for one in ("NULL", "'12'", "'12.5'", "'abc'", "1.5", "300", "TRUE", "1e2", "'2020-01-01'"):
+        yield from (f"CAST({one} AS {target})" for target in targets)
+
+
+def _nested() -> Iterator[str]:
+    yield from (
+        "p * (1 - q)", "p * (1 - q) * (1 + q)", "p * p * p * p", "w * w * w", "(i + j) * (i - j) + k", "h + h + h + h",
+        "((i // j) % k) * 1.5", "year(d) * 100 + month(d)", "2030 - year(d)", "(d - d2) / 365.25", "-(-k)", "- abs(sm)",
+        "CASE WHEN i // j > 0 THEN i // j + 1 ELSE i // j END", "CASE WHEN i > 5 THEN 'old' WHEN i > 2 THEN 'mid' END",
+        "CASE WHEN b THEN 1 ELSE 0 END", "CASE WHEN b THEN NULL ELSE 1 END", "CASE WHEN b THEN i END",
+        "CASE WHEN b THEN d ELSE ts END", "coalesce(NULL, i)", "i = NULL", "b AND NOT b OR i > 3", "b IS TRUE",
+        "b IS NOT TRUE", "b IS FALSE", "NOT b", "i NOT IN (1, 2)", "i NOT BETWEEN 1 AND 2", "b = (i > 3)",
+        "if(b, i, 3)", "if(b, i)", "ifnull(i, 0)", "i::DOUBLE / 3", "EXTRACT(year FROM d)", "EXTRACT(dow FROM ts)",
+        "date_part('month', d)", "datediff('week', d, d2)", "weekday(d)", "date_trunc('month', d)::DATE",
+        "d + INTERVAL 1 MONTH + INTERVAL 1 DAY", "date_add(d, INTERVAL 1 MONTH)", "INTERVAL '1' DAY + d",
+        "DATE '1998-12-01' - INTERVAL '90' DAY", "d <= DATE '1998-12-01' - INTERVAL '90' DAY", "1 + 1", "1.5 * 2", "-5",
+        "- 5 + i", "length(s) > 2", "upper(left(s, 1)) || lower(substring(s, 2))", "b AND i > 2 AND k < 3", "log(x)",
+        "log(2, x)", "log(10, x)", "mod(i, 3)", "add(i, 1)", "power(x, 2)", "x ^ 2", "x ** 2", "@k", "i == 3",
+        "e = 'lo' OR e = 'zz'", "e IS NULL", "least(i, j, 3)", "greatest(NULL, i)", "coalesce(b, FALSE)",
+        "(i > 2)::INTEGER", "b::INTEGER + i", "round(p * q, 2)", "round(x, 2) = 0.1", "i % 2 = 0", "epoch(ts - d2)",
+        "least(greatest(x, 0), 3)", "CASE i WHEN 3 THEN 'three' ELSE 'other' END", "i IS NOT DISTINCT FROM j",
+    )  # fmt: skip
+
+
+ALL = tuple(dict.fromkeys((*_examples(), *_nested(), *_numeric(), *_dates(), *_text(), *_casts())))
+
+
+def domain(name: str) -> Fact:
+    return Fact(type_named(COLUMNS[name][0]), COLUMNS[name][1], nullable=True)
+
+
+def never_null(name: str) -> Fact:
+    return Fact(type_named(COLUMNS[name][0]), COLUMNS[name][1], nullable=False)
+
+
+def bind(node: exp.Expr) -> Scalar:
+    """A small binder: columns by their names, constants, and the shelf."""
+    if isinstance(node, exp.Paren):
+        return bind(node.this)
+    if isinstance(node, exp.Column):
+        return Ref(node.name)
+    literal = literal_of(node)
+    if literal is not None:
+        return literal
+    reading = read(node)
+    assert reading is not None, node.sql("duckdb")
+    return call(reading.name, [bind(each) for each in reading.arguments], domain, reading.type)
+
+
+def parse(text: str) -> exp.Expr:
+    node = sqlglot.parse_one(f"SELECT {text}", dialect="duckdb").expressions[0]
+    assert isinstance(node, exp.Expr)
+    return node
+
+
+@cache
+def bound(text: str) -> Scalar | None:
+    try:
+        return bind(parse(text))
+    except Unfit:
+        return None
+
+
+def quoted(name: str) -> str:
+    return f'"{name}"'
+
+
+@pytest.fixture(scope="module")
+def database() -> Iterator[duckdb.DuckDBPyConnection]:
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    columns = ", ".join(f'"{name}" {type}' for name, (type, *_) in COLUMNS.items())
+    connection.execute(f"CREATE TABLE t (id INTEGER, ok BOOLEAN, {columns})")
+    rows = []
+    for ok in range(9):  # every column takes its three values, at different paces
+        rows.append([v[2][(ok // (1 + n % 3)) % 3] for n, v in enumerate(COLUMNS.values())])
+    for bad in range(30):
+        rows.append([(v[3] + v[2])[(bad * (n + 1) + n) % 6] for n, v in enumerate(COLUMNS.values())])
+    rows += [[v[3][bad] for v in COLUMNS.values()] for bad in range(3)]
+    for number, row in enumerate(rows):
+        connection.execute(f"INSERT INTO t VALUES ({number}, {number < 9}, {', '.join(row)})")
+    connection.execute(f"INSERT INTO t (id, ok) VALUES ({len(rows)}, false)")
+    yield connection
+    connection.close()
+
+
+def _batches(texts: list[str], size: int = 40) -> Iterator[list[str]]:
+    for start in range(0, len(texts), size):
+        yield texts[start : start + size]
+
+
+def _same(mine: object, theirs: object) -> bool:
+    if isinstance(mine, float) and isinstance(theirs, float) and math.isnan(mine):
+        return math.isnan(theirs)
+    return mine == theirs and type(mine) is type(theirs)
+
+
+def test_examples_are_read_as_their_function() -> None:
+    for function in shelf().values():
+        reading = read(parse(function.example))
+        assert reading is not None, function.name
+        assert reading.name == function.name
+        bind(parse(function.example))
+
+
+def test_the_shelf_is_full() -> None:
+    assert len(shelf()) >= 130
+
+
+def test_nothing_raises_and_types_are_right(database: duckdb.DuckDBPyConnection) -> None:
+    """On every row, the extreme ones included, many expressions sharing one SELECT."""
+    texts = [text for text in ALL if bound(text) is not None]
+    assert len(texts) > 2_500
+    wrong = []
+    for batch in _batches(texts):
+        scalars = [bound(text) for text in batch]
+        sqls = [sql_of(scalar, domain, quoted) for scalar in scalars if scalar is not None]
+        try:
+            rows = database.execute(f"SELECT {', '.join(sqls)} FROM t ORDER BY id").fetchall
+            database.execute(f"CREATE OR REPLACE TEMP TABLE r AS SELECT {', '.join(f'{s} AS c{n}' for n, s in enumerate(sqls))} FROM t")
+            del rows
+        except duckdb.Error as error:
+            wrong.append((str(error)[:200], batch))
+            continue
+        types = database.execute(f"SELECT {', '.join(f'typeof({s})' for s in sqls)} FROM t LIMIT 1").fetchone()
+        assert types is not None
+        for text, scalar, sql, found in zip(batch, scalars, sqls, types, strict=True):
+            assert scalar is not None
+            said = fact_of(scalar, domain).type.sql
+            if found.replace(", ", ",") != said:
+                wrong.append((text, sql, f"said {said}, is {found}"))
+    assert not wrong, "\n".join(map(str, wrong[:20]))
