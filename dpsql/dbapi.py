@@ -8,9 +8,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date as Date
-from datetime import datetime as Timestamp
-from datetime import time as Time
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -27,7 +24,10 @@ apilevel = "2.0"
 threadsafety = 2
 paramstyle = "qmark"
 
-Date, Time, Timestamp, Binary = datetime.date, datetime.time, datetime.datetime, bytes
+Date = datetime.date
+Time = datetime.time
+Timestamp = datetime.datetime
+Binary = bytes
 
 
 def DateFromTicks(ticks: float) -> Date:
