@@ -145,7 +145,7 @@ class Connection:
         """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
         session = self._open()
         with self._lock, _ours():
-            plan = planned(session, Source(_text(sql)), _values(parameters), epsilon)
+            plan = planned(session, Source(_text(sql)), _values(parameters), session.terms(epsilon))
             for stage in plan.stages:
                 session.sealed.check(stage)
             return explain(plan, session.known, session.policy.unit.name, session.engine.measure_sql)

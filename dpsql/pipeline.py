@@ -59,9 +59,8 @@ class Office(Protocol):
     def remaining(self) -> float: ...
 
 
-def planned(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Plan:
+def planned(office: Office, source: Source, parameters: Sequence[Value], terms: Terms) -> Plan:
     """Text -> Plan. Reads no private row and costs nothing."""
-    terms = office.terms(epsilon)
     query = parse(source, parameters, datetime.datetime.now(datetime.UTC))
     split = bind(query, office.known)
     split = rewrite(split, office.known)
@@ -70,7 +69,7 @@ def planned(office: Office, source: Source, parameters: Sequence[Value], epsilon
 
 def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Answer:
     """Text -> Answer."""
-    what = planned(office, source, parameters, epsilon)
+    what = planned(office, source, parameters, office.terms(epsilon))
     types = [office.sealed.check(stage) for stage in what.stages]
     if not what.events:
         return _post(office, what, what.stages[-1], [], types[-1], cost=0.0, repeated=False)

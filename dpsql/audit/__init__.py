@@ -1,0 +1,121 @@
+"""The owner's hook for auditors: exactly what the noise is added to, without noise and without a debit.
+
+    for m in audit.measure(db, "SELECT ward, AVG(age) FROM patients GROUP BY ward"):
+        m.rows, m.noises, m.threshold
+
+Reachable from Python only, and closed to connections that were opened for an analyst: what it returns
+is exact private data.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dpsql.dbapi import Connection
+from dpsql.errors import InterfaceError, refuse
+from dpsql.ir.column import Value
+from dpsql.ir.event import Event
+from dpsql.ir.plan import Plan, Planned, PublicKeys, Threshold
+from dpsql.ir.source import Source
+from dpsql.ir.table import ExactTable
+from dpsql.pipeline import planned
+from dpsql.plan.plan import Terms
+from dpsql.release.release import completed
+from dpsql.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class NoiseReport:
+    """One draw of noise for each of ``columns`` (indexes) in every group.
+
+    ``sensitivity`` and ``scale`` are in grid steps; ``norm`` (1 or 2) is taken over all groups and all
+    of these columns together.
+    """
+
+    columns: tuple[int, ...]
+    norm: int
+    sensitivity: int
+    mechanism: str
+    scale: float
+    event: Event
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Measured:
+    """One measure, in stage order: the exact integers before noise and before any threshold."""
+
+    keys: tuple[str, ...]
+    public_keys: bool
+    statistics: tuple[str, ...]
+    rows: dict[tuple[Value, ...], tuple[int, ...]]
+    noises: tuple[NoiseReport, ...]
+    threshold: tuple[int, int, float] | None
+
+
+def measure(
+    db: Connection,
+    sql: str,
+    epsilon: float = 1.0,
+    key: bytes = b"",
+    replay: list[Measured] | None = None,
+) -> list[Measured]:
+    """Every measure of a query as the engine computes it. Debits nothing.
+
+    ``key`` fixes every keyed hash (no measure uses one so far). ``replay`` feeds the tables of an
+    earlier call to later stages; queries have one stage so far, so it must only fit the query.
+    """
+    session = owners_session(db)
+    plan = plan_of(session, sql, epsilon)
+    measures = [each for stage in plan.stages for each in stage.measures]
+    if replay is not None and len(replay) != len(measures):
+        raise InterfaceError("replay holds another number of measures than the query has")
+    return [_reported(each, session.engine.measure(each)) for each in measures]
+
+
+def owners_session(db: Connection) -> Session:
+    """The session behind a connection, for the owner only."""
+    if db.analyst is not None:
+        raise refuse(
+            "D508",
+            "the audit is the owner's",
+            label=f"this connection was opened for {db.analyst}",
+            help="open one without analyst=",
+        )
+    return db._open()
+
+
+def plan_of(session: Session, sql: str, epsilon: float) -> Plan:
+    """The plan at any price: no ceiling and no budget limit what is never released."""
+    if not 0 < epsilon < math.inf:
+        raise refuse("D503", "a price must be a finite positive number")
+    terms = Terms(session.accountant, session.budget, float(epsilon))
+    return planned(session, Source(sql), (), terms)
+
+
+def _reported(each: Planned, exact: ExactTable) -> Measured:
+    groups, sums = completed(exact, each)
+    noise, rule = each.noise, each.rule
+    names = []
+    for statistic in each.measure.statistics:
+        names.append(statistic.part.value)
+    return Measured(
+        tuple(column.name for column in each.keys),
+        isinstance(rule, PublicKeys),
+        tuple(names),
+        {group: tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)},
+        (
+            NoiseReport(
+                tuple(range(len(names))),
+                noise.norm.value,
+                noise.sensitivity,
+                noise.mechanism,
+                noise.scale,
+                noise.event,
+            ),
+        ),
+        (rule.statistic, rule.steps, rule.event.delta) if isinstance(rule, Threshold) else None,
+    )
+
+
+__all__ = ["Measured", "NoiseReport", "measure"]

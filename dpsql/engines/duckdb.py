@@ -7,6 +7,7 @@ data, so its words never leave this file.
 
 from __future__ import annotations
 
+import atexit
 import datetime
 import hashlib
 import os
@@ -15,6 +16,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from uuid import UUID
 
@@ -34,34 +36,53 @@ NAME = "duckdb"
 _IDENTITY = slice(124, 140)  # the identifier in the file's main header, drawn when the file was made
 
 
+_OPENING = threading.Lock()
+
+
+@cache
+def _spill_folder() -> str:
+    """Where DuckDB may put what does not fit into memory: owner-only, emptied when the process ends.
+
+    One for the process, since connections to one file share an engine, and with it its configuration.
+    """
+    folder = tempfile.mkdtemp(prefix="dpsql-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+def _lock_down(connection: duckdb.DuckDBPyConnection) -> None:
+    """The same walls for every connection to the file; the first one sets them, and nobody lifts them."""
+    locked = connection.execute("SELECT current_setting('lock_configuration')").fetchall()
+    if locked[0][0]:
+        return
+    for setting in (
+        "TimeZone = 'UTC'",
+        "python_enable_replacements = false",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        connection.execute(f"SET GLOBAL {setting}")
+
+
 class DuckDB:
     """One open database file."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, threads: int | None = None) -> None:
         self._path = path
         self._lock = threading.RLock()
-        self._spill: str | None = tempfile.mkdtemp(prefix="dpsql-")  # owner-only
+        config: dict[str, str | bool | int | float | list[str]] = {
+            "temp_directory": _spill_folder(),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+        }
+        if threads is not None:
+            config["threads"] = threads
         try:
             self._header = self._read_header()
-            self._connection = duckdb.connect(
-                str(path),
-                read_only=True,
-                config={
-                    "temp_directory": self._spill,
-                    "autoinstall_known_extensions": "false",
-                    "autoload_known_extensions": "false",
-                },
-            )
-            for setting in (
-                "SET TimeZone = 'UTC'",
-                "SET enable_progress_bar = false",
-                "SET python_enable_replacements = false",
-                "SET enable_external_access = false",
-                "SET lock_configuration = true",
-            ):
-                self._connection.execute(setting)
+            with _OPENING:
+                self._connection = duckdb.connect(str(path), read_only=True, config=config)
+                _lock_down(self._connection)
         except (duckdb.Error, OSError) as error:
-            shutil.rmtree(self._spill, ignore_errors=True)
             raise self._unopened(error) from None
 
     def _read_header(self) -> bytes:
@@ -212,9 +233,6 @@ class DuckDB:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
-            if self._spill is not None:
-                shutil.rmtree(self._spill, ignore_errors=True)
-                self._spill = None
 
 
 def _value(value: object, kind: Kind) -> Value:

@@ -3,8 +3,8 @@
 A family is a file of this folder that defines ``FUNCTIONS``; membership is discovered.
 
     read(node)              which function a piece of the text means           reading.py
-    call(name, scalars...)  the checked Call, text constants read as dates...  meaning.py
-    fact_of(scalar, facts)  its type, its range, whether it can be NULL        meaning.py
+    call(name, scalars...)  the Call, its text constants read as dates...      meaning.py
+    fact_of(scalar, lookup) its type, its range, whether it can be NULL        meaning.py
     sql_of(scalar, ...)     SQL for it that raises on no data whatever         printing.py
 
 Every rendered call is total by itself: it widens before it computes and narrows with TRY_CAST, or it
@@ -24,14 +24,19 @@ from typing import TypeAlias
 
 from dpsql.ir.column import Fact, Kind, Type
 from dpsql.ir.scalar import Literal
+from dpsql.ir.source import Span
 
 
 class Unfit(Exception):
-    """These arguments do not fit the function; the binder adds the place and raises it as a refusal."""
+    """These arguments do not fit the function; the binder raises it as a refusal.
+
+    ``span`` is the place of the call that does not fit, where the call knows its own.
+    """
 
     def __init__(self, title: str, help: str = "", code: str = "D205") -> None:
         super().__init__(title)
         self.title, self.help, self.code = title, help, code
+        self.span: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """+ - * / // % and the sign functions, in DuckDB's types and without its errors.
 
     i + j        TRY_CAST(CAST(i AS BIGINT) + CAST(j AS BIGINT) AS INTEGER)     overflow is NULL
-    i // j       i // NULLIF(j, 0)
+    i // 7       i // 7;   u // v of unsigned numbers: u // NULLIF(v, 0)
     price * tax  a DECIMAL of both widths together, narrowed to DuckDB's type with TRY_CAST
 
 Whole numbers are computed in a type that holds every result of the operands' types. Where there is

@@ -74,7 +74,7 @@ def decimal_type(value: Decimal) -> Type | None:
     """The type of a decimal constant as DuckDB reads its text; None when it is read as a DOUBLE."""
     if not value.is_finite():
         return None
-    whole, _, part = format(abs(value), "f").partition(".")
+    whole, _, part = format(value.copy_abs(), "f").partition(".")
     width = len(whole) + len(part)
     return decimal(width, len(part)) if width <= WIDEST else None
 
@@ -107,7 +107,7 @@ def literal_sql(literal: Literal) -> str:
             plain = f"(-{-value})" if value < 0 else str(value)
             return plain if integer_type(value) == own else f"CAST({plain} AS {own.sql})"
         case Decimal() if own.kind is Kind.DECIMAL and value.is_finite():
-            plain = format(abs(value), "f")
+            plain = format(value.copy_abs(), "f")
             text = f"(-{plain})" if value < 0 else plain
             return text if "." in plain and decimal_type(value) == own else f"CAST('{value:f}' AS {own.sql})"
         case float() if own.kind is Kind.FLOAT and math.isfinite(value):
@@ -149,7 +149,7 @@ def coerce(literal: Literal, type: Type) -> Literal | None:
 
 
 def _read(value: Value, type: Type) -> Value:
-    text = value.strip(" ") if isinstance(value, str) else None
+    text = value if isinstance(value, str) else None
     match type.kind:
         case Kind.INTEGER:
             if text is not None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias, assert_never
 
-from dpsql.functions import Argument, Arguments, Function, Unfit, shelf
+from dpsql.functions import MANY, Argument, Arguments, Function, Unfit, shelf
 from dpsql.functions.literals import coerce, constant
 from dpsql.functions.types import common_type, named
 from dpsql.ir.column import ANYTHING, EVERYWHERE, NULL, VARCHAR, Fact, Kind, Type, type_range
@@ -49,28 +49,30 @@ def call(
     type: Type | None = None,
     span: Span | None = None,
 ) -> Call:
-    """A call whose arguments fit, its text constants read as the kind of their neighbours."""
-    arguments = tuple(argument_of(each, lookup) for each in scalars)
-    fitted = unify(shelf()[function], arguments)
-    found = Call(
-        function,
-        tuple(
-            scalar if new is old or new.literal is None else new.literal
-            for scalar, old, new in zip(scalars, arguments, fitted, strict=True)
-        ),
-        type,
-        span,
-    )
-    fact_of(found, lookup)
-    return found
+    """A call, its constants of text and NULL read as the kind of their neighbours.
+
+    Whether the arguments fit is asked once of the whole expression, by ``fact_of``.
+    """
+    groups = shelf()[function].alike(len(scalars))
+    fitted = list(scalars)
+    if any(_is_loose(scalars[i]) for group in groups for i in group):
+        in_group = {i for group in groups for i in group}
+        arguments = tuple(
+            argument_of(each, lookup) if i in in_group else Argument(Fact(NULL))
+            for i, each in enumerate(scalars)
+        )
+        for i, (old, new) in enumerate(zip(arguments, unify(shelf()[function], arguments), strict=True)):
+            if new is not old and new.literal is not None:
+                fitted[i] = new.literal
+    return Call(function, tuple(fitted), type, span)
+
+
+def _is_loose(scalar: Scalar) -> bool:
+    return isinstance(scalar, Literal) and scalar.type in (VARCHAR, NULL)
 
 
 def unify(function: Function, arguments: Arguments) -> Arguments:
     """The arguments, with constants of text and NULL read as the kind of their neighbours."""
-    least, most = function.arity
-    if not least <= len(arguments) <= most:
-        wanted = str(least) if least == most else f"{least} to {most}" if most < 100 else f"{least} or more"
-        raise Unfit(f"{function.name} takes {wanted} arguments, not {len(arguments)}")
     fitted = list(arguments)
     for group in function.alike(len(arguments)):
         loose = [i for i in group if _loose(arguments[i])]
@@ -106,8 +108,12 @@ def _both(scalar: Scalar, lookup: Lookup) -> tuple[Argument, Argument]:
         case Call(name, scalars, type):
             function = shelf()[name]
             pairs = [_both(each, lookup) for each in scalars]
-            by_type = checked(function, tuple(pair[1] for pair in pairs), type)
-            declared = checked(function, tuple(pair[0] for pair in pairs), type)
+            try:
+                by_type = checked(function, tuple(pair[1] for pair in pairs), type)
+                declared = checked(function, tuple(pair[0] for pair in pairs), type)
+            except Unfit as unfit:
+                unfit.span = unfit.span or scalar.span
+                raise
             return Argument(replace(declared, nullable=by_type.nullable)), Argument(by_type)
         case _:
             assert_never(scalar)
@@ -120,7 +126,8 @@ def checked(function: Function, arguments: Arguments, type: Type | None) -> Fact
     """The result's fact, after the checks that hold for every function."""
     least, most = function.arity
     if not least <= len(arguments) <= most:
-        raise Unfit(f"{function.name} does not take {len(arguments)} arguments")
+        wanted = str(least) if least == most else f"{least} to {most}" if most < MANY else f"{least} or more"
+        raise Unfit(f"{function.name} takes {wanted} arguments, not {len(arguments)}")
     if function.name not in OF_ANY_TYPE:
         for each in arguments:
             if each.kind is Kind.OPAQUE:

@@ -1,6 +1,6 @@
 """A scalar as SQL that raises on no data.
 
-    Call("//", (Ref("a"), Ref("b")))    "a" // nullif("b", 0)
+    Call("+", (Ref("a"), Ref("b")))    TRY_CAST((CAST("a" AS BIGINT) + CAST("b" AS BIGINT)) AS INTEGER)
 
 Every function renders itself total, so no TRY is written (see the package's docstring). Arguments are
 in parentheses where they need them.

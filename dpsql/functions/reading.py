@@ -88,8 +88,10 @@ def _negative(literal: Literal) -> Literal | None:
             return None
         case int(value):
             return number_literal(str(-value))
-        case float() | Decimal():
-            return Literal(-literal.value, literal.type)
+        case float(value):
+            return Literal(-value, literal.type)
+        case Decimal():
+            return Literal(literal.value.copy_negate(), literal.type)
         case _:
             return None
 

@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.ir.column import Column, Type, Value
-from dpsql.ir.event import Event
+from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.relation import AggregateCall, Named, Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Source, Span
@@ -147,7 +147,7 @@ class Threshold:
     statistic: int
     steps: int
     units: float
-    event: Event
+    event: ThresholdEvent
 
 
 KeyRule: TypeAlias = PublicKeys | Threshold

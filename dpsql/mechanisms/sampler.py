@@ -15,12 +15,14 @@ Proof   1. A uniform real U in [0, 1] is an endless row of random bits. After a 
            the bits that were not looked at cannot change it. The fast path takes it in float64 when
            the interval below holds y; all others take the exact path, which adds words to U and V
            until interval arithmetic decides. It ends almost surely, and a tie has probability 0.
-        4. The float interval. k as a float is off by 2^-53 of itself, the logarithm by 4 ulp at most,
-           which is 2^-45 absolute as e < 64, and U may lie anywhere in the word: |e error| <= eta =
-           1/k + 2^-44. (No relative bound holds: near U = 1, e is as small as its float error.)
-           R differs by at most min(2 eta/R, sqrt(2 eta)) = 2 eta / max(R, sqrt(2 eta)); the cosine by
-           2^-48.5 from the rounding of V and pi and 2^-51 of its own, together below 2^-46.
-           Sums and products add less than (|y| + 1) 2^-50. The tests measure the logarithm and cosine.
+        4. The float interval. k as a float is off by 2^-53 of itself, the logarithm by 4 ulp, at most 2^-50
+           of e, and U may lie anywhere in the word: |e error| <= 1/k + 2^-53 + e 2^-50. We take eta =
+           1/k + 2^-51 + e 2^-49, so that half of it covers the rounding of the bounds themselves. (No
+           purely relative bound holds: near U = 1, e is as small as its float error.)
+           R differs by at most min(2 eta/R, sqrt(2 eta)) = 2 eta / max(R, sqrt(2 eta)). The angle is off by
+           three roundings, 3 * 2 pi 2^-53, the cosine by 4 ulp, 2^-51: together below 2^-48; we take 2^-47
+           and let the other half cover the products. Sums add less than (|y| + 1) 2^-50.
+           The tests measure the logarithm, the cosine and the sine.
         5. k = 0 leaves U no lower end but 0, so e has no upper one: always the exact path. Otherwise no
            noise would lie beyond 44.4 scales, and pure differential privacy would fail.
         6. The exact path (_exact.py) reads mpmath's intervals at 64 bits more than are known of U, widened
@@ -49,8 +51,9 @@ SCALE_LIMIT = 2.0**56
 """Scales from here on are refused: 64 * scale must stay below 2**62."""
 
 _CHUNK = 1 << 15  # numbers at a time: the work stays in the cache, and memory bounded
-_LOG_ERROR = 2.0**-44
-_COS_ERROR = 2.0**-46
+_LOG_ERROR = 2.0**-51
+_LOG_RELATIVE = 2.0**-49
+_COS_ERROR = 2.0**-47
 _SUM_ERROR = 2.0**-50
 _TURN = 2 * math.pi * 2.0**-64
 
@@ -110,7 +113,8 @@ def _read(words: Words, size: int) -> NDArray[np.uint64]:
 def _exponential(k: NDArray[np.uint64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """-ln U and the bound of its error; k = 0 is read as 1, since the exact path takes it anyway."""
     at_least_one = np.maximum(k.astype(np.float64), 1.0)
-    return np.abs(np.log(at_least_one * 2.0**-64)), 1 / at_least_one + _LOG_ERROR
+    e = np.abs(np.log(at_least_one * 2.0**-64))
+    return e, 1 / at_least_one + (_LOG_ERROR + e * _LOG_RELATIVE)
 
 
 def _rounded(

@@ -36,7 +36,7 @@ def release(exact: ExactTable, planned: Planned, draw: Draw, threshold: int | No
 
     ``threshold`` replaces the planned one in the owner's audit, where ``draw`` gives zeros.
     """
-    groups, sums = _completed(exact, planned)
+    groups, sums = completed(exact, planned)
     noisy = sums + draw(planned.noise, sums.size).reshape(sums.shape)
     if isinstance(planned.rule, Threshold):
         steps = planned.rule.steps if threshold is None else threshold
@@ -47,7 +47,7 @@ def release(exact: ExactTable, planned: Planned, draw: Draw, threshold: int | No
     return ReleasedTable([groups[i] for i in order], noisy[order])
 
 
-def _completed(exact: ExactTable, planned: Planned) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
+def completed(exact: ExactTable, planned: Planned) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
     """Public keys: all combinations and no others. Private keys: the groups that are there."""
     if not isinstance(planned.rule, PublicKeys):
         return exact.groups, exact.sums

@@ -187,7 +187,7 @@ class _Statistics:
                 name = call.function.upper()
                 raise Unbounded(
                     f"this {name} has no finite bound",
-                    f"bound it yourself: {name}(LEAST(GREATEST(x, 0), 500)), or let the owner declare a range",
+                    f"bound it: {name}(LEAST(GREATEST(x, 0), 500)), or let the owner declare a range",
                 )
         except Unbounded as finding:
             raise refuse(

@@ -1,0 +1,79 @@
+"""Neighbouring databases of a small one: the same without all rows of one unit, and shuffled copies.
+
+A unit's rows are those that the policy's paths reach, in every private table; rows of no unit stay.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from dpsql.engines.sql import quote, table_sql
+from dpsql.policy.catalogue import Known, KnownTable
+
+
+def units_of(database: Path, known: Known) -> list[object]:
+    """Every unit that owns a row anywhere."""
+    found: set[object] = set()
+    with duckdb.connect(str(database), read_only=True) as connection:
+        for table in known.tables:
+            if not table.public:
+                rows = connection.execute(f"SELECT DISTINCT {_owner(table)}").fetchall()
+                found |= {row[0] for row in rows if row[0] is not None}
+    return sorted(found, key=str)
+
+
+def without(source: Path, target: Path, known: Known, unit: object) -> None:
+    """A copy of a database without one unit's rows."""
+    _copy(source, target)
+    with duckdb.connect(str(target)) as connection:
+        # the longest paths first: they lead through rows that are deleted later
+        for table in sorted(known.tables, key=lambda each: -len(each.links)):
+            if not table.public:
+                connection.execute(f"DELETE FROM {table_sql(table.name)} WHERE {_reaches(table)} = ?", [unit])
+
+
+def shuffled(source: Path, target: Path, known: Known, salt: int) -> None:
+    """A copy of a database with the rows of every private table in another order."""
+    _copy(source, target)
+    with duckdb.connect(str(target)) as connection:
+        for table in known.tables:
+            if table.public:
+                continue
+            name = table_sql(table.name)
+            connection.execute(
+                f"CREATE TEMP TABLE shuffled AS SELECT * FROM {name} AS t ORDER BY hash(t, rowid, {salt})"
+            )
+            connection.execute(f"DELETE FROM {name}")
+            connection.execute(f"INSERT INTO {name} SELECT * FROM shuffled")
+            connection.execute("DROP TABLE shuffled")
+
+
+def _copy(source: Path, target: Path) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH '{source}' AS source (READ_ONLY)")
+        connection.execute(f"ATTACH '{target}' AS target")
+        connection.execute("COPY FROM DATABASE source TO target")
+
+
+def _owner(table: KnownTable) -> str:
+    """``unit FROM table JOIN ...`` along the path to the unit."""
+    assert table.unit_column is not None
+    tables = f"{table_sql(table.name)} AS t0"
+    for step, link in enumerate(table.links):
+        on = f"t{step}.{quote(link.column)} = t{step + 1}.{quote(link.key)}"
+        tables += f" JOIN {table_sql(link.table)} AS t{step + 1} ON {on}"
+    return f"t{len(table.links)}.{quote(table.unit_column)} FROM {tables}"
+
+
+def _reaches(table: KnownTable) -> str:
+    """The unit of a row of the table, as an expression over that row."""
+    assert table.unit_column is not None
+    names = [table_sql(table.name), *(table_sql(link.table) for link in table.links)]
+    sql = f"{names[-1]}.{quote(table.unit_column)}"
+    for step in range(len(table.links) - 1, -1, -1):
+        link, holder, target = table.links[step], names[step], names[step + 1]
+        on = f"{target}.{quote(link.key)} = {holder}.{quote(link.column)}"
+        sql = f"(SELECT any_value({sql}) FROM {target} WHERE {on})"
+    return sql

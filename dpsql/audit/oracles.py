@@ -1,0 +1,156 @@
+"""Two of the three oracles: what removing one unit does, and what the query means without noise.
+
+    sensitivity   no neighbour moves the exact sums by more than the declared norm allows, and groups that
+                  one unit alone makes are shown with at most the declared delta
+    meaning       with noise at zero, thresholds at one unit and data in bounds, the same rows as plain SQL
+
+Each returns the violations it finds, in words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+
+import numpy as np
+
+from dpsql.audit import owners_session, plan_of
+from dpsql.dbapi import Connection
+from dpsql.engines import Engine
+from dpsql.ir.plan import Norm, Plan, Planned, PublicKeys, Threshold
+from dpsql.ir.table import ExactTable
+from dpsql.post.finish import finish
+from dpsql.release.release import completed, release
+
+# ---- sensitivity -------------------------------------------------------------------------------------
+
+
+def sensitivity(plan: Plan, whole: Engine, neighbours: Sequence[tuple[str, Engine]]) -> list[str]:
+    """Compare a plan's exact sums on a database with those on databases that lack one unit."""
+    found = []
+    for stage in plan.stages:
+        for each in stage.measures:
+            ours = _sums(each, whole.measure(each))
+            for name, engine in neighbours:
+                found += [
+                    f"without {name}: {said}"
+                    for said in _moved(each, ours, _sums(each, engine.measure(each)))
+                ]
+    return found
+
+
+Groups = dict[tuple[object, ...], tuple[int, ...]]
+
+
+def _sums(each: Planned, exact: ExactTable) -> Groups:
+    groups, sums = completed(exact, each)
+    return {_comparable(group): tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)}
+
+
+def _comparable(group: tuple[object, ...]) -> tuple[object, ...]:
+    """NaN is equal to itself as a key."""
+    return tuple("nan" if isinstance(v, float) and math.isnan(v) else (type(v).__name__, v) for v in group)
+
+
+def _moved(each: Planned, ours: Groups, theirs: Groups) -> list[str]:
+    found = []
+    nothing = (0,) * len(each.measure.statistics)
+    changes = [
+        a - b
+        for group in ours.keys() | theirs.keys()
+        for a, b in zip(ours.get(group, nothing), theirs.get(group, nothing), strict=True)
+    ]
+    limit = each.noise.sensitivity
+    if each.noise.norm is Norm.L1:
+        moved, allowed = sum(abs(change) for change in changes), limit
+    else:
+        moved, allowed = sum(change * change for change in changes), limit * limit
+    if moved > allowed:
+        found.append(f"{each.noise.norm.name} moves by {moved}, declared {allowed}")
+    if isinstance(each.rule, PublicKeys):
+        if ours.keys() != theirs.keys():
+            found.append("the list of public groups changes")
+    else:
+        found += _shown(each, each.rule, ours, theirs) + _shown(each, each.rule, theirs, ours)
+    return found
+
+
+def _shown(each: Planned, rule: Threshold, more: Groups, fewer: Groups) -> list[str]:
+    """The chance that a group which only one side has is shown there, added over such groups."""
+    alone = [sums[rule.statistic] for group, sums in more.items() if group not in fewer]
+    chance = sum(_above(each, rule.steps - count) for count in alone)
+    if chance > rule.event.delta * (1 + 1e-9):
+        return [f"{len(alone)} groups of one unit are shown with {chance}, declared {rule.event.delta}"]
+    return []
+
+
+def _above(each: Planned, steps: int) -> float:
+    """P(rounded noise >= steps) of a distance far in the tail."""
+    reach = steps - 0.5
+    if each.noise.mechanism == "laplace":
+        half = math.exp(-abs(reach) / each.noise.scale) / 2
+        return half if reach > 0 else 1 - half
+    return math.erfc(reach / each.noise.scale / math.sqrt(2)) / 2
+
+
+# ---- meaning -----------------------------------------------------------------------------------------
+
+
+def without_noise(db: Connection, sql: str, epsilon: float) -> list[tuple[object, ...]]:
+    """The rows of a query with no noise and thresholds at one unit: exact private data, for the owner."""
+    session = owners_session(db)
+    plan = plan_of(session, sql, epsilon)
+    stage = plan.stages[-1]
+    types = session.sealed.check(stage)
+    tables = []
+    for each in stage.measures:
+        exact = session.engine.measure(each)
+        silent = release(exact, each, lambda noise, size: np.zeros(size, dtype=np.int64), threshold=1)
+        tables.append(finish(silent, each))
+    rows = session.sealed.run(stage, tables, types)
+    return [row[: len(stage.post.columns)] for row in rows]
+
+
+def coarseness(plan: Plan) -> float:
+    """The largest grid step of a plan, in SQL units."""
+    steps = [float(s.step) for stage in plan.stages for m in stage.measures for s in m.measure.statistics]
+    return max(steps, default=0.0)
+
+
+def meaning(
+    ours: Sequence[tuple[object, ...]],
+    plain: Sequence[tuple[object, ...]],
+    slack: float,
+    more_allowed: bool,
+) -> list[str]:
+    """Every plain row has one of ours beside it, and (unless empty public groups may come) no more."""
+    left = list(ours)
+    found = []
+    for row in plain:
+        place = next((i for i, each in enumerate(left) if _alike(each, row, slack)), None)
+        if place is None:
+            found.append(f"no row of ours is like {row}")
+        else:
+            left.pop(place)
+    if left and not more_allowed:
+        found.append(f"{len(left)} rows too many, one of them {left[0]}")
+    return found
+
+
+def _alike(ours: tuple[object, ...], plain: tuple[object, ...], slack: float) -> bool:
+    return len(ours) == len(plain) and all(_equal(a, b, slack) for a, b in zip(ours, plain, strict=True))
+
+
+def _equal(ours: object, plain: object, slack: float) -> bool:
+    if isinstance(ours, bool) or isinstance(plain, bool):
+        return ours is plain
+    if isinstance(ours, int | float | Decimal) and isinstance(plain, int | float | Decimal):
+        a, b = float(ours), float(plain)
+        if math.isnan(a) or math.isnan(b):
+            return math.isnan(a) and math.isnan(b)
+        return a == b or abs(a - b) <= 1e-5 * max(1.0, abs(b)) + slack
+    return ours == plain
+
+
+__all__ = ["coarseness", "meaning", "sensitivity", "without_noise"]

@@ -1,0 +1,91 @@
+"""Every fixture is judged: refusals by code and place, accepted queries by the three oracles."""
+
+from __future__ import annotations
+
+import pytest
+import sqlglot
+from cases import Case, all_cases
+from conftest import Worlds
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.audit.oracles import coarseness, meaning, sensitivity, without_noise
+from dpsql.ir.plan import PublicKeys
+
+ACCEPTED = [case for case in all_cases() if case.outcome == "accepted"]
+REFUSED = [case for case in all_cases() if case.outcome == "refused"]
+
+
+def ids(case: Case) -> str:
+    return case.id
+
+
+@pytest.mark.parametrize("case", REFUSED, ids=ids)
+def test_refused(case: Case, worlds: Worlds) -> None:
+    """The same refusal on every data, from execute and explain alike, with a way out; nothing is paid."""
+    said = set()
+    for world in ("world", "empty"):
+        db = worlds.connections[world, case.policy.name]
+        before = db.budget.spent
+        for ask in (db.execute, db.explain):
+            with pytest.raises(dpsql.Error) as caught:
+                ask(case.sql, epsilon=case.epsilon)
+            said.add(str(caught.value))
+        assert db.budget.spent == before
+    error = caught.value
+    assert error.code == case.code, str(error)
+    if case.position is not None:
+        assert error.position == case.position, str(error)
+    assert len(said) == 1
+    assert error.help
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=ids)
+def test_sensitivity(case: Case, worlds: Worlds) -> None:
+    """Removing any one unit moves the exact sums by no more than declared; order and threads do nothing."""
+    session = worlds.connections["world", case.policy.name]._open()
+    plan = plan_of(session, case.sql, case.epsilon or 1.0)
+    assert sensitivity(plan, worlds.whole, worlds.neighbours) == []
+    for stage in plan.stages:
+        for each in stage.measures:
+            exact = worlds.whole.measure(each)
+            rows = dict(zip(map(repr, exact.groups), exact.sums.tolist(), strict=True))
+            for engine in worlds.shuffles:
+                mixed = engine.measure(each)
+                assert dict(zip(map(repr, mixed.groups), mixed.sums.tolist(), strict=True)) == rows
+
+
+@pytest.mark.parametrize("case", [case for case in ACCEPTED if case.has_meaning], ids=ids)
+def test_meaning(case: Case, worlds: Worlds) -> None:
+    """Without noise, on data in bounds, the answer is plain DuckDB's."""
+    db = worlds.connections["calm", case.policy.name]
+    ours = without_noise(db, case.sql, case.epsilon or 1.0)
+    plain = worlds.plain.execute(case.sql).fetchall()
+    plan = plan_of(db._open(), case.sql, case.epsilon or 1.0)
+    measures = [each for stage in plan.stages for each in stage.measures]
+    public = any(each.keys and isinstance(each.rule, PublicKeys) for each in measures)
+    assert meaning(ours, plain, coarseness(plan) * 300, public) == []
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=ids)
+def test_stability(case: Case, worlds: Worlds) -> None:
+    """Printing and binding again gives the same relations and the same SQL above them."""
+    session = worlds.connections["calm", case.policy.name]._open()
+    first = plan_of(session, case.sql, case.epsilon or 1.0)
+    printed = sqlglot.parse_one(case.sql, read="duckdb").sql(dialect="duckdb")
+    second = plan_of(session, printed, case.epsilon or 1.0)
+    assert first.digest == second.digest
+    assert [s.post.sql for s in first.stages] == [s.post.sql for s in second.stages]
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=ids)
+def test_answered(case: Case, worlds: Worlds) -> None:
+    """With real noise, on adversarial and on empty data: an answer of the planned shape, no error."""
+    for world in ("world", "empty"):
+        db = worlds.connections[world, case.policy.name]
+        answer = db.execute(case.sql, epsilon=case.epsilon)
+        assert len(answer.columns) == len(answer.types)
+        assert all(
+            len(row) == len(answer.columns) == len(m) for row, m in zip(answer, answer.margins, strict=True)
+        )
+        assert answer.cost in (0.0, case.epsilon or 1.0)

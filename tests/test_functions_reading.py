@@ -1,0 +1,137 @@
+"""What is read as a function, under every spelling, and what is left unread."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from dpsql.functions import Unfit, shelf
+from dpsql.functions.reading import literal_of, read
+from dpsql.ir.column import Value
+
+
+def parse(text: str) -> exp.Expr:
+    node = sqlglot.parse_one(f"SELECT {text}", dialect="duckdb").expressions[0]
+    assert isinstance(node, exp.Expr)
+    return node
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("a IS NOT NULL", "is_not_null"), ("a ISNULL", "is_null"), ("a NOTNULL", "is_not_null"), ("a != b",
+        "<>"),
+        ("a == b", "="), ("a NOT LIKE 'x'", "not"), ("a NOT IN (1)", "not"), ("a NOT BETWEEN 1 AND 2", "not"),
+        ("a IS TRUE", "is_not_distinct_from"), ("a ** 2", "pow"), ("a ^ 2", "pow"), ("power(a, 2)", "pow"),
+        ("mod(a, 2)", "%"), ("len(a)", "length"), ("char_length(a)", "length"), ("ucase(a)", "upper"),
+        ("@a", "abs"),
+        ("substr(a, 1)", "substring"), ("instr(a, 'x')", "strpos"), ("ifnull(a, 1)", "coalesce"),
+        ("nvl(a, 1)", "coalesce"),
+        ("if(a, 1, 2)", "case"), ("iff(a, 1, 2)", "case"), ("CASE a WHEN 1 THEN 2 END", "case"), ("log(a)",
+        "log10"),
+        ("log2(a)", "log2"), ("log(3, a)", "log"), ("weekofyear(a)", "week"), ("dayofmonth(a)", "day"),
+        ("weekday(a)", "dayofweek"), ("EXTRACT(dow FROM a)", "dayofweek"), ("EXTRACT('year' FROM a)", "year"),
+        ("date_part('epoch', a)", "epoch"), ("datediff('day', a, b)", "date_diff"), ("datetrunc('day', a)",
+        "date_trunc"),
+        ("a::INT", "cast"), ("TRY_CAST(a AS INT)", "cast"), ("a ~ 'x'", "regexp_matches"), ("a !~ 'x'",
+        "not"),
+        ("a SIMILAR TO 'x'", "regexp_full_match"), ("a LIKE 'x' ESCAPE '$'", "like"),
+        ("a NOT LIKE 'x' ESCAPE '$'", "not"),
+        ("ltrim(a)", "ltrim"), ("TRIM(TRAILING 'x' FROM a)", "rtrim"), ("suffix(a, 'x')", "ends_with"),
+        ("a ^@ 'x'", "starts_with"), ("strptime(a, '%Y')", "try_strptime"), ("add(a, 1)", "+"),
+        ("a || b || c", "||"),
+        ("date_add(a, INTERVAL 1 DAY)", "+"), ("UPPER(a)", "upper"), ('"upper"(a)', "upper"), ("Even(a)",
+        "even"),
+    ],
+)  # fmt: skip
+def test_spellings(text: str, name: str) -> None:
+    reading = read(parse(text))
+    assert reading is not None
+    assert reading.name == name
+    assert name in shelf()
+
+
+def test_long_chains_are_flat() -> None:
+    reading = read(parse("a AND b AND c AND d"))
+    assert reading is not None
+    assert [each.name for each in reading.arguments] == ["a", "b", "c", "d"]
+
+
+def test_casts_have_types() -> None:
+    for text, sql in {
+        "a::INT": "INTEGER", "a::TEXT": "VARCHAR", "a::VARCHAR(10)": "VARCHAR", "a::DECIMAL": "DECIMAL(18,3)",
+        "a::NUMERIC(5)": "DECIMAL(5,0)", "a::DECIMAL(10, 2)": "DECIMAL(10,2)", "a::REAL": "FLOAT",
+        "a::HUGEINT": "HUGEINT",
+        "a::UHUGEINT": "UHUGEINT", "a::TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE", "a::INT1": "TINYINT",
+    }.items():  # fmt: skip
+        reading = read(parse(text))
+        assert reading is not None
+        assert reading.type is not None
+        assert reading.type.sql == sql
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "random()", "uuid()", "now()", "current_date", "current_timestamp", "today()", "getvariable('a')",
+        "error('a')",
+        "current_setting('TimeZone')", "nextval('s')", "sum(a)", "mad(a)", "geomean(a)", "any_value(a)",
+        "stats(a)",
+        "a.upper()", "main.upper(a)", "system.upper(a)", "(p).income", "repeat(a, 3)", "levenshtein(a, b)",
+        "hash(a)",
+        "a COLLATE nocase", "[a]", "{'x': a}", "a[1]", "row(a, b)", "(a, b)", "x -> x + 1", "a -> 'x'",
+        "a IN (SELECT 1)",
+        "EXISTS (SELECT 1)", "CAST(a AS DATE FORMAT 'x')", "a::JSON", "a::INTERVAL", "a::INT[]", "a::BLOB",
+        "a::mytype", "a::ENUM('x')", "to_days(a)", "sleep_ms(1)", "query('x')", "format('{}', a)",
+        "printf('%d', a)",
+        "a GLOB 'x*'", "sha2(a, 512)", "date_part(a, b)", "age(a, b)", "time_bucket(INTERVAL '1' DAY, a)",
+        "list_value(a)", "to_timestamp(a)", "try(a)", "COLUMNS(*)", "sum(a) OVER ()", "a IS JSON",
+        "typeof(a)", "alias(a)",
+        "read_text(a)", "txid_current()", "a::DECIMAL(50, 2)", "(SELECT 1)", "EXTRACT(timezone FROM a)",
+        "rand()",
+    ],
+)  # fmt: skip
+def test_left_unread(text: str) -> None:
+    try:
+        node = parse(text)
+    except sqlglot.errors.ParseError:
+        return
+    assert read(node) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("5", 5), ("-5", -5), ("(-5)", -5), ("1.50", Decimal("1.50")), ("-1.5", Decimal("-1.5")),
+        ("1e2", 100.0),
+        ("'it''s'", "it's"), ("TRUE", True), ("NULL", None), ("-2147483648", -(2**31)),
+        ("INTERVAL '3' MONTH", "3 MONTH"),
+        ("INTERVAL '3 months'", "3 MONTH"), ("INTERVAL 1 DAY", "1 DAY"), ("INTERVAL (3) DAYS", "3 DAY"),
+        ("-INTERVAL '3' DAY", "-3 DAY"), ("INTERVAL '-3' DAY", "-3 DAY"), ("INTERVAL '1 year 2 days'",
+        "1 YEAR 2 DAY"),
+        ("DATE '2020-01-02'", datetime.date(2020, 1, 2)), ("'2020-01-02'::DATE", datetime.date(2020, 1, 2)),
+        ("TIMESTAMP '2020-01-02 03:04:05'", datetime.datetime(2020, 1, 2, 3, 4, 5)), ("TIME '10:00:00'",
+        "10:00:00"),
+    ],
+)  # fmt: skip
+def test_constants(text: str, value: Value) -> None:
+    literal = literal_of(parse(text))
+    assert literal is not None
+    assert literal.value == value
+    assert type(literal.value) is type(value)
+
+
+@pytest.mark.parametrize(
+    "text", ["a", "a + 1", "INTERVAL (a) DAY", "INTERVAL '1.5' DAY", "-a", "'x'::INT", "-TRUE", "-'x'"]
+)
+def test_no_constants(text: str) -> None:
+    assert literal_of(parse(text)) is None
+
+
+def test_a_number_that_no_type_holds_is_refused() -> None:
+    with pytest.raises(Unfit):
+        literal_of(parse("1e999"))
