@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from dpsql.errors import Error, InterfaceError, InternalError, NotSupportedError
+from dpsql.errors import Error, InterfaceError, InternalError, NotSupportedError, refuse
 from dpsql.explain import Explanation, explain
 from dpsql.ir.column import Value
 from dpsql.ir.source import Source
@@ -83,6 +83,8 @@ def connect(
 ) -> Connection:
     """Open a database under its owner's policy; policy and ledger default to the database's stem."""
     path = Path(database)
+    if not path.name or not path.exists():
+        raise refuse("D602", f"there is no database {path}", help="check the path")
     return Connection(
         path,
         path.with_suffix(".toml") if policy is None else Path(policy),
@@ -114,6 +116,22 @@ class Balance:
     accountant: str
     delta: float
     accounts: tuple[Account, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Purchase:
+    """One price that was paid: when, by whom ('' is the owner), for what.
+
+    A purchase that is ``shared`` joined a debit made before: only its analyst paid again. One that is
+    not ``answered`` was interrupted, and is completed when somebody asks the same once more.
+    """
+
+    time: str
+    analyst: str
+    sql: str
+    epsilon: float
+    shared: bool
+    answered: bool
 
 
 class Connection:
@@ -160,9 +178,23 @@ class Connection:
         rule = session.policy.budget
         return Balance(whole.granted, whole.spent, whole.remaining, rule.accountant, rule.delta, accounts[1:])
 
+    @property
+    def purchases(self) -> tuple[Purchase, ...]:
+        """What was paid for, oldest first: an analyst's own, or everybody's on the owner's connection."""
+        session = self._open()
+        with self._lock:
+            entries = session.ledger.entries()
+        return tuple(
+            Purchase(each.time, each.analyst, each.sql, each.epsilon, each.kind == "share", each.answered)
+            for each in entries
+            if each.kind in ("debit", "share") and self.analyst in (None, each.analyst)
+        )
+
     def interrupt(self) -> None:
         """Stop the running query, from another thread. What was debited stays debited."""
-        self._open().engine.interrupt()
+        session = self._open()
+        session.engine.interrupt()
+        session.sealed.interrupt()
 
     # ---- PEP 249 -----------------------------------------------------------------------------------
 

@@ -62,7 +62,7 @@ class Office(Protocol):
 def planned(office: Office, source: Source, parameters: Sequence[Value], terms: Terms) -> Plan:
     """Text -> Plan. Reads no private row and costs nothing."""
     query = parse(source, parameters, datetime.datetime.now(datetime.UTC))
-    split = bind(query, office.known)
+    split = bind(query, office.known, office.sealed.public)
     split = rewrite(split, office.known)
     return plan(split, office.known, terms, office.engine.values)
 

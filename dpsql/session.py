@@ -7,6 +7,7 @@ what fails is the owner's to see and to mend, and nothing is answered before tha
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 from dpsql.accounting import Budget, Spent, accountant
@@ -15,6 +16,7 @@ from dpsql.accounting.ledger import Ledger
 from dpsql.engines import Engine
 from dpsql.engines.duckdb import open_database
 from dpsql.errors import Error, refuse
+from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
 from dpsql.ir.plan import Plan
 from dpsql.plan.plan import Terms
 from dpsql.policy.catalogue import Key, Known
@@ -97,10 +99,19 @@ class Session:
             for table in self.policy.tables
             if table.public and _spelling(table.name, names) in names
         }
-        result = known(self.policy, catalogue, sizes, held | fresh)
+        result = self._with_ranges(known(self.policy, catalogue, sizes, held | fresh))
         if fresh:
             self.ledger.note_verified(version, frozenset(_said(key) for key in fresh))
         return result
+
+    def _with_ranges(self, found: Known) -> Known:
+        """What public tables show of their own numbers: the least and the greatest of each column."""
+        tables = []
+        for table in found.tables:
+            ranges = self.engine.ranges(table.name) if table.public else {}
+            columns = tuple(_with_range(column, ranges.get(column.name)) for column in table.columns)
+            tables.append(replace(table, columns=columns))
+        return replace(found, tables=tuple(tables))
 
     def _same_types(self) -> None:
         """No mentioned column changed its type since the ledger last saw it."""
@@ -199,6 +210,14 @@ class Session:
         self.sealed.close()
         self.ledger.close()
         self.engine.close()
+
+
+def _with_range(column: Column, bounds: Interval | None) -> Column:
+    fact = column.fact
+    if bounds is None or isinstance(fact.domain, Interval | Categories):
+        return column
+    domain = replace(fact.domain, bounds=bounds) if isinstance(fact.domain, Listed) else bounds
+    return Column(column.name, Fact(fact.type, domain, fact.nullable))
 
 
 def _said(key: Key) -> str:

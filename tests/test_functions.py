@@ -16,6 +16,8 @@ from functools import cache
 import duckdb
 import pytest
 import sqlglot
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
 from sqlglot import exp
 
 from dpsql.functions import Unfit, shelf
@@ -429,6 +431,41 @@ def test_shared_work_is_not_lifted_out_of_its_guard(database: duckdb.DuckDBPyCon
         database.execute(
             f"SELECT a, a IS NULL, count(*) FROM (SELECT {sql} AS a, {sql} AS b FROM t) GROUP BY a"
         )
+
+
+FORMS = (
+    "({}) + ({})", "({}) - ({})", "({}) * ({})", "({}) / ({})", "({}) // ({})", "({}) % ({})",
+    "abs(({})) < ({})",
+    "coalesce(({}), ({}))", "CASE WHEN ({0}) IS NULL THEN ({1}) WHEN b THEN ({0}) END", "({}) = ({})",
+    "least(({0}), ({1}), ({0}))", "(({0}) + ({1})) * ({0})", "-(({}) * ({}))", "date_trunc('month', ({}))",
+    "({}) + INTERVAL '1' MONTH", "year(({})) - year(({}))", "({}) || ({})", "round(({}) * ({}), 2)",
+    "CAST(({}) AS INTEGER) * CAST(({}) AS DECIMAL(18,4))", "left(s, ({}))", "factorial(({}))",
+    "last_day(({}))",
+    "date_diff('day', ({}), ({}))", "(({0}) // ({1})) % ({1})", "nullif(({}), ({}))",
+)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_nested_expressions(database: duckdb.DuckDBPyConnection, data: st.DataObject) -> None:
+    """Two or three calls inside each other, over any column: total, typed, inside the range."""
+    pool = st.sampled_from(ALL)
+    text = data.draw(st.sampled_from(FORMS)).format(data.draw(pool), data.draw(pool))
+    if data.draw(st.booleans()):
+        text = data.draw(st.sampled_from(FORMS)).format(text, data.draw(pool))
+    scalar = bound(text)
+    assume(scalar is not None)
+    assert scalar is not None
+    sql, fact = sql_of(scalar, domain, quoted), fact_of(scalar, domain)
+    row = database.execute(
+        f"SELECT max(typeof({sql})), count(*) FILTER (WHERE id < 42 AND ({sql}) IS NULL) FROM t"
+    ).fetchone()
+    assert row is not None
+    assert row[0].replace(", ", ",") == fact.type.sql
+    assert fact_of(scalar, never_null).nullable or row[1] == 0
+    if fact.type.kind is not Kind.INTERVAL:
+        for (value,) in database.execute(f"SELECT {sql} FROM t WHERE ok").fetchall():
+            assert value is None or _inside(value, fact), (value, fact)
 
 
 # DuckDB gives a type here that does not hold the values, or wraps around

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dpsql.functions import Argument, Unfit, shelf
 from dpsql.functions.calendar import civil, days, months_later
-from dpsql.functions.dates import interval_parts, interval_text
+from dpsql.functions.intervals import interval_parts, interval_text
 from dpsql.functions.literals import coerce, constant, literal_fact, literal_sql, number_literal
 from dpsql.functions.meaning import fact_of, unify
 from dpsql.ir.column import (
@@ -75,7 +75,8 @@ def test_numbers_that_no_type_holds(text: str) -> None:
         (Decimal("-0.05"), "DECIMAL(3,2)"), (Decimal(7), "DECIMAL(5,0)"), (Decimal("1E+3"), "DECIMAL(10,1)"),
         (0.1, "DOUBLE"), (-0.0, "DOUBLE"), (5e-324, "DOUBLE"), (1.7976931348623157e308, "DOUBLE"),
         (1.0, "DOUBLE"),
-        (0.5, "FLOAT"), ("", "VARCHAR"), ("it's", "VARCHAR"), ("a\0b", "VARCHAR"), ("\\ % é 🦆 \n", "VARCHAR"),
+        (0.5, "FLOAT"), ("", "VARCHAR"), ("it's", "VARCHAR"), ("a\0b", "VARCHAR"),
+        ("\\ % é 🦆 \n", "VARCHAR"),
         (True, "BOOLEAN"), (False, "BOOLEAN"), (datetime.date(1, 1, 1), "DATE"),
         (datetime.date(9999, 12, 31), "DATE"),
         (datetime.datetime(2020, 2, 29, 13, 45, 6, 789), "TIMESTAMP"), (datetime.datetime(1, 1, 1),
@@ -185,7 +186,7 @@ def test_unify_refuses_with_a_way_out() -> None:
         unify(shelf()["="], (_column(DATE), _column(VARCHAR)))
     assert caught.value.code == "D205"
     assert "CAST(... AS DATE)" in caught.value.help
-    with pytest.raises(Unfit, match="'soon' is not a DATE"):
+    with pytest.raises(Unfit, match="'soon' is not read as DATE"):
         unify(shelf()["="], (_column(DATE), constant(Literal("soon", VARCHAR))))
     with pytest.raises(Unfit, match="takes 2 arguments"):
         fact_of(Call("=", (Literal(1, INTEGER),), None), lambda _: Fact(DATE))

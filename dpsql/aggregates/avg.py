@@ -34,6 +34,7 @@ class Avg:
         if fact.type.kind is Kind.FLOAT:
             held = f"CASE WHEN {argument} <= 'infinity'::DOUBLE THEN 1 END"
             return f"({SUM.per_unit(argument, fact)}) / nullif(count({held}), 0)"
+        SUM.per_unit(argument, fact)  # refuses what cannot be added up
         return f"CAST(sum({argument}) AS DOUBLE) / nullif(count({argument}), 0)"
 
     def estimate(self, sums: Sums) -> Floats:

@@ -19,10 +19,6 @@ class Sum:
     def result(self, argument: Fact | None, rows: int | None) -> Fact:
         assert argument is not None
         total = type_of_sum(argument.type)
-        if argument.type.kind is Kind.DECIMAL and decimal_size(argument.type)[0] > 28:
-            raise Unbounded("this DECIMAL is too wide to add up", "cast it to DECIMAL(28, ...) or DOUBLE")
-        if argument.type.sql in ("HUGEINT", "UHUGEINT"):
-            raise Unbounded("this integer is too wide to add up", "cast it to BIGINT or DOUBLE")
         bounds = range_of(argument)
         domain: Domain = ANYTHING
         if rows is not None and bounds.finite:
@@ -31,6 +27,10 @@ class Sum:
 
     def per_unit(self, argument: str, fact: Fact | None) -> str:
         assert fact is not None
+        if fact.type.kind is Kind.DECIMAL and decimal_size(fact.type)[0] > 28:
+            raise Unbounded("this DECIMAL is too wide to add up", "cast it to DECIMAL(28, 2) or DOUBLE")
+        if fact.type.sql in ("HUGEINT", "UHUGEINT"):
+            raise Unbounded("this integer is too wide to add up", "cast it to BIGINT or DOUBLE")
         if fact.type.kind is Kind.FLOAT:
             step, grid = on_grid(argument, fact)
             return f"sum({grid})::DOUBLE * {step!r}::DOUBLE"

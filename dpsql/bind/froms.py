@@ -13,9 +13,10 @@ from sqlglot import exp
 
 from dpsql.bind.joins import all_of, arrange, join
 from dpsql.bind.names import Fresh, Scope, Visible
-from dpsql.bind.scalars import Scalars
+from dpsql.bind.scalars import Constants, Scalars
 from dpsql.bind.sources import Open, Private
 from dpsql.errors import refuse
+from dpsql.facts.ownership import Public, ownership_of
 from dpsql.facts.schema import facts_of
 from dpsql.functions import Unfit
 from dpsql.functions.meaning import call
@@ -47,9 +48,16 @@ class Froms:
     """Reads the FROM clause of one SELECT."""
 
     def __init__(
-        self, text: str, known: Known, fresh: Fresh, query: Callable[[exp.Expr], Private | Open]
+        self,
+        text: str,
+        known: Known,
+        fresh: Fresh,
+        query: Callable[[exp.Expr], Private | Open],
+        given: Callable[[Open, Span | None], Private],
+        constants: Constants,
     ) -> None:
-        self.text, self.known, self.fresh, self._query = text, known, fresh, query
+        self.text, self.known, self.fresh = text, known, fresh
+        self._query, self._given, self._constants = query, given, constants
 
     def span(self, node: exp.Expr | None) -> Span | None:
         return None if node is None else span_of(node, self.text)
@@ -75,7 +83,7 @@ class Froms:
         alias = inside.args.get("alias")
         names = tuple(each.name for each in alias.columns) if alias is not None else ()
         name = inside.alias or (inside.name if isinstance(inside, exp.Table) else "")
-        if isinstance(inside, exp.Table | exp.Query):
+        if isinstance(inside, exp.Table | exp.Query | exp.Values):
             source = self._query(_plain(inside))
         else:
             raise refuse("D252", "only tables and subqueries are read in FROM", self.span(inside))
@@ -94,9 +102,10 @@ class Froms:
         groups: list[_Group] = []
         scope = Scope()
         for item in items:
+            self._refuse_choosing(item, groups)
+            kind = self._kind(item)
             rows = self._rows(item)
             visible = rows.scope.under(item.alias, item.names)
-            kind = self._kind(item)
             if kind is None or not groups:
                 groups.append(_Group([(rows.relation, self.span(item.node))], [], visible))
                 scope += visible
@@ -133,12 +142,7 @@ class Froms:
                 self.span(item.node),
                 help="ask for the release first, and write its values into this query",
             )
-        raise refuse(
-            "D252",
-            "this public subquery is not joined with private rows yet",
-            self.span(item.node),
-            help="join with the public table itself, or keep its result as a public table",
-        )
+        return self._given(source, self.span(item.node))
 
     def _kind(self, item: Item) -> JoinKind | None:
         """INNER or LEFT (or RIGHT, told by its side); None where a comma starts a new group."""
@@ -165,6 +169,20 @@ class Froms:
         if not each.kind and not each.args.get("on") and not each.args.get("using"):
             return None
         return JoinKind.INNER
+
+    def _refuse_choosing(self, item: Item, groups: list[_Group]) -> None:
+        """SEMI, ANTI and FULL joins in which private rows choose public ones."""
+        each = item.join
+        if each is None or not groups:
+            return
+        public = all(isinstance(ownership_of(one), Public) for one, _ in groups[-1].items)
+        if each.kind in ("SEMI", "ANTI") and public and isinstance(item.source, Private):
+            raise refuse(
+                "D405",
+                "public rows would be chosen by private ones",
+                self.span(each),
+                help="release the keys first: SELECT ... GROUP BY, then join with the released groups",
+            )
 
     def _condition(
         self, node: exp.Join, left: Scope, right: Scope, group: _Group, relation: Relation
@@ -199,7 +217,7 @@ class Froms:
         on = node.args.get("on")
         if on is None:
             return None, right
-        return Scalars(self.text, left + right, facts).condition(on), right
+        return Scalars(self.text, left + right, facts, self._constants).condition(on), right
 
     def _where(
         self, node: exp.Select, items: list[tuple[Relation, Span | None]], scope: Scope
@@ -208,7 +226,22 @@ class Froms:
         if where is None:
             return []
         facts = {name: fact for each, _ in items for name, fact in facts_of(each).items()}
-        return list(conjuncts(Scalars(self.text, scope, facts).condition(where.this)))
+        condition = _with_aliases(where.this, node, scope)
+        return list(conjuncts(Scalars(self.text, scope, facts, self._constants).condition(condition)))
+
+
+def _with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope) -> exp.Expr:
+    """WHERE may use an alias of the select list where no column has that name, as in DuckDB."""
+    aliases = {each.alias.casefold(): each.this for each in node.expressions if isinstance(each, exp.Alias)}
+
+    def written_out(each: exp.Expr) -> exp.Expr:
+        if isinstance(each, exp.Column) and not each.table and not scope.find(each.name):
+            meant = aliases.get(each.name.casefold())
+            if meant is not None and not meant.find(exp.AggFunc, exp.Query):
+                return exp.Paren(this=meant.copy())
+        return each
+
+    return condition.transform(written_out) if aliases else condition
 
 
 @dataclass(slots=True)

@@ -45,7 +45,9 @@ def join(
     if isinstance(ours, Owned) and isinstance(theirs, Owned):
         condition = _with_equal_units(left, ours, right, theirs, condition, span, unit)
     elif isinstance(ours, Owned) != isinstance(theirs, Owned):
-        _check_fan_out(right if isinstance(ours, Owned) else left, condition, span)
+        owned = ours if isinstance(ours, Owned) else theirs
+        assert isinstance(owned, Owned)
+        _check_fan_out(owned, right if owned is ours else left, condition, span)
     return Join(kind, left, right, condition, span)
 
 
@@ -61,8 +63,10 @@ def _with_equal_units(
     parts = list(conjuncts(condition)) if condition is not None else []
     if any(_equates(part, ours, theirs) for part in parts):
         return all_of(parts) or parts[0]
-    determined = any(key <= pinned_columns(left, condition) for key in ours.keys) or any(
-        key <= pinned_columns(right, condition) for key in theirs.keys
+    determined = any(
+        key <= pinned_columns(side, condition) and not key <= owned.units
+        for side, owned in ((left, ours), (right, theirs))
+        for key in owned.keys
     )
     if not determined:
         raise refuse(
@@ -84,12 +88,12 @@ def _equates(part: Scalar, ours: Owned, theirs: Owned) -> bool:
             return False
 
 
-def _check_fan_out(public: Relation, condition: Scalar | None, span: Span | None) -> None:
+def _check_fan_out(owned: Owned, public: Relation, condition: Scalar | None, span: Span | None) -> None:
     times = fan_out(public, condition)
-    if times > FAN_OUT:
+    if times * owned.fan > FAN_OUT:
         raise refuse(
             "D303",
-            f"this join may multiply one private row up to {times:,} times",
+            f"this join may multiply one private row up to {times * owned.fan:,} times",
             span,
             label=f"the public side has {times:,} rows and no declared key is matched",
             help=f"join on the public table's declared key, or on a table of at most {FAN_OUT:,} rows",

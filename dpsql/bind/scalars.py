@@ -6,7 +6,9 @@ fits it: aggregates in the wrong place, windows over other units' rows, subqueri
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import NoReturn
 
 from sqlglot import exp
 
@@ -16,21 +18,46 @@ from dpsql.facts.schema import Facts, fact_of
 from dpsql.functions import Unfit, shelf
 from dpsql.functions.meaning import call
 from dpsql.functions.reading import literal_of, read
-from dpsql.ir.column import Kind
-from dpsql.ir.scalar import Scalar
+from dpsql.ir.column import BOOLEAN, NULL, Kind
+from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
+
+_OTHERWISE = "check the types of the arguments, and CAST where they differ"
+
+
+Constants = Callable[[exp.Expr], tuple[Literal, ...]]
+"""The values of a subquery over public tables, or a refusal."""
 
 
 class Scalars:
     """Binds expressions over one scope."""
 
-    def __init__(self, text: str, scope: Scope, facts: Facts) -> None:
-        self.text, self.scope, self.facts = text, scope, facts
+    def __init__(self, text: str, scope: Scope, facts: Facts, constants: Constants) -> None:
+        self.text, self.scope, self.facts, self.constants = text, scope, facts, constants
 
     def bind(self, node: exp.Expr) -> Scalar:
         """The scalar that an expression means; its types fit."""
-        return self._bind(node)
+        scalar = self._bind(node)
+        try:
+            fact_of(scalar, self.facts)
+        except Unfit:
+            self._blame(scalar, node)
+        return scalar
+
+    def _blame(self, scalar: Scalar, node: exp.Expr) -> NoReturn:
+        """Refuse at the innermost call whose arguments do not fit."""
+        for each in scalar.arguments if isinstance(scalar, Call) else ():
+            try:
+                fact_of(each, self.facts)
+            except Unfit:
+                self._blame(each, node)
+        try:
+            fact_of(scalar, self.facts)
+        except Unfit as unfit:
+            span = scalar.span or self.span(node)
+            raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
+        raise AssertionError("one of the calls does not fit")
 
     def condition(self, node: exp.Expr) -> Scalar:
         """A scalar that is true, false or NULL."""
@@ -56,7 +83,29 @@ class Scalars:
         constant = literal_of(node)
         if constant is not None:
             return replace(constant, span=self.span(node))
+        if isinstance(node, exp.Subquery | exp.Select):
+            return self._public_scalar(node)
+        if isinstance(node, exp.In) and node.args.get("query") is not None:
+            return self._public_list(node)
         return self._call(node)
+
+    def _public_scalar(self, node: exp.Expr) -> Scalar:
+        """A subquery over public tables is the constant that it gives."""
+        rows = self.constants(node)
+        if len(rows) > 1:
+            raise refuse("D205", "this subquery gives more than one row", self.span(node), help="add LIMIT 1")
+        return replace(rows[0], span=self.span(node)) if rows else Literal(None, NULL, self.span(node))
+
+    def _public_list(self, node: exp.In) -> Scalar:
+        query = node.args["query"]
+        listed = self.constants(query)
+        if not listed:
+            return Literal(False, BOOLEAN, self.span(node))
+        subject = self._bind(node.this)
+        try:
+            return call("in", (subject, *listed), self.facts.__getitem__, None, self.span(node))
+        except Unfit as unfit:
+            raise refuse(unfit.code, unfit.title, self.span(node), help=unfit.help or _OTHERWISE) from None
 
     def _column(self, node: exp.Column) -> Scalar:
         if isinstance(node.this, exp.Star):
@@ -80,7 +129,8 @@ class Scalars:
         try:
             return call(reading.name, arguments, self.facts.__getitem__, reading.type, self.span(node))
         except Unfit as unfit:
-            raise refuse(unfit.code, unfit.title, self.span(node), help=unfit.help) from None
+            span = self.span(node)
+            raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
 
     def _refuse_misplaced(self, node: exp.Expr) -> None:
         if isinstance(node, exp.Window):

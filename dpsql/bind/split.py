@@ -14,22 +14,44 @@ from typing import NoReturn
 
 from sqlglot import exp
 
+from dpsql.aggregates import Unbounded
+from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.froms import Froms
+from dpsql.bind.given import Evaluate, given_fact, given_value
 from dpsql.bind.names import Fresh, Scope, Visible
-from dpsql.bind.opened import exactly, open_select, open_set_operation, open_table, wrapped
+from dpsql.bind.opened import (
+    exactly,
+    identifier,
+    open_select,
+    open_set_operation,
+    open_table,
+    replace_queries,
+    wrapped,
+)
 from dpsql.bind.released import Released, margin
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Open, Private, scan
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying
-from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.ownership import FAN_OUT, Owned, ownership_of, rows_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import Kind
+from dpsql.functions.reading import literal_of
+from dpsql.ir.column import BIGINT, DOUBLE, Kind, Type, Value, type_named
 from dpsql.ir.plan import Measure, Post, Split, Stage
-from dpsql.ir.relation import Aggregate, AggregateCall, Filter, Named, Project, Relation, Union
-from dpsql.ir.scalar import Call, Ref, Scalar, refs
+from dpsql.ir.relation import (
+    Aggregate,
+    AggregateCall,
+    Filter,
+    Given,
+    Named,
+    Project,
+    Relation,
+    ScanColumn,
+    Union,
+)
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.source import Span
-from dpsql.parse.allowed import check_printed
+from dpsql.parse.allowed import check_printed, unknown_function
 from dpsql.parse.parse import Query
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known
@@ -45,11 +67,11 @@ _AGGREGATES: dict[type[exp.Expr], str] = {
 _GROUPABLE = frozenset(Kind) - {Kind.INTERVAL, Kind.OPAQUE, Kind.NULL}
 
 
-def bind(query: Query, known: Known) -> Split:
+def bind(query: Query, known: Known, evaluate: Evaluate) -> Split:
     """The query as measures and the SQL over what they release, or a refusal that points at the text."""
     source = query.source
     try:
-        return _Binder(source.text, known, query.tree).split(query)
+        return _Binder(source.text, known, query.tree, evaluate).split(query)
     except Error as error:
         raise error.within(source.text, source.name) from None
 
@@ -65,12 +87,13 @@ class Cte:
 
 
 class _Binder:
-    def __init__(self, text: str, known: Known, tree: exp.Expr) -> None:
-        self.text, self.known = text, known
+    def __init__(self, text: str, known: Known, tree: exp.Expr, evaluate: Evaluate) -> None:
+        self.text, self.known, self._evaluate = text, known, evaluate
         words = {each.name for each in tree.find_all(exp.Identifier)}
         self.fresh = Fresh(words | {table.name for table in known.tables})
         self.measures: list[Measure] = []
         self.tables: dict[str, None] = {}
+        self.recursive: set[str] = set()
 
     def span(self, node: exp.Expr | None) -> Span | None:
         return None if node is None else span_of(node, self.text)
@@ -83,17 +106,30 @@ class _Binder:
             self._refuse_rows(bound, query.tree)
         hidden = [name for name in bound.margins if name is not None]
         outputs = (*bound.columns, *hidden)
+        self._only_ours(bound.tree)
         sql = bound.tree.sql(dialect="duckdb")
         check_printed(sql)
         post = Post(
             sql,
             bound.columns,
-            tuple(self.tables),
+            self._tables_in(bound.tree),
             tuple(
                 None if name is None else outputs.index(name, len(bound.columns)) for name in bound.margins
             ),
         )
         return Split(query.source, (Stage(tuple(self.measures), post),))
+
+    def _only_ours(self, tree: exp.Expr) -> None:
+        """Every table that ordinary SQL reads is released or public: nothing slipped through unbound."""
+        ours = {measure.name for measure in self.measures} | set(self.tables) | self.recursive
+        for table in tree.find_all(exp.Table):
+            if isinstance(table.this, exp.Identifier) and (table.name not in ours or table.db):
+                raise refuse("D105", "this way of reading a table is not answered", self.span(table))
+
+    def _tables_in(self, tree: exp.Expr) -> tuple[str, ...]:
+        """The public tables that ordinary SQL reads."""
+        named = {table.name for table in tree.find_all(exp.Table)}
+        return tuple(name for name in self.tables if name in named)
 
     def _refuse_rows(self, bound: Private, tree: exp.Expr) -> NoReturn:
         owned = ownership_of(bound.relation)
@@ -133,30 +169,61 @@ class _Binder:
             case exp.Subquery():
                 return self._parenthesised(node, env)
             case exp.Values():
-                width = len(node.expressions[0].expressions)
-                columns = tuple(f"col{i}" for i in range(width))
-                tree = exp.select("*").from_(exp.Subquery(this=node.copy()))
-                return Open(tree, columns, (None,) * width)
+                return self.values(node, env)
             case exp.Table():
                 return self.table(node, env)
         raise refuse("D105", "this is not a query that we read", self.span(node))
+
+    def values(self, node: exp.Values, env: Mapping[str, Cte]) -> Open:
+        """VALUES as a subquery with columns col0, col1..."""
+        rows = [replace_queries(each, self._subqueries(env)) for each in node.expressions]
+        width = len(node.expressions[0].expressions)
+        columns = tuple(f"col{i}" for i in range(width))
+        alias = exp.TableAlias(this=identifier(self.fresh("v")), columns=[identifier(c) for c in columns])
+        tree = exp.select("*").from_(exp.Values(expressions=rows, alias=alias))
+        return Open(tree, columns, (None,) * width)
 
     def _with(self, node: exp.Expr, env: Mapping[str, Cte]) -> Mapping[str, Cte]:
         clause = node.args.get("with_")
         if clause is None:
             return env
-        if clause.args.get("recursive"):
-            raise refuse(
-                "D252",
-                "recursive CTEs are not answered yet",
-                self.span(clause),
-                help="write the steps out, or put the result into a public table",
-            )
         inner = dict(env)
         for cte in clause.expressions:
             names = tuple(each.name for each in cte.args["alias"].columns)
-            inner[cte.alias.casefold()] = Cte(cte.this, names, dict(inner))
+            made = Cte(cte.this, names, dict(inner))
+            if clause.args.get("recursive") and _reads(cte.this, cte.alias):
+                made.opened = self._recursive(cte, names, inner)
+            inner[cte.alias.casefold()] = made
         return inner
+
+    def _recursive(self, cte: exp.CTE, names: tuple[str, ...], env: Mapping[str, Cte]) -> Open:
+        """A CTE that reads itself, over public rows: kept as it was written."""
+        body = cte.this
+        if not isinstance(body, exp.Union):
+            raise refuse("D252", "this recursion is not answered", self.span(cte), help="write a UNION ALL")
+        first = self.query(body.left, env)
+        if isinstance(first, Private) or first.released:
+            raise refuse(
+                "D252",
+                "a recursion over private or released rows is not answered",
+                self.span(cte),
+                help="recursion is for public tables and constants",
+            )
+        name = self.fresh(cte.alias)
+        self.recursive.add(name)
+        columns = names + first.columns[len(names) :]
+        nothing: tuple[str | None, ...] = (None,) * len(columns)
+        itself = Cte(body, (), env, Open(exp.Table(this=identifier(name)), columns, nothing))
+        whole = self.query(body, {**env, cte.alias.casefold(): itself})
+        if isinstance(whole, Private) or whole.released:
+            raise refuse("D252", "a recursion over private or released rows is not answered", self.span(cte))
+        alias = exp.TableAlias(this=identifier(name), columns=[identifier(each) for each in columns])
+        tree = exp.select("*").from_(exp.Table(this=identifier(name)))
+        tree.set(
+            "with_",
+            exp.With(recursive=True, expressions=[exp.CTE(this=exactly(whole, self.fresh), alias=alias)]),
+        )
+        return Open(tree, columns, nothing)
 
     def _parenthesised(self, node: exp.Subquery, env: Mapping[str, Cte]) -> Private | Open:
         bound = self.query(node.this, env)
@@ -169,6 +236,8 @@ class _Binder:
 
     def table(self, node: exp.Table, env: Mapping[str, Cte]) -> Private | Open:
         """A name in FROM: a CTE, or a table that the policy mentions."""
+        if isinstance(node.this, exp.Func):
+            return self._series(node)
         self._plain_table(node)
         cte = env.get(node.name.casefold()) if not node.db else None
         if cte is not None:
@@ -188,13 +257,34 @@ class _Binder:
         self.tables[known.name] = None
         return open_table(known, bound)
 
-    def _plain_table(self, node: exp.Table) -> None:
-        if not isinstance(node.this, exp.Identifier) or node.catalog:
+    def _series(self, node: exp.Table) -> Open:
+        """range(...) and generate_series(...) over constants."""
+        call = node.this
+        name = call.name if isinstance(call, exp.Anonymous) else type(call).sql_name()
+        name = name.casefold()
+        if name not in ("range", "generate_series"):
+            raise unknown_function(name, self.span(node))
+        arguments = [each for each in call.iter_expressions() if not isinstance(each, exp.Identifier)]
+        if not arguments or any(literal_of(each) is None for each in arguments):
             raise refuse(
                 "D252",
-                "only tables are read here",
+                f"{name} is answered over constants only",
                 self.span(node),
-                help="name a table of the policy; functions that make tables are not answered",
+                help="write the numbers: range(10)",
+            )
+        written = exp.Anonymous(this=name, expressions=[each.copy() for each in arguments])
+        alias = exp.TableAlias(this=identifier(self.fresh("series")), columns=[identifier(name)])
+        tree = exp.select("*").from_(exp.Table(this=written, alias=alias))
+        return Open(tree, (name,), (None,))
+
+    def _plain_table(self, node: exp.Table) -> None:
+        if not isinstance(node.this, exp.Identifier) or node.catalog:
+            shown = ".".join(part.name for part in node.parts)
+            raise refuse(
+                "D201",
+                f"there is no table {shown}",
+                self.span(node),
+                help="name a table of the policy, with its schema at most",
             )
         extra = [
             key for key, value in node.args.items() if value and key not in ("this", "alias", "db", "joins")
@@ -263,13 +353,14 @@ class _Binder:
             sides.append(Project(side.relation, listed))
         first, second = (facts_of(each) for each in sides)
         for name, each in zip(names, mine, strict=True):
-            if first[name].type.kind is not second[name].type.kind:
-                raise refuse(
-                    "D205",
-                    f"{each.name} has different types in UNION",
-                    self.span(node.right),
-                    help="cast one",
-                )
+            if first[name].type != second[name].type:
+                target = _common(first[name].type, second[name].type)
+                if name in {names[i] for i in at} and target == BIGINT:
+                    continue  # whole numbers are equal whatever their width
+                if target is None or name in {names[i] for i in at}:
+                    title = f"{each.name} has different types in UNION"
+                    raise refuse("D205", title, self.span(node.right), help="cast one side")
+                sides = [_cast(side, name, target) for side in sides]
         relation = Union(sides[0], sides[1])
         visible = tuple(Visible("", each.name, Ref(name)) for each, name in zip(mine, names, strict=True))
         return Private(relation, Scope(visible))
@@ -277,14 +368,83 @@ class _Binder:
     # ---- SELECT ------------------------------------------------------------------------------------
 
     def select(self, node: exp.Select, env: Mapping[str, Cte]) -> Private | Open:
-        froms = Froms(self.text, self.known, self.fresh, lambda each: self.query(each, env))
+        froms = Froms(
+            self.text,
+            self.known,
+            self.fresh,
+            lambda each: self.query(each, env),
+            self.given,
+            self._constants(env),
+        )
         items = froms.items(node)
         if all(isinstance(item.source, Open) for item in items):
-            return open_select(node, items, self._subqueries(env), self.fresh, self.text, output_name)
+            aliases = frozenset(item.alias.casefold() for item in items)
+            subqueries = self._subqueries(env, aliases)
+            return open_select(node, items, subqueries, self.fresh, self.text, output_name)
         relation, scope = froms.joined(node, items)
         return self._private_select(node, Private(relation, scope), env)
 
-    def _subqueries(self, env: Mapping[str, Cte]) -> Callable[[exp.Expr], exp.Expr]:
+    # ---- public parts among private rows -----------------------------------------------------------
+
+    def _rows_of(self, bound: Open, span: Span | None) -> tuple[list[Type], list[tuple[Value, ...]]]:
+        """What ordinary SQL over public tables gives: few enough rows to hand down."""
+        tree = exactly(bound, self.fresh)
+        self._only_ours(tree)
+        sql = tree.sql(dialect="duckdb")
+        check_printed(sql)
+        spelled, rows = self._evaluate(sql, self._tables_in(tree), FAN_OUT)
+        if len(rows) > FAN_OUT:
+            raise refuse(
+                "D303",
+                f"this public part has more than {FAN_OUT:,} rows",
+                span,
+                label="one private row could meet every one of them",
+                help=f"keep it under {FAN_OUT:,} rows, or join with a public table on its declared key",
+            )
+        types = [type_named(each) for each in spelled]
+        if any(each.kind in (Kind.OPAQUE, Kind.INTERVAL) for each in types):
+            raise refuse("D205", "a column of this public part is of no plain type", span, help="cast it")
+        return types, rows
+
+    def given(self, bound: Open, span: Span | None) -> Private:
+        """Public SQL as a relation: its rows, with the facts that they show."""
+        types, rows = self._rows_of(bound, span)
+        columns = tuple(
+            ScanColumn(self.fresh(name), types[i].sql, given_fact(types[i], tuple(row[i] for row in rows)))
+            for i, name in enumerate(bound.columns)
+        )
+        visible = tuple(
+            Visible("", name, Ref(column.name)) for name, column in zip(bound.columns, columns, strict=True)
+        )
+        return Private(Given(columns, tuple(rows), span), Scope(visible))
+
+    def _constants(self, env: Mapping[str, Cte]) -> Callable[[exp.Expr], tuple[Literal, ...]]:
+        """The values of a subquery among private rows: public ones only."""
+
+        def constants(node: exp.Expr) -> tuple[Literal, ...]:
+            inner = node.this if isinstance(node, exp.Subquery) else node
+            try:
+                bound = self.query(inner, env)
+            except Error as error:
+                if error.code != "D202":
+                    raise
+                bound = None
+            if bound is None or isinstance(bound, Private) or bound.released or len(bound.columns) != 1:
+                raise refuse(
+                    "D255",
+                    "this subquery stands among private rows",
+                    self.span(node),
+                    label="one row's outcome would depend on rows of other units",
+                    help="write it as a join on the unit, or ask it as a query of its own",
+                )
+            types, rows = self._rows_of(bound, self.span(node))
+            return tuple(Literal(given_value(row[0], types[0]), types[0]) for row in rows)
+
+        return constants
+
+    def _subqueries(
+        self, env: Mapping[str, Cte], outer: frozenset[str] = frozenset()
+    ) -> Callable[[exp.Expr], exp.Expr]:
         """What replaces a subquery in ordinary SQL: its own bound tree."""
 
         def replaced(node: exp.Expr) -> exp.Expr:
@@ -292,7 +452,18 @@ class _Binder:
             if isinstance(node, exp.In):
                 inner = node.args["query"]
                 inner = inner.this if isinstance(inner, exp.Subquery) else inner
-            bound = self.query(inner, env)
+            try:
+                bound = self.query(inner, env)
+            except Error as error:
+                correlated = any(each.table.casefold() in outer for each in inner.find_all(exp.Column))
+                if error.code != "D202" or not correlated:
+                    raise
+                raise refuse(
+                    "D255" if isinstance(node, exp.Subquery | exp.Select) else "D405",
+                    "public rows would be chosen or filled by private ones, row by row",
+                    self.span(inner),
+                    help="release the groups first: SELECT ..., COUNT(*) ... GROUP BY, then join with them",
+                ) from None
             if isinstance(bound, Private):
                 raise refuse(
                     "D405" if not isinstance(node, exp.Subquery | exp.Select) else "D402",
@@ -320,7 +491,7 @@ class _Binder:
         )
 
     def _private_select(self, node: exp.Select, source: Private, env: Mapping[str, Cte]) -> Private | Open:
-        scalars = Scalars(self.text, source.scope, facts_of(source.relation))
+        scalars = Scalars(self.text, source.scope, facts_of(source.relation), self._constants(env))
         items = self._items(node, source.scope)
         keys = self._keys(node, items, scalars)
         distinct = node.args.get("distinct")
@@ -388,7 +559,7 @@ class _Binder:
                 help="ask each grouping as a query of its own",
             )
         written = [each for each in items if not _has_aggregate(each)] if group.args.get("all") else []
-        written += group.expressions
+        written += [each for each in group.expressions if each != exp.Tuple()]
         keys: list[tuple[exp.Expr, Named]] = []
         for each in written:
             target = self._key_target(each, items, scalars)
@@ -487,12 +658,23 @@ class _Binder:
         self._groupable(keys, scalars)
         grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(turner.calls))
         names = [named.name for _, named in keys] + [call.name for call in turner.calls]
-        over = Scalars(
-            self.text, Scope(tuple(Visible("", each, Ref(each)) for each in names)), facts_of(grouped)
-        )
+        self._computable(grouped)
+        inner = Scope(tuple(Visible("", each, Ref(each)) for each in names))
+        over = Scalars(self.text, inner, facts_of(grouped), scalars.constants)
         base = grouped if kept is None else Filter(grouped, over.condition(kept))
         scalars_out = [over.bind(each) for each in turned]
         return self._selected(base, [output_name(each) for each in items], scalars_out)
+
+    def _computable(self, grouped: Aggregate) -> None:
+        """Every per-unit aggregate is one that can be computed exactly in any order of the rows."""
+        facts = facts_of(grouped.input)
+        for call in grouped.aggregates:
+            argument = None if call.argument is None else fact_of(call.argument, facts)
+            try:
+                aggregates()[call.function].result(argument, rows_of(grouped.input))
+                aggregates()[call.function].per_unit("x", argument)
+            except Unbounded as finding:
+                raise refuse(finding.code, finding.title, call.span, help=finding.help) from None
 
     def _selected(self, relation: Relation, names: list[str], scalars: list[Scalar]) -> Private:
         """A projection to these outputs, the hidden unit column always among them."""
@@ -630,6 +812,28 @@ def _has_aggregate(node: exp.Expr | None) -> bool:
     if isinstance(node, exp.AggFunc | exp.Filter):
         return True
     return any(_has_aggregate(each) for each in node.iter_expressions())
+
+
+def _common(first: Type, second: Type) -> Type | None:
+    """The type of a UNION's column whose sides are numbers of different types."""
+    if not (first.numeric and second.numeric):
+        return None
+    signed = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+    return BIGINT if first.sql in signed and second.sql in signed else DOUBLE
+
+
+def _cast(side: Project, name: str, target: Type) -> Project:
+    """The side with one of its columns cast (NULL where the value does not fit)."""
+    columns = tuple(
+        Named(each.name, Call("cast", (each.scalar,), target)) if each.name == name else each
+        for each in side.columns
+    )
+    return Project(side.input, columns)
+
+
+def _reads(node: exp.Expr, name: str) -> bool:
+    """Whether a CTE's body names the CTE itself."""
+    return any(each.name.casefold() == name.casefold() for each in node.find_all(exp.Table))
 
 
 def _unaliased(node: exp.Expr) -> exp.Expr:

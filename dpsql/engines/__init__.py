@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from dpsql.ir.column import Value
+from dpsql.ir.column import Interval, Value
 from dpsql.ir.plan import Planned
 from dpsql.ir.table import ExactTable
 from dpsql.policy.catalogue import Catalogue, Key
@@ -34,6 +34,10 @@ class Engine(Protocol):
 
     def values(self, table: str, column: str) -> tuple[Value, ...]:
         """The distinct values of a column of a public table, sorted, NULL left out."""
+        ...
+
+    def ranges(self, table: str) -> dict[str, Interval]:
+        """The least and greatest number of each numeric column of a public table, where both are finite."""
         ...
 
     def is_key(self, key: Key) -> bool:

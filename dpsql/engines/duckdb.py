@@ -10,12 +10,14 @@ from __future__ import annotations
 import atexit
 import datetime
 import hashlib
+import math
 import os
 import shutil
 import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from uuid import UUID
@@ -26,7 +28,7 @@ from sqlglot import exp, parse_one
 
 from dpsql.engines.sql import TEXTED, measure_sql, quote, table_sql
 from dpsql.errors import refuse
-from dpsql.ir.column import Kind, Value, type_named
+from dpsql.ir.column import Interval, Kind, Value, type_named
 from dpsql.ir.plan import Planned
 from dpsql.ir.table import ExactTable
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
@@ -163,6 +165,23 @@ class DuckDB:
                 f"SELECT DISTINCT {shown} FROM {table_sql(table)} WHERE {name} IS NOT NULL ORDER BY 1"
             )
         return tuple(_value(row[0], kind) for row in rows)
+
+    def ranges(self, table: str) -> dict[str, Interval]:
+        with self._reading():
+            described = self._all(f"DESCRIBE {table_sql(table)}")
+            names = [str(each[0]) for each in described if type_named(str(each[1])).numeric]
+            if not names:
+                return {}
+            ends = ", ".join(f"min({quote(name)}), max({quote(name)})" for name in names)
+            row = self._all(f"SELECT {ends} FROM {table_sql(table)}")[0]
+        found = {}
+        for i, name in enumerate(names):
+            low, high = row[2 * i], row[2 * i + 1]
+            if isinstance(low, int | float | Decimal) and isinstance(high, int | float | Decimal):
+                ends_of = [end if isinstance(end, int) else float(end) for end in (low, high)]
+                if all(math.isfinite(end) for end in ends_of):
+                    found[name] = Interval(*ends_of)
+        return found
 
     def is_key(self, key: Key) -> bool:
         with self._reading():

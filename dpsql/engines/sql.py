@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from typing import assert_never
 
@@ -22,7 +23,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.literals import literal_sql
 from dpsql.functions.printing import sql_of
-from dpsql.ir.column import Fact, Kind, Type, Value
+from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value
 from dpsql.ir.plan import Norm, Part, Planned, PublicKeys, Shape, Statistic, Threshold
 from dpsql.ir.relation import (
     Aggregate,
@@ -64,8 +65,8 @@ def relation_sql(relation: Relation) -> str:
     match relation:
         case Scan():
             return _scan(relation)
-        case Given(name=name, columns=columns):
-            return f"SELECT {_listed(column.name for column in columns)} FROM {quote(name)}"
+        case Given():
+            return _given(relation)
         case Filter(source, condition):
             return f"SELECT * FROM ({relation_sql(source)}) WHERE {_scalar(condition, source)}"
         case Project(source, columns):
@@ -93,6 +94,30 @@ def relation_sql(relation: Relation) -> str:
 
 def _listed(names: Iterable[str]) -> str:
     return ", ".join(quote(name) for name in names)
+
+
+def _given(given: Given) -> str:
+    """Public rows that were computed before, as constants of their types."""
+    names = [f"v{i}" for i in range(len(given.columns))]
+    listed = ", ".join(
+        f"CAST({name} AS {column.source}) AS {quote(column.name)}"
+        for name, column in zip(names, given.columns, strict=True)
+    )
+    rows = given.rows or ((None,) * len(names),)
+    values = ", ".join(f"({', '.join(_plain_constant(value) for value in row)})" for row in rows)
+    tail = "" if given.rows else " WHERE false"
+    return f"SELECT {listed} FROM (VALUES {values}) AS v({', '.join(names)}){tail}"
+
+
+def _plain_constant(value: Value) -> str:
+    """A constant that a CAST gives its type; text for everything that is not a plain number."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | Decimal):
+        return f"'{value}'"
+    return literal_sql(Literal(str(value) if isinstance(value, float) else value, VARCHAR))
 
 
 def _scan(scan: Scan) -> str:

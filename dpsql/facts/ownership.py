@@ -34,7 +34,8 @@ class Owned:
     """``units`` are all columns that hold the unit of the row (``unit`` is the first of them).
 
     ``keys`` are sets of columns that determine the unit; ``settled`` are the columns that the unit
-    determines; ``rows_by_key`` are keys of rows: sets of columns on which no two rows agree.
+    determines; ``row_keys`` are sets of columns on which no two rows agree; ``fan`` is how often public
+    tables may have multiplied one private row.
     """
 
     unit: str
@@ -44,6 +45,7 @@ class Owned:
     keys: frozenset[frozenset[str]]
     settled: frozenset[str]
     row_keys: frozenset[frozenset[str]] = frozenset()
+    fan: int = 1
 
 
 Ownership: TypeAlias = Public | Owned
@@ -84,8 +86,8 @@ def _ownership(relation: Relation) -> Ownership:
                 names if owner.at_most == 1 else frozenset((owner.name,)),
                 keys | ({frozenset((owner.name,))} if owner.at_most == 1 else frozenset()),
             )
-        case Given(size=size):
-            return Public(size)
+        case Given(rows=rows):
+            return Public(len(rows))
         case Filter(source, _):
             return ownership_of(source)
         case Project(source, columns):
@@ -122,6 +124,7 @@ def _ownership(relation: Relation) -> Ownership:
                 None if ours.at_most is None or theirs.at_most is None else ours.at_most + theirs.at_most,
                 frozenset((frozenset((unit,)),)),
                 frozenset((unit,)),
+                fan=max(ours.fan, theirs.fan),
             )
         case _:
             assert_never(relation)
@@ -150,6 +153,7 @@ def _projected(owned: Ownership, columns: tuple[Named, ...]) -> Ownership:
         renamed(owned.keys) | {frozenset((unit,)) for unit in units},
         settled,
         renamed(owned.row_keys) | {frozenset((unit,)) for unit in units if owned.at_most == 1},
+        owned.fan,
     )
 
 
@@ -179,6 +183,7 @@ def _multiplied(owned: Owned, times: int) -> Owned:
         owned.keys,
         owned.settled,
         owned.row_keys if times == 1 else frozenset(),
+        owned.fan * times,
     )
 
 
@@ -202,6 +207,7 @@ def _both(join: Join, left: Owned, right: Owned) -> Owned:
         left.keys | right.keys if inner else left.keys,
         left.settled | right.settled if alone else left.settled,
         left.row_keys if one_right else right.row_keys if one_left and inner else frozenset(),
+        left.fan * right.fan,
     )
 
 

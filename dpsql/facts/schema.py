@@ -27,8 +27,10 @@ from dpsql.ir.column import (
     Listed,
     Number,
     Schema,
+    Type,
     Value,
     range_of,
+    type_range,
 )
 from dpsql.ir.relation import (
     Aggregate,
@@ -123,7 +125,16 @@ def _per_unit(call: AggregateCall, source: Relation) -> Fact:
 
 def fact_of(scalar: Scalar, facts: Facts) -> Fact:
     """Type, range and nullability of a scalar over these columns."""
-    return meaning.fact_of(scalar, facts.__getitem__)
+    if isinstance(scalar, Ref):
+        return facts[scalar.name]
+    return meaning.fact_of(scalar, lambda name: _ranged(facts[name]))
+
+
+def _ranged(fact: Fact) -> Fact:
+    """A listed column as the range of its numbers: what a function of it can use."""
+    if isinstance(fact.domain, Listed):
+        return Fact(fact.type, fact.domain.bounds or ANYTHING, fact.nullable)
+    return fact
 
 
 def hull(first: Fact, second: Fact) -> Fact:
@@ -139,7 +150,13 @@ def hull(first: Fact, second: Fact) -> Fact:
         case _:
             a_range, b_range = range_of(first), range_of(second)
             domain = Interval(min(a_range.low, b_range.low), max(a_range.high, b_range.high))
-    return Fact(first.type, domain, first.nullable or second.nullable)
+    wider = max((first.type, second.type), key=_width)
+    return Fact(wider, domain, first.nullable or second.nullable)
+
+
+def _width(type: Type) -> Number:
+    """Whole numbers of different width meet in the wider one."""
+    return type_range(type).high if type.kind is Kind.INTEGER else 0
 
 
 # ---- narrowing -------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 A family is a file of this folder that defines ``FUNCTIONS``; membership is discovered.
 
     read(node)              which function a piece of the text means           reading.py
-    call(name, scalars...)  the Call, its text constants read as dates...      meaning.py
+    call(name, scalars...)  the checked Call, text constants read as dates...  meaning.py
     fact_of(scalar, lookup) its type, its range, whether it can be NULL        meaning.py
     sql_of(scalar, ...)     SQL for it that raises on no data whatever         printing.py
 

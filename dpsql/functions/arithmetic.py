@@ -18,7 +18,7 @@ from typing import Any
 
 from dpsql.functions import Argument, Arguments, Function, Unfit
 from dpsql.functions.conversion import converted
-from dpsql.functions.dates import minus_result, minus_sql, plus_result, plus_sql
+from dpsql.functions.intervals import minus_result, minus_sql, plus_result, plus_sql
 from dpsql.functions.ranges import (
     any_null,
     corners,

@@ -49,10 +49,8 @@ def call(
     type: Type | None = None,
     span: Span | None = None,
 ) -> Call:
-    """A call, its constants of text and NULL read as the kind of their neighbours.
-
-    Whether the arguments fit is asked once of the whole expression, by ``fact_of``.
-    """
+    """A call whose arguments fit, its constants of text and NULL read as the kind of their neighbours."""
+    _check_arity(shelf()[function], len(scalars))
     groups = shelf()[function].alike(len(scalars))
     fitted = list(scalars)
     if any(_is_loose(scalars[i]) for group in groups for i in group):
@@ -64,7 +62,16 @@ def call(
         for i, (old, new) in enumerate(zip(arguments, unify(shelf()[function], arguments), strict=True)):
             if new is not old and new.literal is not None:
                 fitted[i] = new.literal
-    return Call(function, tuple(fitted), type, span)
+    found = Call(function, tuple(fitted), type, span)
+    fact_of(found, lookup)
+    return found
+
+
+def _check_arity(function: Function, count: int) -> None:
+    least, most = function.arity
+    if not least <= count <= most:
+        wanted = str(least) if least == most else f"{least} to {most}" if most < MANY else f"{least} or more"
+        raise Unfit(f"{function.name} takes {wanted} arguments, not {count}")
 
 
 def _is_loose(scalar: Scalar) -> bool:
@@ -86,7 +93,9 @@ def unify(function: Function, arguments: Arguments) -> Arguments:
             assert literal is not None
             read = coerce(literal, target) if target != NULL else literal
             if read is None:
-                raise Unfit(f"{str(literal.value)[:40]!r} is not a {named(target)}")
+                unfit = Unfit(f"{str(literal.value)[:40]!r} is not read as {named(target)}")
+                unfit.span = literal.span
+                raise unfit
             fitted[i] = constant(read)
         common_type([fitted[i] for i in group])
     return tuple(fitted)
@@ -124,10 +133,7 @@ OF_ANY_TYPE = frozenset({"is_null", "is_not_null"})
 
 def checked(function: Function, arguments: Arguments, type: Type | None) -> Fact:
     """The result's fact, after the checks that hold for every function."""
-    least, most = function.arity
-    if not least <= len(arguments) <= most:
-        wanted = str(least) if least == most else f"{least} to {most}" if most < MANY else f"{least} or more"
-        raise Unfit(f"{function.name} takes {wanted} arguments, not {len(arguments)}")
+    _check_arity(function, len(arguments))
     if function.name not in OF_ANY_TYPE:
         for each in arguments:
             if each.kind is Kind.OPAQUE:

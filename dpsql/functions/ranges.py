@@ -14,6 +14,7 @@ import datetime
 import math
 from collections.abc import Callable, Iterable
 from decimal import Decimal, localcontext
+from typing import Any
 
 from dpsql.functions import Argument, Arguments
 from dpsql.ir.column import (
@@ -28,7 +29,6 @@ from dpsql.ir.column import (
     Number,
     Type,
     Value,
-    range_of,
     type_range,
 )
 
@@ -53,9 +53,12 @@ def known(argument: Argument) -> Interval:
 
 
 def possible(argument: Argument) -> Interval:
-    """Every number the argument can hold, by its type where nothing else is known."""
-    interval = known(argument)
-    return range_of(argument.fact) if interval == EVERYWHERE else interval
+    """Every number the argument can hold: its range, and its type's where an end is open."""
+    interval, whole = known(argument), type_range(argument.type)
+    return Interval(
+        whole.low if interval.low == -math.inf else interval.low,
+        whole.high if interval.high == math.inf else interval.high,
+    )
 
 
 def ordinal(value: Value) -> Number:
@@ -127,12 +130,12 @@ def outward(interval: Interval) -> Interval:
                     high + slack * abs(high) if math.isfinite(high) else high)  # fmt: skip
 
 
-def in_decimals(operation: Callable[[Decimal, Decimal], Decimal]) -> Callable[[Number, Number], Number]:
+def in_decimals(operation: Callable[[Any, Any], Any]) -> Callable[[Number, Number], Number]:
     """The operation on exact decimals, for ends that DECIMAL columns can reach."""
 
     def exact(left: Number, right: Number) -> Number:
         if math.isinf(left) or math.isinf(right):
-            return float(operation(Decimal(left), Decimal(right))) if left and right else 0
+            return float(operation(float(left), float(right)))
         with localcontext() as context:
             context.prec = 200
             return float(operation(Decimal(repr(left)), Decimal(repr(right))))

@@ -16,8 +16,9 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from dpsql.functions.dates import interval_text, part_name
+from dpsql.functions.intervals import interval_text
 from dpsql.functions.literals import coerce, number_literal
+from dpsql.functions.periods import part_name
 from dpsql.ir.column import (
     BOOLEAN,
     INTERVAL,

@@ -131,10 +131,14 @@ class Categories:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Every value stands in this column of a public table, which can be read for the list."""
+    """Every value stands in this column of a public table, which can be read for the list.
+
+    ``bounds`` is the range of its numbers, where it holds numbers.
+    """
 
     table: str
     column: str
+    bounds: Interval | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +194,8 @@ def range_of(fact: Fact) -> Interval:
     """The numeric range of a fact, from its domain or else from its type."""
     match fact.domain:
         case Interval() as interval:
+            return interval
+        case Listed(bounds=Interval() as interval):
             return interval
         case Categories(values) if values and all(
             isinstance(value, bool | int | float | Decimal) for value in values

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeAlias
 
-from dpsql.ir.column import Fact
+from dpsql.ir.column import Fact, Value
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
 
@@ -72,13 +72,13 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Given:
-    """A subtree of public tables only, run whole by the sealed engine and handed down as a table."""
+    """A subtree of public tables only, run whole by the sealed engine and handed down as its rows.
 
-    name: str
-    sql: str
+    ``source`` of a column is its DuckDB type; dates and the like stand in the rows as text.
+    """
+
     columns: tuple[ScanColumn, ...]
-    tables: tuple[str, ...]
-    size: int
+    rows: tuple[tuple[Value, ...], ...]
     span: Span | None = field(default=None, repr=False)
 
 

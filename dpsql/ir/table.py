@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -52,3 +53,22 @@ class Answer:
     remaining: float
     repeated: bool = False
     note: str = ""
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def df(self) -> Any:
+        """The rows as a pandas DataFrame (needs pandas)."""
+        import pandas
+
+        return pandas.DataFrame(self.rows, columns=list(self.columns))
+
+    def arrow(self) -> Any:
+        """The rows as a pyarrow Table (needs pyarrow)."""
+        import pyarrow
+
+        columns = [[row[i] for row in self.rows] for i in range(len(self.columns))]
+        return pyarrow.table(columns, names=list(self.columns))

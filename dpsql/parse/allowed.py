@@ -7,13 +7,16 @@ runs (``check_printed``): a name that is called and not vetted never reaches an 
 
 from __future__ import annotations
 
+import difflib
+
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import TokenType
 
-from dpsql.errors import refuse
+from dpsql.errors import Error, refuse
+from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
-from dpsql.parse.vocabulary import FUNCTIONS
+from dpsql.parse.vocabulary import FUNCTIONS, UNVETTED
 
 MAX_TEXT = 100_000
 MAX_DEPTH = 200
@@ -92,9 +95,9 @@ _WORDS = frozenset(  # keywords and types that may stand before an opening paren
     union except intersect having qualify is like ilike using case distinct within decimal varchar
     timestamp interval cast try_cast try extract grouping partition order with rollup cube sets exclude
     replace rename join limit offset similar to coalesce nullif if escape recursive materialized end
-    substring position trim ceil floor text date time group
+    substring position trim ceil floor text date time group window rows groups
     """.split()
-)
+) | {"grouping sets", "partition by", "order by", "group by"}
 _REMEDIES: dict[str, str] = {
     "Dot": "write the function's call as f(x), a column as table.column",
     "TableSample": "leave the sample out: noise is added whatever the size",
@@ -109,6 +112,8 @@ def check_tree(tree: exp.Expr, text: str) -> None:
     for node in tree.walk():
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier | exp.Star):
             raise refuse("D105", "this name is not a plain column", span_of(node, text))
+        if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
+            raise unknown_function(type(node).sql_name().lower(), span_of(node, text))
         if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX):
             name = type(node).__name__
             raise refuse(
@@ -120,16 +125,31 @@ def check_tree(tree: exp.Expr, text: str) -> None:
                     name, "write it with SELECT, FROM, JOIN, WHERE, GROUP BY and plain functions"
                 ),
             )
-        if isinstance(node, exp.Anonymous) and node.name.casefold() not in FUNCTIONS:
-            if node.name.casefold() in ("dp_sample", "anon_count", "anon_sum"):
-                continue
-            raise refuse(
-                "D251",
-                f"{node.name} is not on the list of vetted functions",
-                span_of(node, text),
-                label="nobody has checked what this function reads, or how it fails",
-                help="use a plain function of SQL; the language page lists those that are answered",
-            )
+        if isinstance(node, exp.Anonymous) and node.name.casefold() not in FUNCTIONS | _TABLES:
+            raise unknown_function(node.name, span_of(node, text))
+
+
+_TABLES = frozenset(("range", "generate_series"))
+
+
+def unknown_function(name: str, span: Span | None) -> Error:
+    """A function that nobody has vetted, or that does not exist at all."""
+    folded = name.casefold()
+    if folded in UNVETTED:
+        return refuse(
+            "D251",
+            f"{name} is not on the list of vetted functions",
+            span,
+            label="nobody has checked what this function reads, or how it fails",
+            help="compute it from plain functions of SQL",
+        )
+    close = difflib.get_close_matches(folded, sorted(FUNCTIONS), 1)
+    return refuse(
+        "D204",
+        f"there is no function {name}",
+        span,
+        help=f"did you mean {close[0]}?" if close else "use a plain function of SQL",
+    )
 
 
 def check_depth(tree: exp.Expr) -> None:
@@ -150,16 +170,15 @@ def check_depth(tree: exp.Expr) -> None:
 def check_printed(sql: str) -> None:
     """Every name that printed SQL calls is vetted; else it is a refusal, before anything is paid."""
     tokens = Dialect.get_or_raise("duckdb").tokenize(sql)
-    for token, following in zip(tokens, tokens[1:], strict=False):
+    named = {TokenType.ALIAS, TokenType.WITH, TokenType.RECURSIVE}
+    for before, token, following in zip([None, *tokens], tokens, tokens[1:], strict=False):
+        if token.token_type is TokenType.IDENTIFIER and before is not None and before.token_type in named:
+            continue  # "name"(columns) behind AS or WITH names a table
         if following.token_type is not TokenType.L_PAREN or token.token_type in _PUNCTUATION:
             continue
         name = token.text.casefold()
-        if (name[:1].isalpha() or name[:1] == "_") and name not in FUNCTIONS and name not in _WORDS:
-            raise refuse(
-                "D251",
-                f"{token.text.lower()} is not on the list of vetted functions",
-                help="use a plain function of SQL; the language page lists those that are answered",
-            )
+        if (name[:1].isalpha() or name[:1] == "_") and name not in FUNCTIONS | _TABLES | _WORDS:
+            raise unknown_function(token.text.lower(), None)
 
 
 _PUNCTUATION = (TokenType.L_PAREN, TokenType.COMMA, TokenType.STRING, TokenType.NUMBER)

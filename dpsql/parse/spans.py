@@ -6,6 +6,8 @@ below it, and a call's reaches to its closing parenthesis. Spans are taken right
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from dpsql.ir.source import Span
@@ -23,7 +25,14 @@ def span_of(node: exp.Expr, text: str) -> Span | None:
             start, end = min(start, low), max(end, high)
     if end < 0:
         return None
+    if isinstance(node, exp.AggFunc | exp.Func) and "start" not in node.meta:
+        called = _CALLED.search(text, 0, start)  # sqlglot keeps no place for some calls' names
+        if called is not None and called.end() == start:
+            start, end = called.start(), max(end, _closing(text, called.end(1)))
     return Span(start, end)
+
+
+_CALLED = re.compile(r"(\b[A-Za-z_]\w*)\s*\(\s*(?:DISTINCT\s+)?\Z", re.IGNORECASE)
 
 
 def _closing(text: str, at: int) -> int:

@@ -15,13 +15,15 @@ from typing import Any
 import duckdb
 
 from dpsql.errors import refuse
-from dpsql.ir.column import DOUBLE, Type
+from dpsql.ir.column import DOUBLE, Kind, Type, type_named
 from dpsql.ir.plan import PlannedStage, Post
 from dpsql.post.finish import Finished
 
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
 """A public table: its columns' names, their types, its rows."""
 
+_PATIENCE = 5.0
+_NATIVE = frozenset((Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT))
 _AWARE = "TIMESTAMP WITH TIME ZONE"
 
 
@@ -72,6 +74,38 @@ class Sealed:
             finally:
                 self._drop(names)
         return [str(each[1]) for each in described]
+
+    def public(self, sql: str, tables: Sequence[str], most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Types and rows of SQL over public tables alone (one row more than ``most``, if there are more).
+
+        Values travel as text where Python has no plain number for them. It is stopped after a while:
+        how long public rows take says nothing of private ones.
+        """
+        with self._lock:
+            for table in tables:
+                self._load_table(table)
+            stop = threading.Timer(_PATIENCE, self._open().interrupt)
+            stop.start()
+            try:
+                described = self._open().execute(f"DESCRIBE {sql}").fetchall()
+                types = [str(each[1]) for each in described]
+                names = [f"c{i}" for i in range(len(types))]
+                listed = ", ".join(
+                    name if type_named(kind).kind in _NATIVE else f"CAST({name} AS VARCHAR)"
+                    for name, kind in zip(names, types, strict=True)
+                )
+                whole = f"SELECT {listed} FROM ({sql}) AS t({', '.join(names)}) LIMIT {most + 1}"
+                return types, self._open().execute(whole).fetchall()
+            except duckdb.InterruptException:
+                raise refuse(
+                    "D252",
+                    f"the public part of this query takes longer than {_PATIENCE:g} seconds",
+                    help="put its result into a public table",
+                ) from None
+            except duckdb.Error as error:
+                raise _unbound(error) from None
+            finally:
+                stop.cancel()
 
     # ---- after release -----------------------------------------------------------------------------
 
@@ -134,15 +168,22 @@ class Sealed:
     def _load(self, post: Post) -> None:
         """Public tables are copied in once, under the names they have in the policy."""
         for table in post.tables:
-            if table in self._loaded:
-                continue
-            names, types, rows = self._public(table)
-            listed = ", ".join(f"{quote(n)} {_spelled_name(t)}" for n, t in zip(names, types, strict=True))
-            self._open().execute(f"CREATE TABLE {quote(table)} ({listed})")
-            if rows:
-                columns: list[list[object]] = [list(each) for each in zip(*rows, strict=True)]
-                self._insert(table, [_spelled_name(each) for each in types], columns)
-            self._loaded.add(table)
+            self._load_table(table)
+
+    def _load_table(self, table: str) -> None:
+        if table in self._loaded:
+            return
+        names, types, rows = self._public(table)
+        listed = ", ".join(f"{quote(n)} {_spelled_name(t)}" for n, t in zip(names, types, strict=True))
+        self._open().execute(f"CREATE TABLE {quote(table)} ({listed})")
+        if rows:
+            columns: list[list[object]] = [list(each) for each in zip(*rows, strict=True)]
+            self._insert(table, [_spelled_name(each) for each in types], columns)
+        self._loaded.add(table)
+
+    def interrupt(self) -> None:
+        if (connection := self._connection) is not None:
+            connection.interrupt()
 
     def close(self) -> None:
         with self._lock:
@@ -193,8 +234,9 @@ def _unbound(error: duckdb.Error) -> Exception:
     """DuckDB's reason for not binding SQL over empty tables: it speaks of names and types only."""
     said = str(error).split("\n")[0]
     _, _, reason = said.partition(": ")
+    missing = "not found" in reason and "column" in reason.casefold()
     return refuse(
-        "D205",
+        "D202" if missing else "D205",
         "what stands above the aggregates does not fit together",
         label=(reason or said)[:200],
         help="check the types and names in the select list, HAVING and ORDER BY",

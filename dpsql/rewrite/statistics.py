@@ -18,11 +18,23 @@ from dpsql.aggregates import Need, Unbounded, shelf
 from dpsql.errors import refuse
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import ANYTHING, Categories, Fact, Interval, Kind, decimal_size, range_of, type_range
+from dpsql.facts.schema import fact_of, facts_of, narrow
+from dpsql.ir.column import (
+    ANYTHING,
+    BIGINT,
+    Categories,
+    Fact,
+    Interval,
+    Kind,
+    Listed,
+    Type,
+    decimal_size,
+    range_of,
+    type_range,
+)
 from dpsql.ir.plan import Family, Finish, Measure, Part, Split, Stage, Statistic
 from dpsql.ir.relation import AggregateCall
-from dpsql.ir.scalar import Scalar
+from dpsql.ir.scalar import Scalar, conjuncts
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.keys import public_keys
 
@@ -31,6 +43,9 @@ GRID = 2**20
 
 _Argument: TypeAlias = tuple[Scalar | None, Scalar | None]
 """What is aggregated, under which condition."""
+
+_LARGEST = 1e300
+"""Beyond it, floating-point arithmetic on the way to the grid would overflow."""
 
 _SMALL = frozenset(("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"))
 
@@ -62,12 +77,7 @@ class _Statistics:
         pairs = self._pairs(calls)
         finishes = []
         for call, plain in zip(m.aggregates, calls, strict=True):
-            argument = None if call.argument is None else fact_of(call.argument, self._facts)
-            kind = (
-                shelf()[call.function].result(argument, None).type if call.function != "count_units" else None
-            )
-            used = self._used(plain, pairs)
-            finishes.append(Finish(call, used, kind or shelf()["count"].result(None, None).type))
+            finishes.append(Finish(call, self._used(plain, pairs), self._type(call)))
         return Measure(
             m.name,
             m.relation,
@@ -79,6 +89,11 @@ class _Statistics:
             tuple(finishes),
             units,
         )
+
+    def _type(self, call: AggregateCall) -> Type:
+        if call.argument is None:
+            return BIGINT
+        return shelf()[call.function].result(fact_of(call.argument, self._facts), None).type
 
     def _plain(self, call: AggregateCall) -> AggregateCall:
         """The call, with its argument left out where it is never NULL; units are rows where each has one."""
@@ -179,10 +194,19 @@ class _Statistics:
     def _bounds(self, call: AggregateCall) -> tuple[Interval, Fact]:
         """The range of an argument: finite, or the query is refused."""
         assert call.argument is not None
-        fact = fact_of(call.argument, self._facts)
+        facts = dict(self._facts)
+        for part in conjuncts(call.condition) if call.condition is not None else ():
+            narrow(facts, part)
+        fact = fact_of(call.argument, facts)
         try:
             shelf()[call.function].result(fact, None)
             bounds = bounded_range(fact)
+            if bounds is not None and max(abs(bounds.low), abs(bounds.high)) >= _LARGEST:
+                raise Unbounded(
+                    "these values do not fit the fixed-point grid",
+                    "divide the value by a constant, or clamp it: LEAST(GREATEST(x, low), high)",
+                    code="D305",
+                )
             if bounds is None:
                 name = call.function.upper()
                 raise Unbounded(
@@ -222,13 +246,15 @@ class _Statistics:
 
 def bounded_range(fact: Fact) -> Interval | None:
     """The finite range of a number, from its domain or a small type; None when there is none."""
-    if isinstance(fact.domain, Interval | Categories):
+    if isinstance(fact.domain, Interval | Categories) or (
+        isinstance(fact.domain, Listed) and fact.domain.bounds is not None
+    ):
         bounds = range_of(fact)
     elif fact.domain == ANYTHING and fact.type.sql in _SMALL:
         bounds = type_range(fact.type)
     else:
         return None
-    return bounds if bounds.finite and abs(bounds.low) < 1e300 and abs(bounds.high) < 1e300 else None
+    return bounds if bounds.finite else None
 
 
 def _step(fact: Fact, most: Fraction) -> Fraction:

@@ -1,0 +1,105 @@
+"""The owner's commands: draft a policy from the schema, and hold one against its database.
+
+Neither opens the ledger: nothing is spent here, and nothing is noted.
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from contextlib import closing
+from pathlib import Path
+
+from dpsql.engines import Engine
+from dpsql.engines.duckdb import open_database
+from dpsql.ir.column import Categories, Kind, Listed
+from dpsql.policy.catalogue import Known, KnownTable
+from dpsql.policy.check import declared_keys, known
+from dpsql.policy.draft import draft as drafted
+from dpsql.policy.model import Policy
+from dpsql.policy.names import fold
+from dpsql.rewrite.statistics import bounded_range
+from dpsql.session import load_policy
+from dpsql.shell.terminal import printable, put
+
+
+def draft(options: Namespace) -> int:
+    """A first policy, on standard output."""
+    with closing(open_database(options.database)) as engine:
+        put(drafted(engine.describe(), options.database.name).rstrip("\n"))
+    return 0
+
+
+def check(options: Namespace) -> int:
+    """Everything that opening a connection would check, and what the policy amounts to."""
+    file: Path = options.policy or options.database.with_suffix(".toml")
+    policy = load_policy(file)
+    with closing(open_database(options.database)) as engine:
+        put(summary(policy, held_against(policy, engine), options.database.name))
+    return 0
+
+
+def held_against(policy: Policy, engine: Engine) -> Known:
+    """The policy over this database, with its keys verified on the rows that are there now."""
+    catalogue = engine.describe()
+    public = {fold(rule.name) for rule in policy.tables if rule.public}
+    sizes = {each.name: engine.size(each.name) for each in catalogue.tables if fold(each.name) in public}
+    keys = declared_keys(policy, catalogue)
+    return known(policy, catalogue, sizes, {key for key in keys if engine.is_key(key)})
+
+
+def summary(policy: Policy, found: Known, database: str) -> str:
+    """What analysts will meet, in a few lines."""
+    budget, price = policy.budget, policy.query
+    lines = [
+        f"ok: {policy.name} holds for {database}",
+        f"unit      {policy.unit.name}: {policy.unit.table}.{policy.unit.key}",
+        f"budget    epsilon {budget.epsilon:g} at delta {budget.delta:g}, under {budget.accountant}",
+        f"price     {price.epsilon:g} for one query, at most {price.max_epsilon:g}",
+    ]
+    lines += [f"analyst   {each.name}: epsilon {each.epsilon:g}" for each in policy.analysts]
+    for table in found.tables:
+        lines += _table(table, policy.unit.name)
+    missing = [each.name for each in found.tables if not each.public and each.rows is None]
+    lines += [f"decide    {name} needs rows_per_unit before it can be aggregated" for name in missing]
+    return printable("\n".join(lines))
+
+
+def _table(table: KnownTable, unit: str) -> list[str]:
+    if table.public:
+        return [f"public    {table.name}: {table.size:,} rows"]
+    way = f"one row per {unit}"
+    if table.at_most != 1:
+        path = [*(f"{link.column} -> {link.table}.{link.key}" for link in table.links)] or [
+            table.unit_column or ""
+        ]
+        start = f", clipped from about {table.rows} rows per {unit}" if table.rows else ""
+        way = f"by {', '.join(path)}{start}"
+    lines = [f"private   {table.name}: {way}"]
+    for title, names in (("groups", _listed(table)), ("sums", _summed(table)), ("counts", _others(table))):
+        if names:
+            lines.append(f"  {title:<7} {', '.join(names)}")
+    return lines
+
+
+def _listed(table: KnownTable) -> list[str]:
+    """Columns whose every value is public: grouped by without a threshold."""
+    return [each.name for each in table.columns if isinstance(each.fact.domain, Categories | Listed)]
+
+
+def _summed(table: KnownTable) -> list[str]:
+    """Numbers with a finite range: they can be summed as they are."""
+    found = []
+    for each in table.columns:
+        bounds = bounded_range(each.fact) if each.fact.type.numeric else None
+        if bounds is not None and each.name != table.unit_column:
+            found.append(f"{each.name} [{bounds.low:g}, {bounds.high:g}]")
+    return found
+
+
+def _others(table: KnownTable) -> list[str]:
+    """Columns to be counted, grouped by over a threshold, or summed once the query clamps them."""
+    taken = {*_listed(table), table.unit_column}
+    taken |= {each.name for each in table.columns if each.fact.type.numeric and bounded_range(each.fact)}
+    return [
+        each.name for each in table.columns if each.name not in taken and each.fact.type.kind is not Kind.NULL
+    ]
