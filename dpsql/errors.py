@@ -204,8 +204,8 @@ def refuse(
     *,
     label: str = "",
     notes: tuple[str, ...] = (),
-    help: str = "",
+    help: str,
 ) -> DatabaseError:
-    """An error of the class that its code belongs to."""
+    """An error of the class that its code belongs to; it always says what to do instead."""
     assert code in CODES, code
     return class_of(code)(code, title, span, label=label, notes=notes, help=help)

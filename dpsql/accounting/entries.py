@@ -156,7 +156,8 @@ class Account:
         """Raise unless the grant holds what was spent and this."""
         _, total = self.grants.get(analyst, NOTHING)
         if analyst is not None and total == Spent():
-            raise refuse("D504", f"the policy grants nothing to analyst {analyst}")
+            title = f"the policy grants nothing to analyst {analyst}"
+            raise refuse("D504", title, help=f"the owner adds [analysts.{analyst}] to the policy")
         spent = self.spent[analyst]
         if not (spent + price).within(total):
             remaining = Spent(max(0, total.main - spent.main), max(0, total.delta - spent.delta))

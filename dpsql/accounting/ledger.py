@@ -99,7 +99,8 @@ class Ledger:
         with self._chain.writing() as pen:
             paid = self._account.debits.get(debit_id)
             if paid is None:
-                raise refuse("D901", f"an answer without a debit: the ledger has no debit {debit_id}")
+                title = f"an answer without a debit: the ledger has no debit {debit_id}"
+                raise refuse("D901", title, help="please report the query")
             if paid.answer is not None:
                 return self._chain.payload(paid.answer)
             pen.append({"kind": "answer", "time": now(), "debit": debit_id}, answer)
@@ -169,19 +170,21 @@ def _found(path: Path, promise: Promise, granted: Granted, create_it: bool) -> b
 def _check_spent(spent: Spent) -> None:
     for number in (spent.main, spent.delta):
         if type(number) is not int or not 0 <= number <= MOST:
-            raise refuse("D503", "a price is two whole numbers, neither negative")
+            raise refuse(
+                "D503", "a price is two whole numbers, neither negative", help="pay at least one unit"
+            )
 
 
 def _check_epsilon(epsilon: float) -> None:
     if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
-        raise refuse("D503", "epsilon must be a finite positive number")
+        raise refuse("D503", "epsilon must be a finite positive number", help="give an epsilon such as 0.1")
 
 
 def _check_debit(debit: Debit) -> None:
     _check_spent(debit.price)
     _check_epsilon(debit.epsilon)
     if debit.price == Spent():
-        raise refuse("D503", "nothing is measured for nothing")
+        raise refuse("D503", "nothing is measured for nothing", help="pay at least one unit")
 
 
 def _check_grants(granted: Granted) -> None:
@@ -189,4 +192,4 @@ def _check_grants(granted: Granted) -> None:
         _check_spent(total)
         _check_epsilon(epsilon)
         if not name:
-            raise refuse("D504", "an analyst needs a name")
+            raise refuse("D504", "an analyst needs a name", help="write [analysts.ana] in the policy")

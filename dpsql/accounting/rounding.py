@@ -47,7 +47,7 @@ def down(amount: Fraction, unit: int = UNIT) -> int:
 def price(epsilon: float) -> Fraction:
     """A price as an exact number, less the rounding of a float: k prices of total/k fit the total."""
     if not 0 < epsilon < math.inf:
-        raise refuse("D503", f"a price must be a finite positive number, and {epsilon} is not")
+        raise refuse("D503", f"a price must be a finite positive number, not {epsilon}", help="give 0.1, say")
     return Fraction(epsilon) * (1 - Fraction(1, 2**52))
 
 

@@ -88,7 +88,7 @@ def owners_session(db: Connection) -> Session:
 def plan_of(session: Session, sql: str, epsilon: float) -> Plan:
     """The plan at any price: no ceiling and no budget limit what is never released."""
     if not 0 < epsilon < math.inf:
-        raise refuse("D503", "a price must be a finite positive number")
+        raise refuse("D503", "a price must be a finite positive number", help="give an epsilon such as 1.0")
     terms = Terms(session.accountant, session.budget, float(epsilon))
     return planned(session, Source(sql), (), terms)
 

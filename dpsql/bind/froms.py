@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NoReturn
 
 from sqlglot import exp
 
@@ -16,12 +17,12 @@ from dpsql.bind.names import Fresh, Scope, Visible
 from dpsql.bind.scalars import Constants, Scalars
 from dpsql.bind.sources import Open, Private
 from dpsql.errors import refuse
-from dpsql.facts.ownership import Public, ownership_of
+from dpsql.facts.ownership import Owned, Public, ownership_of
 from dpsql.facts.schema import facts_of
 from dpsql.functions import Unfit
 from dpsql.functions.meaning import call
 from dpsql.ir.relation import JoinKind, Relation
-from dpsql.ir.scalar import Scalar, conjuncts
+from dpsql.ir.scalar import Scalar, conjuncts, refs
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known
@@ -79,16 +80,31 @@ class Froms:
         ):
             inside = inside.this
         if inside is not node and brought is not None and inside.args.get("joins"):
-            raise refuse("D252", "joins in parentheses are not answered here", self.span(node))
+            raise refuse(
+                "D252",
+                "joins in parentheses are not answered here",
+                self.span(node),
+                help="join the tables one after the other",
+            )
         alias = inside.args.get("alias")
         names = tuple(each.name for each in alias.columns) if alias is not None else ()
         name = inside.alias or (inside.name if isinstance(inside, exp.Table) else "")
         if isinstance(inside, exp.Table | exp.Query | exp.Values):
             source = self._query(_plain(inside))
         else:
-            raise refuse("D252", "only tables and subqueries are read in FROM", self.span(inside))
+            raise refuse(
+                "D252",
+                "only tables and subqueries are read in FROM",
+                self.span(inside),
+                help="name a table, or write a subquery",
+            )
         if len(names) > (len(source.columns) if isinstance(source, Open) else len(source.scope.columns)):
-            raise refuse("D202", "the alias list is longer than the table is wide", self.span(inside))
+            raise refuse(
+                "D202",
+                "the alias list is longer than the table is wide",
+                self.span(inside),
+                help="give at most one name for each column",
+            )
         if not name:
             name = self.fresh("sub")
         item = Item(source, name, names, inside, brought)
@@ -97,9 +113,14 @@ class Froms:
 
     # ---- with private items ------------------------------------------------------------------------
 
-    def joined(self, node: exp.Select, items: list[Item]) -> tuple[Relation, Scope]:
-        """All items and WHERE as one relation, and the names that can be used over it."""
+    def joined(self, node: exp.Select, items: list[Item]) -> tuple[Relation, Scope, Kept | None]:
+        """All items and WHERE as one relation, and the names that can be used over it.
+
+        ``places LEFT JOIN visits`` is read as the inner join: what must hold for that to mean the same is
+        told by ``Kept``, and checked where the rows are aggregated.
+        """
         groups: list[_Group] = []
+        kept_public: Kept | None = None
         scope = Scope()
         for item in items:
             self._refuse_choosing(item, groups)
@@ -122,12 +143,32 @@ class Froms:
             kept, other = arrange(group.items, group.conditions, self.known.unit), rows.relation
             if item.join.side == "RIGHT":
                 kept, other = other, kept
-            outer = join(JoinKind.LEFT, kept, other, condition, self.span(item.join), self.known.unit)
+            how = JoinKind.LEFT
+            if isinstance(ownership_of(kept), Public) and isinstance(ownership_of(other), Owned):
+                how = JoinKind.INNER
+                sides = frozenset(facts_of(kept)), frozenset(facts_of(other))
+                kept_public = Kept(*sides, self.span(item.join))
+            outer = join(how, kept, other, condition, self.span(item.join), self.known.unit)
             group.items, group.conditions = [(outer, self.span(item.join))], []
         conditions = [part for group in groups for part in group.conditions]
-        conditions += self._where(node, [each for group in groups for each in group.items], scope)
+        where = self._where(node, [each for group in groups for each in group.items], scope)
+        if kept_public is not None:
+            if items[-1].join is None or items[-1].join.side not in ("LEFT", "RIGHT") or len(items) > 2:
+                self.refuse_kept(kept_public)
+            if any(refs(part) & kept_public.private for part in where):
+                self.refuse_kept(kept_public)
+        conditions += where
         relation = arrange([each for group in groups for each in group.items], conditions, self.known.unit)
-        return relation, scope
+        return relation, scope, kept_public
+
+    def refuse_kept(self, kept: Kept) -> NoReturn:
+        raise refuse(
+            "D404",
+            "this outer join keeps public rows that have no private row",
+            kept.span,
+            label=f"such a row belongs to no {self.known.unit}, and its being there depends on all of them",
+            help="count a private column, COUNT(v.x), by groups of the public table; or use JOIN",
+        )
 
     def _rows(self, item: Item) -> Private:
         source = item.source
@@ -242,6 +283,15 @@ def _with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope) -> exp.Ex
         return each
 
     return condition.transform(written_out) if aliases else condition
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An outer join that keeps public rows: the columns of its public side, and of its private side."""
+
+    public: frozenset[str]
+    private: frozenset[str]
+    span: Span | None
 
 
 @dataclass(slots=True)

@@ -34,14 +34,8 @@ def join(
 ) -> Relation:
     """A checked join: its private sides share the unit, its public side multiplies within bounds."""
     ours, theirs = ownership_of(left), ownership_of(right)
-    if kind is JoinKind.LEFT and isinstance(ours, Public) and isinstance(theirs, Owned):
-        raise refuse(
-            "D404",
-            "this outer join keeps public rows that have no private row",
-            span,
-            label=f"such a row belongs to no {unit}, and its being there depends on all of them",
-            help="put the private table first, or use JOIN: groups of a public table appear anyway",
-        )
+    private_first = kind is JoinKind.INNER or isinstance(ours, Owned) or isinstance(theirs, Public)
+    assert private_first, "the kept side of an outer join is private"
     if isinstance(ours, Owned) and isinstance(theirs, Owned):
         condition = _with_equal_units(left, ours, right, theirs, condition, span, unit)
     elif isinstance(ours, Owned) != isinstance(theirs, Owned):

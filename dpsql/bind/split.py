@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from dpsql.aggregates import Unbounded
 from dpsql.aggregates import shelf as aggregates
-from dpsql.bind.froms import Froms
+from dpsql.bind.froms import Froms, Kept
 from dpsql.bind.given import Evaluate, given_fact, given_value
 from dpsql.bind.names import Fresh, Scope, Visible
 from dpsql.bind.opened import (
@@ -35,8 +35,9 @@ from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying
 from dpsql.facts.ownership import FAN_OUT, Owned, ownership_of, rows_of
 from dpsql.facts.schema import fact_of, facts_of
+from dpsql.functions import shelf as functions
 from dpsql.functions.reading import literal_of
-from dpsql.ir.column import BIGINT, DOUBLE, Kind, Type, Value, type_named
+from dpsql.ir.column import BIGINT, DOUBLE, Categories, Kind, Listed, Type, Value, type_named
 from dpsql.ir.plan import Measure, Post, Split, Stage
 from dpsql.ir.relation import (
     Aggregate,
@@ -124,7 +125,12 @@ class _Binder:
         ours = {measure.name for measure in self.measures} | set(self.tables) | self.recursive
         for table in tree.find_all(exp.Table):
             if isinstance(table.this, exp.Identifier) and (table.name not in ours or table.db):
-                raise refuse("D105", "this way of reading a table is not answered", self.span(table))
+                raise refuse(
+                    "D105",
+                    "this way of reading a table is not answered",
+                    self.span(table),
+                    help="name it plainly",
+                )
 
     def _tables_in(self, tree: exp.Expr) -> tuple[str, ...]:
         """The public tables that ordinary SQL reads."""
@@ -172,7 +178,7 @@ class _Binder:
                 return self.values(node, env)
             case exp.Table():
                 return self.table(node, env)
-        raise refuse("D105", "this is not a query that we read", self.span(node))
+        raise refuse("D105", "this is not a query that we read", self.span(node), help="write a SELECT")
 
     def values(self, node: exp.Values, env: Mapping[str, Cte]) -> Open:
         """VALUES as a subquery with columns col0, col1..."""
@@ -216,7 +222,12 @@ class _Binder:
         itself = Cte(body, (), env, Open(exp.Table(this=identifier(name)), columns, nothing))
         whole = self.query(body, {**env, cte.alias.casefold(): itself})
         if isinstance(whole, Private) or whole.released:
-            raise refuse("D252", "a recursion over private or released rows is not answered", self.span(cte))
+            raise refuse(
+                "D252",
+                "a recursion over private or released rows is not answered",
+                self.span(cte),
+                help="recursion is for public tables and constants",
+            )
         alias = exp.TableAlias(this=identifier(name), columns=[identifier(each) for each in columns])
         tree = exp.select("*").from_(exp.Table(this=identifier(name)))
         tree.set(
@@ -261,7 +272,7 @@ class _Binder:
         """range(...) and generate_series(...) over constants."""
         call = node.this
         name = call.name if isinstance(call, exp.Anonymous) else type(call).sql_name()
-        name = name.casefold()
+        name = "range" if call.args.get("is_end_exclusive") else name.casefold()
         if name not in ("range", "generate_series"):
             raise unknown_function(name, self.span(node))
         arguments = [each for each in call.iter_expressions() if not isinstance(each, exp.Identifier)]
@@ -290,7 +301,9 @@ class _Binder:
             key for key, value in node.args.items() if value and key not in ("this", "alias", "db", "joins")
         ]
         if extra:
-            raise refuse("D105", "this way of reading a table is not answered", self.span(node))
+            raise refuse(
+                "D105", "this way of reading a table is not answered", self.span(node), help="name it plainly"
+            )
 
     def _nearest_table(self, name: str, env: Mapping[str, Cte]) -> str:
         names = sorted({*(each.name for each in self.known.tables), *env})
@@ -336,7 +349,10 @@ class _Binder:
         mine, others = left.scope.starred, right.scope.starred
         if len(mine) != len(others):
             raise refuse(
-                "D205", "the sides of UNION have different numbers of columns", self.span(node.right)
+                "D205",
+                "the sides of UNION have different numbers of columns",
+                self.span(node.right),
+                help="select as many columns on both sides",
             )
         at = [i for i, each in enumerate(mine) if refs(each.scalar) and refs(each.scalar) <= ours.units]
         if not any(isinstance(others[i].scalar, Ref) and refs(others[i].scalar) <= theirs.units for i in at):
@@ -359,7 +375,7 @@ class _Binder:
                     continue  # whole numbers are equal whatever their width
                 if target is None or name in {names[i] for i in at}:
                     title = f"{each.name} has different types in UNION"
-                    raise refuse("D205", title, self.span(node.right), help="cast one side")
+                    raise refuse("D205", title, self.span(node.right), help="CAST one side")
                 sides = [_cast(side, name, target) for side in sides]
         relation = Union(sides[0], sides[1])
         visible = tuple(Visible("", each.name, Ref(name)) for each, name in zip(mine, names, strict=True))
@@ -381,8 +397,29 @@ class _Binder:
             aliases = frozenset(item.alias.casefold() for item in items)
             subqueries = self._subqueries(env, aliases)
             return open_select(node, items, subqueries, self.fresh, self.text, output_name)
-        relation, scope = froms.joined(node, items)
-        return self._private_select(node, Private(relation, scope), env)
+        relation, scope, kept = froms.joined(node, items)
+        bound = self._private_select(node, Private(relation, scope), env)
+        if kept is not None and not (isinstance(bound, Open) and self._means_the_same(kept)):
+            froms.refuse_kept(kept)
+        return bound
+
+    def _means_the_same(self, kept: Kept) -> bool:
+        """Whether the measure just made gives with an inner join what it would with the kept rows:
+
+        groups of the public side, which appear anyway, and aggregates that a row of NULLs leaves as they are.
+        """
+        measure = self.measures[-1]
+        facts = facts_of(measure.relation)
+        listed = all(
+            refs(key.scalar) <= kept.public
+            and isinstance(fact_of(key.scalar, facts).domain, Listed | Categories)
+            for key in measure.keys
+        )
+        return listed and all(
+            call.function == "count_units"
+            or (call.argument is not None and _null_of_nulls(call.argument, kept.private))
+            for call in measure.aggregates
+        )
 
     # ---- public parts among private rows -----------------------------------------------------------
 
@@ -496,7 +533,12 @@ class _Binder:
         keys = self._keys(node, items, scalars)
         distinct = node.args.get("distinct")
         if distinct is not None and distinct.args.get("on"):
-            raise refuse("D252", "DISTINCT ON picks single private rows", self.span(distinct))
+            raise refuse(
+                "D252",
+                "DISTINCT ON picks single private rows",
+                self.span(distinct),
+                help="aggregate per unit: MIN or MAX with GROUP BY the unit",
+            )
         clauses = [node.args.get(each) for each in ("having", "qualify", "order")]
         grouped = bool(node.args.get("group")) or any(
             _has_aggregate(each) for each in (*items, *(c for c in clauses if c is not None))
@@ -520,7 +562,12 @@ class _Binder:
                 items.append(each)
                 continue
             if any(star.args.get(key) for key in ("except_", "replace", "rename")):
-                raise refuse("D252", "star modifiers are not answered over private rows yet", self.span(each))
+                raise refuse(
+                    "D252",
+                    "star modifiers are not answered over private rows yet",
+                    self.span(each),
+                    help="name the columns",
+                )
             table = each.table.casefold() if isinstance(each, exp.Column) else ""
             items += [
                 exp.column(v.name, v.qualifier or None, quoted=True)
@@ -537,7 +584,12 @@ class _Binder:
             if node.args.get(key):
                 self._refuse_picking(node.args[key])
         if node.args.get("qualify"):
-            raise refuse("D254", "QUALIFY looks at several units", self.span(node.args["qualify"]))
+            raise refuse(
+                "D254",
+                "QUALIFY looks at several units",
+                self.span(node.args["qualify"]),
+                help="aggregate first, then use the window over the released groups",
+            )
         bound = [scalars.bind(each) for each in items]
         return self._selected(source.relation, [output_name(each) for each in items], bound)
 
@@ -613,7 +665,12 @@ class _Binder:
         distinct = isinstance(argument, exp.Distinct)
         if distinct:
             if len(argument.expressions) != 1 or argument.args.get("on"):
-                raise refuse("D253", "DISTINCT over several columns is not answered", self.span(outer))
+                raise refuse(
+                    "D253",
+                    "DISTINCT over several columns is not answered",
+                    self.span(outer),
+                    help="count the units, or group by the columns",
+                )
             argument = argument.expressions[0]
         if _has_aggregate(argument):
             raise refuse("D253", "an aggregate inside an aggregate", self.span(outer), help="use a subquery")
@@ -749,7 +806,9 @@ class _Binder:
             if clause is not None:
                 select.set(key, turner._children(clause))
         if node.args.get("windows"):
-            raise refuse("D252", "named windows are not answered yet", self.span(node))
+            raise refuse(
+                "D252", "named windows are not answered yet", self.span(node), help="write OVER (...)"
+            )
         distinct = node.args.get("distinct") is not None and not only_keys
         if distinct:
             select.set("distinct", exp.Distinct())
@@ -829,6 +888,18 @@ def _cast(side: Project, name: str, target: Type) -> Project:
         for each in side.columns
     )
     return Project(side.input, columns)
+
+
+def _null_of_nulls(scalar: Scalar, private: frozenset[str]) -> bool:
+    """Whether a scalar is NULL wherever all private columns are."""
+    match scalar:
+        case Ref(name):
+            return name in private
+        case Literal():
+            return False
+        case Call(function, arguments):
+            strict = functions()[function].strict
+            return strict and any(_null_of_nulls(each, private) for each in arguments)
 
 
 def _reads(node: exp.Expr, name: str) -> bool:

@@ -57,6 +57,7 @@ def _lock_down(connection: duckdb.DuckDBPyConnection) -> None:
     locked = connection.execute("SELECT current_setting('lock_configuration')").fetchall()
     if locked[0][0]:
         return
+    connection.execute("SET enable_progress_bar = false")  # of each connection; a REPL has it on
     for setting in (
         "TimeZone = 'UTC'",
         "python_enable_replacements = false",

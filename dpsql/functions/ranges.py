@@ -29,6 +29,7 @@ from dpsql.ir.column import (
     Number,
     Type,
     Value,
+    decimal_size,
     type_range,
 )
 
@@ -74,24 +75,32 @@ def ordinal(value: Value) -> Number:
 
 def within(type: Type, interval: Interval, nullable: bool) -> Fact:
     """The fact of a number of this type in this range; what the type cannot hold has become NULL."""
+    low, high = interval.low, interval.high
+    if type.kind is not Kind.FLOAT and (low == math.inf or high == -math.inf):
+        low = high = 0  # every value has become NULL
     match type.kind:
         case Kind.INTEGER | Kind.DECIMAL:
             whole = type_range(type)
-            low, high = max(interval.low, whole.low), min(interval.high, whole.high)
-            if interval.low == -math.inf:
-                low = interval.low
-            if interval.high == math.inf:
-                high = interval.high
-            if not low <= high:  # every value has become NULL
+            low = low if low == -math.inf else max(low, whole.low)
+            high = high if high == math.inf else min(high, whole.high)
+            if not low <= high:
                 low = high = 0
-            exact = _whole if type.kind is Kind.INTEGER else float
-            interval = Interval(exact(low), exact(high))
+            if type.kind is Kind.INTEGER:
+                low, high = _whole(low), _whole(high)
+            else:
+                low, high = _past(low, -math.inf, type), _past(high, math.inf, type)
         case Kind.FLOAT:
-            single = type.sql == "FLOAT"
-            interval = Interval(_rounded(interval.low, single), _rounded(interval.high, single))
+            low, high = _rounded(low, type.sql == "FLOAT"), _rounded(high, type.sql == "FLOAT")
         case _:
             pass
+    interval = Interval(low, high)
     return Fact(type, ANYTHING if interval == EVERYWHERE else interval, nullable)
+
+
+def _past(end: Number, outside: float, type: Type) -> float:
+    """The end of a DECIMAL's range, one step outside where a float no longer holds all its digits."""
+    exact = abs(end) * 10.0 ** decimal_size(type)[1] < 1e15
+    return float(end) if exact or math.isinf(end) else math.nextafter(float(end), outside)
 
 
 def _whole(end: Number) -> Number:
@@ -122,12 +131,13 @@ def spread(ends: Iterable[Number]) -> Interval:
     return Interval(min(found), max(found))
 
 
-def outward(interval: Interval) -> Interval:
+def outward(interval: Interval, slack: float = 1e-14) -> Interval:
     """A little wider: two libraries may differ in the last digits of an exp."""
     low, high = float(interval.low), float(interval.high)
-    slack = 1e-14
-    return Interval(low - slack * abs(low) if math.isfinite(low) else low,
-                    high + slack * abs(high) if math.isfinite(high) else high)  # fmt: skip
+    return Interval(
+        low - slack * abs(low) if math.isfinite(low) else low,
+        high + slack * abs(high) if math.isfinite(high) else high,
+    )
 
 
 def in_decimals(operation: Callable[[Any, Any], Any]) -> Callable[[Number, Number], Number]:

@@ -190,6 +190,15 @@ def decimal_size(type: Type) -> tuple[int, int]:
     return int(width), int(scale or 0)
 
 
+def as_text(end: Number, type: Type) -> str:
+    """An end of a range as people write it: dates as dates."""
+    if type.kind is Kind.DATE and abs(end) < 700_000:
+        return str(datetime.date(1970, 1, 1) + datetime.timedelta(days=int(end)))
+    if type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ) and abs(end) < 6e16:
+        return str(datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=int(end)))
+    return f"{end:,}" if isinstance(end, int) else f"{end:g}"
+
+
 def range_of(fact: Fact) -> Interval:
     """The numeric range of a fact, from its domain or else from its type."""
     match fact.domain:

@@ -8,6 +8,7 @@ runs (``check_printed``): a name that is called and not vetted never reaches an 
 from __future__ import annotations
 
 import difflib
+import re
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -111,7 +112,7 @@ def check_tree(tree: exp.Expr, text: str) -> None:
     """Refuse the first node that is not on the list."""
     for node in tree.walk():
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier | exp.Star):
-            raise refuse("D105", "this name is not a plain column", span_of(node, text))
+            raise refuse("D105", "this name is not a plain column", span_of(node, text), help="name a column")
         if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
             raise unknown_function(type(node).sql_name().lower(), span_of(node, text))
         if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX):
@@ -120,13 +121,19 @@ def check_tree(tree: exp.Expr, text: str) -> None:
                 "D105",
                 "this piece of syntax is not answered",
                 span_of(node, text) or (span_of(node.parent, text) if node.parent else None),
-                label=f"sqlglot reads it as {name}",
+                label=f"it is read as {_in_words(name)}",
                 help=_REMEDIES.get(
                     name, "write it with SELECT, FROM, JOIN, WHERE, GROUP BY and plain functions"
                 ),
             )
         if isinstance(node, exp.Anonymous) and node.name.casefold() not in FUNCTIONS | _TABLES:
             raise unknown_function(node.name, span_of(node, text))
+
+
+def _in_words(name: str) -> str:
+    """PositionalColumn -> a positional column."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
 _TABLES = frozenset(("range", "generate_series"))

@@ -26,7 +26,9 @@ def span_of(node: exp.Expr, text: str) -> Span | None:
     if end < 0:
         return None
     if isinstance(node, exp.AggFunc | exp.Func) and "start" not in node.meta:
-        called = _CALLED.search(text, 0, start)  # sqlglot keeps no place for some calls' names
+        called = _CALLED.search(
+            text, max(0, start - 80), start
+        )  # sqlglot keeps no place for some calls' names
         if called is not None and called.end() == start:
             start, end = called.start(), max(end, _closing(text, called.end(1)))
     return Span(start, end)

@@ -28,6 +28,7 @@ from dpsql.ir.column import (
     Kind,
     Listed,
     Type,
+    as_text,
     decimal_size,
     range_of,
     type_range,
@@ -235,12 +236,11 @@ class _Statistics:
             line = dict(known.lines).get(column)
             place = f" ({self._known.policy_name}:{line})" if line else ""
             bounds = bounded_range(fact)
-            shown = "no declared range" if bounds is None else f"in [{bounds.low:g}, {bounds.high:g}]"
-            notes.append(
-                f"{table}.{column} has {shown}{place}"
-                if bounds is None
-                else f"{table}.{column} is {shown}{place}"
-            )
+            if bounds is None:
+                notes.append(f"{table}.{column} has no declared range{place}")
+                continue
+            low, high = as_text(bounds.low, fact.type), as_text(bounds.high, fact.type)
+            notes.append(f"{table}.{column} is in [{low}, {high}]{place}")
         return tuple(notes)
 
 

@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _command(arguments)
         except BaseException as error:
             if stopped:
+                abandon_output()
                 tell(_PAID)
                 return 128 + stopped[0]
             return _ended(error)

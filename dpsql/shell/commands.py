@@ -13,13 +13,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from dpsql.dbapi import Connection, connect
+from dpsql.dbapi import Connection, Purchase, connect
 from dpsql.errors import InterfaceError
 from dpsql.explain import Explanation
 from dpsql.ir.column import Value
 from dpsql.ir.table import Answer
 from dpsql.shell import export
-from dpsql.shell.render import above, answer_text, below, box, summary
+from dpsql.shell.render import above, answer_text, below, box, summary, wide
 from dpsql.shell.terminal import printable, put, tell, width
 
 
@@ -63,21 +63,22 @@ def answered(
 ) -> Answer:
     """The answer, worked out beside us: an engine at work does not listen to signals, and we do."""
     outcome: list[Answer | BaseException] = []
+    done = threading.Event()
 
     def work() -> None:
         try:
             outcome.append(db.execute(sql, values, epsilon=epsilon))
         except BaseException as error:
             outcome.append(error)
+        finally:
+            done.set()
 
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
+    threading.Thread(target=work, daemon=True).start()
     try:
-        worker.join()
+        done.wait()
     except KeyboardInterrupt:
-        while worker.is_alive():  # it may be on its way from one engine to the other
+        while not done.wait(0.05):  # again and again: it may be on its way from one engine to the other
             db.interrupt()
-            worker.join(0.05)
         raise
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
@@ -196,20 +197,23 @@ def budget_text(db: Connection, columns: int) -> str:
         f"epsilon, under {balance.accountant} at delta {balance.delta:g}",
         box(("account", "granted", "spent", "remaining"), cells, (False, True, True, True)),
     ]
-    paid = [
+    purchases = [
         (each.time[:19].replace("T", " "), each.analyst or "(owner)", f"{each.epsilon:g}", _said(each))
         for each in db.purchases
     ]
-    if paid:
-        room = max(
-            20, columns - 13 - sum(max(map(len, column)) for column in list(zip(*paid, strict=True))[:3])
-        )
-        cells = [(*each[:3], textwrap.shorten(each[3], room, placeholder=" ...")) for each in paid]
-        lines.append(box(("time (UTC)", "who", "paid", "for"), cells, (False, False, True, False)))
+    if purchases:
+        names = ("time (UTC)", "who", "paid", "for")
+        taken = sum(max(map(wide, column)) for column in list(zip(names, *purchases, strict=True))[:3])
+        cells = [(*each[:3], _cut(each[3], max(20, columns - taken - 13))) for each in purchases]
+        lines.append(box(names, cells, (False, False, True, False)))
     return "\n".join(lines)
 
 
-def _said(each: Any) -> str:
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 3].rstrip() + "..."
+
+
+def _said(each: Purchase) -> str:
     said = " ".join(each.sql.split())
     if each.shared:
         return f"(joined) {said}"

@@ -35,7 +35,7 @@ _QUESTIONS = (
     _Question("How many patients are old?", _OLD),
     _Question(
         "How old are they, by ward?",
-        "SELECT ward, COUNT(*) AS patients, AVG(age) AS age FROM patients GROUP BY ward",
+        "SELECT ward, COUNT(*) AS patients, AVG(age) AS age\nFROM patients GROUP BY ward",
         "The policy lists the wards, so each of them appears, whoever lies there.",
     ),
     _Question(

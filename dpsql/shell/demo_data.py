@@ -91,7 +91,7 @@ age    = { range = [0, 110] }
 sex    = { values = ["F", "M"] }
 ward   = { values = ["Cardiology", "Emergency", "Geriatrics",
                      "Maternity", "Oncology", "Pediatrics"] }
-town   = {}                       # no list: a town appears when enough live there
+town   = {}                       # a town appears when enough live there
 smoker = {}
 
 [tables.visits]

@@ -45,8 +45,6 @@ def flush() -> None:
 def tell(text: str) -> None:
     """A word beside the answer; if nobody can hear it, so be it."""
     with suppress(OSError, AttributeError):
-        flush()
-    with suppress(OSError, AttributeError):
         print(_fit(text, sys.stderr), file=sys.stderr, flush=True)
 
 

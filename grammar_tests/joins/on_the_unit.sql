@@ -70,6 +70,3 @@ SELECT COUNT(*) AS n
 FROM (SELECT patient_id AS who, age FROM patients) AS a JOIN (SELECT cost, patient_id AS whom FROM visits) AS b ON a.who = b.whom
 WHERE b.cost > 100;
 
--- case: parentheses around a join
--- outcome: accepted
-SELECT SUM(v.cost) AS cost FROM patients p JOIN (visits v JOIN places l ON l.place_id = v.place_id) ON p.patient_id = v.patient_id;

@@ -33,10 +33,6 @@ SELECT COUNT(*) FROM WHERE age > 3;
 -- outcome: refused D101 at 1:51
 SELECT ward, COUNT(*) FROM patients GROUP BY ward HAVING;
 
--- case: a clause in the wrong place
--- outcome: refused D101 at 1:45
-SELECT COUNT(*) FROM patients GROUP BY ward WHERE age > 3;
-
 -- case: plain words
 -- outcome: refused D101 at 1:10
 how many patients are older than forty

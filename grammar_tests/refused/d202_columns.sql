@@ -45,7 +45,7 @@ SELECT COUNT(patients) FROM patients;
 SELECT COUNT(*) FROM patients p JOIN (SELECT patient_id FROM visits WHERE cost > p.age) AS v USING (patient_id);
 
 -- case: a column of a release that was not released
--- outcome: refused D202 at 1:84
+-- outcome: refused D202
 SELECT ward FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) ORDER BY age;
 
 -- case: a join on a column that one side does not have
@@ -53,5 +53,5 @@ SELECT ward FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) ORDER 
 SELECT COUNT(*) FROM patients JOIN visits USING (visit_id);
 
 -- case: a public column that is not there
--- outcome: refused D202 at 1:8
+-- outcome: refused D205
 SELECT patients FROM wards;

@@ -5,7 +5,7 @@
 SELECT COUNT(patient_id) FROM patients p JOIN visits v ON p.patient_id = v.patient_id;
 
 -- case: a private and a public column
--- outcome: refused D203 at 1:8
+-- outcome: refused D203 at 1:68
 SELECT city, COUNT(*) FROM patients p CROSS JOIN places l GROUP BY city;
 
 -- case: two sides of a self join

@@ -89,11 +89,11 @@ SELECT * FROM json_execute_serialized_sql('{}');
 SELECT SUM(COLUMNS('in.*')) FROM patients;
 
 -- case: a list around a value
--- outcome: refused D251 at 1:40
+-- outcome: refused D251 at 1:41
 SELECT COUNT(*) FROM patients GROUP BY [ward];
 
 -- case: a struct around a value
--- outcome: refused D251 at 1:8
+-- outcome: refused D251 at 1:14
 SELECT {'k': ward} AS k, COUNT(*) FROM patients GROUP BY k;
 
 -- case: a function of a list

@@ -1,56 +1,56 @@
 -- D252: clauses that are not answered over private rows.
 
 -- case: the first rows inside
--- outcome: refused D252 at 1:75
+-- outcome: refused D252 at 1:63
 SELECT AVG(income) FROM (SELECT income FROM patients ORDER BY income DESC LIMIT 1);
 
 -- case: some rows inside, in no order
--- outcome: refused D252 at 1:48
+-- outcome: refused D252 at 1:54
 SELECT AVG(age) FROM (SELECT age FROM patients LIMIT 10);
 
 -- case: all rows but the first
--- outcome: refused D252 at 1:61
+-- outcome: refused D252 at 1:57
 SELECT AVG(age) FROM (SELECT age FROM patients ORDER BY age OFFSET 3);
 
 -- case: one row for each ward
--- outcome: refused D252 at 1:30
+-- outcome: refused D252 at 1:43
 SELECT SUM(age) FROM (SELECT DISTINCT ON (ward) ward, age FROM patients ORDER BY ward, age);
 
 -- case: subtotals
--- outcome: refused D252 at 1:51
+-- outcome: refused D252 at 1:59
 SELECT ward, sex, COUNT(*) FROM patients GROUP BY ROLLUP (ward, sex);
 
 -- case: all combinations
--- outcome: refused D252 at 1:51
+-- outcome: refused D252 at 1:57
 SELECT ward, sex, COUNT(*) FROM patients GROUP BY CUBE (ward, sex);
 
 -- case: chosen combinations
--- outcome: refused D252 at 1:51
+-- outcome: refused D252 at 1:67
 SELECT ward, sex, COUNT(*) FROM patients GROUP BY GROUPING SETS ((ward), (sex), ());
 
 -- case: subtotals beside a key
--- outcome: refused D252 at 1:67
+-- outcome: refused D252 at 1:61
 SELECT ward, COUNT(*), GROUPING(sex) FROM patients GROUP BY ward, ROLLUP (sex);
 
 -- case: recursion over private rows
--- outcome: refused D252 at 1:6
+-- outcome: refused D252 at 1:16
 WITH RECURSIVE t AS (SELECT patient_id, age FROM patients UNION ALL SELECT patient_id, age + 1 FROM t WHERE age < 9)
 SELECT COUNT(*) FROM t;
 
 -- case: a limit per unit that a group hides
--- outcome: refused D252 at 1:102
+-- outcome: refused D252 at 1:95
 SELECT SUM(n) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id ORDER BY n DESC LIMIT 3);
 
 -- case: rows side by side by position
--- outcome: refused D252 at 1:31
+-- outcome: refused D252 at 1:47
 SELECT COUNT(*) FROM patients POSITIONAL JOIN visits;
 
 -- case: the nearest row
--- outcome: refused D252 at 1:33
+-- outcome: refused D252 at 1:43
 SELECT COUNT(*) FROM patients p ASOF JOIN visits v ON p.patient_id = v.patient_id AND p.registered >= v.seen_at;
 
 -- case: a join on whatever names agree
--- outcome: refused D252 at 1:31
+-- outcome: refused D252 at 1:44
 SELECT COUNT(*) FROM patients NATURAL JOIN visits;
 
 -- case: as many rows as the age

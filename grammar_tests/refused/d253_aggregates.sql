@@ -93,7 +93,7 @@ SELECT ward FROM patients GROUP BY ward ORDER BY MAX(income) DESC;
 SELECT ward, MIN(patient_id) FROM patients GROUP BY ward;
 
 -- case: an aggregate in quotes
--- outcome: refused D253 at 1:8
+-- outcome: refused D253 at 1:14
 SELECT "min"(height) FROM patients;
 
 -- case: per unit, what order decides

@@ -1,7 +1,7 @@
 -- D254: windows over private rows look at several units.
 
 -- case: the largest of all beside each
--- outcome: refused D254 at 1:40
+-- outcome: refused D254 at 1:44
 SELECT SUM(m) FROM (SELECT patient_id, MAX(age) OVER () AS m FROM patients);
 
 -- case: an exact count as a key

@@ -29,7 +29,7 @@ SELECT SUM(ln(age)) FROM patients;
 SELECT SUM(income * 1e308) FROM patients;
 
 -- case: a branch without a bound
--- outcome: refused D301 at 1:12
+-- outcome: refused D301 at 1:22
 SELECT SUM(CASE WHEN ward = 'A' THEN score ELSE 0 END) FROM patients;
 
 -- case: a default that leaves no bound
@@ -53,7 +53,7 @@ SELECT SUM(age) FROM (SELECT patient_id, score AS age FROM patients);
 SELECT SUM(b) FROM (SELECT age, score FROM patients) AS t(a, b);
 
 -- case: a per-unit sum of what has no bound
--- outcome: refused D301 at 1:12
+-- outcome: refused D301 at 1:44
 SELECT SUM(total) FROM (SELECT patient_id, SUM(score) AS total FROM patients GROUP BY patient_id);
 
 -- case: a per-unit extreme of what has no bound
@@ -69,9 +69,13 @@ SELECT SUM(x) FROM (SELECT patient_id, age AS x FROM patients UNION ALL SELECT p
 SELECT AVG(power(income, age)) FROM patients;
 
 -- case: a number in a text
--- outcome: refused D301 at 1:12
+-- outcome: refused D301 at 1:8
 SELECT SUM(city::DOUBLE) FROM patients;
 
 -- case: a clamp before the last step
 -- outcome: refused D301 at 1:12
 SELECT SUM(LEAST(GREATEST(age, 0), 100) / children) FROM patients;
+
+-- case: a whole number as wide as its type, squared twice
+-- outcome: refused D301 at 1:12
+SELECT SUM(steps::DOUBLE * steps * steps * steps) FROM visits;

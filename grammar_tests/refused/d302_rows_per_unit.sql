@@ -1,21 +1,21 @@
 -- D302: nothing says where one unit's contribution starts to be clipped.
 
 -- case: a count of rows
--- outcome: refused D302 at 1:22
+-- outcome: refused D302 at 1:8
 SELECT COUNT(*) FROM calls;
 
 -- case: a sum
--- outcome: refused D302 at 1:26
+-- outcome: refused D302 at 1:8
 SELECT SUM(seconds) FROM calls WHERE seconds > 30;
 
 -- case: by group
--- outcome: refused D302 at 1:50
+-- outcome: refused D302 at 1:65
 SELECT seconds > 60 AS "long", AVG(seconds) FROM calls GROUP BY 1;
 
 -- case: joined with the unit table
--- outcome: refused D302 at 1:46
+-- outcome: refused D302 at 1:82
 SELECT p.ward, COUNT(*) FROM patients p JOIN calls c USING (patient_id) GROUP BY p.ward;
 
 -- case: one side of a union
--- outcome: refused D302 at 1:86
+-- outcome: refused D302 at 1:8
 SELECT COUNT(*) FROM (SELECT patient_id FROM visits UNION ALL SELECT patient_id FROM calls);

@@ -1,7 +1,7 @@
 -- D304: private group keys need a delta to be shown, and this policy has none.
 
 -- case: a private key
--- outcome: refused D304 at 1:8
+-- outcome: refused D304 at 1:46
 -- policy: pure.toml
 SELECT city, COUNT(*) FROM patients GROUP BY city;
 
@@ -11,11 +11,11 @@ SELECT city, COUNT(*) FROM patients GROUP BY city;
 SELECT DISTINCT city FROM patients;
 
 -- case: a private key beside a public one
--- outcome: refused D304 at 1:14
+-- outcome: refused D304 at 1:88
 -- policy: pure.toml
 SELECT ward, place_id, SUM(cost) FROM patients JOIN visits USING (patient_id) GROUP BY ward, place_id;
 
 -- case: an expression over a private key
--- outcome: refused D304 at 1:8
+-- outcome: refused D304 at 1:58
 -- policy: pure.toml
 SELECT upper(city) AS c, AVG(age) FROM patients GROUP BY c;

@@ -1,7 +1,7 @@
 -- D305: the numbers do not fit the fixed-point grid.
 
 -- case: one unit's rows multiplied too often
--- outcome: refused D305 at 1:12
+-- outcome: refused D305 at 1:8
 SELECT SUM(a.cost)
 FROM visits a JOIN visits b USING (patient_id) JOIN visits c USING (patient_id) JOIN visits d USING (patient_id)
 JOIN visits e USING (patient_id) JOIN visits f USING (patient_id) JOIN visits g USING (patient_id)
@@ -13,6 +13,6 @@ JOIN visits n USING (patient_id) JOIN visits o USING (patient_id) JOIN visits p 
 -- outcome: refused D305 at 1:12
 SELECT SUM(income * 1e300), COUNT(*) FROM patients;
 
--- case: a whole number as wide as its type, squared twice
+-- case: a power that almost overflows
 -- outcome: refused D305 at 1:12
-SELECT SUM(steps::DOUBLE * steps * steps * steps) FROM visits;
+SELECT SUM(EXP(age * 5.8)) FROM patients;

@@ -13,7 +13,7 @@ SELECT age FROM patients;
 SELECT income, ward FROM patients WHERE patient_id = 3;
 
 -- case: the first rows
--- outcome: refused D402 at 1:8
+-- outcome: refused D252 at 1:35
 SELECT age FROM patients ORDER BY age DESC LIMIT 1;
 
 -- case: through WITH
@@ -49,7 +49,7 @@ SELECT ward, COUNT(*) FROM patients GROUP BY ward HAVING income > 100000;
 SELECT 1 FROM patients;
 
 -- case: a star beside an aggregate
--- outcome: refused D402 at 1:8
+-- outcome: refused D402
 SELECT *, COUNT(*) FROM patients GROUP BY ward;
 
 -- case: rows kept by a union all

@@ -46,7 +46,7 @@ SELECT y, AVG(age) FROM b GROUP BY y;
 WITH places AS (SELECT patient_id AS place_id FROM patients) SELECT place_id, COUNT(*) FROM places GROUP BY place_id;
 
 -- case: a choice that shows the unit
--- outcome: refused D403 at 1:8
+-- outcome: refused D403 at 1:18
 SELECT CASE WHEN smoker THEN patient_id END AS who, COUNT(*) FROM patients GROUP BY who;
 
 -- case: a comparison of the unit as a key
@@ -54,19 +54,19 @@ SELECT CASE WHEN smoker THEN patient_id END AS who, COUNT(*) FROM patients GROUP
 SELECT patient_id = 3 AS is_it_three, COUNT(*) FROM patients GROUP BY is_it_three;
 
 -- case: a visit's number
--- outcome: refused D403 at 1:8
+-- outcome: refused D403 at 1:49
 SELECT visit_id, SUM(cost) FROM visits GROUP BY visit_id;
 
 -- case: an order's number
--- outcome: refused D403 at 1:8
+-- outcome: refused D403 at 1:57
 SELECT order_id, SUM(amount) FROM sales.orders GROUP BY order_id;
 
 -- case: a visit's number from a child's row
--- outcome: refused D403 at 1:8
+-- outcome: refused D403 at 1:56
 SELECT t.visit_id, COUNT(*) FROM treatments t GROUP BY t.visit_id;
 
 -- case: the unit beside another key
--- outcome: refused D403 at 1:14
+-- outcome: refused D403 at 1:8
 SELECT ward, patient_id, AVG(income) FROM patients GROUP BY ward, patient_id;
 
 -- case: the unit from the other side of a join
@@ -77,10 +77,3 @@ SELECT v.patient_id, SUM(p.age) FROM patients p JOIN visits v ON v.patient_id = 
 -- outcome: refused D403 at 1:8
 SELECT patient_id, n FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
 
--- case: the unit's own sum
--- outcome: refused D403 at 1:12
-SELECT SUM(patient_id) FROM patients;
-
--- case: the mean of a visit's number
--- outcome: refused D403 at 1:12
-SELECT AVG(visit_id % 1000) FROM visits;

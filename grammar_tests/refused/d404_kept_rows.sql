@@ -1,33 +1,33 @@
 -- D404: rows kept by this outer join belong to nobody.
 
 -- case: a public table kept, all rows counted
--- outcome: refused D404 at 1:43
+-- outcome: refused D404 at 1:53
 SELECT l.place_id, COUNT(*) FROM places l LEFT JOIN visits v ON v.place_id = l.place_id GROUP BY l.place_id;
 
 -- case: a public table kept from the right
--- outcome: refused D404 at 1:39
+-- outcome: refused D404 at 1:50
 SELECT l.city, COUNT(*) FROM visits v RIGHT JOIN places l ON v.place_id = l.place_id GROUP BY l.city;
 
 -- case: both sides kept
--- outcome: refused D404 at 1:31
+-- outcome: refused D252 at 1:41
 SELECT COUNT(*) FROM visits v FULL JOIN places l ON v.place_id = l.place_id;
 
 -- case: places nobody visits
--- outcome: refused D404 at 1:31
+-- outcome: refused D404 at 1:41
 SELECT COUNT(*) FROM places l LEFT JOIN visits v USING (place_id) WHERE v.visit_id IS NULL;
 
 -- case: a public column summed
--- outcome: refused D404 at 1:33
+-- outcome: refused D404 at 1:43
 SELECT SUM(w.beds) FROM wards w LEFT JOIN patients p ON p.ward = w.ward;
 
 -- case: a missing value replaced
--- outcome: refused D404 at 1:55
+-- outcome: refused D404 at 1:65
 SELECT l.kind, SUM(COALESCE(v.cost, 1)) FROM places l LEFT JOIN visits v ON v.place_id = l.place_id GROUP BY l.kind;
 
 -- case: keys from the private side
--- outcome: refused D404 at 1:44
+-- outcome: refused D404 at 1:54
 SELECT v.kind, COUNT(v.cost) FROM places l LEFT JOIN visits v ON v.place_id = l.place_id GROUP BY v.kind;
 
 -- case: a condition on the private side afterwards
--- outcome: refused D404 at 1:48
+-- outcome: refused D404 at 1:58
 SELECT l.city, COUNT(v.visit_id) FROM places l LEFT JOIN visits v USING (place_id) WHERE v.cost IS NULL OR v.cost > 10 GROUP BY l.city;

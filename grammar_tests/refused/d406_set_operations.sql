@@ -1,37 +1,37 @@
 -- D406: a set operation needs the unit on both sides.
 
 -- case: private and public rows together
--- outcome: refused D406 at 1:49
+-- outcome: refused D406 at 1:66
 SELECT COUNT(*) FROM (SELECT ward FROM patients UNION ALL SELECT ward FROM wards);
 
 -- case: distinct rows of both
--- outcome: refused D406 at 1:48
+-- outcome: refused D406 at 1:61
 SELECT COUNT(*) FROM (SELECT age FROM patients UNION SELECT minutes FROM visits);
 
 -- case: the unit in different places
--- outcome: refused D406 at 1:60
+-- outcome: refused D406 at 1:73
 SELECT COUNT(*) FROM (SELECT patient_id, age FROM patients UNION SELECT minutes, patient_id FROM visits);
 
 -- case: values of both
--- outcome: refused D406 at 1:49
+-- outcome: refused D406 at 1:66
 SELECT COUNT(*) FROM (SELECT city FROM patients INTERSECT SELECT city FROM places);
 
 -- case: values of one and not the other
--- outcome: refused D406 at 1:51
+-- outcome: refused D406 at 1:30
 SELECT COUNT(*) FROM (SELECT place_id FROM places EXCEPT SELECT place_id FROM visits);
 
 -- case: private rows of one and not the other, without the unit
--- outcome: refused D406 at 1:48
+-- outcome: refused D406 at 1:66
 SELECT COUNT(*) FROM (SELECT age FROM patients EXCEPT ALL SELECT age FROM patients WHERE smoker);
 
 -- case: another column in the unit's place
--- outcome: refused D406 at 1:62
+-- outcome: refused D406 at 1:79
 SELECT SUM(x) FROM (SELECT patient_id, cost AS x FROM visits INTERSECT SELECT visit_id, cost FROM visits);
 
 -- case: constants added to private rows
--- outcome: refused D406 at 1:60
+-- outcome: refused D406 at 1:1
 SELECT SUM(age) FROM (SELECT patient_id, age FROM patients UNION ALL VALUES (1, 2));
 
 -- case: a union by name
--- outcome: refused D406 at 1:54
+-- outcome: refused D406 at 1:79
 SELECT COUNT(*) FROM (SELECT ward, age FROM patients UNION ALL BY NAME SELECT ward, floor AS age FROM wards);

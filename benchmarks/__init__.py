@@ -1,0 +1,1 @@
+"""How fast, how heavy, how accurate: one file per question, each figure a ratio measured in one run."""

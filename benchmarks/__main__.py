@@ -1,0 +1,113 @@
+"""`python -m benchmarks [name ...] [--quick] [--save]`: run one question or all, print, and keep.
+
+    planning   text -> plan                       noise      draws a second
+    query      a whole query on 1,000 rows        accuracy   error against epsilon, beside the formula's
+    overhead   millions of rows, beside DuckDB    imports    what `import dpsql` costs
+    memory     the peak, in fresh processes       tpch       TPC-H with the customer as unit
+
+--quick runs everything small, to see that it runs; its figures mean nothing. --save writes
+benchmarks/results/<name>.json with the versions and the machine beside the figures.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import importlib
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.timing import Report, Runs, Setting
+
+QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "imports", "tpch")
+RESULTS = Path(__file__).resolve().parent / "results"
+
+
+def main(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(QUESTIONS)}; none is all")
+    parser.add_argument("--quick", action="store_true", help="small data and few runs")
+    parser.add_argument("--save", action="store_true", help="write benchmarks/results/<name>.json")
+    parser.add_argument("--scale", type=float, default=0.1, help="TPC-H's scale factor (default 0.1)")
+    chosen = parser.parse_args(arguments)
+    unknown = sorted(set(chosen.names) - set(QUESTIONS))
+    if unknown:
+        parser.error(f"no question is called {', '.join(unknown)}: there are {', '.join(QUESTIONS)}")
+    names = [name for name in QUESTIONS if name in chosen.names or not chosen.names]
+    with tempfile.TemporaryDirectory(prefix="dpsql-bench-") as folder:
+        setting = Setting(chosen.quick, chosen.scale, Path(folder))
+        for name in names:
+            command = f"python -m benchmarks {name}{' --quick' if chosen.quick else ''}"
+            command += f" --scale {chosen.scale:g}" if name == "tpch" else ""
+            module = importlib.import_module(f"benchmarks.{name}")
+            print(f"## {name}: {str(module.__doc__).splitlines()[0]}\n$ {command}\n", flush=True)
+            start = time.perf_counter()
+            report: Report = module.run(setting)
+            print(f"{report}\n\n({time.perf_counter() - start:.0f} s)\n", flush=True)
+            if chosen.save:
+                _save(name, command, report)
+    return 0
+
+
+def _save(name: str, command: str, report: Report) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    kept = {"command": command, "at": _now(), "machine": machine(), "versions": versions()}
+    text = json.dumps(kept | report.to_dict(), indent=1, default=_plain)
+    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def machine() -> dict[str, Any]:
+    """What the figures depend on beside the code."""
+    return {
+        "system": platform.system(),
+        "release": platform.release(),
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "load": round(os.getloadavg()[0], 2),
+    }
+
+
+def _processor() -> str:
+    try:
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for name in ("dpsql", "duckdb", "sqlglot", "numpy", "mpmath", "opendp", "tpchgen-cli"):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Runs):
+        return {"median": value.median, "runs": value.times}
+    raise TypeError(f"{type(value).__name__} is not a figure")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

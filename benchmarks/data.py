@@ -1,0 +1,170 @@
+"""The databases that the questions run on: seeded, made anew for every run, each with its policy.
+
+people   one row per person: state (50, skewed), age, income (some above the declared range)
+visits   heavy-tailed rows per user: place (text) and place_no (integer), 100 of each, minutes, cost
+tpch     TPC-H, from tpchgen-cli (the bench extra) or, tiny, from tpch/tiny.sql
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+import dpsql
+from benchmarks.timing import Setting
+from dpsql.session import Session
+
+TPCH = Path(__file__).resolve().parent / "tpch"
+PUBLIC = ("region", "nation", "supplier", "part", "partsupp")
+PRIVATE = ("customer", "orders", "lineitem")
+
+
+def session_of(db: dpsql.Connection) -> Session:
+    """The session behind an owner's connection."""
+    return db._open()
+
+
+def plain(db: dpsql.Connection) -> duckdb.DuckDBPyConnection:
+    """Plain DuckDB on the very instance that dpsql uses: same file, threads, settings and cache."""
+    engine = session_of(db).engine
+    connection: duckdb.DuckDBPyConnection = engine._connection  # type: ignore[attr-defined]
+    return connection.cursor()
+
+
+def connect(path: Path, accountant: str = "zcdp") -> dpsql.Connection:
+    """The owner's connection, under the policy of that accountant, with a ledger of its own."""
+    policy = path.with_suffix(f".{accountant}.toml")
+    return dpsql.connect(path, policy, path.with_suffix(f".{accountant}.ledger"))
+
+
+def _policies(path: Path, rest: str) -> None:
+    for accountant in ("zcdp", "pure"):
+        delta = "0" if accountant == "pure" else "1e-6"
+        path.with_suffix(f".{accountant}.toml").write_text(
+            f'[budget]\nepsilon = 100000.0\ndelta = {delta}\naccountant = "{accountant}"\n'
+            f"[query]\nepsilon = 1.0\nmax_epsilon = 10.0\n{rest}"
+        )
+
+
+def people(setting: Setting, rows: int) -> Path:
+    """One-row people."""
+    path = setting.folder / f"people-{rows}.duckdb"
+    if path.exists():
+        return path
+    random = np.random.default_rng(1)
+    weights = 1.0 / np.arange(1, 51) ** 0.7
+    columns = {  # noqa: F841  (DuckDB reads it by its name)
+        "person": np.arange(rows, dtype=np.int64),
+        "age": np.clip(random.normal(42, 17, rows), 0, 100).astype(np.int64),
+        "income": np.clip(random.lognormal(10.5, 0.7, rows), 0, 1e7).round(2),
+        "state": random.choice(50, rows, p=weights / weights.sum()),
+    }
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE people (person BIGINT PRIMARY KEY, age BIGINT, income DOUBLE, state VARCHAR)"
+        )
+        connection.execute(
+            "INSERT INTO people SELECT person, age, income, 'S' || lpad(CAST(state AS VARCHAR), 2, '0') "
+            "FROM columns"
+        )
+    states = ", ".join(f'"S{i:02d}"' for i in range(50))
+    _policies(
+        path,
+        '[unit]\nname = "person"\ntable = "people"\nkey = "person"\n'
+        "[tables.people.columns]\nage = { range = [0, 120] }\nincome = { range = [0, 200000] }\n"
+        f"state = {{ values = [{states}] }}\n",
+    )
+    return path
+
+
+def visits(setting: Setting, rows: int, users: int) -> Path:
+    """Many rows per user, heavy-tailed; rows_per_unit is the 95th percentile."""
+    path = setting.folder / f"visits-{rows}.duckdb"
+    if path.exists():
+        return path
+    random = np.random.default_rng(3)
+    weights = random.pareto(1.2, users) + 0.05
+    places = 1.0 / np.arange(1, 101)
+    user = random.choice(users, rows, p=weights / weights.sum()).astype(np.int64)
+    columns = {  # noqa: F841  (DuckDB reads it by its name)
+        "user_id": user,
+        "place": random.choice(100, rows, p=places / places.sum()).astype(np.int32),
+        "cost": np.clip(random.gamma(2.0, 15.0, rows), 0, 500).round(2),
+    }
+    counts = np.bincount(user, minlength=users)
+    usual = int(np.quantile(counts[counts > 0], 0.95))
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE users (user_id BIGINT PRIMARY KEY)")
+        connection.execute(f"INSERT INTO users SELECT * FROM range({users})")
+        connection.execute(
+            "CREATE TABLE visits "
+            "(user_id BIGINT NOT NULL, place VARCHAR, place_no INTEGER, cost DOUBLE, minutes INTEGER)"
+        )
+        connection.execute(
+            "INSERT INTO visits SELECT user_id, 'P' || lpad(CAST(place AS VARCHAR), 3, '0'), place, cost, "
+            "CAST(round(cost) AS INTEGER) FROM columns"
+        )
+    names = ", ".join(f'"P{i:03d}"' for i in range(100))
+    numbers = ", ".join(str(i) for i in range(100))
+    _policies(
+        path,
+        '[unit]\nname = "user"\ntable = "users"\nkey = "user_id"\n[tables.users]\n'
+        f'[tables.visits]\nunit = {{ column = "user_id" }}\nrows_per_unit = {usual}\n'
+        f"[tables.visits.columns]\nplace = {{ values = [{names}] }}\nplace_no = {{ values = [{numbers}] }}\n"
+        "cost = { range = [0, 200] }\nminutes = { range = [0, 240] }\n",
+    )
+    return path
+
+
+# ---- TPC-H -------------------------------------------------------------------------------------------
+
+
+def tpch_queries() -> dict[int, str]:
+    """The query texts by number."""
+    return {int(path.stem[1:]): path.read_text() for path in sorted(TPCH.glob("q*.sql"))}
+
+
+def tiny_tpch(setting: Setting) -> Path:
+    """A few hundred rows, for planning and for a quick look."""
+    return _tpch(setting.folder / "tpch-tiny.duckdb", (TPCH / "tiny.sql").read_text())
+
+
+def tpch(setting: Setting) -> Path:
+    """TPC-H at the setting's scale; FileNotFoundError where tpchgen-cli is not installed."""
+    path = setting.folder / f"tpch-{setting.scale:g}.duckdb"
+    if path.exists():
+        return path
+    files = setting.folder / f"tpch-{setting.scale:g}"
+    _generate(files, setting.scale)
+    loads = "".join(f"INSERT INTO {t} SELECT * FROM '{files}/{t}.parquet';\n" for t in (*PUBLIC, *PRIVATE))
+    _tpch(path, loads)
+    shutil.rmtree(files)
+    return path
+
+
+def _tpch(path: Path, loads: str) -> Path:
+    if not path.exists():
+        with duckdb.connect(str(path)) as connection:
+            connection.execute((TPCH / "schema.sql").read_text())
+            connection.execute(loads)
+        shutil.copy(TPCH / "policy.toml", path.with_suffix(".zcdp.toml"))
+    return path
+
+
+def _generate(folder: Path, scale: float) -> None:
+    """tpchgen-cli has a subcommand for the format from 3.0 on, and an option before."""
+    beside = Path(sysconfig.get_path("scripts")) / "tpchgen-cli"
+    tool = str(beside) if beside.exists() else shutil.which("tpchgen-cli")
+    if tool is None:
+        raise FileNotFoundError("tpchgen-cli is not installed: pip install '.[bench]'")
+    common = ["-s", f"{scale:g}", "--output-dir", str(folder)]
+    for arguments in (["parquet", *common], [*common, "--format=parquet"]):
+        done = subprocess.run([tool, *arguments], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return
+    raise RuntimeError(f"tpchgen-cli failed: {done.stderr.strip()}")

@@ -1,0 +1,102 @@
+"""How long does a whole query on a thousand rows take, durable debit included, and where does it go?
+
+Every statement is a new one, so nothing is a repeat that the ledger would serve.
+"""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+import time
+
+from benchmarks.data import connect, people, plain, session_of, visits
+from benchmarks.timing import Report, Runs, Setting, Table, Verdict, alternate, stopwatch
+from dpsql import pipeline
+
+# (attribute of dpsql.pipeline, or a path from the session; what it is)
+STEPS = (
+    ("parse", "parse"),
+    ("bind", "bind"),
+    ("rewrite", "rewrite"),
+    ("plan", "plan"),
+    ("session.sealed.check", "check the post-processing"),
+    ("session.pay", "debit (durable)"),
+    ("session.engine.measure", "measure"),
+    ("release", "release"),
+    ("to_bytes", "released tables to bytes"),
+    ("session.store", "store the answer (durable)"),
+    ("from_bytes", "and back"),
+    ("finish", "finish (estimates and margins)"),
+    ("session.sealed.run", "post-process"),
+    ("session.remaining", "what remains"),
+)
+
+
+def run(setting: Setting) -> Report:
+    cases = (
+        (
+            "by group, one row per person",
+            people(setting, 1000),
+            "SELECT state, COUNT(*), SUM(age), AVG(age) FROM people WHERE age < {n} GROUP BY state",
+        ),
+        ("one number", people(setting, 1000), "SELECT AVG(income) FROM people WHERE age < {n}"),
+        (
+            "by group, many rows per user",
+            visits(setting, 1000, 100),
+            "SELECT place, COUNT(*), AVG(cost) FROM visits WHERE minutes < {n} GROUP BY place",
+        ),
+    )
+    rounds = 10 if setting.quick else 101
+    summary = Table("a whole query on 1,000 rows, ms", ("query", "execute", "plain DuckDB", "ratio"))
+    breakdown = Table("where it goes, ms (medians)", ("step", *(case[0] for case in cases)))
+    columns: list[dict[str, float]] = []
+    verdicts = []
+    for name, path, sql in cases:
+        with connect(path) as db:
+            numbers, same = itertools.count(50), itertools.count(50)
+            cursor = plain(db)
+
+            def ours(db=db, sql=sql, numbers=numbers) -> object:  # type: ignore[no-untyped-def]
+                return db.execute(sql.format(n=next(numbers)))
+
+            def theirs(cursor=cursor, sql=sql, same=same) -> object:  # type: ignore[no-untyped-def]
+                return cursor.execute(sql.format(n=next(same))).fetchall()
+
+            mine, other = alternate([ours, theirs], rounds, warm=3)
+            summary.rows.append((name, mine, other, mine.median / other.median))
+            verdicts.append(
+                Verdict(f"{name}, ms", mine.median, 15.0, low=mine.best, high=max(mine.times)),
+            )
+            columns.append(_breakdown(db, sql, numbers, rounds))
+    for step in (*(label for _, label in STEPS), "everything else", "whole"):
+        breakdown.rows.append((step, *(column[step] for column in columns)))
+    return Report((summary, breakdown), tuple(verdicts))
+
+
+def _breakdown(db, sql: str, numbers, rounds: int) -> dict[str, float]:  # type: ignore[no-untyped-def]
+    session = session_of(db)
+    places = []
+    for path, label in STEPS:
+        owner: object = pipeline
+        first, *rest = path.split(".")
+        if rest:
+            owner = session
+            for part in rest[:-1]:
+                owner = getattr(owner, part)
+            first = rest[-1]
+        places.append((owner, first, label))
+    kept: dict[str, list[float]] = {label: [] for _, label in STEPS}
+    kept |= {"everything else": [], "whole": []}
+    for _ in range(rounds):
+        with stopwatch(places) as spent:
+            start = time.perf_counter()
+            db.execute(sql.format(n=next(numbers)))
+            whole = (time.perf_counter() - start) * 1e3
+        for label, took in spent.items():
+            kept[label].append(took)
+        kept["whole"].append(whole)
+        kept["everything else"].append(whole - sum(spent.values()))
+    return {label: Runs(tuple(times)).median for label, times in kept.items()}
+
+
+__all__ = ["run", "statistics"]
