@@ -7,6 +7,8 @@ measured against plain DuckDB on all rows, so it holds what the clip takes away 
 
     COUNT, SUM     deviation of the mechanism * value of a grid step
     AVG            deviation * width * sqrt(rest^2 + total^2) / (rest + total)^2      (first order)
+
+An average is shown over the groups that hold many more rows than noise; nan where there are none.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+import dpsql
 from benchmarks.data import connect, people, plain, session_of, visits
 from benchmarks.timing import Report, Setting, Table, Verdict
 from dpsql.ir.plan import Noise, Planned
@@ -25,7 +28,7 @@ from dpsql.mechanisms import mechanism
 from dpsql.pipeline import planned
 from dpsql.plan.plan import Terms
 from dpsql.post.finish import finish
-from dpsql.release.release import from_system, release
+from dpsql.release.release import Draw, from_system, release
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +57,7 @@ def run(setting: Setting) -> Report:
                 for epsilon in epsilons:
                     row = _one(db, sql, epsilon, truth, 30 if setting.quick else 200)
                     table.rows.append((aggregate, epsilon, *row))
-                    ratios.append(row[2])
+                    ratios += [row[2]] if row[2] > 0 else []  # none where no group is steady
         tables.append(table)
         worst = max(ratios, key=lambda each: abs(math.log(each)))
         what = f"{title}, {accountant}: noise/formula, the furthest from 1"
@@ -62,7 +65,9 @@ def run(setting: Setting) -> Report:
     return Report(tuple(tables), tuple(verdicts))
 
 
-def _one(db, sql: str, epsilon: float, truth: dict[object, float], repetitions: int):  # type: ignore[no-untyped-def]
+def _one(
+    db: dpsql.Connection, sql: str, epsilon: float, truth: dict[object, float], repetitions: int
+) -> tuple[float, ...]:
     session = session_of(db)
     terms = Terms(session.accountant, session.budget, epsilon)
     what = planned(session, Source(sql), (), terms).stages[0].measures[0]
@@ -72,6 +77,8 @@ def _one(db, sql: str, epsilon: float, truth: dict[object, float], repetitions: 
     true = _values(what, exact, _no_noise)[kept]
     plain_values = np.array([float(truth.get(group[0]) or 0) for group in quiet.groups])[kept]
     drawn = np.array([_values(what, exact, from_system)[kept] for _ in range(repetitions)])
+    if not kept.any():
+        return (math.nan,) * 5
     noise = _rms(drawn - true)
     expected = _rms(_formula(what, quiet.sums[kept]))
     return noise, expected, noise / expected, _rms(drawn - plain_values), float(np.median(plain_values))
@@ -81,17 +88,20 @@ def _no_noise(noise: Noise, size: int) -> NDArray[np.int64]:
     return np.zeros(size, np.int64)
 
 
-def _values(what: Planned, exact: ExactTable, draw) -> Floats:  # type: ignore[no-untyped-def]
+def _values(what: Planned, exact: ExactTable, draw: Draw) -> Floats:
     """The one aggregate of every group, in the order of the keys; None never stands in a steady group."""
     column = finish(release(exact, what, draw), what)[-1]
-    return np.array([math.nan if value is None else float(value) for value in column.values])
+    return np.array([np.nan if value is None else value for value in column.values], dtype=np.float64)
 
 
 def _steady(what: Planned, sums: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Groups in which the first-order formula holds: an average needs many more rows than noise."""
     if len(what.measure.statistics) == 1:
-        return sums[:, 0] >= (-(2**62) if sums.shape[1] else 0)
-    return sums.sum(axis=1) > 30 * mechanism(what.noise.mechanism).deviation(what.noise.scale)
+        return np.full(len(sums), True)
+    held: NDArray[np.bool_] = sums.sum(axis=1) > 30 * mechanism(what.noise.mechanism).deviation(
+        what.noise.scale
+    )
+    return held
 
 
 def _formula(what: Planned, sums: NDArray[np.int64]) -> Floats:
@@ -105,4 +115,4 @@ def _formula(what: Planned, sums: NDArray[np.int64]) -> Floats:
 
 
 def _rms(numbers: Floats) -> float:
-    return float(np.sqrt(np.mean(np.square(numbers)))) if numbers.size else math.nan
+    return float(np.sqrt(np.mean(np.square(numbers))))

@@ -12,7 +12,7 @@ def run(setting: Setting) -> Report:
     times: dict[str, list[float]] = {name: [] for name in names}
     for number in range((2 if setting.quick else 11) + 1):
         for name in names:
-            took = float(fresh(_TIMED.format(name)))
+            took = float(fresh(setting, _TIMED.format(name)))
             if number:  # the first round reads the files from the disk
                 times[name].append(took)
     runs = {name: Runs(tuple(each)) for name, each in times.items()}

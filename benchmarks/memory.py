@@ -56,8 +56,8 @@ def run(setting: Setting) -> Report:
     ):
         theirs, ours = [], []
         for number in range(1 if setting.quick else 3):
-            theirs.append(float(fresh(PLAIN, str(path), sql)))
-            ours.append(float(fresh(OURS, str(path), sql, accountant, str(1 + number / 1000))))
+            theirs.append(float(fresh(setting, PLAIN, str(path), sql)))
+            ours.append(float(fresh(setting, OURS, str(path), sql, accountant, str(1 + number / 1000))))
         mine, other = statistics.median(ours), statistics.median(theirs)
         table.rows.append((name, other, mine, mine / other))
         if limit is None:

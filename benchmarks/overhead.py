@@ -8,7 +8,9 @@ of the ledger included, which cost the same on any data.
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
+import dpsql
 from benchmarks.data import connect, people, plain, session_of, visits
 from benchmarks.timing import Report, Setting, Table, Verdict, alternate, ratio
 from dpsql.ir.source import Source
@@ -70,7 +72,9 @@ def run(setting: Setting) -> Report:
     return Report(tuple(tables), tuple(verdicts))
 
 
-def _one(db, sql: str, what: str, limit: float | None, setting: Setting):  # type: ignore[no-untyped-def]
+def _one(
+    db: dpsql.Connection, sql: str, what: str, limit: float | None, setting: Setting
+) -> tuple[tuple[Any, ...], Verdict]:
     session, cursor, numbers = session_of(db), plain(db), itertools.count(1)
     first = planned(session, Source(sql.format(n=0)), (), session.terms(None)).stages[0].measures[0]
 

@@ -6,9 +6,10 @@ Every statement is a new one, so nothing is a repeat that the ledger would serve
 from __future__ import annotations
 
 import itertools
-import statistics
 import time
+from collections.abc import Iterator
 
+import dpsql
 from benchmarks.data import connect, people, plain, session_of, visits
 from benchmarks.timing import Report, Runs, Setting, Table, Verdict, alternate, stopwatch
 from dpsql import pipeline
@@ -53,16 +54,8 @@ def run(setting: Setting) -> Report:
     verdicts = []
     for name, path, sql in cases:
         with connect(path) as db:
-            numbers, same = itertools.count(50), itertools.count(50)
-            cursor = plain(db)
-
-            def ours(db=db, sql=sql, numbers=numbers) -> object:  # type: ignore[no-untyped-def]
-                return db.execute(sql.format(n=next(numbers)))
-
-            def theirs(cursor=cursor, sql=sql, same=same) -> object:  # type: ignore[no-untyped-def]
-                return cursor.execute(sql.format(n=next(same))).fetchall()
-
-            mine, other = alternate([ours, theirs], rounds, warm=3)
+            numbers = itertools.count(50)
+            mine, other = _whole(db, sql, numbers, rounds)
             summary.rows.append((name, mine, other, mine.median / other.median))
             verdicts.append(
                 Verdict(f"{name}, ms", mine.median, 15.0, low=mine.best, high=max(mine.times)),
@@ -73,7 +66,16 @@ def run(setting: Setting) -> Report:
     return Report((summary, breakdown), tuple(verdicts))
 
 
-def _breakdown(db, sql: str, numbers, rounds: int) -> dict[str, float]:  # type: ignore[no-untyped-def]
+def _whole(db: dpsql.Connection, sql: str, numbers: Iterator[int], rounds: int) -> list[Runs]:
+    cursor = plain(db)
+
+    def theirs() -> object:
+        return cursor.execute(sql.format(n=next(numbers))).fetchall()
+
+    return alternate([lambda: db.execute(sql.format(n=next(numbers))), theirs], rounds, warm=3)
+
+
+def _breakdown(db: dpsql.Connection, sql: str, numbers: Iterator[int], rounds: int) -> dict[str, float]:
     session = session_of(db)
     places = []
     for path, label in STEPS:
@@ -97,6 +99,3 @@ def _breakdown(db, sql: str, numbers, rounds: int) -> dict[str, float]:  # type:
         kept["whole"].append(whole)
         kept["everything else"].append(whole - sum(spent.values()))
     return {label: Runs(tuple(times)).median for label, times in kept.items()}
-
-
-__all__ = ["run", "statistics"]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -70,9 +71,8 @@ class Verdict:
         spread = "" if self.low is None or self.high is None else f" [{shown(self.low)}-{shown(self.high)}]"
         if self.limit is None:
             return f"{self.what}: {shown(self.value)}{spread}"
-        sign, said = (">=", "met") if self.at_least else ("<=", "met")
-        said = said if self.met else "MISSED"
-        return f"{self.what}: {shown(self.value)}{spread}, target {sign} {shown(self.limit)}: {said}"
+        target = f"at least {shown(self.limit)}" if self.at_least else f"at most {shown(self.limit)}"
+        return f"{self.what}: {shown(self.value)}{spread}, target {target}: {'met' if self.met else 'MISSED'}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +186,17 @@ def stopwatch(places: Sequence[tuple[object, str, str]]) -> Iterator[dict[str, f
 # ---- other processes ---------------------------------------------------------------------------------
 
 
-def fresh(code: str, *arguments: str) -> Any:
-    """What a fresh Python prints last, as JSON."""
+def fresh(setting: Setting, code: str, *arguments: str) -> Any:
+    """What a fresh Python prints last, as JSON. It keeps compiled modules, as an installed program does."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment["PYTHONPYCACHEPREFIX"] = str(setting.folder / "compiled")
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code, *arguments],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     if done.returncode:
         raise RuntimeError(done.stderr)

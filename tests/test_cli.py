@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
 
@@ -266,7 +266,7 @@ def test_policy_draft_and_check_touch_nothing(folder: Path) -> None:
     [
         (("rows_per_unit = 10", "rows_per_unit = ten"), "D801", 27),
         (("rows_per_unit = 10", "rows_per_units = 10"), "D802", 27),
-        (("range = [0, 120]", "range = [120, 0]"), "D803", 20),
+        (("range = [0, 120]", "range = [120, 0]"), "D803", 21),
         (("[tables.calls]", "[tables.phones]"), "D804", 32),
         (("rows_per_unit = 10", 'key = "patient_id"'), "D805", 27),
         (('unit = { column = "patient_id" }\nrows', 'unit = { column = "cost" }\nrows'), "D806", 26),
@@ -490,9 +490,9 @@ def test_colour_is_for_terminals_that_want_it(clinic: Clinic, no_color: str, col
 @pytest.fixture(scope="module")
 def shown(
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[tuple[Path, subprocess.CompletedProcess[str]]]:
+) -> tuple[Path, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("demo") / "kept"
-    yield folder, dpsql("demo", "--dir", str(folder))
+    return folder, dpsql("demo", "--dir", str(folder))
 
 
 def test_the_demo_shows_answers_a_refusal_and_the_budget(
@@ -509,7 +509,7 @@ def test_the_demo_shows_answers_a_refusal_and_the_budget(
     assert re.search(r"│ database +│ +5 │", result.stdout)
     assert "\x1b" not in result.stdout
     wide = [each for each in result.stdout.split("\n") if len(each) > 80]
-    assert [each[:9] for each in wide] in ([], ["  = help: "[:9]]), wide
+    assert all(each.startswith("  = help: ") for each in wide), wide
     assert {each.name for each in folder.iterdir()} == {"clinic.duckdb", "clinic.toml", "clinic.ledger"}
 
 
@@ -556,8 +556,9 @@ def test_values_have_the_digits_that_the_noise_leaves(
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        ("65", 65), ("-5", -5), ("1.5", 1.5), ("1e3", 1000.0), ("TRUE", True), ("null", None), ("rome", "rome"),
-        ("'65'", "65"), ("'it''s'", "it's"), ("", ""), ("2024-01-01", "2024-01-01"), ("1_000", "1_000"), ("٣", "٣"),
+        ("65", 65), ("-5", -5), ("1.5", 1.5), ("1e3", 1000.0), ("TRUE", True), ("null", None),
+        ("rome", "rome"), ("'65'", "65"), ("'it''s'", "it's"), ("", ""), ("2024-01-01", "2024-01-01"),
+        ("1_000", "1_000"), ("\N{ARABIC-INDIC DIGIT THREE}", "\N{ARABIC-INDIC DIGIT THREE}"),
     ],
 )  # fmt: skip
 def test_parameters(text: str, value: object) -> None:
@@ -592,5 +593,5 @@ def test_odd_values_in_every_format(tmp_path: Path) -> None:
     assert to_csv(ODD).endswith('120.0,,"",,\n')
     (tmp_path / "odd.parquet").write_bytes(to_parquet(ODD))
     kept = duckdb.sql(f"SELECT * FROM '{tmp_path}/odd.parquet'")
-    assert kept.columns == ["a", "a_2", 'b "x"', "c", "d"]
+    assert kept.columns == ["a", "a_1", 'b "x"', "c", "d"]
     assert kept.fetchall()[0][1:] == (ODD.rows[0][1], ODD.rows[0][2], 2**70, None)

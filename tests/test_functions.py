@@ -281,7 +281,9 @@ def _nested() -> Iterator[str]:
         "log(x)",
         "log(2, x)", "log(10, x)", "mod(i, 3)", "add(i, 1)", "power(x, 2)", "x ^ 2", "x ** 2", "@k", "i == 3",
         "e = 'lo' OR e = 'zz'", "e IS NULL", "least(i, j, 3)", "greatest(NULL, i)", "coalesce(b, FALSE)",
-        "(i > 2)::INTEGER", "b::INTEGER + i", "round(p * q, 2)", "round(x, 2) = 0.1", "i % 2 = 0",
+        "(i > 2)::INTEGER", "b::INTEGER + i", "round(p * q, 2)", "round(x, 2) = 0.1",
+        "round(q) = nullif(uh, 0)", "round(w) = h", "h + round(q)", "uh * round(q)",
+        "(p + 99999999999999999999) - 99999999999999999999", "ln(x * 0)::INTEGER + i", "i % 2 = 0",
         "epoch(ts - d2)",
         "least(greatest(x, 0), 3)", "CASE i WHEN 3 THEN 'three' ELSE 'other' END", "i IS NOT DISTINCT FROM j",
     )  # fmt: skip

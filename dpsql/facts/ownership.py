@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 from weakref import WeakKeyDictionary
 
-from dpsql.facts.schema import facts_of
+from dpsql.facts.names import names_of
 from dpsql.ir.relation import Aggregate, Filter, Given, Join, JoinKind, Named, Project, Relation, Scan, Union
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
 
@@ -223,7 +223,7 @@ def _pins_a_key(owned: Owned, side: Relation, condition: Scalar | None) -> bool:
 
 def pinned_columns(side: Relation, condition: Scalar | None) -> frozenset[str]:
     """Columns of one side of a join that the condition makes equal to something from elsewhere."""
-    names = frozenset(facts_of(side))
+    names = names_of(side)
     pinned: set[str] = set()
     for part in conjuncts(condition) if condition is not None else ():
         if isinstance(part, Call) and part.function == "=":

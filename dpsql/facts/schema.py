@@ -14,6 +14,7 @@ from typing import assert_never
 from weakref import WeakKeyDictionary
 
 from dpsql.aggregates import shelf as aggregates
+from dpsql.facts.ownership import rows_of
 from dpsql.functions import meaning
 from dpsql.ir.column import (
     ANYTHING,
@@ -117,8 +118,6 @@ def _nullable(facts: Facts) -> dict[str, Fact]:
 
 
 def _per_unit(call: AggregateCall, source: Relation) -> Fact:
-    from dpsql.facts.ownership import rows_of
-
     argument = None if call.argument is None else fact_of(call.argument, facts_of(source))
     return aggregates()[call.function].result(argument, rows_of(source))
 

@@ -37,7 +37,8 @@ def sure(argument: Argument, target: Type) -> bool:
             return target.sql == "DOUBLE"
         case Kind.INTEGER | Kind.DECIMAL, Kind.DECIMAL:
             (width, scale), (wide, exact) = digits(source), digits(target)
-            if scale <= exact and width - scale <= wide - exact:
+            huge = source.kind is Kind.INTEGER and bits(source) == 128  # 39 digits
+            if scale <= exact and width - scale <= wide - exact and not huge:
                 return True
             whole, limit = possible(argument), 10.0 ** (wide - exact) * (1 - 1e-9) - 1
             return max(abs(whole.low), abs(whole.high)) < limit

@@ -11,7 +11,7 @@ turns a scalar into NULL that is said to have none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 
 from dpsql.functions import MANY, Argument, Arguments, Function, Unfit, shelf
@@ -32,14 +32,16 @@ def fact_of(scalar: Scalar, lookup: Lookup) -> Fact:
 
 def argument_of(scalar: Scalar, lookup: Lookup) -> Argument:
     """The fact of a scalar, with the constant that it is."""
-    declared, _ = _both(scalar, lookup)
-    return declared
+    return _meaning(scalar, lookup).declared
 
 
 def enforced(fact: Fact) -> Fact:
-    """What the type alone says of a column: all that holds for rows that break a declared range."""
+    """What the type alone says of a column: all that SQL may rely on.
+
+    Not even that NULL is missing: DuckDB is free to compute a scalar before the filter that drops it.
+    """
     whole = type_range(fact.type)
-    return Fact(fact.type, ANYTHING if whole == EVERYWHERE else whole, fact.nullable)
+    return Fact(fact.type, ANYTHING if whole == EVERYWHERE else whole, nullable=True)
 
 
 def call(
@@ -105,25 +107,37 @@ def _loose(argument: Argument) -> bool:
     return argument.literal is not None and argument.type in (VARCHAR, NULL)
 
 
-def _both(scalar: Scalar, lookup: Lookup) -> tuple[Argument, Argument]:
-    """What a scalar is by its declarations, and by its types alone."""
+@dataclass(frozen=True, slots=True)
+class _Meaning:
+    """A scalar by its declarations, as SQL is written for it, and the latter with NULL as it really is."""
+
+    declared: Argument
+    written: Argument
+    real: Argument
+
+
+def _meaning(scalar: Scalar, lookup: Lookup) -> _Meaning:
     match scalar:
         case Ref(name):
             fact = lookup(name)
-            return Argument(fact), Argument(enforced(fact))
+            written = enforced(fact)
+            real = replace(written, nullable=fact.nullable)
+            return _Meaning(Argument(fact), Argument(written), Argument(real))
         case Literal():
             argument = constant(scalar)
-            return argument, argument
+            return _Meaning(argument, argument, argument)
         case Call(name, scalars, type):
             function = shelf()[name]
-            pairs = [_both(each, lookup) for each in scalars]
+            parts = [_meaning(each, lookup) for each in scalars]
             try:
-                by_type = checked(function, tuple(pair[1] for pair in pairs), type)
-                declared = checked(function, tuple(pair[0] for pair in pairs), type)
+                written = checked(function, tuple(each.written for each in parts), type)
+                nullable = checked(function, tuple(each.real for each in parts), type).nullable
+                declared = checked(function, tuple(each.declared for each in parts), type)
             except Unfit as unfit:
                 unfit.span = unfit.span or scalar.span
                 raise
-            return Argument(replace(declared, nullable=by_type.nullable)), Argument(by_type)
+            facts = (replace(declared, nullable=nullable), written, replace(written, nullable=nullable))
+            return _Meaning(*map(Argument, facts))
         case _:
             assert_never(scalar)
 

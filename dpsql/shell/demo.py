@@ -139,6 +139,6 @@ The clinic stays in {folder}. Try:
 
     cd {folder}
     dpsql query clinic.duckdb --analyst ana -c "SELECT AVG(age) FROM patients"
-    dpsql explain clinic.duckdb -c "SELECT ward, SUM(cost) FROM visits GROUP BY ward"
+    dpsql explain clinic.duckdb -c "SELECT SUM(cost) FROM visits"
     dpsql policy check clinic.duckdb
     dpsql budget clinic.duckdb"""

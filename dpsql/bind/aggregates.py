@@ -1,0 +1,95 @@
+"""Aggregate calls of the text: which of the shelf, over what, under which condition."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from sqlglot import exp
+
+from dpsql.bind.context import Context
+from dpsql.bind.scalars import Scalars
+from dpsql.errors import refuse
+from dpsql.ir.relation import (
+    AggregateCall,
+)
+from dpsql.ir.scalar import Call, Scalar
+from dpsql.parse.spans import span_of
+
+_AGGREGATES: dict[type[exp.Expr], str] = {
+    exp.Count: "count",
+    exp.CountIf: "count_if",
+    exp.Sum: "sum",
+    exp.Avg: "avg",
+    exp.Min: "min",
+    exp.Max: "max",
+}
+
+
+def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall | None:
+    """An aggregate call, or None when the node is something else."""
+    condition: Scalar | None = None
+    outer = node
+    if isinstance(node, exp.Filter):
+        condition = scalars.condition(node.expression.this)
+        node = node.this
+    if not isinstance(node, exp.AggFunc):
+        return None
+    function = _AGGREGATES.get(type(node))
+    extra = [key for key, value in node.args.items() if value and key not in ("this", "big_int")]
+    if function is None or extra:
+        raise refuse(
+            "D253",
+            f"{function_name(node, ctx.text)} is not answered yet",
+            ctx.span(outer),
+            help="COUNT, SUM and AVG are answered, with FILTER and COUNT(DISTINCT unit)",
+        )
+    argument = node.this
+    distinct = isinstance(argument, exp.Distinct)
+    if distinct:
+        if len(argument.expressions) != 1 or argument.args.get("on"):
+            raise refuse(
+                "D253",
+                "DISTINCT over several columns is not answered",
+                ctx.span(outer),
+                help="count the units, or group by the columns",
+            )
+        argument = argument.expressions[0]
+    if has_aggregate(argument):
+        raise refuse("D253", "an aggregate inside an aggregate", ctx.span(outer), help="use a subquery")
+    star = isinstance(argument, exp.Star) or argument is None
+    scalar = None if star else scalars.bind(argument)
+    if function == "count_if":
+        assert scalar is not None
+        function, condition, scalar = "count", both(condition, scalars.condition(argument)), None
+    return AggregateCall("", function, scalar, distinct, condition, ctx.span(outer))
+
+
+def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
+    raise refuse(
+        "D253",
+        f"{call.function.upper()}(DISTINCT ...) is answered for the {ctx.known.unit} only",
+        call.span,
+        help=f"count the {ctx.known.unit}s: COUNT(DISTINCT ...) on the column that holds them",
+    )
+
+
+def has_aggregate(node: exp.Expr | None) -> bool:
+    """Whether an aggregate of this SELECT stands here (not a window's own, not a subquery's)."""
+    if node is None or isinstance(node, exp.Query):
+        return False
+    if isinstance(node, exp.Window):
+        inner = node.this.this if isinstance(node.this, exp.IgnoreNulls | exp.RespectNulls) else node.this
+        parts = [*inner.iter_expressions(), *(n for n in node.iter_expressions() if n is not node.this)]
+        return any(has_aggregate(each) for each in parts)
+    if isinstance(node, exp.AggFunc | exp.Filter):
+        return True
+    return any(has_aggregate(each) for each in node.iter_expressions())
+
+
+def both(first: Scalar | None, second: Scalar) -> Scalar:
+    return second if first is None else Call("and", (first, second))
+
+
+def function_name(node: exp.Expr, text: str) -> str:
+    span = span_of(node, text)
+    return text[span.start : span.end].split("(")[0].strip().upper() if span else type(node).__name__.upper()

@@ -1,0 +1,49 @@
+"""What binding one query carries along: names, and the measures and public tables met so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dpsql.bind.given import Evaluate
+from dpsql.bind.names import Fresh
+from dpsql.bind.sources import Open, Private
+from dpsql.ir.plan import Measure
+from dpsql.ir.source import Span
+from dpsql.parse.spans import span_of
+from dpsql.policy.catalogue import Known
+
+
+@dataclass(slots=True)
+class Cte:
+    """A WITH entry: bound anew for each use of private rows, once for a release."""
+
+    node: exp.Expr
+    names: tuple[str, ...]
+    env: Mapping[str, Cte]
+    opened: Open | None = None
+
+
+@dataclass(slots=True)
+class Context:
+    """``bound`` binds any query: the way back to the top from inside a clause.
+
+    ``tables`` are the public tables met (in order), ``recursive`` the names of CTEs that read themselves.
+    """
+
+    text: str
+    known: Known
+    fresh: Fresh
+    evaluate: Evaluate
+    bound: Callable[[Context, exp.Expr, Mapping[str, Cte]], Private | Open]
+    measures: list[Measure] = field(default_factory=list)
+    tables: dict[str, None] = field(default_factory=dict)
+    recursive: set[str] = field(default_factory=set)
+
+    def query(self, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
+        return self.bound(self, node, env)
+
+    def span(self, node: exp.Expr | None) -> Span | None:
+        return None if node is None else span_of(node, self.text)

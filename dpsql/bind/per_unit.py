@@ -1,0 +1,80 @@
+"""GROUP BY with the unit among its keys: exact, one unit's rows at a time, and still private."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.aggregates import Unbounded
+from dpsql.aggregates import shelf as aggregates
+from dpsql.bind.aggregates import aggregate, refuse_distinct
+from dpsql.bind.context import Context
+from dpsql.bind.names import Scope, Visible
+from dpsql.bind.outputs import output_name, unaliased
+from dpsql.bind.released import Released
+from dpsql.bind.rows import groupable, refuse_picking, selected
+from dpsql.bind.scalars import Scalars
+from dpsql.bind.sources import Private
+from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of, rows_of
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.relation import (
+    Aggregate,
+    AggregateCall,
+    Filter,
+    Named,
+)
+from dpsql.ir.scalar import Ref
+
+
+def per_unit(
+    ctx: Context,
+    node: exp.Select,
+    source: Private,
+    items: list[exp.Expr],
+    keys: list[tuple[exp.Expr, Named]],
+    scalars: Scalars,
+) -> Private:
+    """GROUP BY with the unit among its keys: exact, one unit's rows at a time, and still private."""
+    for key in ("order", "limit", "offset", "qualify"):
+        if node.args.get(key):
+            refuse_picking(ctx, node.args[key])
+    owned = ownership_of(source.relation)
+    assert isinstance(owned, Owned)
+
+    def register(each: exp.Expr) -> AggregateCall | None:
+        call = aggregate(ctx, each, scalars)
+        if call is None:
+            return None
+        if call.distinct and call.function not in ("min", "max"):
+            refuse_distinct(ctx, call)
+        return call
+
+    def refused(each: exp.Expr) -> exp.Expr:
+        scalars.bind(each)
+        return each
+
+    turner = Released(ctx.text, "", scalars, keys, register, refused, ctx.fresh)
+    turned = [turner.turn(unaliased(each)) for each in items]
+    having = node.args.get("having")
+    kept = turner.turn(having.this) if having is not None else None
+    groupable(ctx, keys, scalars)
+    grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(turner.calls))
+    names = [named.name for _, named in keys] + [call.name for call in turner.calls]
+    computable(ctx, grouped)
+    inner = Scope(tuple(Visible("", each, Ref(each)) for each in names))
+    over = Scalars(ctx.text, inner, facts_of(grouped), scalars.constants)
+    base = grouped if kept is None else Filter(grouped, over.condition(kept))
+    scalars_out = [over.bind(each) for each in turned]
+    return selected(ctx, base, [output_name(each) for each in items], scalars_out)
+
+
+def computable(ctx: Context, grouped: Aggregate) -> None:
+    """Every per-unit aggregate is one that can be computed exactly in any order of the rows."""
+    facts = facts_of(grouped.input)
+    for call in grouped.aggregates:
+        argument = None if call.argument is None else fact_of(call.argument, facts)
+        try:
+            aggregates()[call.function].result(argument, rows_of(grouped.input))
+            aggregates()[call.function].per_unit("x", argument)
+        except Unbounded as finding:
+            raise refuse(finding.code, finding.title, call.span, help=finding.help) from None

@@ -1,0 +1,283 @@
+"""A query is Private or Open: SELECT, set operations, VALUES, CTEs, tables."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from dpsql.bind.context import Context, Cte
+from dpsql.bind.names import Scope, Visible
+from dpsql.bind.opened import (
+    exactly,
+    identifier,
+    open_set_operation,
+    open_table,
+    replace_queries,
+    wrapped,
+)
+from dpsql.bind.rows import refuse_picking
+from dpsql.bind.select import select
+from dpsql.bind.sources import Open, Private, scan
+from dpsql.bind.subqueries import bound_subqueries
+from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import facts_of
+from dpsql.functions.reading import literal_of
+from dpsql.ir.column import BIGINT, DOUBLE, Type
+from dpsql.ir.relation import (
+    Named,
+    Project,
+    Union,
+)
+from dpsql.ir.scalar import Call, Ref, refs
+from dpsql.parse.allowed import unknown_function
+
+
+def query(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
+    env = with_ctes(ctx, node, env)
+    match node:
+        case exp.Select():
+            return select(ctx, node, env)
+        case exp.SetOperation():
+            return set_operation(ctx, node, env)
+        case exp.Subquery():
+            return parenthesised(ctx, node, env)
+        case exp.Values():
+            return values(ctx, node, env)
+        case exp.Table():
+            return table(ctx, node, env)
+    raise refuse("D105", "this is not a query that we read", ctx.span(node), help="write a SELECT")
+
+
+def values(ctx: Context, node: exp.Values, env: Mapping[str, Cte]) -> Open:
+    """VALUES as a subquery with columns col0, col1..."""
+    rows = [replace_queries(each, bound_subqueries(ctx, env)) for each in node.expressions]
+    width = len(node.expressions[0].expressions)
+    columns = tuple(f"col{i}" for i in range(width))
+    alias = exp.TableAlias(this=identifier(ctx.fresh("v")), columns=[identifier(c) for c in columns])
+    tree = exp.select("*").from_(exp.Values(expressions=rows, alias=alias))
+    return Open(tree, columns, (None,) * width)
+
+
+def with_ctes(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Mapping[str, Cte]:
+    clause = node.args.get("with_")
+    if clause is None:
+        return env
+    inner = dict(env)
+    for cte in clause.expressions:
+        names = tuple(each.name for each in cte.args["alias"].columns)
+        made = Cte(cte.this, names, dict(inner))
+        if clause.args.get("recursive") and reads(cte.this, cte.alias):
+            made.opened = recursive(ctx, cte, names, inner)
+        inner[cte.alias.casefold()] = made
+    return inner
+
+
+def recursive(ctx: Context, cte: exp.CTE, names: tuple[str, ...], env: Mapping[str, Cte]) -> Open:
+    """A CTE that reads itself, over public rows: kept as it was written."""
+    body = cte.this
+    if not isinstance(body, exp.Union):
+        raise refuse("D252", "this recursion is not answered", ctx.span(cte), help="write a UNION ALL")
+    first = ctx.query(body.left, env)
+    if isinstance(first, Private) or first.released:
+        raise refuse(
+            "D252",
+            "a recursion over private or released rows is not answered",
+            ctx.span(cte),
+            help="recursion is for public tables and constants",
+        )
+    name = ctx.fresh(cte.alias)
+    ctx.recursive.add(name)
+    columns = names + first.columns[len(names) :]
+    nothing: tuple[str | None, ...] = (None,) * len(columns)
+    itself = Cte(body, (), env, Open(exp.Table(this=identifier(name)), columns, nothing))
+    whole = ctx.query(body, {**env, cte.alias.casefold(): itself})
+    if isinstance(whole, Private) or whole.released:
+        raise refuse(
+            "D252",
+            "a recursion over private or released rows is not answered",
+            ctx.span(cte),
+            help="recursion is for public tables and constants",
+        )
+    alias = exp.TableAlias(this=identifier(name), columns=[identifier(each) for each in columns])
+    tree = exp.select("*").from_(exp.Table(this=identifier(name)))
+    tree.set(
+        "with_",
+        exp.With(recursive=True, expressions=[exp.CTE(this=exactly(whole, ctx.fresh), alias=alias)]),
+    )
+    return Open(tree, columns, nothing)
+
+
+def parenthesised(ctx: Context, node: exp.Subquery, env: Mapping[str, Cte]) -> Private | Open:
+    bound = ctx.query(node.this, env)
+    extra = [key for key in ("order", "limit", "offset") if node.args.get(key)]
+    if not extra:
+        return bound
+    if isinstance(bound, Private):
+        refuse_picking(ctx, node.args[extra[0]])
+    return wrapped(bound, {key: node.args[key].copy() for key in extra}, ctx.fresh)
+
+
+def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Open:
+    """A name in FROM: a CTE, or a table that the policy mentions."""
+    if isinstance(node.this, exp.Func):
+        return series(ctx, node)
+    plain_table(ctx, node)
+    cte = env.get(node.name.casefold()) if not node.db else None
+    if cte is not None:
+        return cte_source(ctx, cte)
+    name = node.name if node.db.casefold() in ("", "main") else f"{node.db}.{node.name}"
+    known = ctx.known.table(name)
+    if known is None:
+        raise refuse(
+            "D201",
+            f"there is no table {name}",
+            ctx.span(node),
+            help=nearest_table(ctx, name, env),
+        )
+    bound = scan(known, ctx.known, known.name, ctx.fresh, ctx.span(node))
+    if not known.public:
+        return bound
+    ctx.tables[known.name] = None
+    return open_table(known, bound)
+
+
+def series(ctx: Context, node: exp.Table) -> Open:
+    """range(...) and generate_series(...) over constants."""
+    call = node.this
+    name = call.name if isinstance(call, exp.Anonymous) else type(call).sql_name()
+    name = "range" if call.args.get("is_end_exclusive") else name.casefold()
+    if name not in ("range", "generate_series"):
+        raise unknown_function(name, ctx.span(node))
+    arguments = [each for each in call.iter_expressions() if not isinstance(each, exp.Identifier)]
+    if not arguments or any(literal_of(each) is None for each in arguments):
+        raise refuse(
+            "D252",
+            f"{name} is answered over constants only",
+            ctx.span(node),
+            help="write the numbers: range(10)",
+        )
+    written = exp.Anonymous(this=name, expressions=[each.copy() for each in arguments])
+    alias = exp.TableAlias(this=identifier(ctx.fresh("series")), columns=[identifier(name)])
+    tree = exp.select("*").from_(exp.Table(this=written, alias=alias))
+    return Open(tree, (name,), (None,))
+
+
+def plain_table(ctx: Context, node: exp.Table) -> None:
+    if not isinstance(node.this, exp.Identifier) or node.catalog:
+        shown = ".".join(part.name for part in node.parts)
+        raise refuse(
+            "D201",
+            f"there is no table {shown}",
+            ctx.span(node),
+            help="name a table of the policy, with its schema at most",
+        )
+    extra = [key for key, value in node.args.items() if value and key not in ("this", "alias", "db", "joins")]
+    if extra:
+        raise refuse(
+            "D105", "this way of reading a table is not answered", ctx.span(node), help="name it plainly"
+        )
+
+
+def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:
+    names = sorted({*(each.name for each in ctx.known.tables), *env})
+    close = difflib.get_close_matches(name.casefold(), names, 1)
+    return f"did you mean {close[0]}?" if close else f"the tables here are {', '.join(names)}"
+
+
+def cte_source(ctx: Context, cte: Cte) -> Private | Open:
+    if cte.opened is None:
+        bound = ctx.query(cte.node, cte.env)
+        if isinstance(bound, Private):
+            return Private(bound.relation, bound.scope.under("", cte.names)) if cte.names else bound
+        cte.opened = bound
+    return cte.opened
+
+
+def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) -> Private | Open:
+    left, right = ctx.query(node.left, env), ctx.query(node.right, env)
+    if isinstance(left, Open) and isinstance(right, Open):
+        return open_set_operation(node, left, right, bound_subqueries(ctx, env), ctx.fresh)
+    what = type(node).__name__.upper()
+    if isinstance(left, Open) or isinstance(right, Open):
+        raise refuse(
+            "D406",
+            f"{what} of private rows with public or released ones",
+            ctx.span(node.right if isinstance(right, Open) else node.left),
+            help="aggregate the private side first, then combine",
+        )
+    if not isinstance(node, exp.Union) or node.args.get("distinct") or node.args.get("by_name"):
+        raise refuse(
+            "D406",
+            f"{what} of private rows compares single rows",
+            ctx.span(node.right),
+            help="use UNION ALL with the unit among the columns of both sides",
+        )
+    for key in ("order", "limit", "offset"):
+        if node.args.get(key):
+            refuse_picking(ctx, node.args[key])
+    return union(ctx, node, left, right)
+
+
+def union(ctx: Context, node: exp.Union, left: Private, right: Private) -> Private:
+    ours, theirs = ownership_of(left.relation), ownership_of(right.relation)
+    assert isinstance(ours, Owned)
+    assert isinstance(theirs, Owned)
+    mine, others = left.scope.starred, right.scope.starred
+    if len(mine) != len(others):
+        raise refuse(
+            "D205",
+            "the sides of UNION have different numbers of columns",
+            ctx.span(node.right),
+            help="select as many columns on both sides",
+        )
+    at = [i for i, each in enumerate(mine) if refs(each.scalar) and refs(each.scalar) <= ours.units]
+    if not any(isinstance(others[i].scalar, Ref) and refs(others[i].scalar) <= theirs.units for i in at):
+        raise refuse(
+            "D406",
+            f"UNION ALL needs the {ctx.known.unit} in the same position on both sides",
+            ctx.span(node.right),
+            help=f"select the column that holds the {ctx.known.unit} first on both sides",
+        )
+    names = [ctx.fresh(each.name) for each in mine]
+    sides = []
+    for side, columns in ((left, mine), (right, others)):
+        listed = tuple(Named(name, each.scalar) for name, each in zip(names, columns, strict=True))
+        sides.append(Project(side.relation, listed))
+    first, second = (facts_of(each) for each in sides)
+    for name, each in zip(names, mine, strict=True):
+        if first[name].type != second[name].type:
+            target = common(first[name].type, second[name].type)
+            if name in {names[i] for i in at} and target == BIGINT:
+                continue  # whole numbers are equal whatever their width
+            if target is None or name in {names[i] for i in at}:
+                title = f"{each.name} has different types in UNION"
+                raise refuse("D205", title, ctx.span(node.right), help="CAST one side")
+            sides = [cast(side, name, target) for side in sides]
+    relation = Union(sides[0], sides[1])
+    visible = tuple(Visible("", each.name, Ref(name)) for each, name in zip(mine, names, strict=True))
+    return Private(relation, Scope(visible))
+
+
+def common(first: Type, second: Type) -> Type | None:
+    """The type of a UNION's column whose sides are numbers of different types."""
+    if not (first.numeric and second.numeric):
+        return None
+    signed = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
+    return BIGINT if first.sql in signed and second.sql in signed else DOUBLE
+
+
+def cast(side: Project, name: str, target: Type) -> Project:
+    """The side with one of its columns cast (NULL where the value does not fit)."""
+    columns = tuple(
+        Named(each.name, Call("cast", (each.scalar,), target)) if each.name == name else each
+        for each in side.columns
+    )
+    return Project(side.input, columns)
+
+
+def reads(node: exp.Expr, name: str) -> bool:
+    """Whether a CTE's body names the CTE itself."""
+    return any(each.name.casefold() == name.casefold() for each in node.find_all(exp.Table))

@@ -1,0 +1,116 @@
+"""The release point: the aggregate that drops the unit becomes a Measure, the rest SQL above it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from dpsql.bind.aggregates import aggregate, refuse_distinct
+from dpsql.bind.context import Context, Cte
+from dpsql.bind.outputs import output_name, unaliased
+from dpsql.bind.released import Released, margin
+from dpsql.bind.rows import groupable
+from dpsql.bind.scalars import Scalars
+from dpsql.bind.sources import Open, Private
+from dpsql.bind.subqueries import bound_subqueries
+from dpsql.errors import refuse
+from dpsql.facts.identity import identifying
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.plan import Measure
+from dpsql.ir.relation import (
+    AggregateCall,
+    Named,
+)
+from dpsql.ir.scalar import Ref, refs
+
+
+def release_point(
+    ctx: Context,
+    node: exp.Select,
+    source: Private,
+    items: list[exp.Expr],
+    keys: list[tuple[exp.Expr, Named]],
+    scalars: Scalars,
+    env: Mapping[str, Cte],
+    only_keys: bool,
+) -> Open:
+    """The release point: a Measure, and the rest of the SELECT over its released table."""
+    owned = ownership_of(source.relation)
+    assert isinstance(owned, Owned)
+    groupable(ctx, keys, scalars)
+    refuse_identity(ctx, source, keys)
+    name = ctx.fresh("release")
+
+    def register(each: exp.Expr) -> AggregateCall | None:
+        call = aggregate(ctx, each, scalars)
+        return None if call is None else released_call(ctx, call, owned)
+
+    turner = Released(ctx.text, name, scalars, keys, register, bound_subqueries(ctx, env), ctx.fresh)
+    columns: list[str] = []
+    turned: list[exp.Expr] = []
+    for each in items:
+        expression = turner.turn(unaliased(each))
+        columns.append(output_name(each))
+        turned.append(exp.alias_(expression, columns[-1], quoted=True))
+        if isinstance(each, exp.Alias):
+            turner.aliases.add(each.alias.casefold())
+    select = exp.Select(expressions=turned)
+    select.set("from_", exp.From(this=exp.to_table(f'"{name}"', dialect="duckdb")))
+    having = node.args.get("having")
+    if having is not None:
+        select.set("where", exp.Where(this=turner.turn(having.this)))
+    for key in ("qualify", "order", "limit", "offset"):
+        clause = node.args.get(key)
+        if clause is not None:
+            select.set(key, turner._children(clause))
+    if node.args.get("windows"):
+        raise refuse("D252", "named windows are not answered yet", ctx.span(node), help="write OVER (...)")
+    distinct = node.args.get("distinct") is not None and not only_keys
+    if distinct:
+        select.set("distinct", exp.Distinct())
+    margins: list[str | None] = []
+    for each in list(select.expressions):
+        half = None if distinct else margin(each, name, turner.calls)
+        margins.append(None if half is None else ctx.fresh("margin"))
+        if half is not None:
+            select.append("expressions", exp.alias_(half, margins[-1], quoted=True))
+    ctx.measures.append(
+        Measure(
+            name,
+            source.relation,
+            tuple(named for _, named in keys),
+            tuple(turner.calls),
+            ctx.span(node.args.get("group")) or ctx.span(node),
+        )
+    )
+    return Open(select, tuple(columns), tuple(margins), released=True)
+
+
+def released_call(ctx: Context, call: AggregateCall, owned: Owned) -> AggregateCall:
+    if call.function in ("min", "max"):
+        raise refuse(
+            "D253",
+            f"{call.function.upper()} at the release point is not answered yet",
+            call.span,
+            label="the extreme value is one unit's exact value",
+            help="ask for AVG, or count the rows above a limit: COUNT(*) FILTER (WHERE x > 100)",
+        )
+    if not call.distinct:
+        return call
+    if call.function == "count" and isinstance(call.argument, Ref) and call.argument.name in owned.units:
+        return AggregateCall("", "count_units", None, True, call.condition, call.span)
+    refuse_distinct(ctx, call)
+
+
+def refuse_identity(ctx: Context, source: Private, keys: list[tuple[exp.Expr, Named]]) -> None:
+    secret = identifying(source.relation)
+    for node, named in keys:
+        if refs(named.scalar) & secret:
+            raise refuse(
+                "D403",
+                f"this key tells one {ctx.known.unit} from another",
+                ctx.span(node),
+                label=f"every group would be about one {ctx.known.unit}",
+                help=f"group by something that many {ctx.known.unit}s share, and aggregate",
+            )

@@ -1,0 +1,60 @@
+"""Private rows between clauses: projected with their unit, grouped by plain values, never picked."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from sqlglot import exp
+
+from dpsql.bind.context import Context
+from dpsql.bind.names import Scope, Visible
+from dpsql.bind.scalars import Scalars
+from dpsql.bind.sources import Private
+from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import fact_of
+from dpsql.ir.column import Kind
+from dpsql.ir.relation import (
+    Named,
+    Project,
+    Relation,
+)
+from dpsql.ir.scalar import Ref, Scalar
+
+_GROUPABLE = frozenset(Kind) - {Kind.INTERVAL, Kind.OPAQUE, Kind.NULL}
+
+
+def selected(ctx: Context, relation: Relation, names: list[str], scalars: list[Scalar]) -> Private:
+    """A projection to these outputs, the hidden unit column always among them."""
+    owned = ownership_of(relation)
+    assert isinstance(owned, Owned)
+    hidden = ctx.fresh(owned.unit)
+    columns, visible = [Named(hidden, Ref(owned.unit))], []
+    for name, scalar in zip(names, scalars, strict=True):
+        if isinstance(scalar, Ref) and scalar.name in owned.units:
+            visible.append(Visible("", name, Ref(hidden)))
+            continue
+        columns.append(Named(ctx.fresh(name), scalar))
+        visible.append(Visible("", name, Ref(columns[-1].name)))
+    return Private(Project(relation, tuple(columns)), Scope(tuple(visible)))
+
+
+def refuse_picking(ctx: Context, node: exp.Expr) -> NoReturn:
+    raise refuse(
+        "D252",
+        "ORDER BY, LIMIT and OFFSET would pick single private rows",
+        ctx.span(node),
+        help="order and limit the released groups, outside the aggregate",
+    )
+
+
+def groupable(ctx: Context, keys: list[tuple[exp.Expr, Named]], scalars: Scalars) -> None:
+    for node, named in keys:
+        fact = fact_of(named.scalar, scalars.facts)
+        if fact.type.kind not in _GROUPABLE:
+            raise refuse(
+                "D205",
+                f"{fact.type.sql} values cannot be grouped",
+                ctx.span(node),
+                help="cast the column to text or a number first",
+            )
