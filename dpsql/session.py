@@ -57,7 +57,7 @@ class Session:
                 f"the policy {self.policy.name} knows no analyst {analyst}",
                 help=f"the owner adds [analysts.{analyst}] with an epsilon of their own",
             )
-        self.engine: Engine = open_database(database)
+        self.engine: Engine = open_database(database, self.policy.timezone)
         try:
             self.ledger = Ledger.open(ledger, self._promise(), self._granted())
             try:
@@ -69,7 +69,7 @@ class Session:
             self.engine.close()
             raise
         self.version = f"{self.engine.version()}:{digest(self.policy)}"
-        self.sealed = Sealed(self._public_rows)
+        self.sealed = Sealed(self._public_rows, self.policy.timezone)
 
     # ---- opening -----------------------------------------------------------------------------------
 

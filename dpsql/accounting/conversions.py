@@ -17,6 +17,7 @@ import decimal
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from dpsql.accounting.rounding import at_most
 from dpsql.mechanisms import at_least
@@ -50,6 +51,7 @@ def _log_tail(x: float) -> float:
     return -x * x / 2 - math.log(x * math.sqrt(2 * math.pi)) + math.log1p(series)
 
 
+@lru_cache(maxsize=256)
 def analytic_sigma(epsilon: float, delta: float) -> float:
     """The smallest deviation with gaussian_delta <= delta, for it and for what rounds to nearly it."""
     _check(epsilon, delta)
@@ -69,6 +71,7 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
     return high
 
 
+@lru_cache(maxsize=256)
 def zcdp_eps(rho: float, delta: float) -> float:
     """The epsilon for which rho-zCDP is (epsilon, delta)-private (Canonne, Kamath, Steinke 2020, prop. 12).
 
@@ -84,6 +87,7 @@ def zcdp_eps(rho: float, delta: float) -> float:
     return max(0.0, epsilon_at(b) + (b + 1) * rho * _ULPS + _excess_error(delta, b))
 
 
+@lru_cache(maxsize=256)
 def zcdp_rho(epsilon: float, delta: float) -> float:
     """The largest rho with zcdp_eps(rho, delta) <= epsilon."""
     _check(epsilon, delta)
@@ -130,6 +134,7 @@ def laplace_rho(eps0: Fraction) -> Fraction:
     return min(Fraction(_DIGITS.add(_DIGITS.subtract(x, decimal.Decimal(1)), power)), eps0 * eps0 / 2)
 
 
+@lru_cache(maxsize=256)
 def laplace_eps0(rho: Fraction) -> float:
     """The eps0 of Laplace noise that costs at most rho: between sqrt(2 rho) and rho + sqrt(2 rho)."""
     low = math.sqrt(2 * at_most(rho)) * (1 - _ULPS)

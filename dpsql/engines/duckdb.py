@@ -26,7 +26,8 @@ import duckdb
 import numpy as np
 from sqlglot import exp, parse_one
 
-from dpsql.engines.sql import TEXTED, measure_sql, quote, table_sql
+from dpsql.engines.cells import measure_sql
+from dpsql.engines.sql import TEXTED, quote, table_sql
 from dpsql.errors import refuse
 from dpsql.ir.column import Interval, Kind, Value, type_named
 from dpsql.ir.plan import Planned
@@ -70,7 +71,7 @@ def _lock_down(connection: duckdb.DuckDBPyConnection) -> None:
 class DuckDB:
     """One open database file."""
 
-    def __init__(self, path: Path, threads: int | None = None) -> None:
+    def __init__(self, path: Path, timezone: str = "UTC", threads: int | None = None) -> None:
         self._path = path
         self._lock = threading.RLock()
         config: dict[str, str | bool | int | float | list[str]] = {
@@ -84,7 +85,7 @@ class DuckDB:
             self._header = self._read_header()
             with _OPENING:
                 self._connection = duckdb.connect(str(path), read_only=True, config=config)
-                _lock_down(self._connection)
+                _lock_down(self._connection, timezone)
         except (duckdb.Error, OSError) as error:
             raise self._unopened(error) from None
 
@@ -281,6 +282,6 @@ def _collations(sql: str) -> dict[str, str]:
     return found
 
 
-def open_database(path: Path) -> DuckDB:
-    """The engine for a database file."""
-    return DuckDB(path)
+def open_database(path: Path, timezone: str) -> DuckDB:
+    """The engine for a database file; time zones are the policy's, never the session's."""
+    return DuckDB(path, timezone)

@@ -21,6 +21,7 @@ from dpsql.functions.conversion import converted
 from dpsql.functions.intervals import minus_result, minus_sql, plus_result, plus_sql
 from dpsql.functions.ranges import (
     any_null,
+    as_double,
     corners,
     in_decimals,
     known,
@@ -155,8 +156,8 @@ def _in(
 ) -> Interval:
     """The operation's range, computed in numbers of the target's kind."""
     if target.kind is Kind.FLOAT:
-        one, other = (within(target, ask(each), True) for each in (left, right))
-        return corners(operation, *(known(Argument(fact)) for fact in (one, other)))
+        facts = [within(target, as_double(each.type, ask(each)), True) for each in (left, right)]
+        return corners(operation, *(known(Argument(fact)) for fact in facts))
     return corners(operation, ask(left), ask(right))
 
 

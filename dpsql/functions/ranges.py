@@ -140,6 +140,15 @@ def outward(interval: Interval, slack: float = 1e-14) -> Interval:
     )
 
 
+def as_double(type: Type, interval: Interval) -> Interval:
+    """The range of numbers of this type as DOUBLEs: DuckDB rounds those of many digits twice."""
+    scale = decimal_size(type)[1] if type.kind is Kind.DECIMAL else 0
+    size = max(abs(interval.low), abs(interval.high)) * 10.0**scale
+    if type.kind is Kind.FLOAT or (size < 2.0**53 and scale <= 22):
+        return Interval(float(interval.low), float(interval.high))
+    return outward(interval, 1e-15)
+
+
 def in_decimals(operation: Callable[[Any, Any], Any]) -> Callable[[Number, Number], Number]:
     """The operation on exact decimals, for ends that DECIMAL columns can reach."""
 

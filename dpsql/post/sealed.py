@@ -34,8 +34,8 @@ def quote(name: str) -> str:
 class Sealed:
     """The engine for everything above the release point."""
 
-    def __init__(self, public: PublicRows) -> None:
-        self._public, self._loaded = public, set[str]()
+    def __init__(self, public: PublicRows, timezone: str = "UTC") -> None:
+        self._public, self._loaded, self._timezone = public, set[str](), timezone
         self._lock = threading.RLock()
         self._connection: duckdb.DuckDBPyConnection | None = None
 
@@ -50,7 +50,7 @@ class Sealed:
                 },
             )
             for setting in (
-                "SET TimeZone = 'UTC'",
+                f"SET TimeZone = '{self._timezone}'",
                 "SET enable_progress_bar = false",
                 "SET temp_directory = ''",
                 "SET python_enable_replacements = false",
