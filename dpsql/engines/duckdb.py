@@ -53,14 +53,22 @@ def _spill_folder() -> str:
     return folder
 
 
-def _lock_down(connection: duckdb.DuckDBPyConnection) -> None:
+def _lock_down(connection: duckdb.DuckDBPyConnection, timezone: str) -> None:
     """The same walls for every connection to the file; the first one sets them, and nobody lifts them."""
-    locked = connection.execute("SELECT current_setting('lock_configuration')").fetchall()
-    if locked[0][0]:
+    asked = "SELECT current_setting('lock_configuration'), current_setting('TimeZone')"
+    [(locked, zone)] = connection.execute(asked).fetchall()
+    if locked:
+        if zone != timezone:
+            connection.close()
+            raise refuse(
+                "D602",
+                f"the database is open in this process with the time zone {zone}",
+                help="close the other connection first, or use one policy",
+            )
         return
     connection.execute("SET enable_progress_bar = false")  # of each connection; a REPL has it on
     for setting in (
-        "TimeZone = 'UTC'",
+        f"TimeZone = '{timezone}'",
         "python_enable_replacements = false",
         "enable_external_access = false",
         "lock_configuration = true",
@@ -282,6 +290,6 @@ def _collations(sql: str) -> dict[str, str]:
     return found
 
 
-def open_database(path: Path, timezone: str) -> DuckDB:
+def open_database(path: Path, timezone: str = "UTC") -> DuckDB:
     """The engine for a database file; time zones are the policy's, never the session's."""
     return DuckDB(path, timezone)
