@@ -18,6 +18,7 @@ class Fresh:
         self._taken = {name.casefold() for name in taken}
 
     def __call__(self, base: str) -> str:
+        base = "".join(char for char in base if char.isprintable()).strip() or "column"
         name, number = base, 1
         while name.casefold() in self._taken:
             number += 1

@@ -19,5 +19,5 @@ def output_name(node: exp.Expr) -> str:
     if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
         return "count_star()"
     if isinstance(node, exp.Literal):
-        return str(node.this)
+        return f"'{node.this}'" if node.is_string else str(node.this)
     return str(node.sql(dialect="duckdb", normalize_functions="lower"))

@@ -32,6 +32,7 @@ from dpsql.ir.column import (
     Value,
     range_of,
     type_range,
+    unique,
 )
 from dpsql.ir.relation import (
     Aggregate,
@@ -223,7 +224,7 @@ def _midnight(fact: Fact, other: Fact, limit: Interval) -> Interval:
 
 def _one_of(facts: dict[str, Fact], name: str, values: tuple[Value, ...]) -> None:
     fact = facts[name]
-    kept = values
+    values = kept = unique(values)
     if isinstance(fact.domain, Categories):
         kept = tuple(value for value in fact.domain.values if value in values)
     numbers = [number for value in values if (number := _as_number(value)) is not None]

@@ -93,6 +93,15 @@ def constant(literal: Literal) -> Argument:
     return Argument(literal_fact(literal), literal)
 
 
+def fits(value: Value, own: Type) -> bool:
+    """Whether a column of this type can hold the value at all."""
+    try:
+        literal_sql(Literal(value, own))
+    except Unfit:
+        return False
+    return True
+
+
 def literal_sql(literal: Literal) -> str:
     """SQL of exactly this value and own."""
     value, own = literal.value, literal.type

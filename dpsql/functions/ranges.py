@@ -81,10 +81,10 @@ def within(type: Type, interval: Interval, nullable: bool) -> Fact:
     match type.kind:
         case Kind.INTEGER | Kind.DECIMAL:
             whole = type_range(type)
+            if max(low, whole.low) > min(high, whole.high):
+                low = high = 0
             low = low if low == -math.inf else max(low, whole.low)
             high = high if high == math.inf else min(high, whole.high)
-            if not low <= high:
-                low = high = 0
             if type.kind is Kind.INTEGER:
                 low, high = _whole(low), _whole(high)
             else:

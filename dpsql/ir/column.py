@@ -190,6 +190,11 @@ def decimal_size(type: Type) -> tuple[int, int]:
     return int(width), int(scale or 0)
 
 
+def unique(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    """The values without repetitions, as SQL sees them: 1 and 1.0 are one value, 1 and true are two."""
+    return tuple({(isinstance(value, bool), value): value for value in values}.values())
+
+
 def as_text(end: Number, type: Type) -> str:
     """An end of a range as people write it: dates as dates."""
     if type.kind is Kind.DATE and abs(end) < 700_000:

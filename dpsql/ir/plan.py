@@ -14,7 +14,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.ir.column import Column, Type, Value
+from dpsql.ir.column import Column, Type, Value, unique
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.relation import AggregateCall, Named, Relation
 from dpsql.ir.scalar import Scalar
@@ -135,9 +135,16 @@ class Noise:
 
 @dataclass(frozen=True, slots=True)
 class PublicKeys:
-    """Every combination of these values is shown, empty or not (one list per key)."""
+    """Every combination of these values is shown, empty or not (one list per key).
+
+    No value is listed twice: a group that is shown twice would get two draws of noise for one price.
+    """
 
     domains: tuple[tuple[Value, ...], ...]
+
+    def __post_init__(self) -> None:
+        if any(len(unique(values)) < len(values) for values in self.domains):
+            raise ValueError("a public key lists a value twice")
 
 
 @dataclass(frozen=True, slots=True)

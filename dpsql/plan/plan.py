@@ -17,7 +17,8 @@ from dpsql.accounting import Accountant, Allowance, Budget
 from dpsql.errors import Error, refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import Categories, Column, Domain, Listed, Value
+from dpsql.functions.literals import fits
+from dpsql.ir.column import Categories, Column, Domain, Listed, Type, Value, unique
 from dpsql.ir.event import ThresholdEvent
 from dpsql.ir.plan import (
     KeyRule,
@@ -186,7 +187,8 @@ class _Planner:
 
     def _rule(self, clip: _Clip, noise: Noise, groups: int | None) -> KeyRule:
         if self.lists is not None:
-            return PublicKeys(tuple(self._listed(domain, null) for domain, null in self.lists))
+            pairs = zip(self.lists, self.columns, strict=True)
+            return PublicKeys(tuple(self._listed(*domain, column.fact.type) for domain, column in pairs))
         a = self.allowance
         delta = a.laplace_delta if noise.mechanism == "laplace" else a.gaussian_delta
         assert delta is not None
@@ -194,7 +196,7 @@ class _Planner:
         steps = steps_for(noise.mechanism, noise.scale, GRID, clip.steps, clip.norm, groups, delta)
         return Threshold(self.measure.units, steps, steps / GRID, ThresholdEvent(delta))
 
-    def _listed(self, domain: Domain, null: bool) -> tuple[Value, ...]:
+    def _listed(self, domain: Domain, null: bool, type: Type) -> tuple[Value, ...]:
         match domain:
             case Categories(values):
                 found: tuple[Value, ...] = values
@@ -202,8 +204,8 @@ class _Planner:
                 found = self.values(table, column)
             case _:
                 raise AssertionError("a public key has a list")
-        found = tuple(each for each in found if each is not None)
-        return (*found, None) if null else found
+        present = tuple(each for each in unique(found) if each is not None and fits(each, type))
+        return (*present, None) if null else present
 
 
 def _root(square: int) -> int:

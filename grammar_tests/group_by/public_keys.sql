@@ -99,3 +99,15 @@ SELECT COUNT(*) AS n FROM patients GROUP BY ();
 -- case: a parenthesised list of keys
 -- outcome: accepted
 SELECT status, AVG(amount) AS mean_amount FROM sales.orders GROUP BY (status);
+
+-- case: a value listed twice is one group
+-- outcome: accepted
+SELECT ward, COUNT(*) AS n FROM patients WHERE ward IN ('A', 'B', 'A') GROUP BY ward;
+
+-- case: a number listed twice in two spellings
+-- outcome: accepted
+SELECT age, COUNT(*) AS n FROM patients WHERE age IN (40, 40.0, 41, 9223372036854775807) GROUP BY age;
+
+-- case: an empty text as a key
+-- outcome: accepted
+SELECT '', COUNT(*) FROM patients GROUP BY '';
