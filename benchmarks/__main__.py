@@ -39,6 +39,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("names", nargs="*", metavar="name", help=f"of {', '.join(QUESTIONS)}; none is all")
     parser.add_argument("--quick", action="store_true", help="small data and few runs")
     parser.add_argument("--save", action="store_true", help="write benchmarks/results/<name>.json")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="where to write them instead")
     parser.add_argument("--scale", type=float, default=0.1, help="TPC-H's scale factor (default 0.1)")
     chosen = parser.parse_args(arguments)
     unknown = sorted(set(chosen.names) - set(QUESTIONS))
@@ -56,15 +57,15 @@ def main(arguments: list[str]) -> int:
             report: Report = module.run(setting)
             print(f"{report}\n\n({time.perf_counter() - start:.0f} s)\n", flush=True)
             if chosen.save:
-                _save(name, command, report)
+                _save(chosen.results, name, command, report)
     return 0
 
 
-def _save(name: str, command: str, report: Report) -> None:
-    RESULTS.mkdir(exist_ok=True)
+def _save(folder: Path, name: str, command: str, report: Report) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
     kept = {"command": command, "at": _now(), "machine": machine(), "versions": versions()}
     text = json.dumps(kept | report.to_dict(), indent=1, default=_plain)
-    (RESULTS / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
 
 def _now() -> str:

@@ -6,11 +6,11 @@ import datetime
 import os
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeVar
 
 from dpsql.errors import Error, InterfaceError, InternalError, NotSupportedError, refuse
 from dpsql.explain import Explanation, explain
@@ -138,7 +138,7 @@ class Connection:
     """A database under its policy. Safe to share between threads; one query runs at a time."""
 
     def __init__(self, database: Path, policy: Path, ledger: Path, analyst: str | None) -> None:
-        self._session: Session | None = Session(database, policy, ledger, analyst)
+        self._session: Session | None = _guarded(lambda: Session(database, policy, ledger, analyst))
         self._lock = threading.RLock()
         self.analyst = analyst
         self.ledger_created = self._session.ledger.created
@@ -154,19 +154,25 @@ class Connection:
     def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Answer:
         """Answer one query, paying ``epsilon`` (the policy's default price if it is left out)."""
         session = self._open()
-        with self._lock, _ours():
-            return answer(session, Source(_text(sql)), _values(parameters), epsilon)
+        source, values = Source(_text(sql)), _values(parameters)
+        with self._lock:
+            return _guarded(lambda: answer(session, source, values, epsilon))
 
     def explain(
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
     ) -> Explanation:
         """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
         session = self._open()
-        with self._lock, _ours():
-            plan = planned(session, Source(_text(sql)), _values(parameters), session.terms(epsilon))
+        source, values = Source(_text(sql)), _values(parameters)
+
+        def explained() -> Explanation:
+            plan = planned(session, source, values, session.terms(epsilon))
             for stage in plan.stages:
                 session.sealed.check(stage)
             return explain(plan, session.known, session.policy.unit.name, session.engine.measure_sql)
+
+        with self._lock:
+            return _guarded(explained)
 
     @property
     def budget(self) -> Balance:
@@ -324,22 +330,24 @@ class Cursor:
         self.close()
 
 
-class _ours:
-    """Whatever goes wrong inside is ours: coded, with no cause and no traceback that could hold data."""
+T = TypeVar("T")
 
-    def __enter__(self) -> None:
-        return None
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if error is None or isinstance(error, Error | KeyboardInterrupt | SystemExit | GeneratorExit):
-            return
-        raise InternalError(
+def _guarded(step: Callable[[], T]) -> T:
+    """What goes wrong inside leaves as one of our errors, without a cause or frames that hold data."""
+    failure: Error
+    try:
+        return step()
+    except Error as error:
+        failure = error
+    except Exception as error:  # a bug of ours: its words may hold data
+        failure = InternalError(
             "D901",
             f"an error of dpsql's own ({type(error).__name__})",
             help="what was debited stays debited; please report the query",
-        ) from None
+        )
+    failure.__cause__ = failure.__context__ = failure.__traceback__ = None
+    raise failure
 
 
 def _text(sql: object) -> str:

@@ -70,18 +70,20 @@ def planned(office: Office, source: Source, parameters: Sequence[Value], terms: 
 def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Answer:
     """Text -> Answer."""
     what = planned(office, source, parameters, office.terms(epsilon))
+    measures = [each for stage in what.stages for each in stage.measures]
     types = [office.sealed.check(stage) for stage in what.stages]
     if not what.events:
         return _post(office, what, what.stages[-1], [], types[-1], cost=0.0, repeated=False)
+    for each in measures:
+        office.engine.measure_sql(each)  # what cannot be printed is not paid for
     receipt = office.pay(what)
     repeated = receipt.answer is not None
     if receipt.answer is None:
         stored = office.store(receipt, to_bytes(_released(office, what)))
     else:
         stored = receipt.answer
-    measures = [each for stage in what.stages for each in stage.measures]
     tables = from_bytes(stored, [len(each.measure.statistics) for each in measures])
-    cost = 0.0 if repeated else what.epsilon
+    cost = 0.0 if repeated and not receipt.joined else what.epsilon
     return _post(office, what, what.stages[-1], tables, types[-1], cost, repeated)
 
 

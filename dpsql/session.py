@@ -6,7 +6,7 @@ what fails is the owner's to see and to mend, and nothing is answered before tha
 
 from __future__ import annotations
 
-import math
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -139,13 +139,13 @@ class Session:
     def terms(self, epsilon: float | None) -> Terms:
         rule = self.policy.query
         price = rule.epsilon if epsilon is None else epsilon
-        if type(price) not in (int, float) or not 0 < price < math.inf:
+        if type(price) not in (int, float) or not 0 < price <= sys.float_info.max:
             raise refuse(
                 "D503",
                 "a price must be a finite positive number",
                 label=f"this one is a {type(price).__name__}"
                 if type(price) not in (int, float)
-                else f"this one is {price}",
+                else "this one is not",
                 help="give an epsilon such as 0.1",
             )
         if price > rule.max_epsilon:

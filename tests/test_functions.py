@@ -283,7 +283,9 @@ def _nested() -> Iterator[str]:
         "e = 'lo' OR e = 'zz'", "e IS NULL", "least(i, j, 3)", "greatest(NULL, i)", "coalesce(b, FALSE)",
         "(i > 2)::INTEGER", "b::INTEGER + i", "round(p * q, 2)", "round(x, 2) = 0.1",
         "round(q) = nullif(uh, 0)", "round(w) = h", "h + round(q)", "uh * round(q)",
-        "(p + 99999999999999999999) - 99999999999999999999", "ln(x * 0)::INTEGER + i", "i % 2 = 0",
+        "(p + 99999999999999999999) - 99999999999999999999", "ln(x * 0)::INTEGER + i",
+        "greatest(k, 99999999999999999999)::INTEGER * q",
+        "least(ui, 99999999999999999999) * (99999999999999999999 + i)", "i % 2 = 0",
         "epoch(ts - d2)",
         "least(greatest(x, 0), 3)", "CASE i WHEN 3 THEN 'three' ELSE 'other' END", "i IS NOT DISTINCT FROM j",
     )  # fmt: skip
@@ -447,7 +449,7 @@ FORMS = (
 )  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=250, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_nested_expressions(database: duckdb.DuckDBPyConnection, data: st.DataObject) -> None:
     """Two or three calls inside each other, over any column: total, typed, inside the range."""
@@ -470,8 +472,9 @@ def test_nested_expressions(database: duckdb.DuckDBPyConnection, data: st.DataOb
             assert value is None or _inside(value, fact), (value, fact)
 
 
-# DuckDB gives a type here that does not hold the values, or wraps around
-ODD = {"2 - uh", "0 - uh", "- 5 + uh"}
+# DuckDB gives a type here that does not hold the values, or wraps around; the last one has two HUGEINT
+# factors of which one has more than 19 digits, which we cut to NULL
+ODD = {"2 - uh", "0 - uh", "least(ui, 99999999999999999999) * (99999999999999999999 + i)"}
 
 
 def _odd(text: str) -> bool:

@@ -149,7 +149,8 @@ def test_another_analyst_shares_the_noise_and_pays_for_seeing_it(ledger: Ledger)
     assert ledger.stored("d0", "v1", "bob") is None
     bob = ledger.debit_or_join(replace(ASKED, analyst="bob"))
     assert (bob.debit_id, bob.answer) == (ana.debit_id, b"noisy")
-    assert ledger.stored("d0", "v1", "bob") == bob
+    assert bob.joined
+    assert ledger.stored("d0", "v1", "bob") == replace(bob, joined=False)
     assert ledger.debit_or_join(replace(ASKED, analyst="bob")) == bob
     assert ledger.spent() == ledger.spent("ana") == ledger.spent("bob") == Spent(7, 0)
     ledger.debit_or_join(replace(ASKED, analyst="bob", digest="d1", price=Spent(490)))  # 500 - 497 = 3
@@ -385,7 +386,7 @@ with Ledger.open(path, promise, granted, patience=60) as ledger:
             assert ledger.spent() == Spent(3 * len(kept))
         assert debits <= {entry.id for entry in kept}
         assert answers <= {entry.id for entry in kept if entry.answered}
-    assert len(debits) > 15
+    assert len(debits) > 3
 
 
 def test_a_killed_query_is_completed_without_a_second_debit(path: Path) -> None:

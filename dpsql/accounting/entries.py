@@ -57,11 +57,15 @@ class Debit:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A debit made before; without an answer it was paid for and never completed."""
+    """A debit made before; without an answer it was paid for and never completed.
+
+    ``joined`` says that somebody else paid the database for it, and this analyst's own account just did.
+    """
 
     debit_id: int
     answer: bytes | None
     price: Spent
+    joined: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ who joins another's debit pays from their own share only, for the database lost 
 from __future__ import annotations
 
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 
@@ -91,6 +91,7 @@ class Ledger:
                 if named is not None:
                     account.afford(named, paid.price)
                 pen.append({"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id})
+                return replace(self._stored(paid), joined=named is not None)
             return self._stored(paid)
 
     def store(self, debit_id: int, answer: bytes) -> bytes:

@@ -45,7 +45,10 @@ Groups = dict[tuple[object, ...], tuple[int, ...]]
 
 def _sums(each: Planned, exact: ExactTable) -> Groups:
     groups, sums = completed(exact, each)
-    return {_comparable(group): tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)}
+    found = {_comparable(group): tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)}
+    if len(found) < len(groups):
+        raise AssertionError("a group is measured twice")
+    return found
 
 
 def _comparable(group: tuple[object, ...]) -> tuple[object, ...]:

@@ -10,10 +10,14 @@ from sqlglot import exp
 from dpsql.bind.given import Evaluate
 from dpsql.bind.names import Fresh
 from dpsql.bind.sources import Open, Private
+from dpsql.errors import refuse
 from dpsql.ir.plan import Measure
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known
+
+MOST_SCANS = 100
+MOST_NODES = 20_000
 
 
 @dataclass(slots=True)
@@ -41,9 +45,21 @@ class Context:
     measures: list[Measure] = field(default_factory=list)
     tables: dict[str, None] = field(default_factory=dict)
     recursive: set[str] = field(default_factory=set)
+    scans: int = 0
 
     def query(self, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
         return self.bound(self, node, env)
+
+    def count_scan(self, span: Span | None) -> None:
+        """A CTE used twice in each of twenty others would be read a million times."""
+        self.scans += 1
+        if self.scans > MOST_SCANS:
+            raise refuse(
+                "D103",
+                f"the query reads more than {MOST_SCANS} tables, its CTEs written out",
+                span,
+                help="use each CTE once or twice, and split the query",
+            )
 
     def span(self, node: exp.Expr | None) -> Span | None:
         return None if node is None else span_of(node, self.text)

@@ -38,10 +38,12 @@ def join(
     assert private_first, "the kept side of an outer join is private"
     if isinstance(ours, Owned) and isinstance(theirs, Owned):
         condition = _with_equal_units(left, ours, right, theirs, condition, span, unit)
+        _check_fan_out(ours.fan * theirs.fan, span)
     elif isinstance(ours, Owned) != isinstance(theirs, Owned):
         owned = ours if isinstance(ours, Owned) else theirs
         assert isinstance(owned, Owned)
-        _check_fan_out(owned, right if owned is ours else left, condition, span)
+        public, private = (right, left) if owned is ours else (left, right)
+        _check_fan_out(owned.fan * fan_out(public, private, condition), span)
     return Join(kind, left, right, condition, span)
 
 
@@ -58,8 +60,8 @@ def _with_equal_units(
     if any(_equates(part, ours, theirs) for part in parts):
         return all_of(parts) or parts[0]
     determined = any(
-        key <= pinned_columns(side, condition) and not key <= owned.units
-        for side, owned in ((left, ours), (right, theirs))
+        key <= pinned_columns(side, other, condition) and not key <= owned.units
+        for side, other, owned in ((left, right, ours), (right, left, theirs))
         for key in owned.keys
     )
     if not determined:
@@ -82,14 +84,14 @@ def _equates(part: Scalar, ours: Owned, theirs: Owned) -> bool:
             return False
 
 
-def _check_fan_out(owned: Owned, public: Relation, condition: Scalar | None, span: Span | None) -> None:
-    times = fan_out(public, condition)
-    if times * owned.fan > FAN_OUT:
+def _check_fan_out(times: int, span: Span | None) -> None:
+    """Public rows multiply one private row up to a limit, all joins together."""
+    if times > FAN_OUT:
         raise refuse(
             "D303",
-            f"this join may multiply one private row up to {times * owned.fan:,} times",
+            f"this join may multiply one private row up to {times:,} times",
             span,
-            label=f"the public side has {times:,} rows and no declared key is matched",
+            label="no declared key of the public side is matched",
             help=f"join on the public table's declared key, or on a table of at most {FAN_OUT:,} rows",
         )
 

@@ -52,6 +52,19 @@ def exactly(bound: Open, fresh: Fresh) -> exp.Expr:
     return exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)))
 
 
+def renamed(bound: Open, names: tuple[str, ...], fresh: Fresh) -> Open:
+    """The same with its first columns under other names: WITH t(a, b) AS ..."""
+    alias = fresh("sub")
+    columns = names + bound.columns[len(names) :]
+    listed = [
+        exp.alias_(column(old, alias), new, quoted=True)
+        for old, new in zip(bound.columns, columns, strict=True)
+    ]
+    listed += [column(each, alias) for each in bound.margins if each is not None]
+    tree = exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)))
+    return Open(tree, columns, bound.margins, None, bound.released)
+
+
 def wrapped(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Open:
     """(SELECT ...) ORDER BY ... LIMIT ...: the clauses around a parenthesised query."""
     alias = fresh("sub")

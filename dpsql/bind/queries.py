@@ -7,13 +7,14 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context, Cte
+from dpsql.bind.context import MOST_NODES, Context, Cte
 from dpsql.bind.names import Scope, Visible
 from dpsql.bind.opened import (
     exactly,
     identifier,
     open_set_operation,
     open_table,
+    renamed,
     replace_queries,
     wrapped,
 )
@@ -127,7 +128,9 @@ def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Op
     plain_table(ctx, node)
     cte = env.get(node.name.casefold()) if not node.db else None
     if cte is not None:
+        ctx.count_scan(ctx.span(node))
         return cte_source(ctx, cte)
+    ctx.count_scan(ctx.span(node))
     name = node.name if node.db.casefold() in ("", "main") else f"{node.db}.{node.name}"
     known = ctx.known.table(name)
     if known is None:
@@ -192,7 +195,14 @@ def cte_source(ctx: Context, cte: Cte) -> Private | Open:
         bound = ctx.query(cte.node, cte.env)
         if isinstance(bound, Private):
             return Private(bound.relation, bound.scope.under("", cte.names)) if cte.names else bound
-        cte.opened = bound
+        if sum(1 for _ in bound.tree.walk()) > MOST_NODES:
+            raise refuse(
+                "D103",
+                "the query grows too large, its CTEs written out",
+                ctx.span(cte.node),
+                help="use each CTE once or twice, and split the query",
+            )
+        cte.opened = renamed(bound, cte.names, ctx.fresh) if cte.names else bound
     return cte.opened
 
 

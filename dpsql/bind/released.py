@@ -16,7 +16,7 @@ from dpsql.bind.names import Fresh
 from dpsql.bind.scalars import Scalars
 from dpsql.errors import Error, refuse
 from dpsql.ir.relation import AggregateCall, Named
-from dpsql.ir.scalar import Ref, Scalar
+from dpsql.ir.scalar import Scalar
 from dpsql.parse.spans import span_of
 
 _ARITHMETIC = (
@@ -60,7 +60,10 @@ class Released:
         subquery: Callable[[exp.Expr], exp.Expr],
         fresh: Fresh,
     ) -> None:
-        self.text, self.name, self.scalars, self.keys = text, name, scalars, keys
+        self.text, self.name, self.scalars = text, name, scalars
+        self._written = {_bare(written): named.name for written, named in reversed(keys)}
+        self._meant = {named.scalar: named.name for _, named in reversed(keys)}
+        self._kinds = {type(_bare(written)) for written, _ in keys}
         self._aggregate, self._subquery, self._fresh = aggregate, subquery, fresh
         self.calls: list[AggregateCall] = []
         self.aliases: set[str] = set()
@@ -114,21 +117,17 @@ class Released:
         return named.name
 
     def _key(self, node: exp.Expr) -> str | None:
-        for written, named in self.keys:
-            if node == written:
-                return named.name
-            if isinstance(node, exp.Column) and isinstance(named.scalar, Ref):
-                if isinstance(node.this, exp.Identifier) and self._is(node, named.scalar):
-                    return named.name
-            elif type(node) is type(_bare(written)) and not isinstance(node, exp.Column | exp.Literal):
-                scalar = self._maybe(node)
-                if scalar is not None and scalar == named.scalar:
-                    return named.name
-        return None
-
-    def _is(self, node: exp.Column, scalar: Ref) -> bool:
-        found = self.scalars.scope.find(node.name, node.table)
-        return len(found) == 1 and found[0].scalar == scalar
+        """The key that an expression is: written alike, or meaning the same."""
+        if node in self._written:
+            return self._written[node]
+        if isinstance(node, exp.Column):
+            plain = isinstance(node.this, exp.Identifier)
+            found = self.scalars.scope.find(node.name, node.table) if plain else ()
+            return self._meant.get(found[0].scalar) if len(found) == 1 else None
+        if type(node) not in self._kinds or isinstance(node, exp.Literal):
+            return None
+        scalar = self._maybe(node)
+        return None if scalar is None else self._meant.get(scalar)
 
     def _maybe(self, node: exp.Expr) -> Scalar | None:
         try:

@@ -23,6 +23,7 @@ from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
 
+MOST_LISTED = 998
 _OTHERWISE = "check the types of the arguments, and CAST where they differ"
 
 
@@ -99,6 +100,13 @@ class Scalars:
     def _public_list(self, node: exp.In) -> Scalar:
         query = node.args["query"]
         listed = self.constants(query)
+        if len(listed) > MOST_LISTED:
+            raise refuse(
+                "D103",
+                f"this list has more than {MOST_LISTED} values",
+                self.span(node),
+                help="join with the public table on its declared key",
+            )
         if not listed:
             return Literal(False, BOOLEAN, self.span(node))
         subject = self._bind(node.this)
@@ -115,6 +123,13 @@ class Scalars:
 
     def _call(self, node: exp.Expr) -> Scalar:
         self._refuse_misplaced(node)
+        if isinstance(node, exp.In) and len(node.expressions) > MOST_LISTED:
+            raise refuse(
+                "D103",
+                f"this list has more than {MOST_LISTED} values",
+                self.span(node),
+                help="use a range (BETWEEN), or a public table of the values: IN (SELECT ...)",
+            )
         reading = read(node)
         if reading is None or reading.name not in shelf():
             name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.upper()

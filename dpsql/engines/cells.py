@@ -19,7 +19,7 @@ from typing import assert_never
 from dpsql.engines.sql import TEXTED, key_sql, quote, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
-from dpsql.ir.column import Fact, Kind, Type, Value
+from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value
 from dpsql.ir.plan import Norm, Part, Planned, PublicKeys, Shape, Statistic, Threshold
 from dpsql.ir.scalar import Literal, Scalar
 
@@ -208,8 +208,10 @@ def _inside(planned: Planned, row: _Row) -> list[str]:
         present = [value for value in values if value is not None]
         if len(present) > 1_000 or column.fact.type.kind is Kind.BOOLEAN:
             continue
-        listed = ", ".join(constant_sql(value, column.fact.type) for value in present)
-        inside = f"{key} IN ({listed})" if present else "false"
+        own = column.fact.type
+        text = own.kind is Kind.TEXT  # an enum is compared as text: no constant is cast to it
+        listed = ", ".join(constant_sql(value, VARCHAR if text else own) for value in present)
+        inside = f"{f'CAST({key} AS VARCHAR)' if text else key} IN ({listed})" if present else "false"
         conditions.append(f"({inside} OR {key} IS NULL)" if None in values else inside)
     return conditions
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 from weakref import WeakKeyDictionary
 
-from dpsql.facts.names import names_of
+from dpsql.facts.types import type_of, types_of
+from dpsql.ir.column import Kind, Type
 from dpsql.ir.relation import Aggregate, Filter, Given, Join, JoinKind, Named, Project, Relation, Scan, Union
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
 
@@ -109,6 +110,7 @@ def _ownership(relation: Relation) -> Ownership:
                 frozenset((frozenset((unit,)),)),
                 names if whole else frozenset((unit,)),
                 frozenset((frozenset(each.name for each in keys),)),
+                owned.fan,
             )
         case Union(left, right):
             ours, theirs = ownership_of(left), ownership_of(right)
@@ -162,12 +164,12 @@ def _joined(join: Join) -> Ownership:
     inner = join.kind is JoinKind.INNER
     match left, right:
         case Public(), Public():
-            return Public(left.size * fan_out(join.right, join.condition))
+            return Public(left.size * fan_out(join.right, join.left, join.condition))
         case Owned(), Public():
-            return _multiplied(left, fan_out(join.right, join.condition))
+            return _multiplied(left, fan_out(join.right, join.left, join.condition))
         case Public(), Owned():
             assert inner, "the kept side of an outer join is private (checked when it was bound)"
-            return _multiplied(right, fan_out(join.left, join.condition))
+            return _multiplied(right, fan_out(join.left, join.right, join.condition))
         case Owned(), Owned():
             return _both(join, left, right)
         case _:
@@ -190,8 +192,8 @@ def _multiplied(owned: Owned, times: int) -> Owned:
 def _both(join: Join, left: Owned, right: Owned) -> Owned:
     """Two private sides joined on the unit: the rows of the many side, or the product."""
     inner = join.kind is JoinKind.INNER
-    one_right = _pins_a_key(right, join.right, join.condition)
-    one_left = _pins_a_key(left, join.left, join.condition)
+    one_right = _pins_a_key(right, join.right, join.left, join.condition)
+    one_left = _pins_a_key(left, join.left, join.right, join.condition)
     rows, at_most = _times(left.rows, right.rows), _times(left.at_most, right.at_most)
     if one_right:
         rows, at_most = left.rows, left.at_most
@@ -215,28 +217,47 @@ def _times(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first * max(1, second)
 
 
-def _pins_a_key(owned: Owned, side: Relation, condition: Scalar | None) -> bool:
+def _pins_a_key(owned: Owned, side: Relation, other: Relation, condition: Scalar | None) -> bool:
     """Whether one row of the other side meets at most one of this side (the units being equal)."""
-    pinned = pinned_columns(side, condition) | owned.units
+    pinned = pinned_columns(side, other, condition) | owned.units
     return any(key <= pinned for key in owned.row_keys)
 
 
-def pinned_columns(side: Relation, condition: Scalar | None) -> frozenset[str]:
-    """Columns of one side of a join that the condition makes equal to something from elsewhere."""
-    names = names_of(side)
+def pinned_columns(side: Relation, other: Relation, condition: Scalar | None) -> frozenset[str]:
+    """Columns of one side of a join that the condition makes equal to one value from elsewhere.
+
+    A comparison pins a column only if it tells all values of the column's type apart: compared as DOUBLE,
+    hundreds of whole numbers are equal to one.
+    """
+    types = types_of(side)
+    everywhere = {**types_of(other), **types}
     pinned: set[str] = set()
     for part in conjuncts(condition) if condition is not None else ():
         if isinstance(part, Call) and part.function == "=":
-            for column, other in (part.arguments, part.arguments[::-1]):
-                if isinstance(column, Ref) and column.name in names and not refs(other) & names:
+            for column, value in (part.arguments, part.arguments[::-1]):
+                if not isinstance(column, Ref) or column.name not in types or refs(value) & types.keys():
+                    continue
+                if _tells_apart(types[column.name], type_of(value, everywhere)):
                     pinned.add(column.name)
     return frozenset(pinned)
 
 
-def fan_out(public: Relation, condition: Scalar | None) -> int:
+_EXACT = frozenset("TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT".split())
+
+
+def _tells_apart(column: Type, value: Type) -> bool:
+    """Whether ``column = value`` is true for one value of the column's type at most."""
+    if column.kind in (Kind.FLOAT, Kind.OPAQUE, Kind.INTERVAL):
+        return False
+    if column.sql in _EXACT and value.sql in _EXACT:
+        return True
+    return column == value or (column.kind is Kind.TEXT and value.kind is Kind.TEXT)
+
+
+def fan_out(public: Relation, other: Relation, condition: Scalar | None) -> int:
     """How many rows of a public relation one row of the other side can meet: one, if a key is pinned."""
     owned = ownership_of(public)
     assert isinstance(owned, Public)
-    if any(key <= pinned_columns(public, condition) for key in owned.keys):
+    if any(key <= pinned_columns(public, other, condition) for key in owned.keys):
         return 1
     return max(1, owned.size)

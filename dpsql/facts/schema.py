@@ -16,6 +16,7 @@ from weakref import WeakKeyDictionary
 from dpsql.aggregates import shelf as aggregates
 from dpsql.facts.ownership import rows_of
 from dpsql.functions import meaning
+from dpsql.functions.literals import as_own
 from dpsql.ir.column import (
     ANYTHING,
     Anything,
@@ -142,7 +143,7 @@ def hull(first: Fact, second: Fact) -> Fact:
     domain: Domain = ANYTHING
     match first.domain, second.domain:
         case Categories(a), Categories(b):
-            domain = Categories(a + tuple(each for each in b if each not in a))
+            domain = Categories(unique(a + b))
         case Listed() as a, Listed() as b if a == b:
             domain = a
         case (Anything() | Listed(), _) | (_, Anything() | Listed()):
@@ -223,21 +224,20 @@ def _midnight(fact: Fact, other: Fact, limit: Interval) -> Interval:
 
 
 def _one_of(facts: dict[str, Fact], name: str, values: tuple[Value, ...]) -> None:
+    """The column is one of these constants: a list, or for numbers that are not whole a range."""
     fact = facts[name]
-    values = kept = unique(values)
+    facts[name] = Fact(fact.type, fact.domain, nullable=False)
+    if fact.type.kind in (Kind.FLOAT, Kind.DECIMAL):
+        numbers = [number for value in values if (number := _as_number(value)) is not None]
+        if numbers and len(numbers) == len(values) and not isinstance(fact.domain, Categories | Listed):
+            facts[name] = Fact(fact.type, Interval(min(numbers), max(numbers)), nullable=False)
+        return
+    if fact.type.kind not in (Kind.BOOLEAN, Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP):
+        return
+    held = tuple(own for value in values if (own := as_own(value, fact.type)) is not None)
     if isinstance(fact.domain, Categories):
-        kept = tuple(value for value in fact.domain.values if value in values)
-    numbers = [number for value in values if (number := _as_number(value)) is not None]
-    domain: Domain = Categories(kept)
-    if fact.type.numeric and len(numbers) == len(values) and isinstance(fact.domain, Interval) and numbers:
-        domain = (
-            Categories(values) if fact.type.kind is Kind.INTEGER else Interval(min(numbers), max(numbers))
-        )
-    if fact.type.kind in (Kind.FLOAT, Kind.DECIMAL, Kind.TIME, Kind.UUID) and not isinstance(
-        domain, Interval
-    ):
-        domain = fact.domain
-    facts[name] = Fact(fact.type, domain, nullable=False)
+        held = tuple(value for value in unique(fact.domain.values) if value in held)
+    facts[name] = Fact(fact.type, Categories(unique(held)), nullable=False)
 
 
 def _as_number(value: Value) -> Number | None:

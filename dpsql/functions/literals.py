@@ -39,6 +39,7 @@ from dpsql.ir.column import (
     Value,
 )
 from dpsql.ir.scalar import Literal
+from dpsql.policy.domain import enum_members
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,39}")
 _POINT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
@@ -93,17 +94,37 @@ def constant(literal: Literal) -> Argument:
     return Argument(literal_fact(literal), literal)
 
 
-def fits(value: Value, own: Type) -> bool:
-    """Whether a column of this type can hold the value at all."""
+def as_own(value: Value, own: Type) -> Value:
+    """A constant as a value that a column of this type can hold; None where it can hold no such value."""
+    if isinstance(value, bool) != (own.kind is Kind.BOOLEAN):
+        return None
+    match value:
+        case int() | float() | Decimal() if own.kind is Kind.INTEGER:
+            found: Value = int(value) if math.isfinite(value) and value == int(value) else None
+        case int() | Decimal() if own.kind is Kind.DECIMAL:
+            found = Decimal(value)
+        case int() | float() | Decimal() if own.kind is Kind.FLOAT:
+            found = float(value)
+        case datetime.datetime() if own == DATE:
+            whole = value.time() == datetime.time() and value.tzinfo is None
+            found = value.date() if whole else None
+        case datetime.datetime():
+            found = value
+        case datetime.date() if own.kind is Kind.TIMESTAMP:
+            found = datetime.datetime.combine(value, datetime.time())
+        case _:
+            found = value
+    if found is None or (own.sql.startswith("ENUM(") and found not in enum_members(own.sql)):
+        return None
     try:
-        literal_sql(Literal(value, own))
+        literal_sql(Literal(found, own))
     except Unfit:
-        return False
-    return True
+        return None
+    return found
 
 
 def literal_sql(literal: Literal) -> str:
-    """SQL of exactly this value and own."""
+    """SQL of exactly this value and type."""
     value, own = literal.value, literal.type
     match value:
         case None:

@@ -49,6 +49,8 @@ def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token
 def fill(tree: exp.Expr, parameters: Sequence[Value], now: datetime.datetime) -> exp.Expr:
     """The tree with every parameter and every reading of the clock replaced by a literal."""
     for mark in list(tree.find_all(exp.Placeholder, exp.Parameter)):
+        if not mark.name.isdigit():
+            raise refuse("D106", "parameters are written as question marks", help="write ? for a value")
         mark.replace(node_of(parameters[int(mark.name) - 1]))
     for clock in list(tree.find_all(*_CLOCKS)):
         clock.replace(_moment(clock, now))

@@ -47,11 +47,14 @@ def _parse(text: str, parameters: Sequence[Value], now: datetime.datetime) -> ex
         raise refuse("D103", f"the text is longer than {MAX_TEXT:,} characters", help="split it")
     tokens = _tokens(text)
     _check_parentheses(tokens)
+    numbered = number_marks(tokens, parameters)
     try:
-        statements = _DUCKDB.parser().parse(number_marks(tokens, parameters), text)
+        statements = _DUCKDB.parser().parse(numbered, text)
     except ParseError as error:
         raise _unreadable(error, text) from None
-    except SqlglotError:
+    except RecursionError:
+        raise
+    except Exception:  # the parser is not ours, and the text is the analyst's
         raise refuse("D101", "this is not SQL that we can read", help="check the spelling") from None
     trees = [each for each in statements if each is not None and not isinstance(each, exp.Semicolon)]
     if not trees:
@@ -61,7 +64,7 @@ def _parse(text: str, parameters: Sequence[Value], now: datetime.datetime) -> ex
             "D102",
             "one statement at a time",
             _second(tokens),
-            help="send the statements one by one, or put them into a file for dpsql run",
+            help="send the statements one by one",
         )
     tree = trees[0]
     if not isinstance(tree, QUERIES):

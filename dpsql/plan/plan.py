@@ -17,7 +17,7 @@ from dpsql.accounting import Accountant, Allowance, Budget
 from dpsql.errors import Error, refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.functions.literals import fits
+from dpsql.functions.literals import as_own
 from dpsql.ir.column import Categories, Column, Domain, Listed, Type, Value, unique
 from dpsql.ir.event import ThresholdEvent
 from dpsql.ir.plan import (
@@ -204,7 +204,7 @@ class _Planner:
                 found = self.values(table, column)
             case _:
                 raise AssertionError("a public key has a list")
-        present = tuple(each for each in unique(found) if each is not None and fits(each, type))
+        present = unique(tuple(own for each in found if (own := as_own(each, type)) is not None))
         return (*present, None) if null else present
 
 

@@ -38,7 +38,9 @@ def answer_text(answer: Answer) -> str:
 def summary(answer: Answer) -> str:
     """What the plan has to say, then the price and what remains."""
     left = f"remaining {below(answer.remaining)}"
-    if answer.repeated:
+    if answer.repeated and answer.cost:
+        said = f"answered before, for somebody else: cost epsilon {answer.cost:g} of your own, {left}"
+    elif answer.repeated:
         said = f"repeated: served from the ledger, free; {left}"
     elif answer.cost == 0:
         said = f"free: only public data was read; {left}"

@@ -1,0 +1,57 @@
+"""The types of a relation's columns: structure alone, no ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import assert_never
+from weakref import WeakKeyDictionary
+
+from dpsql.aggregates import shelf as aggregates
+from dpsql.functions import meaning
+from dpsql.ir.column import Fact, Type
+from dpsql.ir.relation import Aggregate, Filter, Given, Join, Project, Relation, Scan, Union
+from dpsql.ir.scalar import Ref, Scalar
+
+_KEPT: WeakKeyDictionary[Relation, Mapping[str, Type]] = WeakKeyDictionary()
+
+
+def types_of(relation: Relation) -> Mapping[str, Type]:
+    """The relation's columns by name, the hidden unit column among them."""
+    found = _KEPT.get(relation)
+    if found is None:
+        found = _KEPT[relation] = _types(relation)
+    return found
+
+
+def type_of(scalar: Scalar, types: Mapping[str, Type]) -> Type:
+    """The type of a scalar over these columns."""
+    if isinstance(scalar, Ref):
+        return types[scalar.name]
+    return meaning.fact_of(scalar, lambda name: Fact(types[name])).type
+
+
+def _types(relation: Relation) -> Mapping[str, Type]:
+    match relation:
+        case Scan(columns=columns, owner=owner):
+            own = {each.name: each.fact.type for each in columns}
+            return own if owner is None else {owner.name: owner.fact.type, **own}
+        case Given(columns=columns):
+            return {each.name: each.fact.type for each in columns}
+        case Filter(source, _):
+            return types_of(source)
+        case Project(source, columns):
+            inside = types_of(source)
+            return {each.name: type_of(each.scalar, inside) for each in columns}
+        case Join(_, left, right):
+            return {**types_of(left), **types_of(right)}
+        case Aggregate(source, keys, calls):
+            inside = types_of(source)
+            found = {each.name: type_of(each.scalar, inside) for each in keys}
+            for call in calls:
+                argument = None if call.argument is None else Fact(type_of(call.argument, inside))
+                found[call.name] = aggregates()[call.function].result(argument, None).type
+            return found
+        case Union(left, _):
+            return types_of(left)
+        case _:
+            assert_never(relation)
