@@ -151,7 +151,7 @@ def test_another_analyst_shares_the_noise_and_pays_for_seeing_it(ledger: Ledger)
     assert (bob.debit_id, bob.answer) == (ana.debit_id, b"noisy")
     assert bob.joined
     assert ledger.stored("d0", "v1", "bob") == replace(bob, joined=False)
-    assert ledger.debit_or_join(replace(ASKED, analyst="bob")) == bob
+    assert ledger.debit_or_join(replace(ASKED, analyst="bob")) == replace(bob, joined=False)
     assert ledger.spent() == ledger.spent("ana") == ledger.spent("bob") == Spent(7, 0)
     ledger.debit_or_join(replace(ASKED, analyst="bob", digest="d1", price=Spent(490)))  # 500 - 497 = 3
     ledger.debit_or_join(replace(ASKED, digest="d2"))
