@@ -39,7 +39,7 @@ from dpsql.errors import (
     ProgrammingError,
     Warning,
 )
-from dpsql.explain import Explanation
+from dpsql.ir.explanation import Explanation
 from dpsql.ir.table import Answer
 
 __version__ = "0.1.0"

@@ -10,15 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dpsql.errors import Error, InterfaceError, InternalError, NotSupportedError, refuse
-from dpsql.explain import Explanation, explain
 from dpsql.ir.column import Value
+from dpsql.ir.explanation import Explanation
 from dpsql.ir.source import Source
 from dpsql.ir.table import Answer
-from dpsql.pipeline import answer, planned
-from dpsql.session import Session
+
+if TYPE_CHECKING:  # the engines, the parser and all between load when the first database is opened
+    from dpsql.session import Session
 
 apilevel = "2.0"
 threadsafety = 2
@@ -138,6 +139,8 @@ class Connection:
     """A database under its policy. Safe to share between threads; one query runs at a time."""
 
     def __init__(self, database: Path, policy: Path, ledger: Path, analyst: str | None) -> None:
+        from dpsql.session import Session
+
         self._session: Session | None = _guarded(lambda: Session(database, policy, ledger, analyst))
         self._lock = threading.RLock()
         self.analyst = analyst
@@ -153,6 +156,8 @@ class Connection:
 
     def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Answer:
         """Answer one query, paying ``epsilon`` (the policy's default price if it is left out)."""
+        from dpsql.pipeline import answer
+
         session = self._open()
         source, values = Source(_text(sql)), _values(parameters)
         with self._lock:
@@ -162,6 +167,9 @@ class Connection:
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
     ) -> Explanation:
         """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
+        from dpsql.explain import explain
+        from dpsql.pipeline import planned
+
         session = self._open()
         source, values = Source(_text(sql)), _values(parameters)
 

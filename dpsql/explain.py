@@ -7,29 +7,15 @@ plan, whose estimates are exact table sizes).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.explanation import Explanation
 from dpsql.ir.plan import Finish, Norm, Part, Plan, Planned, PublicKeys, Shape
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union
 from dpsql.mechanisms import mechanism
 from dpsql.policy.catalogue import Known
-
-
-@dataclass(frozen=True, slots=True)
-class Explanation:
-    """``str()`` is for people, ``to_dict()`` for programs."""
-
-    text: str
-    facts: dict[str, Any]
-
-    def __str__(self) -> str:
-        return self.text
-
-    def to_dict(self) -> dict[str, Any]:
-        return self.facts
 
 
 def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str]) -> Explanation:

@@ -12,14 +12,16 @@ import pkgutil
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsql.ir.column import DOUBLE, HUGEINT, Fact, Interval, Kind, Type, decimal_size
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+Floats: TypeAlias = "NDArray[np.float64]"
 
 
 class Unbounded(Exception):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NoReturn
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from dpsql.ir.column import Value
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 
 class ExactTable:

@@ -16,13 +16,15 @@ import pkgutil
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsql.ir.event import Event
 from dpsql.ir.plan import Norm
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 
 class Mechanism(Protocol):

@@ -14,15 +14,18 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsql.aggregates import Floats, Sums, shelf
 from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size
 from dpsql.ir.plan import Finish, Noise, Part, Planned, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 _DRAWS = 400
 _NUMBERS = 4_000_000  # simulated at once

@@ -12,16 +12,19 @@ import math
 import os
 from collections.abc import Callable
 from decimal import Decimal
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dpsql.ir.column import Value
 from dpsql.ir.plan import Noise, Planned, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
 
-Draw = Callable[[Noise, int], NDArray[np.int64]]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+Draw: TypeAlias = "Callable[[Noise, int], NDArray[np.int64]]"
 """So many fresh draws of a planned noise."""
 
 

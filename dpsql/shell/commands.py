@@ -15,8 +15,8 @@ from typing import Any
 
 from dpsql.dbapi import Connection, Purchase, connect
 from dpsql.errors import InterfaceError
-from dpsql.explain import Explanation
 from dpsql.ir.column import Value
+from dpsql.ir.explanation import Explanation
 from dpsql.ir.table import Answer
 from dpsql.shell import export
 from dpsql.shell.render import above, answer_text, below, box, summary, wide

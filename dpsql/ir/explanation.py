@@ -1,0 +1,20 @@
+"""What a plan would do, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """``str()`` is for people, ``to_dict()`` for programs."""
+
+    text: str
+    facts: dict[str, Any]
+
+    def __str__(self) -> str:
+        return self.text
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.facts
