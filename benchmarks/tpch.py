@@ -36,7 +36,11 @@ def run(setting: Setting) -> Report:
     ratios = []
     with connect(path) as db:
         for number in ANSWERED:
-            row = _answered(db, number, queries[number].rstrip().rstrip(";"), setting)
+            try:
+                row = _answered(db, number, queries[number].rstrip().rstrip(";"), setting)
+            except dpsql.Error as error:
+                answered.rows.append((f"Q{number}", error.code, *[None] * 6))
+                continue
             answered.rows.append((f"Q{number}", *row))
             ratios.append(row[3])
         for number in REFUSED:
@@ -44,7 +48,14 @@ def run(setting: Setting) -> Report:
     mean = math.exp(statistics.fmean(math.log(each) for each in ratios))
     whole = Verdict("measure / plain, geometric mean of the answered", mean, None)
     wrong = sum(row[1] != "D403" for row in refused.rows)
-    return Report((answered, refused), (whole, Verdict("refused for another reason than D403", wrong, 0)))
+    return Report(
+        (answered, refused),
+        (
+            whole,
+            Verdict("answered of five", len(ratios), len(ANSWERED), at_least=True),
+            Verdict("refused for another reason than D403", wrong, 0),
+        ),
+    )
 
 
 def _answered(db: dpsql.Connection, number: int, sql: str, setting: Setting) -> tuple[Any, ...]:
@@ -92,5 +103,5 @@ def _refused(db: dpsql.Connection, sql: str) -> tuple[str, str]:
     try:
         db.execute(sql)
     except dpsql.Error as error:
-        return str(getattr(error, "code", "?")), str(error).splitlines()[0]
+        return error.code, str(error).splitlines()[0]
     return "answered", ""

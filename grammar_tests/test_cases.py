@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlglot
 from cases import Case, all_cases
-from conftest import Worlds
+from worlds import Worlds
 
 import dpsql
 from dpsql.audit import plan_of

@@ -2,8 +2,9 @@
 
     ROWS    SELECT keys, SUM(cell) FROM rows GROUP BY keys
     UNIT    SELECT SUM(clipped) FROM (SELECT SUM(cell) FROM rows GROUP BY unit)
-    L1      rows JOIN (heavy units and their factor): SUM(TRUNC(cell * factor)) GROUP BY keys
-    CELLS   sums per (unit, keys) JOIN the unit's factor: SUM(TRUNC(sum * factor)) GROUP BY keys
+    L1      rows JOIN every unit's factor: SUM(TRUNC(cell * factor)) GROUP BY keys
+    CELLS   sums per (unit, keys) JOIN heavy units' factor: SUM(TRUNC(sum * factor)) GROUP BY keys;
+            units of few rows need no factor: they are summed together, as the unit NULL
 
 Everything is printed from our own tree. The factor of a unit is a function of its own rows: it comes
 from exact integer norms; truncation toward zero and a margin of 1e-9 in the factor keep the clipped norm
@@ -12,8 +13,9 @@ under the clip whatever the floats do.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import assert_never
 
 from dpsql.engines.sql import TEXTED, key_sql, quote, relation_sql, scalar_sql, type_in
@@ -21,13 +23,14 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value
 from dpsql.ir.plan import Norm, Part, Planned, PublicKeys, Shape, Statistic, Threshold
+from dpsql.ir.relation import Filter, Project, Scan
 from dpsql.ir.scalar import Literal, Scalar
 
 CELL = 2**50
 """No sum of a unit leaves this range before it is clipped, so that its square fits 128 bits."""
 
 TOTAL = 2**62
-"""Nor does a released sum, so that it fits 64 bits."""
+"""Nor does a sum of a group, so that it fits 64 bits (the engine holds what it fetches to it)."""
 
 
 # ---- cells -------------------------------------------------------------------------------------------
@@ -35,13 +38,15 @@ TOTAL = 2**62
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The rows of a measure with everything that its cells read, under plain names."""
+    """The rows of a measure: keys, one cell per statistic that adds up values, one mark per other guard.
+
+    A cell is the clamped value in grid steps, NULL where the row does not count; a mark is 1 or NULL.
+    """
 
     sql: str
     keys: tuple[str, ...]
-    arguments: dict[Scalar, str]
-    conditions: dict[Scalar, str]
-    facts: dict[Scalar, Fact]
+    counted: dict[Statistic, str]  # a column that is NULL where the row does not count; "*" where all do
+    cells: dict[Statistic, str]
 
 
 def _rows(planned: Planned) -> _Row:
@@ -49,35 +54,41 @@ def _rows(planned: Planned) -> _Row:
     owned = ownership_of(m.relation)
     assert isinstance(owned, Owned)
     keys = tuple(f"k{i}" for i in range(len(m.keys)))
-    arguments: dict[Scalar, str] = {}
-    conditions: dict[Scalar, str] = {}
-    for each in m.statistics:
-        if each.argument is not None:
-            arguments.setdefault(each.argument, f"x{len(arguments)}")
-        if each.condition is not None:
-            conditions.setdefault(each.condition, f"c{len(conditions)}")
+    read: dict[Scalar, str] = {}
     listed = [] if planned.shape is Shape.ROWS else [f"{quote(owned.unit)} AS u"]
     listed += [f"{key_sql(k.scalar, m.relation)} AS {name}" for k, name in zip(m.keys, keys, strict=True)]
     facts: dict[Scalar, Fact] = {}
-    for scalar, name in arguments.items():
-        facts[scalar] = type_in(scalar, m.relation)
-        sql = scalar_sql(scalar, m.relation)
-        listed.append(f"{f'CAST({sql} AS DOUBLE)' if facts[scalar].type.sql == 'FLOAT' else sql} AS {name}")
-    listed += [f"{scalar_sql(scalar, m.relation)} AS {name}" for scalar, name in conditions.items()]
-    sql = f"SELECT {', '.join(listed) or '1'} FROM ({relation_sql(m.relation)})"
-    return _Row(sql, keys, arguments, conditions, facts)
+    for each in m.statistics:
+        for letter, scalar in (("x", each.argument), ("c", each.condition)):
+            if scalar is None or scalar in read:
+                continue
+            read[scalar] = f"{letter}{len(read)}"
+            facts[scalar] = type_in(scalar, m.relation)
+            sql = scalar_sql(scalar, m.relation)
+            single = facts[scalar].type.sql == "FLOAT"
+            listed.append(f"{f'CAST({sql} AS DOUBLE)' if single else sql} AS {read[scalar]}")
+    inner = f"SELECT {', '.join(listed) or '1'} FROM ({relation_sql(m.relation)})"
+    named: dict[str, str] = {}  # an expression and the column that holds it
+    counted: dict[Statistic, str] = {}
+    cells: dict[Statistic, str] = {}
+    for each in m.statistics:
+        if each.part in (Part.VALUE, Part.REST):
+            cell = _value(each, read, facts)
+            counted[each] = cells[each] = named.setdefault(cell, f"g{len(named)}")
+        else:
+            guard = _guard(each, read, facts)
+            mark = f"CASE WHEN {guard} THEN 1 END"
+            counted[each] = named.setdefault(mark, f"g{len(named)}") if guard else "*"
+    units = [] if planned.shape is Shape.ROWS else ["u"]
+    outer = [*units, *keys, *(f"{sql} AS {name}" for sql, name in named.items())]
+    return _Row(f"SELECT {', '.join(outer) or '1'} FROM ({inner})", keys, counted, cells)
 
 
-def _guard(each: Statistic, row: _Row) -> str:
-    """True exactly where the row counts for the statistic; '' where every row does."""
-    parts = [] if each.condition is None else [row.conditions[each.condition]]
-    if each.argument is not None:
-        name, fact = row.arguments[each.argument], row.facts[each.argument]
-        numeric = each.part in (Part.VALUE, Part.REST)
-        if numeric and fact.type.kind is Kind.FLOAT:
-            parts.append(f"{name} <= 'infinity'::DOUBLE")  # false of NaN, NULL of NULL
-        elif fact.nullable:
-            parts.append(f"{name} IS NOT NULL")
+def _guard(each: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> str:
+    """True exactly where a row is counted; '' where every row is."""
+    parts = [] if each.condition is None else [read[each.condition]]
+    if each.argument is not None and facts[each.argument].nullable:
+        parts.append(f"{read[each.argument]} IS NOT NULL")
     return " AND ".join(parts)
 
 
@@ -85,29 +96,58 @@ def _number(value: float | int) -> str:
     return f"{float(value)!r}::DOUBLE"
 
 
-def _value(each: Statistic, row: _Row) -> str:
-    """(clamped argument - offset) / step as an integer, total for every value of the type."""
+def _value(each: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> str:
+    """(clamped argument - offset) / step as an integer, total for every value of the type.
+
+    NULL where the argument is NULL or NaN, or the condition is not true. CASE takes half the time of
+    greatest and least.
+    """
     assert each.argument is not None
-    name, fact = row.arguments[each.argument], row.facts[each.argument]
+    name, fact = read[each.argument], facts[each.argument]
+    sql = _integer(each, name, fact) if _whole(each, fact) else _float(each, name, fact)
+    return sql if each.condition is None else f"CASE WHEN {read[each.condition]} THEN {sql} END"
+
+
+def _whole(each: Statistic, fact: Fact) -> bool:
     per_step = 1 / each.step
     whole = per_step.denominator == 1 and float(each.offset).is_integer()
-    if fact.type.kind is Kind.INTEGER and whole and _integral(each):
-        wide = "HUGEINT" if fact.type.sql in ("UBIGINT", "HUGEINT", "UHUGEINT") else "BIGINT"
-        number = name if fact.type.sql == wide else f"CAST({name} AS {wide})"
-        if fact.type.sql == "UHUGEINT":
-            number = f"CAST(least({name}, {2**64}::UHUGEINT) AS HUGEINT)"
-        clamped = f"greatest({int(each.low)}::{wide}, least({int(each.high)}::{wide}, {number}))"
-        shifted = f"({clamped} - {int(each.offset)}::{wide})" if each.offset else clamped
-        scaled = f"{shifted} * {int(per_step)}::{wide}" if per_step != 1 else shifted
-        return scaled if wide == "BIGINT" else f"CAST({scaled} AS BIGINT)"
-    number = name if fact.type.sql == "DOUBLE" else f"CAST({name} AS DOUBLE)"
-    clamped = f"greatest({_number(each.low)}, least({_number(each.high)}, {number}))"
+    return fact.type.kind is Kind.INTEGER and whole and _integral(each)
+
+
+def _integer(each: Statistic, name: str, fact: Fact) -> str:
+    low, high = int(each.low), int(each.high)
+    wide = "HUGEINT" if fact.type.sql in ("UBIGINT", "HUGEINT", "UHUGEINT") else "BIGINT"
+    if fact.type.sql == "UHUGEINT":
+        name = f"CAST(CASE WHEN {name} > {2**64}::UHUGEINT THEN {2**64}::UHUGEINT ELSE {name} END AS HUGEINT)"
+    elif fact.type.sql != wide:
+        name = f"CAST({name} AS {wide})"
+    sql = f"CASE WHEN {name} > {high}::{wide} THEN {high}::{wide}"
+    sql += f" WHEN {name} < {low}::{wide} THEN {low}::{wide} ELSE {name} END"
+    sql = f"({sql} - {int(each.offset)}::{wide})" if each.offset else sql
+    per_step = int(1 / each.step)
+    sql = f"{sql} * {per_step}::{wide}" if per_step != 1 else sql
+    return sql if wide == "BIGINT" else f"CAST({sql} AS BIGINT)"
+
+
+def _float(each: Statistic, name: str, fact: Fact) -> str:
+    """NaN is above infinity, and so in none of the three branches.
+
+    Subtraction, product and rounding are monotone, so a clamped value lies between the cells of its ends.
+    """
+    name = name if fact.type.sql == "DOUBLE" else f"CAST({name} AS DOUBLE)"
+    low, high = _number(each.low), _number(each.high)
+    clamped = f"CASE WHEN {name} < {low} THEN {low} WHEN {name} <= {high} THEN {name}"
+    clamped += f" WHEN {name} <= 'infinity'::DOUBLE THEN {high} END"
     shifted = f"({clamped} - {_number(each.offset)})" if each.offset else clamped
-    scale = per_step if per_step.denominator == 1 or each.step.denominator == 1 else Fraction(per_step)
-    factor = _number(float(scale))
-    cell = f"CAST(round({shifted} * {factor}) AS BIGINT)"
-    low = "0" if each.offset or each.low >= 0 else str(-each.most)
-    return f"greatest({low}::BIGINT, least({each.most}::BIGINT, {cell}))"
+    factor = float(1 / each.step)
+    cell = f"CAST({shifted} * {_number(factor)} AS BIGINT)"
+    least = 0 if each.offset or each.low >= 0 else -each.most
+    ends = [round((float(end) - float(each.offset)) * factor) for end in (each.low, each.high)]
+    if least <= ends[0] and ends[1] <= each.most:
+        return cell
+    return (
+        f"CASE WHEN {cell} > {each.most} THEN {each.most} WHEN {cell} < {least} THEN {least} ELSE {cell} END"
+    )
 
 
 def _integral(each: Statistic) -> bool:
@@ -117,41 +157,27 @@ def _integral(each: Statistic) -> bool:
     )
 
 
-def _cell(each: Statistic, row: _Row) -> str:
-    """What one row adds to a statistic."""
-    guard = _guard(each, row)
-    match each.part:
-        case Part.ROWS | Part.UNITS:
-            inside = str(each.most)
-        case Part.VALUE:
-            inside = _value(each, row)
-        case Part.REST:
-            inside = f"{each.most}::BIGINT - {_value(each, row)}"
-        case _:
-            assert_never(each.part)
-    return f"CASE WHEN {guard} THEN {inside} ELSE 0 END" if guard else inside
-
-
 def _summed(each: Statistic, row: _Row) -> str:
-    """The sum of a statistic's cells over a group of rows (UNITS: over one unit's rows)."""
-    guard = _guard(each, row)
-    filtered = f" FILTER (WHERE {guard})" if guard else ""
+    """The sum of a statistic over a group of rows (UNITS: over one unit's rows)."""
+    count = f"count({row.counted[each]})"
     match each.part:
         case Part.ROWS:
-            return f"count(*){filtered} * {each.most}::HUGEINT"
+            return f"{count} * {each.most}::HUGEINT"
         case Part.UNITS:
-            return f"CASE WHEN count(*){filtered} > 0 THEN {each.most} ELSE 0 END"
+            return f"CASE WHEN {count} > 0 THEN {each.most} ELSE 0 END"
         case Part.VALUE:
-            return f"coalesce(sum({_value(each, row)}){filtered}, 0)"
+            return f"coalesce(sum({row.cells[each]}), 0)"
         case Part.REST:
-            value = f"coalesce(sum({_value(each, row)}){filtered}, 0)"
-            return f"(count(*){filtered} * {each.most}::HUGEINT - {value})"
+            return f"({count} * {each.most}::HUGEINT - coalesce(sum({row.cells[each]}), 0))"
         case _:
             assert_never(each.part)
 
 
-def _bounded(sql: str, bound: int) -> str:
-    return f"CAST(greatest(-{bound}::HUGEINT, least({bound}::HUGEINT, {sql})) AS BIGINT)"
+def _bounded(name: str, bound: int) -> str:
+    """A column of sums within the bound, as a BIGINT."""
+    high, low = f"{bound}::HUGEINT", f"-{bound}::HUGEINT"
+    held = f"CASE WHEN {name} > {high} THEN {high} WHEN {name} < {low} THEN {low} ELSE {name} END"
+    return f"CAST({held} AS BIGINT)"
 
 
 # ---- measures ----------------------------------------------------------------------------------------
@@ -162,8 +188,10 @@ def measure_sql(planned: Planned) -> str:
     row = _rows(planned)
     match planned.shape:
         case Shape.ROWS:
-            sums = [_bounded(_rowwise(each, row), TOTAL) for each in planned.measure.statistics]
-            return _grouped(planned, row, sums, row.sql)
+            sums = [_rowwise(each, row) for each in planned.measure.statistics]
+            # asked of a group's count too, the list is asked of groups, not pushed down to every row
+            inside = [f"CASE WHEN count(*) > 0 THEN {each} END" for each in _inside(planned, row)]
+            return _grouped(planned, row, sums, row.sql, inside)
         case Shape.UNIT | Shape.CELLS:
             return _cells(planned, row)
         case Shape.L1:
@@ -175,24 +203,26 @@ def measure_sql(planned: Planned) -> str:
 def _rowwise(each: Statistic, row: _Row) -> str:
     """Where one unit has one row, its units are its rows."""
     if each.part is Part.UNITS:
-        guard = _guard(each, row)
-        return f"count(*){f' FILTER (WHERE {guard})' if guard else ''} * {each.most}::HUGEINT"
+        return f"count({row.counted[each]}) * {each.most}::HUGEINT"
     return _summed(each, row)
 
 
-def _grouped(planned: Planned, row: _Row, sums: list[str], source: str) -> str:
+def _grouped(
+    planned: Planned, row: _Row, sums: list[str], source: str, conditions: Iterable[str] = ()
+) -> str:
     names = [f"total{i}" for i in range(len(sums))]
     inner = [*row.keys, *(f"{sql} AS {name}" for sql, name in zip(sums, names, strict=True))]
     tail = ""
     if row.keys:
         tail = f" GROUP BY {', '.join(row.keys)}"
-        conditions = _inside(planned, row)
+        having = [*conditions]
         if isinstance(planned.rule, Threshold):
-            conditions.append(f"total{planned.rule.statistic} > 0")
-        if conditions:
-            tail += f" HAVING {' AND '.join(conditions)}"
+            having.append(f"total{planned.rule.statistic} > 0")
+        if having:
+            tail += f" HAVING {' AND '.join(having)}"
     outer = [_carried(column.fact.type, key) for column, key in zip(planned.keys, row.keys, strict=True)]
-    return f"SELECT {', '.join([*outer, *names])} FROM (SELECT {', '.join(inner)} FROM ({source}){tail})"
+    outer += names
+    return f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM ({source}){tail})"
 
 
 def _carried(key: Type, name: str) -> str:
@@ -224,12 +254,8 @@ def constant_sql(value: Value, type: Type) -> str:
 def _cells(planned: Planned, row: _Row) -> str:
     """Sums per unit (and group), the unit's norm over all of them, and the clipped sums' total."""
     statistics = planned.measure.statistics
-    sums = [f"{_bounded(_summed(each, row), CELL)} AS s{i}" for i, each in enumerate(statistics)]
-    inside = _inside(planned, row)
-    having = f" HAVING {' AND '.join(inside)}" if inside else ""
-    by = ", ".join(["u", *row.keys])
-    per_unit = f"SELECT {', '.join([by, *sums])} FROM ({row.sql}) GROUP BY {by}{having}"
     names = [f"s{i}" for i in range(len(statistics))]
+    by = ", ".join(["u", *row.keys])
     if planned.noise.norm is Norm.L1:
         norm = " + ".join(f"abs({name})::HUGEINT" for name in names)
         limit, root = planned.noise.sensitivity, "CAST(n AS DOUBLE)"
@@ -237,39 +263,93 @@ def _cells(planned: Planned, row: _Row) -> str:
         norm = " + ".join(f"{name}::HUGEINT * {name}::HUGEINT" for name in names)
         limit, root = planned.noise.sensitivity**2, "sqrt(CAST(n AS DOUBLE))"
     factor = f"{_factor(planned)} / {root}"
-    clipped = [_total(_clipped(name)) for name in names]
+    clipped = [f"coalesce(sum({_clipped(name)}), 0)" for name in names]
+    sums = ", ".join(f"{_summed(each, row)} AS {name}" for each, name in zip(statistics, names, strict=True))
+    bounded = ", ".join(f"{_bounded(name, CELL)} AS {name}" for name in names)
     if not row.keys:
         scaled = f"CASE WHEN n > {limit}::HUGEINT THEN {factor} END AS f"
+        per_unit = f"SELECT u, {bounded} FROM (SELECT u, {sums} FROM ({row.sql}) GROUP BY u)"
         source = f"SELECT *, {scaled} FROM (SELECT *, {norm} AS n FROM ({per_unit}))"
         return _grouped(planned, row, clipped, source)
+    inside = _inside(planned, row)
+    where = f" WHERE {' AND '.join(inside)}" if inside else ""
+    rows = f"SELECT * FROM ({row.sql}){where}"
+    with_, held = "WITH", ""
+    if planned.groups is None and all(each.part is not Part.UNITS for each in statistics):
+        many = f"SELECT u, CASE WHEN count(*) > {_rows_within(planned)} THEN 1 END AS many FROM r GROUP BY u"
+        with_ += f" {_read(planned, rows)}, m AS ({many}),"
+        rows = "SELECT r.* REPLACE (CASE WHEN many = 1 THEN r.u END AS u) FROM r JOIN m ON r.u = m.u"
+        bounded = ", ".join(
+            f"CASE WHEN u IS NULL THEN {_bounded(name, TOTAL)} ELSE {_bounded(name, CELL)} END AS {name}"
+            for name in names
+        )
+        held = " WHERE u IS NOT NULL"
+    cells = f"SELECT {by}, {sums} FROM ({rows}) GROUP BY {by}"
+    with_ += f" q AS MATERIALIZED (SELECT {by}, {bounded} FROM ({cells}))"
     heavy = f"n > {limit}::HUGEINT"
     if planned.groups is not None:  # a unit in too many groups for the threshold is left out whole
         factor = f"CASE WHEN g > {planned.groups} THEN 0::DOUBLE ELSE {factor} END"
         heavy += f" OR g > {planned.groups}"
-    norms = f"SELECT u, sum({norm}) AS n, count(*) AS g FROM q GROUP BY u"
+    norms = f"SELECT u, sum({norm}) AS n, count(*) AS g FROM q{held} GROUP BY u"
     factors = f"SELECT u, {factor} AS f FROM ({norms}) WHERE {heavy}"
-    joined = "SELECT q.*, f FROM q LEFT JOIN h ON q.u = h.u"
-    grouped = _grouped(planned, row, clipped, joined)
-    return f"WITH q AS MATERIALIZED ({per_unit}), h AS ({factors}) {grouped}"
+    grouped = _grouped(planned, row, clipped, "SELECT q.*, f FROM q LEFT JOIN h ON q.u = h.u")
+    return f"{with_}, h AS ({factors}) {grouped}"
+
+
+def _rows_within(planned: Planned) -> int:
+    """A unit of at most so many rows is under the clip whatever they hold."""
+    most = [family.most for family in planned.measure.families]
+    if planned.noise.norm is Norm.L1:
+        return planned.noise.sensitivity // sum(most)
+    return math.isqrt(planned.noise.sensitivity**2 // sum(each * each for each in most))
+
+
+def _read(planned: Planned, rows: str) -> str:
+    """The rows as r, read twice: a scan again, which takes less time and memory; a join's result is kept."""
+    relation = planned.measure.relation
+    while isinstance(relation, Filter | Project):
+        relation = relation.input
+    scanned = isinstance(relation, Scan) and (relation.owner is None or not relation.owner.links)
+    return f"r AS {'NOT ' if scanned else ''}MATERIALIZED ({rows})"
 
 
 def _scaled_rows(planned: Planned, row: _Row) -> str:
-    """A unit's L1 norm is at most the sum of its rows' norms: one sum per unit is enough."""
+    """A unit's L1 norm is at most the sum of its rows' norms: one sum per unit is enough.
+
+    A pair's two cells add up to ``most`` in every row that counts, so its norm needs no value; scaled,
+    they add up to the unit's ``w`` = TRUNC(most * factor), and neither is negative.
+    """
     statistics = planned.measure.statistics
     inside = _inside(planned, row)
     where = f" WHERE {' AND '.join(inside)}" if inside else ""
-    cells = [f"{_cell(each, row)} AS s{i}" for i, each in enumerate(statistics)]
-    rows = f"SELECT {', '.join(['u', *row.keys, *cells])} FROM ({row.sql}){where}"
-    norm = " + ".join(f"abs(s{i})" for i in range(len(statistics)))
+    rows = f"SELECT * FROM ({row.sql}){where}"
+    mosts = {each.most: f"w{each.most}" for each in statistics if each.part is not Part.VALUE}
+    norms, sums = [], []
+    paired = {row.cells[each] for each in statistics if each.part is Part.REST}
+    for each in statistics:
+        counted = row.counted[each]
+        weight = mosts.get(each.most, "")
+        held = weight if counted == "*" else f"CASE WHEN {counted} IS NOT NULL THEN {weight} END"
+        if each.part is Part.VALUE:
+            cell = row.cells[each]
+            total = f"coalesce(sum(CAST(trunc({cell} * f) AS BIGINT)), 0)"
+            if cell not in paired:
+                norms.append(f"coalesce(sum({f'abs({cell})' if each.low < 0 else cell}), 0)")
+        else:
+            norms.append(f"count({counted}) * {each.most}::HUGEINT")
+            total = f"coalesce(sum({held}), 0)"
+            if each.part is Part.REST:
+                total += f" - coalesce(sum(CAST(trunc({row.cells[each]} * f) AS BIGINT)), 0)"
+        sums.append(total)
     limit = planned.noise.sensitivity
-    factor = f"{_factor(planned)} / CAST(n AS DOUBLE)"
-    heavy = (
-        f"SELECT u, {factor} AS f FROM (SELECT u, sum({norm}) AS n FROM r GROUP BY u) "
-        f"WHERE n > {limit}::HUGEINT"
+    factor = f"CASE WHEN n > {limit}::HUGEINT THEN {_factor(planned)} / CAST(n AS DOUBLE) ELSE 1::DOUBLE END"
+    weights = "".join(
+        f", CAST(trunc({most}::DOUBLE * f) AS BIGINT) AS {name}" for most, name in mosts.items()
     )
-    clipped = [_total(_clipped(f"s{i}")) for i in range(len(statistics))]
-    grouped = _grouped(planned, row, clipped, "SELECT r.*, f FROM r LEFT JOIN h ON r.u = h.u")
-    return f"WITH r AS ({rows}), h AS ({heavy}) {grouped}"
+    units = f"SELECT u, {' + '.join(norms)} AS n FROM r GROUP BY u"
+    factors = f"SELECT u, f{weights} FROM (SELECT u, {factor} AS f FROM ({units}))"
+    grouped = _grouped(planned, row, sums, "SELECT r.*, h.* EXCLUDE (u) FROM r JOIN h ON r.u = h.u")
+    return f"WITH {_read(planned, rows)}, h AS ({factors}) {grouped}"
 
 
 def _factor(planned: Planned) -> str:
@@ -279,7 +359,3 @@ def _factor(planned: Planned) -> str:
 
 def _clipped(name: str) -> str:
     return f"CASE WHEN f IS NULL THEN {name} ELSE CAST(trunc({name} * f) AS BIGINT) END"
-
-
-def _total(sql: str) -> str:
-    return _bounded(f"coalesce(sum({sql}), 0)", TOTAL)

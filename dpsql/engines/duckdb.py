@@ -26,7 +26,7 @@ import duckdb
 import numpy as np
 from sqlglot import exp, parse_one
 
-from dpsql.engines.cells import measure_sql
+from dpsql.engines.cells import TOTAL, measure_sql
 from dpsql.engines.sql import TEXTED, quote, table_sql
 from dpsql.errors import refuse
 from dpsql.ir.column import Interval, Kind, Value, type_named
@@ -227,7 +227,7 @@ class DuckDB:
         with self._reading():
             rows = self._all(sql)
         groups = [tuple(_value(row[i], kind) for i, kind in enumerate(kinds)) for row in rows]
-        sums = np.array([row[width:] for row in rows], dtype=np.int64)
+        sums = np.array([[_held(number) for number in row[width:]] for row in rows], dtype=np.int64)
         return ExactTable(groups, sums.reshape(len(rows), len(planned.measure.statistics)))
 
     # ---- housekeeping ------------------------------------------------------------------------------
@@ -262,6 +262,12 @@ class DuckDB:
     def close(self) -> None:
         with self._lock:
             self._connection.close()
+
+
+def _held(number: object) -> int:
+    """A sum within 64 bits, whatever there is: holding it there moves it by no more than a unit does."""
+    assert isinstance(number, int)
+    return max(-TOTAL, min(TOTAL, number))
 
 
 def _value(value: object, kind: Kind) -> Value:

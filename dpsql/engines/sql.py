@@ -84,7 +84,11 @@ def _join(join: Join) -> str:
     if lent is not None:  # the units are one value here
         equal = frozenset((lent.unit, lent.same))
         parts = tuple(each for each in parts if not (_is_equality(each) and _names(each) == equal))
-    printed = [sql_of(part, facts.__getitem__, quote) for part in parts]
+
+    def spelled(name: str) -> str:  # below this SELECT, the lent unit is the lender's
+        return quote(lent.same if lent is not None and name == lent.unit else name)
+
+    printed = [sql_of(part, facts.__getitem__, spelled) for part in parts]
     extra = "" if lent is None else f", {quote(lent.same)} AS {quote(lent.unit)}"
     sides = f"({left}) {join.kind.value.upper()} JOIN ({right})"
     return f"SELECT *{extra} FROM {sides} ON {' AND '.join(printed) or 'true'}"

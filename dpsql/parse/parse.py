@@ -20,7 +20,6 @@ from dpsql.parse.options import fill, number_marks
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings repeat the analyst's text
 
-_DUCKDB = Dialect.get_or_raise("duckdb")
 _TOO_DEEP = "write long chains of OR as IN (...), and split the query into CTEs"
 
 
@@ -49,7 +48,7 @@ def _parse(text: str, parameters: Sequence[Value], now: datetime.datetime) -> ex
     _check_parentheses(tokens)
     numbered = number_marks(tokens, parameters)
     try:
-        statements = _DUCKDB.parser().parse(numbered, text)
+        statements = Dialect.get_or_raise("duckdb").parser().parse(numbered, text)
     except ParseError as error:
         raise _unreadable(error, text) from None
     except RecursionError:
@@ -83,7 +82,7 @@ def _parse(text: str, parameters: Sequence[Value], now: datetime.datetime) -> ex
 
 def _tokens(text: str) -> list[Token]:
     try:
-        return list(_DUCKDB.tokenize(text))
+        return list(Dialect.get_or_raise("duckdb").tokenize(text))
     except SqlglotError:
         raise refuse(
             "D101", "this is not SQL that we can read", help="is a quote or a comment left open?"

@@ -57,7 +57,7 @@ def _finished(each: Finish, released: ReleasedTable, planned: Planned) -> Finish
     if each.call.function == "avg":
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
-        values = [_exact(each, statistics, row) for row in sums]
+        values = _exact(each, statistics, sums)
     margins = _half_widths(each, statistics, sums, estimate, planned.noise)
     return Finished(each.call.name, each.type, values, margins)
 
@@ -83,22 +83,32 @@ def _in_units(statistics: list[Statistic], sums: Floats) -> Sums:
             return Sums(total=number)
 
 
-def _exact(each: Finish, statistics: list[Statistic], row: NDArray[np.int64]) -> Value:
-    """A count or a sum as the exact number that its grid steps stand for, in the column's type."""
+def _exact(each: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -> list[Value]:
+    """Counts or sums as the exact numbers that their grid steps stand for, in the column's type.
+
+    Each is (a * first + b * last) / d for whole numbers a, b and d of the plan.
+    """
     first, last = statistics[0], statistics[-1]
-    steps = [int(number) for number in row]
-    number = steps[-1] * last.step
+    of_first, of_last = Fraction(0), last.step
     if first.part is Part.REST:
-        rows = Fraction(steps[0] + steps[1], first.most)
-        number = rows if each.call.function == "count" else Fraction(last.offset) * rows + number
+        per_row = Fraction(1, first.most)
+        if each.call.function == "count":
+            of_first = of_last = per_row
+        else:
+            of_first = Fraction(last.offset) * per_row
+            of_last = of_first + last.step
+    scale = decimal_size(each.type)[1] if each.type.kind is Kind.DECIMAL else 0
+    of_first, of_last = of_first * 10**scale, of_last * 10**scale
+    d = math.lcm(of_first.denominator, of_last.denominator)
+    a, b = int(of_first * d), int(of_last * d)
+    whole = [a * int(row[0]) + b * int(row[-1]) for row in sums.tolist()]
     match each.type.kind:
         case Kind.INTEGER:
-            return math.floor(number + Fraction(1, 2))
+            return [(2 * n + d) // (2 * d) for n in whole]
         case Kind.DECIMAL:
-            scale = decimal_size(each.type)[1]
-            return Decimal(math.floor(number * 10**scale + Fraction(1, 2))).scaleb(-scale)
+            return [Decimal((2 * n + d) // (2 * d)).scaleb(-scale) for n in whole]
         case _:
-            return number.numerator / number.denominator
+            return [n / d for n in whole]
 
 
 def _half_widths(
@@ -108,17 +118,16 @@ def _half_widths(
         width = mechanism(noise.mechanism).half_width(noise.scale) * float(statistics[0].step)
         return np.full(len(sums), width)
     generator = np.random.default_rng(0)
+    size = (_DRAWS, 1, len(statistics))  # the same draws for every group
+    draw = generator.laplace if noise.mechanism == "laplace" else generator.normal
+    drawn = draw(0, noise.scale, size)
     widths = np.empty(len(sums))
     at_once = max(1, _NUMBERS // (_DRAWS * len(statistics)))
     for start in range(0, len(sums), at_once):
         part = sums[start : start + at_once].astype(np.float64)
-        shape = (_DRAWS, *part.shape)
-        if noise.mechanism == "laplace":
-            drawn = generator.laplace(0, noise.scale, shape)
-        else:
-            drawn = generator.normal(0, noise.scale, shape)
         moved = np.abs(estimated(each, statistics, part - drawn) - estimate[start : start + at_once])
         whole = np.where(np.isnan(moved), np.inf, moved)
-        found = np.quantile(whole, 0.95, axis=0, method="lower")
+        place = math.floor(0.95 * (_DRAWS - 1))
+        found = np.partition(whole, place, axis=0)[place]
         widths[start : start + at_once] = np.where(np.isfinite(found), found, np.nan)
     return widths
