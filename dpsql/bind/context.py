@@ -42,6 +42,7 @@ class Context:
     fresh: Fresh
     evaluate: Evaluate
     bound: Callable[[Context, exp.Expr, Mapping[str, Cte]], Private | Open]
+    outermost: exp.Expr
     measures: list[Measure] = field(default_factory=list)
     tables: dict[str, None] = field(default_factory=dict)
     recursive: set[str] = field(default_factory=set)

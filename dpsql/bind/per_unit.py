@@ -11,7 +11,7 @@ from dpsql.bind.context import Context
 from dpsql.bind.names import Scope, Visible
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.released import Released
-from dpsql.bind.rows import groupable, refuse_picking, selected
+from dpsql.bind.rows import groupable, refuse_picked, refuse_picking, selected
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Private
 from dpsql.errors import refuse
@@ -35,9 +35,9 @@ def per_unit(
     scalars: Scalars,
 ) -> Private:
     """GROUP BY with the unit among its keys: exact, one unit's rows at a time, and still private."""
-    for key in ("order", "limit", "offset", "qualify"):
-        if node.args.get(key):
-            refuse_picking(ctx, node.args[key])
+    refuse_picked(ctx, node)
+    if node.args.get("qualify"):
+        refuse_picking(ctx, node.args["qualify"])
     owned = ownership_of(source.relation)
     assert isinstance(owned, Owned)
 

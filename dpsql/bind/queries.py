@@ -18,7 +18,7 @@ from dpsql.bind.opened import (
     replace_queries,
     wrapped,
 )
-from dpsql.bind.rows import refuse_picking
+from dpsql.bind.rows import refuse_picked, refuse_picking
 from dpsql.bind.select import select
 from dpsql.bind.sources import Open, Private, scan
 from dpsql.bind.subqueries import bound_subqueries
@@ -225,9 +225,7 @@ def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) 
             ctx.span(node.right),
             help="use UNION ALL with the unit among the columns of both sides",
         )
-    for key in ("order", "limit", "offset"):
-        if node.args.get(key):
-            refuse_picking(ctx, node.args[key])
+    refuse_picked(ctx, node)
     return union(ctx, node, left, right)
 
 

@@ -39,6 +39,15 @@ def selected(ctx: Context, relation: Relation, names: list[str], scalars: list[S
     return Private(Project(relation, tuple(columns)), Scope(tuple(visible)))
 
 
+def refuse_picked(ctx: Context, node: exp.Expr) -> None:
+    """No ORDER BY, LIMIT or OFFSET over private rows; at the very top the rows themselves are refused."""
+    if node is ctx.outermost:
+        return
+    for key in ("order", "limit", "offset"):
+        if node.args.get(key):
+            refuse_picking(ctx, node.args[key])
+
+
 def refuse_picking(ctx: Context, node: exp.Expr) -> NoReturn:
     raise refuse(
         "D252",

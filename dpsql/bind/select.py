@@ -17,7 +17,7 @@ from dpsql.bind.opened import (
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.per_unit import per_unit
 from dpsql.bind.release_point import release_point
-from dpsql.bind.rows import refuse_picking, selected
+from dpsql.bind.rows import refuse_picked, selected
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Open, Private
 from dpsql.bind.subqueries import bound_subqueries, constants_of, given_rows
@@ -126,9 +126,7 @@ def projected_rows(
     ctx: Context, node: exp.Select, source: Private, items: list[exp.Expr], scalars: Scalars
 ) -> Private:
     """Rows go in, rows come out: the hidden unit column always among them."""
-    for key in ("order", "limit", "offset"):
-        if node.args.get(key):
-            refuse_picking(ctx, node.args[key])
+    refuse_picked(ctx, node)
     if node.args.get("qualify"):
         raise refuse(
             "D254",

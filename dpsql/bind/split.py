@@ -38,7 +38,7 @@ def bind(query: Query, known: Known, evaluate: Evaluate) -> Split:
     try:
         words = {each.name for each in query.tree.find_all(exp.Identifier)}
         fresh = Fresh(words | {table.name for table in known.tables})
-        return _split(Context(source.text, known, fresh, evaluate, bound_query), query)
+        return _split(Context(source.text, known, fresh, evaluate, bound_query, query.tree), query)
     except Error as error:
         raise error.within(source.text, source.name) from None
 
@@ -73,7 +73,7 @@ def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
     if shown and isinstance(inner, Aggregate):
         raise refuse(
             "D403",
-            f"this lists single {ctx.known.unit}s",
+            f"each row of this would be about one {ctx.known.unit}",
             ctx.span(listed[0]) if listed else None,
             label=f"{shown[0].name} tells one {ctx.known.unit} from another",
             help=f"aggregate once more over the {ctx.known.unit}s: SELECT AVG(n) FROM (SELECT ..., "

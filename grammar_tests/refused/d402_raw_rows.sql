@@ -13,7 +13,7 @@ SELECT age FROM patients;
 SELECT income, ward FROM patients WHERE patient_id = 3;
 
 -- case: the first rows
--- outcome: refused D252 at 1:35
+-- outcome: refused D402 at 1:8
 SELECT age FROM patients ORDER BY age DESC LIMIT 1;
 
 -- case: through WITH
