@@ -16,13 +16,14 @@ import duckdb
 
 from dpsql.errors import refuse
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
-from dpsql.ir.plan import PlannedStage, Post
+from dpsql.ir.plan import Planned, PlannedStage, Post
 from dpsql.post.finish import Finished
 
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
 """A public table: its columns' names, their types, its rows."""
 
 _PATIENCE = 5.0
+_REMEMBERED = 256  # statements whose output types are known
 _NATIVE = frozenset((Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT))
 _AWARE = "TIMESTAMP WITH TIME ZONE"
 
@@ -36,6 +37,7 @@ class Sealed:
 
     def __init__(self, public: PublicRows, timezone: str = "UTC") -> None:
         self._public, self._loaded, self._timezone = public, set[str](), timezone
+        self._checked: dict[str, list[str]] = {}
         self._lock = threading.RLock()
         self._connection: duckdb.DuckDBPyConnection | None = None
 
@@ -64,16 +66,22 @@ class Sealed:
 
     def check(self, stage: PlannedStage) -> list[str]:
         """The output types of a stage's SQL, or a refusal: bound over empty tables, nothing is run."""
+        tables = [(each.measure.name, _columns(each)) for each in stage.measures]
+        asked = repr((stage.post.sql, tables))
         with self._lock:
-            self._load(stage.post)
-            names = self._create(stage)
-            try:
-                described = self._open().execute(f"DESCRIBE {stage.post.sql}").fetchall()
-            except duckdb.Error as error:
-                raise _unbound(error) from None
-            finally:
-                self._drop(names)
-        return [str(each[1]) for each in described]
+            if asked not in self._checked:
+                self._load(stage.post)
+                names = self._create(stage)
+                try:
+                    described = self._open().execute(f"DESCRIBE {stage.post.sql}").fetchall()
+                except duckdb.Error as error:
+                    raise _unbound(error) from None
+                finally:
+                    self._drop(names)
+                self._checked[asked] = [str(each[1]) for each in described]
+                if len(self._checked) > _REMEMBERED:
+                    del self._checked[next(iter(self._checked))]
+            return self._checked[asked]
 
     def public(self, sql: str, tables: Sequence[str], most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Types and rows of SQL over public tables alone (one row more than ``most``, if there are more).
@@ -134,10 +142,7 @@ class Sealed:
     def _create(self, stage: PlannedStage) -> list[str]:
         names = []
         for planned in stage.measures:
-            columns = [(column.name, column.fact.type) for column in planned.keys]
-            for each in planned.measure.finishes:
-                columns += [(each.call.name, each.type), (margin_of(each.call.name), DOUBLE)]
-            columns = columns or [("nothing", DOUBLE)]
+            columns = _columns(planned) or [("nothing", DOUBLE)]
             listed = ", ".join(f"{quote(name)} {_spelled(kind)}" for name, kind in columns)
             self._open().execute(f"CREATE TEMP TABLE {quote(planned.measure.name)} ({listed})")
             names.append(planned.measure.name)
@@ -191,6 +196,14 @@ class Sealed:
                 self._connection.close()
                 self._connection = None
                 self._loaded.clear()
+
+
+def _columns(planned: Planned) -> list[tuple[str, Type]]:
+    """The columns of a released table: its keys, then each aggregate with its half-width."""
+    columns = [(column.name, column.fact.type) for column in planned.keys]
+    for each in planned.measure.finishes:
+        columns += [(each.call.name, each.type), (margin_of(each.call.name), DOUBLE)]
+    return columns
 
 
 def margin_of(name: str) -> str:
