@@ -52,7 +52,8 @@ def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span |
         fact = next(each.fact for each in holder.columns if each.name == table.unit_column)
         hidden = fresh("unit") if table.links else names[table.unit_column]
         fact = Fact(fact.type, fact.domain, nullable=False)
-        owner = Owner(hidden, fact, table.unit_column, table.links, table.rows, table.at_most)
+        way = table.unit_column, table.links
+        owner = Owner(hidden, fact, *way, table.rows, table.at_most, holder.unit_filled)
     relation = Scan(
         table.name,
         tuple(ScanColumn(names[column.name], column.name, column.fact) for column in table.columns),

@@ -214,7 +214,8 @@ def _scan(scan: Scan) -> str:
     unit = f"t{len(owner.links)}.{quote(owner.column)}"
     if all(each.name != owner.name for each in scan.columns):
         columns.insert(0, f"{unit} AS {quote(owner.name)}")
-    return f"SELECT {', '.join(columns)} FROM {tables} WHERE {unit} IS NOT NULL"
+    where = "" if owner.filled else f" WHERE {unit} IS NOT NULL"
+    return f"SELECT {', '.join(columns)} FROM {tables}{where}"
 
 
 def scalar_sql(scalar: Scalar, relation: Relation) -> str:

@@ -43,7 +43,8 @@ class Owner:
 
     ``name`` is the hidden column, ``fact`` what is known of it; its value is ``column`` of the scanned
     table, or of the last table of ``links``. ``rows`` is where clipping starts (a guess); ``at_most``
-    is what an enforced key proves of the rows of one unit, or None.
+    is what an enforced key proves of the rows of one unit, or None; ``filled`` says that the database
+    itself keeps NULL out of the column.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Owner:
     links: tuple[Link, ...]
     rows: int | None
     at_most: int | None
+    filled: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

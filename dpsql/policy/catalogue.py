@@ -54,7 +54,8 @@ class KnownTable:
 
     Private tables have a ``unit_column``: their own, or that of the last table of ``links``.
     ``keys`` are all declared unique keys, each enforced or verified, and ``key`` is the first of them.
-    ``at_most`` is 1 where the unit column is such a key, else None.
+    ``at_most`` is 1 where the unit column is such a key, else None. ``unit_filled`` says that the
+    database itself keeps NULL out of the unit column.
     ``lines`` maps a column to the line of the policy that declares it, for notes in errors.
     """
 
@@ -69,6 +70,7 @@ class KnownTable:
     size: int | None = None
     lines: tuple[tuple[str, int], ...] = ()
     keys: tuple[tuple[str, ...], ...] = ()
+    unit_filled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

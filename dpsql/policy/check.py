@@ -149,6 +149,7 @@ def _known_table(
         at_most=at_most,
         lines=tuple(lines.items()),
         keys=unique,
+        unit_filled=owned is not None and not owned.unit.nullable,
     )
 
 
