@@ -15,6 +15,7 @@ It depends on the query, the policy and the ledger, never on the data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 
@@ -61,6 +62,10 @@ class Error(Exception):
             self.text, self.name = text, name
         return self
 
+    def __reduce__(self) -> tuple[Callable[..., Error], tuple[type[Error], dict[str, object]]]:
+        """Pickled and copied as what it says, whatever its class is made from."""
+        return _again, (type(self), dict(self.__dict__))
+
     @property
     def position(self) -> tuple[int, int] | None:
         """Line and column, counted from one; None when the error has no place in a text."""
@@ -93,6 +98,13 @@ class Error(Exception):
             f"{line} | {shown}",
             f"{gutter} | {caret} {self.label}".rstrip(),
         ]
+
+
+def _again(kind: type[Error], said: dict[str, object]) -> Error:
+    made = kind.__new__(kind)
+    made.__dict__.update(said)
+    made.args = (said["title"],)
+    return made
 
 
 class InterfaceError(Error):

@@ -16,6 +16,7 @@ from dpsql.ir.plan import Finish, Norm, Part, Plan, Planned, PublicKeys, Shape
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union
 from dpsql.mechanisms import mechanism
 from dpsql.policy.catalogue import Known
+from dpsql.rewrite.statistics import bounded_range
 
 
 def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str]) -> Explanation:
@@ -43,7 +44,7 @@ def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned],
     return {
         "name": each.measure.name,
         "columns": [_column(finish, each, known) for finish in each.measure.finishes],
-        "keys": [column.name for column in each.keys],
+        "keys": list(each.measure.titles),
         "key_rule": _rule(each, unit),
         "rows_per_unit": owned.rows,
         "rows_proved": owned.at_most,
@@ -72,6 +73,7 @@ def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
         found["bounds_from"] = [
             _declared(table, column, known)
             for table, column in sorted(origins_of(each.measure.relation, last.argument))
+            if _is_bounded(table, column, known)
         ]
     if statistics[0].part is not Part.REST:
         found["scale"] = float(each.noise.scale * last.step)
@@ -89,6 +91,12 @@ def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
     else:
         found["expected_error_at_1000_rows"] = float(rows * (last.high - last.low) / 2**0.5 / 1000)
     return found
+
+
+def _is_bounded(table: str, column: str, known: Known) -> bool:
+    found = known.table(table)
+    facts = [] if found is None else [each.fact for each in found.columns if each.name == column]
+    return any(bounded_range(fact) is not None for fact in facts)
 
 
 def _declared(table: str, column: str, known: Known) -> str:

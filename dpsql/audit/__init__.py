@@ -100,7 +100,7 @@ def _reported(each: Planned, exact: ExactTable) -> Measured:
     for statistic in each.measure.statistics:
         names.append(statistic.part.value)
     return Measured(
-        tuple(column.name for column in each.keys),
+        each.measure.titles,
         isinstance(rule, PublicKeys),
         tuple(names),
         {group: tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)},

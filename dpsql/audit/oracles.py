@@ -152,7 +152,10 @@ def _equal(ours: object, plain: object, slack: float) -> bool:
         a, b = float(ours), float(plain)
         if math.isnan(a) or math.isnan(b):
             return math.isnan(a) and math.isnan(b)
-        return a == b or abs(a - b) <= 1e-5 * max(1.0, abs(b)) + slack
+        if math.isinf(a) or math.isinf(b):
+            return a == b
+        whole = isinstance(ours, int) and isinstance(plain, int)
+        return abs(a - b) <= 1e-5 * max(1.0, abs(b)) + (0 if whole else slack)
     return ours == plain
 
 

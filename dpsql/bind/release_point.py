@@ -82,6 +82,7 @@ def release_point(
             tuple(named for _, named in keys),
             tuple(turner.calls),
             ctx.span(node.args.get("group")) or ctx.span(node),
+            titles=tuple(output_name(written) for written, _ in keys),
         )
     )
     return Open(select, tuple(columns), tuple(margins), released=True)

@@ -72,6 +72,7 @@ class Measure:
 
     ``name`` is the released table that the Post reads. bind fills the first four fields, rewrite the
     others; ``units`` is the position of the hidden count of units that decides which groups show.
+    ``titles`` are the keys' names as the analyst knows them.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Measure:
     families: tuple[Family, ...] = ()
     finishes: tuple[Finish, ...] = ()
     units: int | None = None
+    titles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,8 @@ def _unreadable(error: ParseError, text: str) -> Error:
     end = sum(len(each) + 1 for each in lines[: line - 1]) + column
     width = len(first.get("highlight") or "x")
     span = Span(max(0, min(end, len(text)) - width), min(end, len(text)))
-    said = (first.get("description") or "it does not parse").partition(" but got <")[0].rstrip(".")
+    said = (first.get("description") or "it does not parse").partition(" but got <")[0]
+    said = said.partition(" for <")[0].rstrip(".")
     return refuse(
         "D101",
         "this is not SQL that we can read",

@@ -65,7 +65,10 @@ class Document:
     ) -> DatabaseError:
         """A refusal that points at the value at ``path``, or at its key."""
         spot = self.spot(path)
-        error = refuse(code, title, spot.key if on_key else spot.value, label=label, notes=notes, help=help)
+        place = spot.key if on_key else spot.value
+        error = refuse(
+            code, title, place, label=label, notes=notes, help=help or "mend this line of the policy"
+        )
         error.within(self.text, self.name)
         return error
 

@@ -58,7 +58,7 @@ def _finished(each: Finish, released: ReleasedTable, planned: Planned) -> Finish
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
         values = _exact(each, statistics, sums)
-    margins = _half_widths(each, statistics, sums, estimate, planned.noise)
+    margins = _as_delivered(_half_widths(each, statistics, sums, estimate, planned.noise), each.type)
     return Finished(each.call.name, each.type, values, margins)
 
 
@@ -109,6 +109,17 @@ def _exact(each: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -
             return [Decimal((2 * n + d) // (2 * d)).scaleb(-scale) for n in whole]
         case _:
             return [n / d for n in whole]
+
+
+def _as_delivered(widths: Floats, type: Type) -> Floats:
+    """A half-width reaches to the last number that rounding to the column's type may deliver."""
+    match type.kind:
+        case Kind.INTEGER:
+            return np.ceil(widths - 0.5)
+        case Kind.DECIMAL:
+            return widths + 0.5 / 10 ** decimal_size(type)[1]
+        case _:
+            return widths
 
 
 def _half_widths(

@@ -89,6 +89,7 @@ class _Statistics:
             tuple(self._families),
             tuple(finishes),
             units,
+            m.titles,
         )
 
     def _type(self, call: AggregateCall) -> Type:
