@@ -363,14 +363,27 @@ def _guarded(step: Callable[[], T]) -> T:
 
 def _text(sql: object) -> str:
     if not isinstance(sql, str):
-        raise InterfaceError(f"a query is a text, not a {type(sql).__name__}")
-    return sql
+        raise InterfaceError(f"a query is a text, not a {type(sql).__name__}", help="write SQL in a str")
+    return _spelled(sql)
+
+
+def _spelled(text: str) -> str:
+    """A text that can be written down at all: half a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InterfaceError("this text is not Unicode", help="it holds half of a surrogate pair") from None
+    return text
 
 
 def _values(parameters: object) -> tuple[Value, ...]:
     if isinstance(parameters, Mapping | str | bytes):
         raise InterfaceError("parameters are a sequence, one value for each question mark")
     try:
-        return tuple(parameters)  # type: ignore[arg-type]
+        values: tuple[Value, ...] = tuple(parameters)  # type: ignore[arg-type]  # this is where it is found out
     except TypeError:
         raise InterfaceError("parameters are a sequence, one value for each question mark") from None
+    for value in values:
+        if isinstance(value, str):
+            _spelled(value)
+    return values

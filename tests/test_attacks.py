@@ -212,3 +212,48 @@ def test_an_error_carries_no_other(opened: Open) -> None:
     with pytest.raises(dpsql.OperationalError) as priced:
         db.execute("SELECT COUNT(*) FROM people", epsilon=10**400)
     assert priced.value.code == "D503"
+
+
+def test_a_file_replaced_while_it_is_open_is_not_mixed_up(tmp_path: Path) -> None:
+    """DuckDB keeps the old file open for the whole process: its answers are not the new file's."""
+    path = tmp_path / "d.duckdb"
+    for name in ("d.duckdb", "new.duckdb"):
+        with duckdb.connect(str(tmp_path / name)) as connection:
+            connection.execute(TABLES)
+    (tmp_path / "d.toml").write_text(POLICY)
+    with dpsql.connect(path):
+        (tmp_path / "new.duckdb").replace(path)
+        with pytest.raises(dpsql.OperationalError) as caught:
+            dpsql.connect(path)
+        assert caught.value.code in ("D602", "D505")
+    dpsql.connect(path, ledger=tmp_path / "other.ledger").close()
+
+
+@pytest.mark.parametrize(
+    "parameter", [2**128, -(2**127) - 1, "half \ud800", float("inf"), b"bytes", [1], object()]
+)
+def test_parameters_that_are_no_values_are_refused_before_payment(opened: Open, parameter: object) -> None:
+    db = opened("")
+    with pytest.raises(dpsql.Error) as caught:
+        db.execute("SELECT COUNT(*) FROM people WHERE city = ?", (parameter,))  # type: ignore[arg-type]
+    assert caught.value.code in ("D001", "D205")
+    assert db.budget.spent == 0
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "registered < (SELECT TIMESTAMP '99999-01-01')",
+        "x > (SELECT 'nan'::DOUBLE)",
+        "x IN (SELECT 'inf'::DOUBLE)",
+    ],
+)
+def test_public_values_without_a_literal_are_refused(opened: Open, condition: str) -> None:
+    with pytest.raises(dpsql.ProgrammingError) as caught:
+        opened("").explain(f"SELECT COUNT(*) FROM people WHERE {condition}")
+    assert caught.value.code == "D205"
+
+
+def test_a_sum_beyond_its_type_is_held_to_it(opened: Open) -> None:
+    answer = opened("").execute("SELECT SUM(0.5::DECIMAL(38, 37)) FROM people", epsilon=0.001)
+    assert len(answer) == 1

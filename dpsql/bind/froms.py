@@ -7,7 +7,7 @@ and WHERE are arranged as one set (``joins.arrange``), outer joins stay where th
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from sqlglot import exp
@@ -18,7 +18,7 @@ from dpsql.bind.scalars import Constants, Scalars
 from dpsql.bind.sources import Open, Private
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, Public, ownership_of
-from dpsql.facts.schema import facts_of
+from dpsql.facts.schema import Facts, facts_of, narrow
 from dpsql.functions import Unfit
 from dpsql.functions.meaning import call
 from dpsql.ir.relation import JoinKind, Relation
@@ -146,7 +146,7 @@ class Froms:
             how = JoinKind.LEFT
             if isinstance(ownership_of(kept), Public) and isinstance(ownership_of(other), Owned):
                 how = JoinKind.INNER
-                sides = frozenset(facts_of(kept)), frozenset(facts_of(other))
+                sides = facts_of(kept), frozenset(facts_of(other))
                 kept_public = Kept(*sides, self.span(item.join))
             outer = join(how, kept, other, condition, self.span(item.join), self.known.unit)
             group.items, group.conditions = [(outer, self.span(item.join))], []
@@ -157,6 +157,10 @@ class Froms:
                 self.refuse_kept(kept_public)
             if any(refs(part) & kept_public.private for part in where):
                 self.refuse_kept(kept_public)
+            chosen = dict(kept_public.public)
+            for part in where:
+                narrow(chosen, part)
+            kept_public = replace(kept_public, public=chosen)
         conditions += where
         relation = arrange([each for group in groups for each in group.items], conditions, self.known.unit)
         return relation, scope, kept_public
@@ -287,9 +291,9 @@ def _with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope) -> exp.Ex
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """An outer join that keeps public rows: the columns of its public side, and of its private side."""
+    """An outer join that keeps public rows: what is known of its public side, and its private columns."""
 
-    public: frozenset[str]
+    public: Facts
     private: frozenset[str]
     span: Span | None
 

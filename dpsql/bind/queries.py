@@ -202,6 +202,13 @@ def cte_source(ctx: Context, cte: Cte) -> Private | Open:
                 ctx.span(cte.node),
                 help="use each CTE once or twice, and split the query",
             )
+        if len(cte.names) > len(bound.columns):
+            raise refuse(
+                "D202",
+                "the column list is longer than the query is wide",
+                ctx.span(cte.node),
+                help="give at most one name for each column",
+            )
         cte.opened = renamed(bound, cte.names, ctx.fresh) if cte.names else bound
     return cte.opened
 

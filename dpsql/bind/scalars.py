@@ -81,7 +81,11 @@ class Scalars:
                 return self._bind(node.this)
             case exp.Column():
                 return self._column(node)
-        constant = literal_of(node)
+        try:
+            constant = literal_of(node)
+        except Unfit as unfit:
+            span = self.span(node)
+            raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
         if constant is not None:
             return replace(constant, span=self.span(node))
         if isinstance(node, exp.Subquery | exp.Select):

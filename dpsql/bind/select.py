@@ -61,7 +61,9 @@ def means_the_same(ctx: Context, kept: Kept) -> bool:
     measure = ctx.measures[-1]
     facts = facts_of(measure.relation)
     listed = all(
-        refs(key.scalar) <= kept.public and isinstance(fact_of(key.scalar, facts).domain, Listed | Categories)
+        refs(key.scalar) <= kept.public.keys()
+        and isinstance(fact_of(key.scalar, facts).domain, Listed | Categories)
+        and fact_of(key.scalar, facts) == fact_of(key.scalar, kept.public)  # ON chose none of them
         for key in measure.keys
     )
     return listed and all(

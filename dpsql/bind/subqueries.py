@@ -15,6 +15,7 @@ from dpsql.bind.opened import (
 from dpsql.bind.sources import Open, Private
 from dpsql.errors import Error, refuse
 from dpsql.facts.ownership import FAN_OUT
+from dpsql.functions.literals import as_own
 from dpsql.ir.column import Kind, Type, Value, type_named
 from dpsql.ir.relation import (
     Given,
@@ -79,7 +80,15 @@ def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], t
                 help="write it as a join on the unit, or ask it as a query of its own",
             )
         types, rows = evaluated(ctx, bound, ctx.span(node))
-        return tuple(Literal(given_value(row[0], types[0]), types[0]) for row in rows)
+        found = tuple(Literal(given_value(row[0], types[0]), types[0]) for row in rows)
+        if any(each.value is not None and as_own(each.value, each.type) is None for each in found):
+            raise refuse(
+                "D205",
+                "a value of this public part cannot be written as a constant",
+                ctx.span(node),
+                help="leave out NaN, infinities and dates outside the years 1 to 9999, or cast to text",
+            )
+        return found
 
     return constants
 

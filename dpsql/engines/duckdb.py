@@ -17,6 +17,7 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
@@ -76,6 +77,29 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, timezone: str) -> None:
         connection.execute(f"SET GLOBAL {setting}")
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """Which file stands at a path: its place on the disk, its size, its time, its headers, its log."""
+
+    place: tuple[int, int]
+    size: int
+    time: int
+    header: bytes
+    log: tuple[int, ...]
+
+
+_LIVE: dict[str, list[_State]] = {}
+"""The files that this process has open, by their resolved paths."""
+
+
+def _state_of(path: Path) -> _State:
+    with path.open("rb") as file:
+        header, stat = file.read(3 * 4096), os.fstat(file.fileno())
+    wal = path.with_name(path.name + ".wal")
+    log = (wal.stat().st_size, wal.stat().st_mtime_ns) if wal.exists() else ()
+    return _State((stat.st_dev, stat.st_ino), stat.st_size, stat.st_mtime_ns, header, log)
+
+
 class DuckDB:
     """One open database file."""
 
@@ -90,16 +114,26 @@ class DuckDB:
         if threads is not None:
             config["threads"] = threads
         try:
-            self._header = self._read_header()
             with _OPENING:
+                self._state = _state_of(path)
                 self._connection = duckdb.connect(str(path), read_only=True, config=config)
                 _lock_down(self._connection, timezone)
+                self._same_file()
         except (duckdb.Error, OSError) as error:
             raise self._unopened(error) from None
 
-    def _read_header(self) -> bytes:
-        with self._path.open("rb") as file:
-            return file.read(256)
+    def _same_file(self) -> None:
+        """DuckDB keeps one instance of a path in a process: it must be the file that is there now."""
+        self._place = str(self._path.resolve())
+        others = _LIVE.setdefault(self._place, [])
+        if _state_of(self._path) != self._state or any(each != self._state for each in others):
+            self._connection.close()
+            raise refuse(
+                "D602",
+                f"{self._path.name} was replaced while it was open",
+                help="close the other connections to it, then open it again",
+            )
+        others.append(self._state)
 
     def _unopened(self, error: Exception) -> Exception:
         name = self._path.name
@@ -149,14 +183,10 @@ class DuckDB:
         return Catalogue(tuple(found))
 
     def version(self) -> str:
-        stat = self._path.stat()
-        wal = self._path.with_name(self._path.name + ".wal")
-        log = (wal.stat().st_size, wal.stat().st_mtime_ns) if wal.exists() else ()
-        said = repr((self.identity(), stat.st_size, stat.st_mtime_ns, stat.st_ino, log))
-        return hashlib.sha256(said.encode()).hexdigest()
+        return hashlib.sha256(repr(self._state).encode()).hexdigest()
 
     def identity(self) -> str:
-        own = self._header[_IDENTITY]
+        own = self._state.header[_IDENTITY]
         if any(own):
             return "duckdb:" + own.hex()
         return "duckdb:path:" + hashlib.sha256(os.fsencode(self._path.resolve())).hexdigest()
@@ -248,7 +278,7 @@ class DuckDB:
                     label="what was debited stays debited",
                     help="ask the same query again: it is completed without paying twice",
                 ) from None
-            except (duckdb.Error, MemoryError, OverflowError, ValueError):
+            except Exception:  # the driver's own words may hold data, whatever kind of error they come as
                 raise refuse(
                     "D601",
                     "the engine failed on this query",
@@ -260,8 +290,10 @@ class DuckDB:
         self._connection.interrupt()
 
     def close(self) -> None:
-        with self._lock:
+        with self._lock, _OPENING:
             self._connection.close()
+            if self._state in _LIVE.get(self._place, ()):
+                _LIVE[self._place].remove(self._state)
 
 
 def _held(number: object) -> int:

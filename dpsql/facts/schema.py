@@ -234,10 +234,19 @@ def _one_of(facts: dict[str, Fact], name: str, values: tuple[Value, ...]) -> Non
         return
     if fact.type.kind not in (Kind.BOOLEAN, Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP):
         return
+    if any(not _comparable(value, fact.type) for value in values):
+        return
     held = tuple(own for value in values if (own := as_own(value, fact.type)) is not None)
     if isinstance(fact.domain, Categories):
         held = tuple(value for value in unique(fact.domain.values) if value in held)
     facts[name] = Fact(fact.type, Categories(unique(held)), nullable=False)
+
+
+def _comparable(value: Value, type: Type) -> bool:
+    """Whether equality with the column is equality of values: no cast stands between that merges some."""
+    if isinstance(value, bool) or type.kind is Kind.BOOLEAN:
+        return isinstance(value, bool) and type.kind is Kind.BOOLEAN
+    return not isinstance(value, float) or abs(value) < 2**53
 
 
 def _as_number(value: Value) -> Number | None:

@@ -66,12 +66,12 @@ def node_of(value: Value) -> exp.Expr:
         return exp.Null()
     if type(value) is bool:
         return exp.Boolean(this=value)
-    if type(value) is int:
+    if type(value) is int and abs(value) < 2**127:
         return _number(str(abs(value)), negative=value < 0)
     if type(value) is float and math.isfinite(value):
         text = repr(abs(value))
         return _number(text if "e" in text else text + "e0", negative=value < 0)
-    if type(value) is Decimal and value.is_finite():
+    if type(value) is Decimal and value.is_finite() and abs(value.adjusted()) < 38:
         return _number(format(abs(value), "f"), negative=value < 0)
     if type(value) is str:
         return exp.Literal.string(value)
@@ -80,7 +80,10 @@ def node_of(value: Value) -> exp.Expr:
         return exp.cast(exp.Literal.string(value.isoformat(sep=" ")), name, dialect="duckdb")
     if type(value) is datetime.date:
         return exp.cast(exp.Literal.string(value.isoformat()), "DATE", dialect="duckdb")
-    shown = "a number that is not finite" if isinstance(value, float | Decimal) else type(value).__name__
+    if isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        shown = "a number that is not finite, or wider than 38 digits"
+    else:
+        shown = type(value).__name__
     raise InterfaceError(
         f"a parameter cannot be {shown}",
         help="give None, bool, int, float, Decimal, str, date or datetime",

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpsql.aggregates import Floats, Sums, shelf
-from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size
+from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
 from dpsql.ir.plan import Finish, Noise, Part, Planned, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
@@ -27,6 +27,7 @@ from dpsql.mechanisms import mechanism
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
+_WIDE = Context(prec=80)
 _DRAWS = 400
 _NUMBERS = 4_000_000  # simulated at once
 
@@ -72,12 +73,10 @@ def _in_units(statistics: list[Statistic], sums: Floats) -> Sums:
     if first.part is Part.REST:  # a pair: together they count rows, the second is the total
         rows = (sums[..., 0] + sums[..., 1]) / first.most
         total = float(last.offset) * rows + sums[..., 1] * float(last.step)
-        return Sums(rows, None, total, Interval(last.low, last.high))
+        return Sums(rows, rows, total, Interval(last.low, last.high))
     number = sums[..., 0] * float(first.step)
     match first.part:
-        case Part.ROWS:
-            return Sums(rows=number)
-        case Part.UNITS:
+        case Part.ROWS | Part.UNITS:  # where a unit has one row, its rows count its units
             return Sums(rows=number, units=number)
         case _:
             return Sums(total=number)
@@ -92,7 +91,7 @@ def _exact(each: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -
     of_first, of_last = Fraction(0), last.step
     if first.part is Part.REST:
         per_row = Fraction(1, first.most)
-        if each.call.function == "count":
+        if each.call.function in ("count", "count_units"):
             of_first = of_last = per_row
         else:
             of_first = Fraction(last.offset) * per_row
@@ -104,9 +103,12 @@ def _exact(each: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -
     whole = [a * int(row[0]) + b * int(row[-1]) for row in sums.tolist()]
     match each.type.kind:
         case Kind.INTEGER:
-            return [(2 * n + d) // (2 * d) for n in whole]
+            ends = type_range(each.type)
+            return [int(max(ends.low, min(ends.high, (2 * n + d) // (2 * d)))) for n in whole]
         case Kind.DECIMAL:
-            return [Decimal((2 * n + d) // (2 * d)).scaleb(-scale) for n in whole]
+            most = 10 ** decimal_size(each.type)[0] - 1
+            held = [max(-most, min(most, (2 * n + d) // (2 * d))) for n in whole]
+            return [Decimal(n).scaleb(-scale, _WIDE) for n in held]
         case _:
             return [n / d for n in whole]
 
@@ -115,9 +117,10 @@ def _as_delivered(widths: Floats, type: Type) -> Floats:
     """A half-width reaches to the last number that rounding to the column's type may deliver."""
     match type.kind:
         case Kind.INTEGER:
-            return np.ceil(widths - 0.5)
+            reached: Floats = np.ceil(widths - 0.5)
+            return reached
         case Kind.DECIMAL:
-            return widths + 0.5 / 10 ** decimal_size(type)[1]
+            return widths + float(0.5 / 10 ** decimal_size(type)[1])
         case _:
             return widths
 

@@ -39,3 +39,20 @@ SELECT COUNT_IF(urgent) AS urgent, COUNT_IF(minutes > 60) AS "long" FROM visits;
 -- case: the short way to count rows
 -- outcome: accepted
 SELECT COUNT() AS n FROM visits;
+
+-- case: distinct units where each has one row
+-- outcome: accepted
+SELECT COUNT(DISTINCT patient_id) AS n FROM patients;
+
+-- case: distinct units beside rows, with a condition, one row each
+-- outcome: accepted
+SELECT sex, COUNT(DISTINCT patient_id) FILTER (WHERE smoker) AS smokers, COUNT(*) AS n, SUM(age) AS years
+FROM patients GROUP BY sex;
+
+-- case: distinct units of private groups, one row each, with a condition
+-- outcome: accepted
+SELECT city, COUNT(DISTINCT patient_id) FILTER (WHERE age > 30) AS n FROM patients GROUP BY city;
+
+-- case: distinct units beside a mean that counts them
+-- outcome: accepted
+SELECT COUNT(DISTINCT patient_id) AS n, AVG(children + 1) AS children FROM patients;

@@ -31,3 +31,7 @@ SELECT v.kind, COUNT(v.cost) FROM places l LEFT JOIN visits v ON v.place_id = l.
 -- case: a condition on the private side afterwards
 -- outcome: refused D404 at 1:58
 SELECT l.city, COUNT(v.visit_id) FROM places l LEFT JOIN visits v USING (place_id) WHERE v.cost IS NULL OR v.cost > 10 GROUP BY l.city;
+
+-- case: a condition that chooses among the kept rows' groups
+-- outcome: refused D404 at 1:54
+SELECT p.kind, COUNT(v.kind) FROM places p LEFT JOIN visits v ON p.place_id = v.place_id AND p.kind = 'clinic' GROUP BY 1;
