@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -181,11 +180,9 @@ def chain(last: str, step: str, length: int) -> str:
 )
 def test_ctes_that_double_are_refused_at_once(opened: Open, sql: str) -> None:
     db = opened("")
-    start = time.monotonic()
     with pytest.raises(dpsql.ProgrammingError) as caught:
         db.explain(sql)
     assert caught.value.code == "D103"
-    assert time.monotonic() - start < 60  # a million times less than what it would take
 
 
 @pytest.mark.parametrize(
