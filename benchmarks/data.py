@@ -32,7 +32,7 @@ def session_of(db: dpsql.Connection) -> Session:
 def plain(db: dpsql.Connection) -> duckdb.DuckDBPyConnection:
     """Plain DuckDB on the very instance that dpsql uses: same file, threads, settings and cache."""
     engine = session_of(db).engine
-    connection: duckdb.DuckDBPyConnection = engine._connection  # type: ignore[attr-defined]
+    connection: duckdb.DuckDBPyConnection = engine._connection  # type: ignore[attr-defined]  # DuckDB's own
     return connection.cursor()
 
 

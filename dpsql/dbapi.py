@@ -380,7 +380,7 @@ def _values(parameters: object) -> tuple[Value, ...]:
     if isinstance(parameters, Mapping | str | bytes):
         raise InterfaceError("parameters are a sequence, one value for each question mark")
     try:
-        values: tuple[Value, ...] = tuple(parameters)  # type: ignore[arg-type]  # this is where it is found out
+        values: tuple[Value, ...] = tuple(parameters)  # type: ignore[arg-type]  # found out here
     except TypeError:
         raise InterfaceError("parameters are a sequence, one value for each question mark") from None
     for value in values:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpsql.facts.origin import origins_of
-from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.plan import Finish, Norm, Part, Plan, Planned, PublicKeys, Shape
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union
@@ -129,7 +129,10 @@ def _bounded(each: Planned, unit: str) -> str:
     if each.shape is Shape.ROWS:
         return f"an enforced key: one {unit} has a bounded number of rows here, nothing is clipped away"
     norm = "sum of absolute values (L1)" if each.noise.norm is Norm.L1 else "Euclidean norm (L2)"
-    return f"a clip of each {unit}'s whole vector, over all groups and columns, in {norm}"
+    said = f"a clip of each {unit}'s whole vector, over all groups and columns, in {norm}"
+    if each.groups is not None:
+        said += f"; a {unit} in more than {each.groups} groups is left out"
+    return said
 
 
 def relies_on(relation: Relation) -> list[str]:
@@ -145,8 +148,30 @@ def relies_on(relation: Relation) -> list[str]:
             return found
         case Filter(input=source) | Project(input=source) | Aggregate(input=source):
             return relies_on(source)
-        case Join(_, left, right) | Union(left, right):
+        case Join(_, left, right, condition):
+            sides = relies_on(left) + relies_on(right)
+            for side, other in ((left, right), (right, left)):
+                owned = ownership_of(side)
+                units = owned.units if isinstance(owned, Owned) else frozenset()
+                sides += _keys_matched(side, pinned_columns(side, other, condition) | units)
+            return list(dict.fromkeys(sides))
+        case Union(left, right):
             return list(dict.fromkeys(relies_on(left) + relies_on(right)))
+        case _:
+            return []
+
+
+def _keys_matched(side: Relation, pinned: frozenset[str]) -> list[str]:
+    """The declared keys of one side of a join that its condition matches: one row there for each here."""
+    match side:
+        case Scan(table=table, columns=columns, keys=keys):
+            source = {each.name: each.source for each in columns}
+            matched = [key for key in keys if frozenset(key) <= pinned]
+            return [f"{table}({', '.join(source[name] for name in key)}) is unique" for key in matched]
+        case Filter(input=inner):
+            return _keys_matched(inner, pinned)
+        case Join(_, left, right):
+            return _keys_matched(left, pinned) + _keys_matched(right, pinned)
         case _:
             return []
 

@@ -232,7 +232,7 @@ def test_a_file_replaced_while_it_is_open_is_not_mixed_up(tmp_path: Path) -> Non
 def test_parameters_that_are_no_values_are_refused_before_payment(opened: Open, parameter: object) -> None:
     db = opened("")
     with pytest.raises(dpsql.Error) as caught:
-        db.execute("SELECT COUNT(*) FROM people WHERE city = ?", (parameter,))  # type: ignore[arg-type]
+        db.execute("SELECT COUNT(*) FROM people WHERE city = ?", (parameter,))  # type: ignore[arg-type]  # on purpose
     assert caught.value.code in ("D001", "D205")
     assert db.budget.spent == 0
 

@@ -106,7 +106,7 @@ def environment(**more: str) -> dict[str, str]:
 
 def dpsql(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
     options = {"stdin": subprocess.DEVNULL} if "input" not in more else {}
-    return subprocess.run(  # type: ignore[call-overload,no-any-return]
+    return subprocess.run(  # type: ignore[call-overload,no-any-return]  # options
         [sys.executable, "-m", "dpsql.shell", *arguments],
         capture_output=True,
         text=True,
@@ -404,7 +404,7 @@ def test_our_own_errors_show_neither_data_nor_a_traceback(
 def started(clinic: Clinic, sql: str, **more: object) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", "dpsql.shell", "query", str(clinic.database), "-c", sql]
     command += ["--ledger", str(clinic.ledger)]
-    return subprocess.Popen(  # type: ignore[call-overload,no-any-return]
+    return subprocess.Popen(  # type: ignore[call-overload,no-any-return]  # options
         command, stderr=subprocess.PIPE, text=True, env=environment(), **more
     )
 

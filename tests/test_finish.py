@@ -233,7 +233,7 @@ def covered(each: Planned, exact: list[int]) -> list[float]:
     shares = []
     for column, true in zip(finish(ReleasedTable([()] * RELEASES, sums + noise), each), truth, strict=True):
         assert column.margins is not None
-        far = [abs(float(value) - float(true)) for value in column.values]  # type: ignore[arg-type]
+        far = [abs(float(value) - float(true)) for value in column.values]  # type: ignore[arg-type]  # numbers
         shares.append(float(np.mean(np.array(far) <= column.margins)))
     return shares
 

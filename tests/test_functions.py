@@ -592,7 +592,7 @@ def test_ranges(text: str, low: float, high: float) -> None:
 def test_lists_of_values(text: str, values: tuple[object, ...]) -> None:
     scalar = bound(text)
     assert scalar is not None
-    assert fact_of(scalar, domain).domain == Categories(values)  # type: ignore[arg-type]
+    assert fact_of(scalar, domain).domain == Categories(values)  # type: ignore[arg-type]  # a list
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from pathlib import Path
-from uuid import UUID
 
 import duckdb
 import numpy as np
@@ -177,7 +176,7 @@ class DuckDB:
                         for s, n, c, t, null in columns
                         if (s, n) == (schema, table)
                     ),
-                    tuple(tuple(u[2]) for u in unique if (u[0], u[1]) == (schema, table)),  # type: ignore[arg-type]
+                    tuple(_names(u[2]) for u in unique if (u[0], u[1]) == (schema, table)),
                 )
             )
         return Catalogue(tuple(found))
@@ -302,10 +301,15 @@ def _held(number: object) -> int:
     return max(-TOTAL, min(TOTAL, number))
 
 
+def _names(listed: object) -> tuple[str, ...]:
+    assert isinstance(listed, list)
+    return tuple(str(name) for name in listed)
+
+
 def _value(value: object, kind: Kind) -> Value:
     """A fetched key as a Python value; dates that Python does not have stay text."""
     if value is None or not isinstance(value, str):
-        return str(value) if isinstance(value, UUID) else value  # type: ignore[return-value]
+        return value  # type: ignore[return-value]  # NULL, or a number: all else travels as text
     try:
         if kind is Kind.DATE:
             return datetime.date.fromisoformat(value)

@@ -8,7 +8,7 @@ relate two columns are ignored, which may only widen.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import assert_never
 from weakref import WeakKeyDictionary
@@ -214,10 +214,9 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar) -> 
 def _midnight(fact: Fact, other: Fact, limit: Interval) -> Interval:
     """A DATE counts days and a TIMESTAMP microseconds: a limit on the one, in the other's count."""
     day = 86_400_000_000
-    scale: Callable[[Number], Number]
     if fact.type.kind is Kind.DATE and other.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
-        scale = lambda end: end if math.isinf(end) else math.floor(end / day)  # noqa: E731
-        return Interval(scale(limit.low), scale(limit.high) + 1)
+        low, high = (end if math.isinf(end) else math.floor(end / day) for end in (limit.low, limit.high))
+        return Interval(low, high + 1)
     if other.type.kind is Kind.DATE and fact.type.kind is Kind.TIMESTAMP:
         return Interval(limit.low * day, limit.high * day)
     return Interval(-math.inf, math.inf)

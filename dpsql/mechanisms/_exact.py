@@ -39,7 +39,7 @@ def laplace(scale: float, k: int, words: Callable[[int], bytes]) -> int:
     u = Uniform(k, words)
 
     def value() -> Interval:
-        return libmp.mpi_mul(_exactly(scale), _exponential(u))  # type: ignore[no-any-return]
+        return libmp.mpi_mul(_exactly(scale), _exponential(u))  # type: ignore[no-any-return]  # mpmath
 
     return _decide(value, (u,))
 
@@ -55,7 +55,7 @@ def gaussian(scale: float, k: int, turn: int, words: Callable[[int], bytes]) -> 
         two_pi = _widened((libmp.mpf_shift(libmp.mpf_pi(precision), 1),) * 2, precision)
         angle = libmp.mpi_mul(two_pi, v.interval, precision)
         factor = _widened(libmp.mpi_cos_sin(angle, precision)[which], precision)
-        return libmp.mpi_mul(_exactly(scale), libmp.mpi_mul(radius, factor, precision))  # type: ignore[no-any-return]
+        return libmp.mpi_mul(_exactly(scale), libmp.mpi_mul(radius, factor, precision))  # type: ignore[no-any-return]  # mpmath
 
     return _decide(lambda: value(0), (u, v)), _decide(lambda: value(1), (u, v))  # the same bits for both
 
@@ -82,4 +82,4 @@ def _exactly(number: float) -> Interval:
 
 def _widened(interval: Interval, precision: int) -> Interval:
     slack = libmp.from_man_exp(1, 16 - precision)
-    return libmp.mpi_add(interval, (libmp.mpf_neg(slack), slack))  # type: ignore[no-any-return]
+    return libmp.mpi_add(interval, (libmp.mpf_neg(slack), slack))  # type: ignore[no-any-return]  # mpmath

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 
+from dpsql.bind.released import margin_of
 from dpsql.errors import refuse
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
 from dpsql.ir.plan import Planned, PlannedStage, Post
@@ -204,11 +205,6 @@ def _columns(planned: Planned) -> list[tuple[str, Type]]:
     for each in planned.measure.finishes:
         columns += [(each.call.name, each.type), (margin_of(each.call.name), DOUBLE)]
     return columns
-
-
-def margin_of(name: str) -> str:
-    """The released table's column with the half-width of an aggregate (as the binder names it)."""
-    return f"{name} margin"
 
 
 def _spelled(type: Type) -> str:
