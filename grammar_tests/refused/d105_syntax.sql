@@ -56,10 +56,3 @@ SELECT SUM(age) FROM (SELECT patient_id, age FROM patients ORDER BY age FETCH FI
 -- outcome: refused D105 at 1:60
 SELECT * FROM (SELECT ward, sex, age FROM patients) PIVOT (SUM(age) FOR sex IN ('F', 'M'));
 
--- case: all of the others
--- outcome: refused D105 at 1:59
-SELECT COUNT(*) FROM patients WHERE income >= ALL (SELECT income FROM patients);
-
--- case: any of the others
--- outcome: refused D105 at 1:55
-SELECT COUNT(*) FROM patients WHERE age = ANY (SELECT minutes FROM visits);
