@@ -42,17 +42,18 @@ _TIED = "the subquery is tied to the rows around it in a way that is not answere
 
 @dataclass(slots=True)
 class Lifts:
-    """The rows of a SELECT, growing by what its expressions need."""
+    """The rows of a SELECT, growing by what its expressions need; ``around`` is what a subquery may read."""
 
     ctx: Context
     env: Mapping[str, Cte]
     relation: Relation
     scope: Scope
     named: Mapping[str, exp.Window] = field(default_factory=dict)
+    around: Mapping[str, Fact] = field(default_factory=dict)
     facts: dict[str, Fact] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.facts = dict(facts_of(self.relation))
+        self.facts = {**self.around, **facts_of(self.relation)}
 
     def scalars(self) -> Scalars:
         """Binds expressions over these rows."""
@@ -109,6 +110,8 @@ class Lifts:
                 conditions += self._chosen(test)
             else:
                 conditions.append(self.scalars().condition(each))
+                if not refs(conditions[-1]) <= facts_of(self.relation).keys():
+                    self._refuse(self.ctx.span(each), "it reads columns of a query further out")
         self._grow(filtered(self.relation, conditions))
 
     def _exists(self, node: exp.Exists, negated: bool) -> None:
@@ -411,7 +414,7 @@ def probe(
     joined = froms.joined(inner, froms.items(inner))
     if joined.kept is not None:
         froms.refuse_kept(joined.kept)
-    within = Lifts(ctx, env, joined.relation, joined.scope)
+    within = Lifts(ctx, env, joined.relation, joined.scope, around=facts)
     if joined.queries and isinstance(ownership_of(joined.relation), Public):
         within._refuse(ctx.span(joined.queries[0]))
     within.where(joined.queries)
