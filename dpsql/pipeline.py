@@ -20,7 +20,9 @@ from typing import Protocol
 from dpsql.accounting.entries import Stored
 from dpsql.bind.split import bind
 from dpsql.engines import Engine
+from dpsql.errors import Error
 from dpsql.ir.column import Value
+from dpsql.ir.options import Option
 from dpsql.ir.plan import Plan, PlannedStage, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import Answer, ExactTable, ReleasedTable
@@ -48,6 +50,10 @@ class Office(Protocol):
         """The price of one query under the owner's rules, or D502, D503."""
         ...
 
+    def said(self, terms: Terms, price: Option) -> Terms:
+        """The same with the price that the query itself says, or D502, D503."""
+        ...
+
     def pay(self, planned: Plan) -> Stored:
         """A durable debit, or the one that was made for the very same measures before."""
         ...
@@ -62,6 +68,11 @@ class Office(Protocol):
 def planned(office: Office, source: Source, parameters: Sequence[Value], terms: Terms) -> Plan:
     """Text -> Plan. Reads no private row and costs nothing."""
     query = parse(source, parameters, datetime.datetime.now(datetime.UTC))
+    if query.epsilon is not None:
+        try:
+            terms = office.said(terms, query.epsilon)
+        except Error as error:
+            raise error.within(source.text, source.name) from None
     split = bind(query, office.known, office.sealed.public)
     split = rewrite(split, office.known)
     return plan(split, office.known, terms, office.engine.values)

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from dpsql.bind.aggregates import aggregate, refuse_distinct
 from dpsql.bind.context import Context, Cte
+from dpsql.bind.options import clip_of
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.released import Released, margin
 from dpsql.bind.rows import groupable
@@ -83,6 +84,7 @@ def release_point(
             tuple(turner.calls),
             ctx.span(node.args.get("group")) or ctx.span(node),
             titles=tuple(output_name(written) for written, _ in keys),
+            clip=clip_of(ctx, node, source),
         )
     )
     return Open(select, tuple(columns), tuple(margins), released=True)

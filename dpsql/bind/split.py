@@ -58,7 +58,7 @@ def _split(ctx: Context, query: Query) -> Split:
         tables_in(ctx, bound.tree),
         tuple(None if name is None else outputs.index(name, len(bound.columns)) for name in bound.margins),
     )
-    return Split(query.source, (Stage(tuple(ctx.measures), post),))
+    return Split(query.source, (Stage(tuple(ctx.measures), post),), query.delta)
 
 
 def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
