@@ -170,20 +170,14 @@ class Connection:
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
     ) -> Explanation:
         """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
-        from dpsql.explain import explain
-        from dpsql.pipeline import planned
+        from dpsql.pipeline import explained, planned
 
         session = self._open()
         source, values = Source(_text(sql)), _values(parameters)
-
-        def explained() -> Explanation:
-            plan = planned(session, source, values, session.terms(epsilon))
-            for stage in plan.stages:
-                session.sealed.check(stage)
-            return explain(plan, session.known, session.policy.unit.name, session.engine.measure_sql)
-
         with self._lock:
-            return _guarded(explained)
+            return _guarded(
+                lambda: explained(session, planned(session, source, values, session.terms(epsilon)))
+            )
 
     @property
     def budget(self) -> Balance:

@@ -18,8 +18,10 @@ from dpsql.ir.options import Option
 from dpsql.ir.source import Source, Span
 from dpsql.parse.allowed import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_tree
 from dpsql.parse.clause import agreed, hang, take_clauses
+from dpsql.parse.grammar import check_grammar
 from dpsql.parse.options import fill, number_marks
 from dpsql.parse.spellings import clamped, take_spellings
+from dpsql.parse.statement import check_explained, without_explain
 from dpsql.parse.written import written
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings repeat the analyst's text
@@ -32,12 +34,14 @@ class Query:
     """One checked statement: a SELECT, a set operation, or VALUES. Its tree holds no parameters.
 
     ``epsilon`` and ``delta`` are what its clauses say of the price; the other options hang on their SELECT.
+    ``explained`` says that EXPLAIN stood before it: what it would release is told, and nothing is run.
     """
 
     source: Source
     tree: exp.Expr
     epsilon: Option | None = None
     delta: Option | None = None
+    explained: bool = False
 
 
 def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
@@ -55,6 +59,10 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
     if len(text) > MAX_TEXT:
         raise refuse("D103", f"the text is longer than {MAX_TEXT:,} characters", help="split it")
     tokens = _tokens(text)
+    bare = without_explain(text, tokens[0] if tokens else None)
+    if bare is not None:
+        text, tokens = bare, _tokens(bare)
+        check_explained(tokens)
     _check_parentheses(tokens)
     whole = written(text, number_marks(tokens, parameters))
     whole, clauses = take_clauses(whole, parameters)
@@ -90,7 +98,8 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
     hang(tree, whole.mark, clauses)
     tree = clamped(fill(tree, parameters, now), whole.mark, clamps)
     check_tree(tree, text)
-    return Query(source, tree, agreed(clauses, "epsilon"), agreed(clauses, "delta"))
+    check_grammar(whole.plain)
+    return Query(source, tree, agreed(clauses, "epsilon"), agreed(clauses, "delta"), bare is not None)
 
 
 def _tokens(text: str) -> list[Token]:
