@@ -345,6 +345,10 @@ def _guarded(step: Callable[[], T]) -> T:
         return step()
     except Error as error:
         failure = error
+    except RecursionError:  # told by the query's shape alone
+        failure = refuse(
+            "D103", "the query is nested too deeply", help="split it, and write long chains of OR as IN (...)"
+        )
     except Exception as error:  # a bug of ours: its words may hold data
         failure = InternalError(
             "D901",

@@ -21,6 +21,7 @@ from dpsql.parse.vocabulary import FUNCTIONS, UNVETTED
 
 MAX_TEXT = 100_000
 MAX_DEPTH = 200
+MAX_NODES = 5_000
 
 QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
 
@@ -157,6 +158,17 @@ def unknown_function(name: str, span: Span | None) -> Error:
         span,
         help=f"did you mean {close[0]}?" if close else "use a plain function of SQL",
     )
+
+
+def check_size(tree: exp.Expr) -> None:
+    """Refuse what would take long to plan: a thousand sums in one query, or two thousand CTEs."""
+    plain = (exp.Literal, exp.Identifier, exp.Tuple)  # lists of values have a limit of their own
+    if sum(not isinstance(node, plain) for node in tree.walk()) > MAX_NODES:
+        raise refuse(
+            "D103",
+            f"the query is made of more than {MAX_NODES:,} columns and calls",
+            help="ask several smaller queries",
+        )
 
 
 def check_depth(tree: exp.Expr) -> None:

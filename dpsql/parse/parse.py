@@ -16,7 +16,7 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.options import Option
 from dpsql.ir.source import Source, Span
-from dpsql.parse.allowed import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_tree
+from dpsql.parse.allowed import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_size, check_tree
 from dpsql.parse.clause import agreed, hang, take_clauses
 from dpsql.parse.grammar import check_grammar
 from dpsql.parse.options import fill, number_marks
@@ -95,6 +95,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
             help="write a SELECT; dpsql never changes or describes the data",
         )
     check_depth(tree)
+    check_size(tree)
     hang(tree, whole.mark, clauses)
     tree = clamped(fill(tree, parameters, now), whole.mark, clamps)
     check_tree(tree, text)
