@@ -20,6 +20,7 @@ from dpsql.bind.subqueries import only_ours, tables_in
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.functions import Unfit
 from dpsql.ir.plan import Post, Split, Stage
 from dpsql.ir.relation import (
     Aggregate,
@@ -41,6 +42,10 @@ def bind(query: Query, known: Known, evaluate: Evaluate) -> Split:
         return _split(Context(source.text, known, fresh, evaluate, bound_query, query.tree), query)
     except Error as error:
         raise error.within(source.text, source.name) from None
+    except Unfit as unfit:  # a constant that is read outside any expression
+        help = unfit.help or "write a plain constant"
+        refusal = refuse(unfit.code, unfit.title, unfit.span, help=help)
+        raise refusal.within(source.text, source.name) from None
 
 
 def _split(ctx: Context, query: Query) -> Split:

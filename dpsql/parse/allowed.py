@@ -111,9 +111,24 @@ _REMEDIES: dict[str, str] = {
 
 def check_tree(tree: exp.Expr, text: str) -> None:
     """Refuse the first node that is not on the list."""
+    schemas = {"", "main", *(each.db.casefold() for each in tree.find_all(exp.Table))}
     for node in tree.walk():
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier | exp.Star):
             raise refuse("D105", "this name is not a plain column", span_of(node, text), help="name a column")
+        if isinstance(node, exp.Column) and (node.catalog or node.db.casefold() not in schemas):
+            raise refuse(
+                "D202",
+                f"there is no schema {node.db} here",
+                span_of(node, text),
+                help="name the column as table.column",
+            )
+        if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Select | exp.Column | exp.Func):
+            raise refuse(
+                "D105",
+                "a star does not stand here",
+                span_of(node, text) or span_of(node.parent or node, text),
+                help="write SELECT *, t.* or COUNT(*)",
+            )
         if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
             raise unknown_function(type(node).sql_name().lower(), span_of(node, text))
         if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX):

@@ -44,3 +44,7 @@ SELECT OPTIONS(max_rows_contributed = (SELECT COUNT(*) FROM visits)) COUNT(*) FR
 -- case: a column as a number
 -- outcome: refused D105 at 1:16
 SELECT OPTIONS(epsilon = age) COUNT(*) FROM patients;
+
+-- case: a star in parentheses
+-- outcome: refused D105
+SELECT ward, (*) FROM patients GROUP BY ward;
