@@ -64,7 +64,7 @@ def _deleted(dice: random.Random, tokens: list[str], other: list[str]) -> list[s
 def _doubled(dice: random.Random, tokens: list[str], other: list[str]) -> list[str]:
     at = dice.choice(_solid(tokens))
     piece = tokens[at : at + dice.choice((1, 1, 3, 7, 15))]
-    return [*tokens[:at], *(piece + [" "]) * dice.choice((2, 2, 3, 9)), *tokens[at + len(piece) :]]
+    return [*tokens[:at], *[*piece, " "] * dice.choice((2, 2, 3, 9)), *tokens[at + len(piece) :]]
 
 
 def _exchanged(dice: random.Random, tokens: list[str], other: list[str]) -> list[str]:

@@ -43,8 +43,8 @@ def bind(query: Query, known: Known, evaluate: Evaluate) -> Split:
     except Error as error:
         raise error.within(source.text, source.name) from None
     except Unfit as unfit:  # a constant that is read outside any expression
-        help = unfit.help or "write a plain constant"
-        refusal = refuse(unfit.code, unfit.title, unfit.span, help=help)
+        remedy = unfit.help or "write a plain constant"
+        refusal = refuse(unfit.code, unfit.title, unfit.span, help=remedy)
         raise refusal.within(source.text, source.name) from None
 
 

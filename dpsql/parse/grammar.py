@@ -54,12 +54,15 @@ def _unread(text: str, said: str) -> Exception:
     """DuckDB's complaint as ours: its place, and what it could not read."""
     try:
         found = json.loads(said[said.index("{") :])
-        message, position = str(found["exception_message"]), int(found["position"])
+        message = str(found["exception_message"])
     except (ValueError, KeyError, TypeError):
-        return refuse("D101", "this is not SQL that DuckDB reads", help=_HELP)
+        message, found = "", {}
+    label = message[:1].lower() + message[1:] if len(message) <= 100 else ""
+    if not str(found.get("position", "")).isdigit():
+        return refuse("D101", "this is not SQL that DuckDB reads", label=label, help=_HELP)
+    position = int(found["position"])
     start = len(text.encode()[:position].decode(errors="ignore"))
     end = start + 1
     while end < len(text) and text[start:end].isidentifier() and text[start : end + 1].isidentifier():
         end += 1
-    label = message[:1].lower() + message[1:] if len(message) <= 100 else ""
     return refuse("D101", "this is not SQL that DuckDB reads", Span(start, end), label=label, help=_HELP)

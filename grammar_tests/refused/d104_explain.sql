@@ -17,7 +17,7 @@ EXPLAIN CREATE TABLE copied AS SELECT 1;
 EXPLAIN;
 
 -- case: explain of two statements
--- outcome: refused D102 at 1:39
+-- outcome: refused D102 at 1:40
 EXPLAIN SELECT COUNT(*) FROM patients; SELECT 1;
 
 -- case: explain of rows
