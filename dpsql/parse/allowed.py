@@ -129,6 +129,14 @@ def check_tree(tree: exp.Expr, text: str) -> None:
                 span_of(node, text) or span_of(node.parent or node, text),
                 help="write SELECT *, t.* or COUNT(*)",
             )
+        bound = isinstance(node.parent, exp.Binary | exp.Unary | exp.Between | exp.In)
+        if isinstance(node, exp.BitwiseNot) and bound and not isinstance(node.parent, exp.Paren):
+            raise refuse(  # ~1 - 3 is ~(1 - 3) to DuckDB, and (~1) - 3 to our parser
+                "D105",
+                "~ beside another operator is not answered",
+                span_of(node, text),
+                help="put it into parentheses: (~x) - 3",
+            )
         if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
             raise unknown_function(type(node).sql_name().lower(), span_of(node, text))
         if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX):

@@ -48,3 +48,7 @@ SELECT OPTIONS(epsilon = age) COUNT(*) FROM patients;
 -- case: a star in parentheses
 -- outcome: refused D105
 SELECT ward, (*) FROM patients GROUP BY ward;
+
+-- case: a tilde before a difference
+-- outcome: refused D105 at 1:13
+SELECT SUM(~age - 3) FROM patients;
