@@ -55,3 +55,7 @@ SELECT COUNT(*) FROM patients JOIN visits USING (visit_id);
 -- case: a public column that is not there
 -- outcome: refused D205
 SELECT patients FROM wards;
+
+-- case: a column of a schema that is not read
+-- outcome: refused D202 at 1:8
+SELECT sales.patients.ward, COUNT(*) FROM patients GROUP BY 1;
