@@ -23,6 +23,7 @@ from dpsql.bind.context import Context, Cte
 from dpsql.bind.froms import Froms, Joined
 from dpsql.bind.joins import all_of, filtered, join, on_the_unit
 from dpsql.bind.names import Scope, Visible
+from dpsql.bind.opened import aliased
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Open, Private
 from dpsql.bind.subqueries import awaited_rows, constants_of, evaluated, given_rows
@@ -336,19 +337,12 @@ class Lifts:
     def _distinct(self, node: exp.Expr) -> Private:
         """The rows of an uncorrelated subquery, each once."""
         inner = node.this if isinstance(node, exp.Subquery) else node
-        whole = (
-            exp.select("*")
-            .from_(
-                exp.Subquery(
-                    this=inner.copy(),
-                    alias=exp.TableAlias(this=exp.to_identifier(self.ctx.fresh("sub"), quoted=True)),
-                )
-            )
-            .distinct()
-        )
+        whole = exp.select("*").from_(aliased(inner, self.ctx.fresh("sub"))).distinct()
         bound = self.ctx.query(whole, self.env)
-        assert isinstance(bound, Private)
-        return bound
+        if isinstance(bound, Private):
+            return bound
+        rows = awaited_rows if bound.released else given_rows
+        return rows(self.ctx, bound, self.ctx.span(node), len(bound.columns))
 
     def _probe(self, inner: exp.Select) -> tuple[Joined, Scalars]:
         return probe(self.ctx, self.env, self.scope, self.facts, inner)
