@@ -20,6 +20,7 @@ from dpsql.bind.release_point import release_point
 from dpsql.bind.rows import refuse_picked, selected
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Open, Private
+from dpsql.bind.stars import Shown, starless
 from dpsql.bind.subqueries import bound_subqueries, constants_of, given_rows
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
@@ -102,26 +103,11 @@ def private_select(ctx: Context, node: exp.Select, source: Private, env: Mapping
 
 def select_items(ctx: Context, node: exp.Select, scope: Scope) -> list[exp.Expr]:
     """The select list with its stars written out."""
-    items: list[exp.Expr] = []
-    for each in node.expressions:
-        star = each if isinstance(each, exp.Star) else each.this if isinstance(each, exp.Column) else None
-        if not isinstance(star, exp.Star):
-            items.append(each)
-            continue
-        if any(star.args.get(key) for key in ("except_", "replace", "rename")):
-            raise refuse(
-                "D252",
-                "star modifiers are not answered over private rows yet",
-                ctx.span(each),
-                help="name the columns",
-            )
-        table = each.table.casefold() if isinstance(each, exp.Column) else ""
-        items += [
-            exp.column(v.name, v.qualifier or None, quoted=True)
-            for v in scope.starred
-            if not table or v.qualifier.casefold() == table
-        ]
-    return items
+    columns = [
+        Shown(v.qualifier, v.name, exp.column(v.name, v.qualifier or None, quoted=True), v.merged)
+        for v in scope.columns
+    ]
+    return starless(node.expressions, columns, ctx.text)
 
 
 def projected_rows(

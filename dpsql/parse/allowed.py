@@ -85,6 +85,7 @@ _NEVER: tuple[type[exp.Expr], ...] = (
     exp.PositionalColumn,
     exp.TableSample,
     exp.Lambda,
+    exp.Columns,
     exp.SessionParameter,
     exp.Rand,
     exp.JSONExtract,
@@ -105,6 +106,8 @@ _REMEDIES: dict[str, str] = {
     "PositionalColumn": "name the column",
     "Collate": "compare lower(x), or cast",
     "Lambda": "write the expression without a lambda",
+    "Columns": "write the columns out: SUM(a), SUM(b)",
+    "Star": "write the columns out",
 }
 
 
@@ -115,7 +118,7 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             raise refuse("D105", "this name is not a plain column", span_of(node, text), help="name a column")
         if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
             raise unknown_function(type(node).sql_name().lower(), span_of(node, text))
-        if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX):
+        if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX) or _stray_star(node):
             name = type(node).__name__
             raise refuse(
                 "D105",
@@ -130,10 +133,22 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             raise unknown_function(node.name, span_of(node, text))
 
 
+def _stray_star(node: exp.Expr) -> bool:
+    """A star that is neither an item of a select list nor all of what COUNT counts."""
+    if not isinstance(node, exp.Star):
+        return False
+    parent = node.parent
+    if isinstance(parent, exp.Column):
+        return not isinstance(parent.parent, exp.Select)
+    return not isinstance(parent, exp.Select) and (
+        not isinstance(parent, exp.Count) or any(node.args.values())
+    )
+
+
 def _in_words(name: str) -> str:
     """PositionalColumn -> a positional column."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
-    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
+    return words if words[-1] == "s" else f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
 _TABLES = frozenset(("range", "generate_series"))

@@ -69,7 +69,3 @@ WITH m AS (SELECT AVG(cost) AS mean_cost FROM visits) SELECT COUNT(*) FROM visit
 -- case: as many rows as somebody is old
 -- outcome: refused D252 at 1:22
 SELECT COUNT(*) FROM range((SELECT age FROM patients WHERE patient_id = 3)) AS r(i);
-
--- case: the unit replaced in a star
--- outcome: refused D252 at 1:46
-SELECT COUNT(*) FROM patients p JOIN (SELECT * REPLACE (place_id AS patient_id) FROM visits) v USING (patient_id);
