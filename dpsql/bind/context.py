@@ -27,7 +27,7 @@ class Cte:
     node: exp.Expr
     names: tuple[str, ...]
     env: Mapping[str, Cte]
-    opened: Open | None = None
+    opened: Private | Open | None = None
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dpsql.bind.joins import all_of, arrange, join
 from dpsql.bind.names import Fresh, Scope, Visible
+from dpsql.bind.pivots import in_from
 from dpsql.bind.scalars import Constants, Scalars
 from dpsql.bind.sources import Open, Private
 from dpsql.errors import refuse
@@ -69,6 +70,13 @@ class Froms:
             return []
         found = self._item(clause.this, None)
         for each in node.args.get("joins") or ():
+            if isinstance(each.this, exp.Lateral) and any(isinstance(one.source, Private) for one in found):
+                raise refuse(
+                    "D252",
+                    "LATERAL is not answered over private rows",
+                    self.span(each),
+                    help="compute the columns in a subquery of the private table, or join on the unit",
+                )
             found += self._item(each.this, each)
         return found
 
@@ -76,9 +84,16 @@ class Froms:
         """An item, followed by the joins that are written inside its parentheses."""
         inside = node
         while isinstance(inside, exp.Paren) or (
-            isinstance(inside, exp.Subquery) and isinstance(inside.this, exp.Table) and not inside.alias
+            isinstance(inside, exp.Subquery)
+            and isinstance(inside.this, exp.Table)
+            and not inside.alias
+            and not inside.args.get("pivots")
         ):
             inside = inside.this
+        if isinstance(inside, exp.Lateral) and isinstance(inside.this, exp.Subquery):
+            inside = exp.Subquery(this=inside.this.this, alias=inside.args.get("alias"))
+        if inside.args.get("pivots"):
+            inside = in_from(inside)
         if inside is not node and brought is not None and inside.args.get("joins"):
             raise refuse(
                 "D252",

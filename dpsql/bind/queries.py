@@ -18,6 +18,7 @@ from dpsql.bind.opened import (
     replace_queries,
     wrapped,
 )
+from dpsql.bind.pivots import in_from, pivot
 from dpsql.bind.rows import refuse_picked, refuse_picking
 from dpsql.bind.select import select
 from dpsql.bind.sources import Open, Private, scan
@@ -47,6 +48,8 @@ def query(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Ope
             return parenthesised(ctx, node, env)
         case exp.Values():
             return values(ctx, node, env)
+        case exp.Pivot():
+            return pivot(ctx, node, env)
         case exp.Table():
             return table(ctx, node, env)
     raise refuse("D105", "this is not a query that we read", ctx.span(node), help="write a SELECT")
@@ -112,6 +115,8 @@ def recursive(ctx: Context, cte: exp.CTE, names: tuple[str, ...], env: Mapping[s
 
 
 def parenthesised(ctx: Context, node: exp.Subquery, env: Mapping[str, Cte]) -> Private | Open:
+    if node.args.get("pivots"):
+        return ctx.query(in_from(node), env)
     bound = ctx.query(node.this, env)
     extra = [key for key in ("order", "limit", "offset") if node.args.get(key)]
     if not extra:

@@ -22,7 +22,7 @@ from dpsql.parse.vocabulary import FUNCTIONS, UNVETTED
 MAX_TEXT = 100_000
 MAX_DEPTH = 200
 
-QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Pivot)
 
 _SYNTAX: tuple[type[exp.Expr], ...] = (
     exp.Select,
@@ -78,6 +78,10 @@ _SYNTAX: tuple[type[exp.Expr], ...] = (
     exp.GroupingSets,
     exp.Aliases,
     exp.PropertyEQ,
+    exp.Pivot,
+    exp.PivotAlias,
+    exp.UnpivotColumns,
+    exp.Lateral,
 )
 _NEVER: tuple[type[exp.Expr], ...] = (
     exp.Dot,
@@ -118,7 +122,7 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             raise refuse("D105", "this name is not a plain column", span_of(node, text), help="name a column")
         if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
             raise unknown_function(type(node).sql_name().lower(), span_of(node, text))
-        if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX) or _stray_star(node):
+        if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX) or _misplaced(node):
             name = type(node).__name__
             raise refuse(
                 "D105",
@@ -133,16 +137,22 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             raise unknown_function(node.name, span_of(node, text))
 
 
-def _stray_star(node: exp.Expr) -> bool:
-    """A star that is neither an item of a select list nor all of what COUNT counts."""
-    if not isinstance(node, exp.Star):
-        return False
+def _misplaced(node: exp.Expr) -> bool:
+    """A star that is neither an item of a select list nor all of what COUNT counts; a LATERAL or the
+
+    PIVOT of a table elsewhere than in FROM.
+    """
     parent = node.parent
-    if isinstance(parent, exp.Column):
-        return not isinstance(parent.parent, exp.Select)
-    return not isinstance(parent, exp.Select) and (
-        not isinstance(parent, exp.Count) or any(node.args.values())
-    )
+    if isinstance(node, exp.Star):
+        if isinstance(parent, exp.Column):
+            return not isinstance(parent.parent, exp.Select)
+        counted = isinstance(parent, exp.Count) and not any(node.args.values())
+        return not isinstance(parent, exp.Select) and not counted
+    if isinstance(node, exp.Lateral):
+        return not isinstance(parent, exp.Join | exp.From)
+    if isinstance(node, exp.Pivot) and node.arg_key == "pivots":
+        return parent is None or not isinstance(parent.parent, exp.From | exp.Join | exp.Subquery)
+    return False
 
 
 def _in_words(name: str) -> str:

@@ -69,3 +69,31 @@ WITH m AS (SELECT AVG(cost) AS mean_cost FROM visits) SELECT COUNT(*) FROM visit
 -- case: as many rows as somebody is old
 -- outcome: refused D252 at 1:22
 SELECT COUNT(*) FROM range((SELECT age FROM patients WHERE patient_id = 3)) AS r(i);
+
+-- case: a table made from each row
+-- outcome: refused D252 at 1:50
+SELECT COUNT(*) FROM patients p, LATERAL (SELECT p.age + 1 AS next_age) AS n;
+
+-- case: columns turned into rows
+-- outcome: refused D252
+SELECT SUM(value) FROM (UNPIVOT patients ON age, children INTO NAME name VALUE value);
+
+-- case: a pivot without a list
+-- outcome: refused D252 at 1:19
+PIVOT patients ON city USING COUNT(*) GROUP BY ward;
+
+-- case: a second column of values without a list
+-- outcome: refused D252 at 1:30
+SELECT * FROM (PIVOT visits ON place_id, kind IN ('checkup') USING SUM(cost) GROUP BY urgent);
+
+-- case: a pivot on an expression
+-- outcome: refused D252 at 1:16
+PIVOT patients ON age % 2 IN (0, 1) USING COUNT(*) GROUP BY ward;
+
+-- case: a filter that a pivot would forget
+-- outcome: refused D252 at 1:43
+PIVOT patients ON sex IN ('F', 'M') USING SUM(age) FILTER (WHERE age > 3) GROUP BY ward;
+
+-- case: columns of a private table turned into rows in FROM
+-- outcome: refused D252 at 1:21
+SELECT COUNT(*) FROM patients UNPIVOT (amount FOR what IN (age, income));

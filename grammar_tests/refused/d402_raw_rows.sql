@@ -79,3 +79,11 @@ SELECT COUNT(*) FROM visits GROUP BY patient_id;
 -- case: a table by its first word
 -- outcome: refused D402 at 1:1
 FROM patients WHERE smoker;
+
+-- case: rows without their unit
+-- outcome: refused D402 at 1:8
+SELECT * EXCLUDE (patient_id) FROM patients;
+
+-- case: rows with a constant for their unit
+-- outcome: refused D402
+FROM (SELECT * REPLACE (0 AS patient_id) FROM visits);
