@@ -71,3 +71,7 @@ SELECT * ILIKE 'n%' FROM (SELECT SUM(age) AS n FROM patients);
 -- case: a count of everything but
 -- outcome: refused D105
 SELECT COUNT(* EXCLUDE (age)) FROM patients;
+
+-- case: columns by a pattern
+-- outcome: refused D105 at 1:12
+SELECT SUM(COLUMNS('in.*')) FROM patients;

@@ -69,7 +69,7 @@ SELECT COUNT(*) FROM (SELECT * REPLACE (0 AS agee) FROM patients);
 SELECT COUNT(*) FROM (SELECT * RENAME (agee AS years) FROM patients);
 
 -- case: a column of another table left out
--- outcome: refused D202 at 1:41
+-- outcome: refused D202 at 1:44
 SELECT SUM(cost) FROM (SELECT v.* EXCLUDE (age) FROM patients p JOIN visits v USING (patient_id));
 
 -- case: a star of which nothing is left
@@ -81,5 +81,5 @@ SELECT * EXCLUDE (ward, floor, beds) FROM wards;
 SELECT * FROM wards NATURAL JOIN age_bands;
 
 -- case: a released column that is not there to become a row
--- outcome: refused D202 at 1:79
+-- outcome: refused D202 at 1:89
 UNPIVOT (SELECT sex, COUNT(*) AS n, SUM(age) AS total FROM patients GROUP BY sex) ON n, totals INTO NAME what VALUE v;

@@ -84,10 +84,6 @@ SELECT COUNT(write_log(city)) FROM patients;
 -- outcome: refused D251 at 1:15
 SELECT * FROM json_execute_serialized_sql('{}');
 
--- case: columns by a pattern
--- outcome: refused D251 at 1:12
-SELECT SUM(COLUMNS('in.*')) FROM patients;
-
 -- case: a list around a value
 -- outcome: refused D251 at 1:41
 SELECT COUNT(*) FROM patients GROUP BY [ward];

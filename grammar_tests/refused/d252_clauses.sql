@@ -83,11 +83,11 @@ SELECT SUM(value) FROM (UNPIVOT patients ON age, children INTO NAME name VALUE v
 PIVOT patients ON city USING COUNT(*) GROUP BY ward;
 
 -- case: a second column of values without a list
--- outcome: refused D252 at 1:30
+-- outcome: refused D252 at 1:32
 SELECT * FROM (PIVOT visits ON place_id, kind IN ('checkup') USING SUM(cost) GROUP BY urgent);
 
 -- case: a pivot on an expression
--- outcome: refused D252 at 1:16
+-- outcome: refused D252 at 1:19
 PIVOT patients ON age % 2 IN (0, 1) USING COUNT(*) GROUP BY ward;
 
 -- case: a filter that a pivot would forget
@@ -95,5 +95,5 @@ PIVOT patients ON age % 2 IN (0, 1) USING COUNT(*) GROUP BY ward;
 PIVOT patients ON sex IN ('F', 'M') USING SUM(age) FILTER (WHERE age > 3) GROUP BY ward;
 
 -- case: columns of a private table turned into rows in FROM
--- outcome: refused D252 at 1:21
+-- outcome: refused D252 at 1:22
 SELECT COUNT(*) FROM patients UNPIVOT (amount FOR what IN (age, income));
