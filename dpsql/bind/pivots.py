@@ -12,6 +12,7 @@ as DuckDB calls them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from itertools import product
 from typing import NoReturn
 
@@ -69,7 +70,7 @@ def in_from(node: exp.Expr) -> exp.Expr:
 
 def _pivoted(ctx: Context, node: exp.Pivot, columns: list[str], table: exp.Table) -> exp.Select:
     ons = [_listed(ctx, each) for each in node.expressions]
-    using = [each for each in node.args.get("using") or [exp.Count(this=exp.Star(), big_int=True)]]
+    using = list(node.args.get("using") or [exp.Count(this=exp.Star(), big_int=True)])
     for each in using:
         if not isinstance(unaliased(each), exp.AggFunc):
             raise refuse(
@@ -209,7 +210,7 @@ def _unpivoted(
             )
     gone = {each.name.casefold() for each in listed}
     kept: list[exp.Expr] = [exp.column(each, quoted=True) for each in columns if each.casefold() not in gone]
-    sides: list[exp.Expr] = []
+    sides: list[exp.Query] = []
     for each in listed:
         written = [
             *(one.copy() for one in kept),
@@ -221,10 +222,7 @@ def _unpivoted(
             filled = exp.Not(this=exp.Is(this=each.copy(), expression=exp.Null()))
             side.set("where", exp.Where(this=filled))
         sides.append(side)
-    tree = sides[0]
-    for side in sides[1:]:
-        tree = exp.Union(this=tree, expression=side, distinct=False)
-    return tree
+    return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), sides)
 
 
 def _refuse_shape(ctx: Context, node: exp.Pivot) -> NoReturn:

@@ -23,6 +23,7 @@ from dpsql.bind.rows import refuse_picked, refuse_picking
 from dpsql.bind.select import select
 from dpsql.bind.sources import Open, Private, scan
 from dpsql.bind.subqueries import bound_subqueries
+from dpsql.bind.views import placed
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import facts_of
@@ -131,10 +132,10 @@ def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Op
     if isinstance(node.this, exp.Func):
         return series(ctx, node)
     plain_table(ctx, node)
-    cte = env.get(node.name.casefold()) if not node.db else None
-    if cte is not None:
+    cte = env.get(node.name.casefold())
+    if cte is not None and (not node.db or (cte.view and node.db.casefold() == "main")):
         ctx.count_scan(ctx.span(node))
-        return cte_source(ctx, cte)
+        return cte_source(ctx, cte, placed(cte.node, node) if cte.view else cte.node)
     ctx.count_scan(ctx.span(node))
     name = node.name if node.db.casefold() in ("", "main") else f"{node.db}.{node.name}"
     known = ctx.known.table(name)
@@ -190,28 +191,30 @@ def plain_table(ctx: Context, node: exp.Table) -> None:
 
 
 def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:
-    names = sorted({*(each.name for each in ctx.known.tables), *env})
+    names = sorted(
+        {*(each.name for each in ctx.known.tables), *(each.name for each in ctx.known.views), *env}
+    )
     close = difflib.get_close_matches(name.casefold(), names, 1)
     return f"did you mean {close[0]}?" if close else f"the tables here are {', '.join(names)}"
 
 
-def cte_source(ctx: Context, cte: Cte) -> Private | Open:
+def cte_source(ctx: Context, cte: Cte, node: exp.Expr) -> Private | Open:
     if cte.opened is None:
-        bound = ctx.query(cte.node, cte.env)
+        bound = ctx.query(node, cte.env)
         if isinstance(bound, Private):
             return Private(bound.relation, bound.scope.under("", cte.names)) if cte.names else bound
         if sum(1 for _ in bound.tree.walk()) > MOST_NODES:
             raise refuse(
                 "D103",
                 "the query grows too large, its CTEs written out",
-                ctx.span(cte.node),
+                ctx.span(node),
                 help="use each CTE once or twice, and split the query",
             )
         if len(cte.names) > len(bound.columns):
             raise refuse(
                 "D202",
                 "the column list is longer than the query is wide",
-                ctx.span(cte.node),
+                ctx.span(node),
                 help="give at most one name for each column",
             )
         cte.opened = renamed(bound, cte.names, ctx.fresh) if cte.names else bound

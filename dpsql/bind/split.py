@@ -7,16 +7,18 @@ stands around it becomes SQL over the released table.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context
+from dpsql.bind.context import Context, Cte
 from dpsql.bind.given import Evaluate
 from dpsql.bind.names import Fresh
 from dpsql.bind.queries import query as bound_query
 from dpsql.bind.sources import Private
 from dpsql.bind.subqueries import only_ours, tables_in
+from dpsql.bind.views import views_of
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying
 from dpsql.facts.ownership import Owned, ownership_of
@@ -37,14 +39,16 @@ def bind(query: Query, known: Known, evaluate: Evaluate) -> Split:
     source = query.source
     try:
         words = {each.name for each in query.tree.find_all(exp.Identifier)}
+        views = views_of(known, {each.casefold() for each in words}, query.now)
+        words |= {each.name for view in views.values() for each in view.node.find_all(exp.Identifier)}
         fresh = Fresh(words | {table.name for table in known.tables})
-        return _split(Context(source.text, known, fresh, evaluate, bound_query, query.tree), query)
+        return _split(Context(source.text, known, fresh, evaluate, bound_query, query.tree), query, views)
     except Error as error:
         raise error.within(source.text, source.name) from None
 
 
-def _split(ctx: Context, query: Query) -> Split:
-    bound = ctx.query(query.tree, {})
+def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
+    bound = ctx.query(query.tree, views)
     if isinstance(bound, Private):
         _refuse_rows(ctx, bound, query.tree)
     hidden = [name for name in bound.margins if name is not None]

@@ -29,12 +29,13 @@ class Query:
 
     source: Source
     tree: exp.Expr
+    now: datetime.datetime
 
 
 def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
     """Read a text, or refuse it with D1xx."""
     try:
-        return Query(source, _parse(source.text, parameters, now))
+        return Query(source, _parse(source.text, parameters, now), now)
     except Error as error:
         raise error.within(source.text, source.name) from None
     except RecursionError:

@@ -56,7 +56,7 @@ SELECT COUNT(*) FROM patients WHERE age = ANY (SELECT minutes FROM visits);
 -- outcome: refused D105 at 1:12
 SELECT SUM(COLUMNS(*)) FROM visits;
 
--- case: columns by a pattern
+-- case: columns of a release by a pattern
 -- outcome: refused D105 at 1:8
 SELECT COLUMNS('n.*') FROM (SELECT COUNT(*) AS n FROM patients);
 
@@ -72,6 +72,6 @@ SELECT * ILIKE 'n%' FROM (SELECT SUM(age) AS n FROM patients);
 -- outcome: refused D105
 SELECT COUNT(* EXCLUDE (age)) FROM patients;
 
--- case: columns by a pattern
+-- case: a sum of columns by a pattern
 -- outcome: refused D105 at 1:12
 SELECT SUM(COLUMNS('in.*')) FROM patients;

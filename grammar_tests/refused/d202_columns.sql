@@ -83,3 +83,7 @@ SELECT * FROM wards NATURAL JOIN age_bands;
 -- case: a released column that is not there to become a row
 -- outcome: refused D202 at 1:89
 UNPIVOT (SELECT sex, COUNT(*) AS n, SUM(age) AS total FROM patients GROUP BY sex) ON n, totals INTO NAME what VALUE v;
+
+-- case: a column that a view leaves out
+-- outcome: refused D202 at 1:14
+SELECT COUNT(allergies) FROM adults;

@@ -68,3 +68,7 @@ SELECT COUNT(*) FROM patients p JOIN (SELECT * REPLACE (place_id AS patient_id) 
 -- outcome: refused D401 at 2:14
 SELECT COUNT(*) FROM patients p
 JOIN (SELECT * RENAME (patient_id AS place_id, place_id AS patient_id) FROM visits) v USING (patient_id);
+
+-- case: two views joined on something else
+-- outcome: refused D401 at 1:35
+SELECT COUNT(*) FROM stays s JOIN adults a ON s.ward = a.ward;

@@ -87,3 +87,7 @@ SELECT * EXCLUDE (patient_id) FROM patients;
 -- case: rows with a constant for their unit
 -- outcome: refused D402
 FROM (SELECT * REPLACE (0 AS patient_id) FROM visits);
+
+-- case: the rows of a view
+-- outcome: refused D402 at 1:8
+SELECT ward FROM adults WHERE smoker;

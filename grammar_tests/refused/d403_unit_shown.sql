@@ -84,3 +84,7 @@ SELECT ward, COUNT(*) FROM (SELECT * EXCLUDE (ward) RENAME (visit_id AS ward) FR
 -- case: a pivot for each unit
 -- outcome: refused D403
 PIVOT visits ON kind IN ('checkup', 'surgery') USING SUM(cost) GROUP BY patient_id;
+
+-- case: a view with a row for each unit
+-- outcome: refused D403
+SELECT * FROM spending;
