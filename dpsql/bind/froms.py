@@ -70,7 +70,10 @@ class Froms:
             return []
         found = self._item(clause.this, None)
         for each in node.args.get("joins") or ():
-            if isinstance(each.this, exp.Lateral) and any(isinstance(one.source, Private) for one in found):
+            beside = isinstance(each.this, exp.Lateral) or (
+                isinstance(each.this, exp.Unnest) and each.this.find(exp.Column)
+            )
+            if beside and any(isinstance(one.source, Private) for one in found):
                 raise refuse(
                     "D252",
                     "LATERAL is not answered over private rows",
@@ -104,7 +107,7 @@ class Froms:
         alias = inside.args.get("alias")
         names = tuple(each.name for each in alias.columns) if alias is not None else ()
         name = inside.alias or (inside.name if isinstance(inside, exp.Table) else "")
-        if isinstance(inside, exp.Table | exp.Query | exp.Values):
+        if isinstance(inside, exp.Table | exp.Query | exp.Values | exp.Unnest):
             source = self._query(_plain(inside))
         else:
             raise refuse(

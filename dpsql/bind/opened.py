@@ -87,8 +87,12 @@ def open_set_operation(
         clause = node.args.get(key)
         if clause is not None:
             tree.set(key, replace_queries(clause, subqueries))
-    nothing: tuple[str | None, ...] = (None,) * len(left.columns)
-    return Open(tree, left.columns, nothing, None, left.released or right.released)
+    columns = left.columns
+    if node.args.get("by_name"):
+        ours = {each.casefold() for each in columns}
+        columns += tuple(each for each in right.columns if each.casefold() not in ours)
+    nothing: tuple[str | None, ...] = (None,) * len(columns)
+    return Open(tree, columns, nothing, None, left.released or right.released)
 
 
 def _operand(bound: Open, fresh: Fresh) -> exp.Expr:

@@ -49,6 +49,8 @@ def query(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Ope
             return parenthesised(ctx, node, env)
         case exp.Values():
             return values(ctx, node, env)
+        case exp.Unnest():
+            return unnested(ctx, node)
         case exp.Pivot():
             return pivot(ctx, node, env)
         case exp.Table():
@@ -172,6 +174,18 @@ def series(ctx: Context, node: exp.Table) -> Open:
     alias = exp.TableAlias(this=identifier(ctx.fresh("series")), columns=[identifier(name)])
     tree = exp.select("*").from_(exp.Table(this=written, alias=alias))
     return Open(tree, (name,), (None,))
+
+
+def unnested(ctx: Context, node: exp.Unnest) -> Open:
+    """unnest(...) in FROM: of a list, or of released rows to its left."""
+    if len(node.expressions) != 1 or node.args.get("offset") or node.find(exp.Query):
+        raise refuse(
+            "D252", "this unnest is not answered", ctx.span(node), help="unnest one list: unnest([1, 2, 3])"
+        )
+    written = exp.Anonymous(this="unnest", expressions=[node.expressions[0].copy()])
+    alias = exp.TableAlias(this=identifier(ctx.fresh("list")), columns=[identifier("unnest")])
+    tree = exp.select("*").from_(exp.Table(this=written, alias=alias))
+    return Open(tree, ("unnest",), (None,))
 
 
 def plain_table(ctx: Context, node: exp.Table) -> None:

@@ -65,7 +65,7 @@ def release_point(
         if clause is not None:
             select.set(key, turner._children(clause))
     if node.args.get("windows"):
-        raise refuse("D252", "named windows are not answered yet", ctx.span(node), help="write OVER (...)")
+        select.set("windows", [turner._window(each) for each in node.args["windows"]])
     distinct = node.args.get("distinct") is not None and not only_keys
     if distinct:
         select.set("distinct", exp.Distinct())

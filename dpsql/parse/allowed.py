@@ -82,6 +82,13 @@ _SYNTAX: tuple[type[exp.Expr], ...] = (
     exp.PivotAlias,
     exp.UnpivotColumns,
     exp.Lateral,
+    exp.Unnest,
+    exp.LimitOptions,
+    exp.Fetch,
+    exp.All,
+    exp.Any,
+    exp.Bracket,
+    exp.Slice,
 )
 _NEVER: tuple[type[exp.Expr], ...] = (
     exp.Dot,
@@ -101,7 +108,7 @@ _WORDS = frozenset(  # keywords and types that may stand before an opening paren
     union except intersect having qualify is like ilike using case distinct within decimal varchar
     timestamp interval cast try_cast try extract grouping partition order with rollup cube sets exclude
     replace rename join limit offset similar to coalesce nullif if escape recursive materialized end
-    substring position trim ceil floor text date time group window rows groups
+    substring position trim ceil percent floor text date time group window rows groups
     """.split()
 ) | {"grouping sets", "partition by", "order by", "group by"}
 _REMEDIES: dict[str, str] = {
@@ -148,7 +155,7 @@ def _misplaced(node: exp.Expr) -> bool:
             return not isinstance(parent.parent, exp.Select)
         counted = isinstance(parent, exp.Count) and not any(node.args.values())
         return not isinstance(parent, exp.Select) and not counted
-    if isinstance(node, exp.Lateral):
+    if isinstance(node, exp.Lateral | exp.Unnest):
         return not isinstance(parent, exp.Join | exp.From)
     if isinstance(node, exp.Pivot) and node.arg_key == "pivots":
         return parent is None or not isinstance(parent.parent, exp.From | exp.Join | exp.Subquery)

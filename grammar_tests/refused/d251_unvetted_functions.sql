@@ -92,10 +92,6 @@ SELECT COUNT(*) FROM patients GROUP BY [ward];
 -- outcome: refused D251 at 1:14
 SELECT {'k': ward} AS k, COUNT(*) FROM patients GROUP BY k;
 
--- case: a function of a list
--- outcome: refused D251 at 1:12
-SELECT SUM(list_sum(list_transform([1, 2], lambda x : x + age))) FROM patients;
-
 -- case: an unnested list
 -- outcome: refused D251 at 1:42
 SELECT COUNT(*) FROM (SELECT patient_id, unnest([age, age, age]) AS a FROM patients);
@@ -131,3 +127,23 @@ SELECT reservoir_quantile(income, 0.5, 1) FROM patients;
 -- case: the unit's hash
 -- outcome: refused D251 at 1:8
 SELECT hash(patient_id) % 100 AS h, AVG(age) FROM patients GROUP BY h;
+
+-- case: more than all of the others
+-- outcome: refused D251
+SELECT COUNT(*) FROM patients WHERE income >= ALL (SELECT income FROM patients);
+
+-- case: equal to any of the others
+-- outcome: refused D251
+SELECT COUNT(*) FROM patients WHERE age = ANY (SELECT minutes FROM visits);
+
+-- case: an element of a private list
+-- outcome: refused D251 at 1:14
+SELECT COUNT(allergies[1]) FROM patients;
+
+-- case: one row made into several
+-- outcome: refused D251 at 1:28
+SELECT SUM(x) FROM (SELECT unnest([age, age]) AS x FROM patients);
+
+-- case: rows made from a key
+-- outcome: refused D251 at 1:8
+SELECT unnest(['a', 'b']) AS k, COUNT(*) FROM patients GROUP BY k;

@@ -97,3 +97,23 @@ PIVOT patients ON sex IN ('F', 'M') USING SUM(age) FILTER (WHERE age > 3) GROUP 
 -- case: columns of a private table turned into rows in FROM
 -- outcome: refused D252 at 1:22
 SELECT COUNT(*) FROM patients UNPIVOT (amount FOR what IN (age, income));
+
+-- case: a list made from each row
+-- outcome: refused D252 at 1:42
+SELECT SUM(u.i) FROM patients p, unnest([p.age, p.age]) AS u(i);
+
+-- case: a list of private rows
+-- outcome: refused D252
+SELECT COUNT(*) FROM unnest((SELECT list(age) FROM patients)) AS u(i);
+
+-- case: half of the rows inside
+-- outcome: refused D252 at 1:58
+WITH half AS (SELECT patient_id, age FROM patients LIMIT 50%) SELECT SUM(age) FROM half;
+
+-- case: rows turned into columns that the data names
+-- outcome: refused D252 at 1:19
+PIVOT patients ON city USING COUNT(*);
+
+-- case: the first rows inside in another spelling
+-- outcome: refused D252 at 1:69
+SELECT SUM(age) FROM (SELECT patient_id, age FROM patients ORDER BY age FETCH FIRST 5 ROWS ONLY);

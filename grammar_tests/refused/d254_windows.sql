@@ -49,3 +49,7 @@ SELECT COUNT(*) FROM (
 -- case: a number for the unit
 -- outcome: refused D254 at 1:30
 SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER () AS patient_id, age FROM patients) GROUP BY age;
+
+-- case: a named window over private rows
+-- outcome: refused D254 at 1:28
+SELECT SUM(x) FROM (SELECT SUM(age) OVER w AS x FROM patients WINDOW w AS (PARTITION BY ward));

@@ -91,3 +91,7 @@ FROM (SELECT * REPLACE (0 AS patient_id) FROM visits);
 -- case: the rows of a view
 -- outcome: refused D402 at 1:8
 SELECT ward FROM adults WHERE smoker;
+
+-- case: public rows held against each private one
+-- outcome: refused D402
+SELECT ward FROM wards WHERE beds > ALL (SELECT age FROM patients);
