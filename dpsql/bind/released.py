@@ -70,8 +70,13 @@ class Released:
 
     def turn(self, node: exp.Expr) -> exp.Expr:
         """The expression over the released table."""
-        if isinstance(node, exp.Query | exp.Exists) or node.args.get("query") is not None:
-            return self._subquery(node)
+        if isinstance(node, exp.Query | exp.Exists):
+            return self._correlated(self._subquery(node))
+        if isinstance(node, exp.In) and node.args.get("query") is not None:
+            inside = self._subquery(node)
+            inside.set("query", self._correlated(inside.args["query"]))
+            inside.set("this", self.turn(node.this))
+            return inside
         key = self._key(node)
         if key is not None:
             return quoted(key, self.name)
@@ -83,6 +88,15 @@ class Released:
         if isinstance(node, exp.Column):
             return self._alias(node)
         return self._children(node)
+
+    def _correlated(self, tree: exp.Expr) -> exp.Expr:
+        """A subquery in which the keys of this SELECT, named with their table, are those of the release."""
+        inside = {each.alias_or_name.casefold() for each in tree.find_all(exp.Table, exp.Subquery)}
+        outer = {each.qualifier.casefold() for each in self.scalars.scope.columns} - inside - {""}
+        for each in list(tree.find_all(exp.Column)):
+            if each.table.casefold() in outer:
+                each.replace(self.turn(each))
+        return tree
 
     def _children(self, node: exp.Expr) -> exp.Expr:
         turned = node.copy()

@@ -118,3 +118,17 @@ WITH a AS MATERIALIZED (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward),
     b(ward, room) AS NOT MATERIALIZED (SELECT ward, beds FROM wards),
     c AS (SELECT ward, n, n / NULLIF(room, 0) AS load FROM a JOIN b USING (ward))
 SELECT * EXCLUDE (n), RANK() OVER (ORDER BY load DESC, ward) AS place FROM c QUALIFY place <= 2;
+
+-- case: a public number looked up for each group
+-- outcome: accepted
+SELECT p.ward, (SELECT MAX(beds) FROM wards w WHERE w.ward = p.ward) - COUNT(*) AS free FROM patients p GROUP BY p.ward;
+
+-- case: groups that a public table lists, each looked up
+-- outcome: accepted
+SELECT p.ward, AVG(p.age) AS age FROM patients p GROUP BY p.ward
+HAVING EXISTS (SELECT 1 FROM wards w WHERE w.ward = p.ward AND w.beds > 15);
+
+-- case: numbers that a public table lists
+-- outcome: accepted
+SELECT p.sex, COUNT(*) IN (SELECT beds FROM wards) AS listed FROM patients p
+GROUP BY p.sex HAVING p.sex IN (SELECT 'F' UNION ALL SELECT 'M');

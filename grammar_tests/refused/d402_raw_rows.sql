@@ -95,3 +95,7 @@ SELECT ward FROM adults WHERE smoker;
 -- case: public rows held against each private one
 -- outcome: refused D402
 SELECT ward FROM wards WHERE beds > ALL (SELECT age FROM patients);
+
+-- case: a number looked up for each row
+-- outcome: refused D402 at 1:62
+SELECT p.ward, (SELECT MAX(beds) FROM wards w WHERE w.beds > p.age) AS beds FROM patients p GROUP BY p.ward;
