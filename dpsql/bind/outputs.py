@@ -17,6 +17,7 @@ _SPELLINGS = (
     (re.compile(r"\bAS TEXT\)"), "AS VARCHAR)"),
     (re.compile(r"\bAS INT\)"), "AS INTEGER)"),
     (re.compile(r"\bAS REAL\)"), "AS FLOAT)"),
+    (re.compile(r"\bAS INT128\)"), "AS HUGEINT)"),
     (re.compile(r"\blistagg\("), "string_agg("),
     (re.compile(r"\bFILTER\(WHERE"), "FILTER (WHERE"),
     (re.compile(r"\bcoalesce\("), "COALESCE("),
@@ -38,6 +39,8 @@ def output_name(node: exp.Expr) -> str:
         return node.name
     if isinstance(node, exp.Literal):
         return f"'{node.this}'" if node.is_string else str(node.this)
+    if isinstance(node, exp.Boolean):
+        return str(node.this).lower()
     shown: str = _bracketed(node).sql(dialect="duckdb", normalize_functions="lower")
     for pattern, spelling in _SPELLINGS:
         shown = pattern.sub(spelling, shown)

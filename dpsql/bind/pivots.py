@@ -87,6 +87,8 @@ def _pivoted(ctx: Context, node: exp.Pivot, columns: list[str], table: exp.Table
         groups: list[exp.Expr] = [
             exp.column(each, quoted=True) for each in columns if each.casefold() not in used
         ]
+        for each in groups:  # what is wrong with them is shown at the first list
+            each.this.meta.update(node.expressions[0].this.this.meta)
     else:
         groups = [each.copy() for each in group.expressions]
         if not all(isinstance(each, exp.Column) for each in groups) or any(

@@ -66,9 +66,10 @@ def release_point(
             select.set(key, turner._children(clause))
     if node.args.get("windows"):
         select.set("windows", [turner._window(each) for each in node.args["windows"]])
-    distinct = node.args.get("distinct") is not None and not only_keys
-    if distinct:
-        select.set("distinct", exp.Distinct())
+    clause = node.args.get("distinct")
+    distinct = clause is not None and not only_keys and not clause.args.get("on")
+    if clause is not None and not only_keys:
+        select.set("distinct", turner._children(clause))
     margins: list[str | None] = []
     for each in list(select.expressions):
         half = None if distinct else margin(each, name, turner.calls)

@@ -79,17 +79,12 @@ def private_select(ctx: Context, node: exp.Select, source: Private, env: Mapping
     items = select_items(ctx, node, source.scope)
     keys = group_keys(ctx, node, items, scalars)
     distinct = node.args.get("distinct")
-    if distinct is not None and distinct.args.get("on"):
-        raise refuse(
-            "D252",
-            "DISTINCT ON picks single private rows",
-            ctx.span(distinct),
-            help="aggregate per unit: MIN or MAX with GROUP BY the unit",
-        )
     clauses = [node.args.get(each) for each in ("having", "qualify", "order")]
     grouped = bool(node.args.get("group")) or any(
         has_aggregate(each) for each in (*items, *(c for c in clauses if c is not None))
     )
+    if not grouped:
+        refuse_distinct_on(ctx, distinct)
     if not grouped and distinct is None:
         return projected_rows(ctx, node, source, items, scalars)
     owned = ownership_of(source.relation)
@@ -97,8 +92,19 @@ def private_select(ctx: Context, node: exp.Select, source: Private, env: Mapping
     if not grouped:
         keys = [(each, named_key(ctx, each, scalars.bind(each))) for each in items]
     if any(isinstance(each.scalar, Ref) and each.scalar.name in owned.units for _, each in keys):
+        refuse_distinct_on(ctx, distinct)
         return per_unit(ctx, node, source, items, keys, scalars)
     return release_point(ctx, node, source, items, keys, scalars, env, only_keys=not grouped)
+
+
+def refuse_distinct_on(ctx: Context, distinct: exp.Distinct | None) -> None:
+    if distinct is not None and distinct.args.get("on"):
+        raise refuse(
+            "D252",
+            "DISTINCT ON picks single private rows",
+            ctx.span(distinct),
+            help="aggregate per unit: MIN or MAX with GROUP BY the unit",
+        )
 
 
 def select_items(ctx: Context, node: exp.Select, scope: Scope) -> list[exp.Expr]:

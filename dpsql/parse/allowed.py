@@ -89,6 +89,7 @@ _SYNTAX: tuple[type[exp.Expr], ...] = (
     exp.Any,
     exp.Bracket,
     exp.Slice,
+    exp.AtTimeZone,
 )
 _NEVER: tuple[type[exp.Expr], ...] = (
     exp.Dot,
@@ -108,7 +109,7 @@ _WORDS = frozenset(  # keywords and types that may stand before an opening paren
     union except intersect having qualify is like ilike using case distinct within decimal varchar
     timestamp interval cast try_cast try extract grouping partition order with rollup cube sets exclude
     replace rename join limit offset similar to coalesce nullif if escape recursive materialized end
-    substring position trim ceil percent floor text date time group window rows groups
+    substring position trim ceil percent zone at floor text date time group window rows groups
     """.split()
 ) | {"grouping sets", "partition by", "order by", "group by"}
 _REMEDIES: dict[str, str] = {

@@ -132,3 +132,16 @@ HAVING EXISTS (SELECT 1 FROM wards w WHERE w.ward = p.ward AND w.beds > 15);
 -- outcome: accepted
 SELECT p.sex, COUNT(*) IN (SELECT beds FROM wards) AS listed FROM patients p
 GROUP BY p.sex HAVING p.sex IN (SELECT 'F' UNION ALL SELECT 'M');
+
+-- case: one group for each value, the first in order
+-- outcome: accepted
+SELECT DISTINCT ON (sex) sex, ward, COUNT(*) AS n FROM patients GROUP BY sex, ward ORDER BY sex, n DESC, ward;
+
+-- case: distinct numbers
+-- outcome: accepted
+SELECT DISTINCT COUNT(*) > 3 AS many FROM patients GROUP BY ward;
+
+-- case: hours of another time zone
+-- outcome: accepted
+SELECT hour(m AT TIME ZONE 'UTC') IS NOT NULL AS known, n
+FROM (SELECT date_trunc('month', seen_at) AS m, COUNT(*) AS n FROM visits GROUP BY 1);

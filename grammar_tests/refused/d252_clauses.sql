@@ -117,3 +117,12 @@ PIVOT patients ON city USING COUNT(*);
 -- case: the first rows inside in another spelling
 -- outcome: refused D252 at 1:69
 SELECT SUM(age) FROM (SELECT patient_id, age FROM patients ORDER BY age FETCH FIRST 5 ROWS ONLY);
+
+-- case: one visit count for each ward
+-- outcome: refused D252 at 1:21
+SELECT DISTINCT ON (ward) ward, n
+FROM (SELECT patient_id, ward, COUNT(*) AS n FROM visits JOIN patients USING (patient_id) GROUP BY ALL) ORDER BY n;
+
+-- case: one group for each unit
+-- outcome: refused D252 at 1:21
+SELECT DISTINCT ON (kind) kind, patient_id, COUNT(*) AS n FROM visits GROUP BY kind, patient_id;
