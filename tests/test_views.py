@@ -10,6 +10,7 @@ import dpsql
 from dpsql.errors import Error
 from dpsql.policy.model import ViewRule, digest
 from dpsql.policy.toml import read_policy
+from dpsql.shell import main
 
 POLICY = """\
 [budget]
@@ -106,6 +107,19 @@ def test_a_view_is_paid_from_the_same_budget_as_what_it_stands_for(clinic: Path)
         spent = db.budget.spent
         db.execute("SELECT COUNT(*) FROM adults WHERE age < 200")
         assert db.budget.spent > spent
+
+
+def test_policy_check_tells_what_each_view_holds(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = '[views.counts]\nsql = "SELECT ward, COUNT(*) AS n FROM adults GROUP BY ward"\n'
+    with_views(clinic, ADULTS + counts + '[views.one]\nsql = "SELECT 1 AS one"\n')
+    assert main(["policy", "check", str(clinic)]) == 0
+    said = capsys.readouterr().out.split("\n")
+    assert "view      adults: rows of patients" in said
+    assert "view      counts: a release, paid when it is asked" in said
+    assert "view      one: public" in said
+    with_views(clinic, '[views.bad]\nsql = "SELECT ward, SUM(wage) AS s FROM adults GROUP BY ward"\n')
+    assert main(["policy", "check", str(clinic)]) == 1
+    assert "error[D808]: the view bad: there is no column wage here" in capsys.readouterr().err
 
 
 def test_an_error_in_an_expanded_view_points_at_its_name(clinic: Path) -> None:

@@ -134,7 +134,7 @@ def _pivoted(ctx: Context, node: exp.Pivot, columns: list[str], table: exp.Table
 def _listed(ctx: Context, node: exp.Expr) -> list[tuple[str, exp.Expr]]:
     """Of one ON: the word for each value, and the condition that a row has it."""
     if not isinstance(node, exp.In) or not node.expressions or node.args.get("query"):
-        what = node.name if isinstance(node, exp.Column) else "x"
+        what = next((each.name for each in node.find_all(exp.Column)), "x")
         raise refuse(
             "D252",
             "PIVOT needs the list of its values",

@@ -90,3 +90,19 @@ SELECT * FROM wards UNPIVOT (number FOR what IN (floor, beds)) WHERE number > 5;
 -- case: columns as rows, NULL included
 -- outcome: accepted
 SELECT u.ward FROM wards UNPIVOT INCLUDE NULLS (number FOR what IN (floor, beds)) AS u WHERE u.number IS NULL;
+
+-- case: a row for each unit, aggregated once more
+-- outcome: accepted
+SELECT AVG(LEAST(checkup_c, 20)) AS checkups
+FROM (PIVOT visits ON kind IN ('checkup') USING COUNT(*) AS c GROUP BY patient_id);
+
+-- case: a row for each unit, joined
+-- outcome: accepted
+SELECT p.sex, SUM(LEAST(t.c, 5)) AS checkups FROM patients p
+JOIN (PIVOT visits ON kind IN ('checkup', 'surgery') USING COUNT(*) AS c GROUP BY patient_id) AS t(patient_id, c, s)
+    USING (patient_id)
+GROUP BY p.sex;
+
+-- case: units counted
+-- outcome: accepted
+PIVOT visits ON kind IN ('checkup', 'emergency') USING COUNT(DISTINCT patient_id) GROUP BY place_id;
