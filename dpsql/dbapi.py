@@ -172,14 +172,14 @@ class Connection:
         """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
         from dpsql.explain import explain
         from dpsql.pipeline import planned
+        from dpsql.post.stages import types_of_stages
 
         session = self._open()
         source, values = Source(_text(sql)), _values(parameters)
 
         def explained() -> Explanation:
             plan = planned(session, source, values, session.terms(epsilon))
-            for stage in plan.stages:
-                session.sealed.check(stage)
+            types_of_stages(plan.stages, session.sealed)
             return explain(plan, session.known, session.policy.unit.name, session.engine.measure_sql)
 
         with self._lock:

@@ -13,7 +13,7 @@ from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.plan import Finish, Norm, Part, Plan, Planned, PublicKeys, Shape
-from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union
+from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.mechanisms import mechanism
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.statistics import bounded_range
@@ -146,7 +146,7 @@ def relies_on(relation: Relation) -> list[str]:
                 own = next((each.source for each in columns if each.name == owner.name), owner.column)
                 found.append(f"{table}({own}) is unique")
             return found
-        case Filter(input=source) | Project(input=source) | Aggregate(input=source):
+        case Filter(input=source) | Project(input=source) | Aggregate(input=source) | Window(input=source):
             return relies_on(source)
         case Join(_, left, right, condition):
             sides = relies_on(left) + relies_on(right)

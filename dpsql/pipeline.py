@@ -21,14 +21,14 @@ from dpsql.accounting.entries import Stored
 from dpsql.bind.split import bind
 from dpsql.engines import Engine
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Plan, PlannedStage, Threshold
+from dpsql.ir.plan import Plan, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import Answer, ExactTable, ReleasedTable
 from dpsql.parse.parse import parse
 from dpsql.plan.plan import Terms, plan
 from dpsql.policy.catalogue import Known
-from dpsql.post.finish import finish
 from dpsql.post.sealed import Sealed
+from dpsql.post.stages import Released, types_of_stages
 from dpsql.release.release import from_system, release
 from dpsql.release.stored import from_bytes, to_bytes
 from dpsql.rewrite import rewrite
@@ -62,7 +62,7 @@ class Office(Protocol):
 def planned(office: Office, source: Source, parameters: Sequence[Value], terms: Terms) -> Plan:
     """Text -> Plan. Reads no private row and costs nothing."""
     query = parse(source, parameters, datetime.datetime.now(datetime.UTC))
-    split = bind(query, office.known, office.sealed.public)
+    split = bind(query, office.known, office.sealed.public, office.sealed.check)
     split = rewrite(split, office.known)
     return plan(split, office.known, terms, office.engine.values)
 
@@ -71,9 +71,9 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
     """Text -> Answer."""
     what = planned(office, source, parameters, office.terms(epsilon))
     measures = [each for stage in what.stages for each in stage.measures]
-    types = [office.sealed.check(stage) for stage in what.stages]
+    types = types_of_stages(what.stages, office.sealed)
     if not what.events:
-        return _post(office, what, what.stages[-1], [], types[-1], cost=0.0, repeated=False)
+        return _post(office, what, [], types, cost=0.0, repeated=False)
     for each in measures:
         office.engine.measure_sql(each)  # what cannot be printed is not paid for
     receipt = office.pay(what)
@@ -84,30 +84,33 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
         stored = receipt.answer
     tables = from_bytes(stored, [len(each.measure.statistics) for each in measures])
     cost = 0.0 if repeated and not receipt.joined else what.epsilon
-    return _post(office, what, what.stages[-1], tables, types[-1], cost, repeated)
+    return _post(office, what, tables, types, cost, repeated)
 
 
 def _released(office: Office, what: Plan) -> list[ReleasedTable]:
-    """The only place where exact numbers live: between these two calls."""
-    released = []
+    """The only place where exact numbers live: between measure and release."""
+    tables, so_far = [], Released(office.sealed)
     for stage in what.stages:
         for each in stage.measures:
-            exact: ExactTable = office.engine.measure(each)
-            released.append(release(exact, each, from_system))
-    return released
+            exact: ExactTable = office.engine.measure(so_far.ready(each))
+            tables.append(release(exact, each, from_system))
+            so_far.add(each, tables[-1])
+        so_far.hand_down(stage)
+    return tables
 
 
 def _post(
     office: Office,
     what: Plan,
-    stage: PlannedStage,
     tables: list[ReleasedTable],
     types: list[str],
     cost: float,
     repeated: bool,
 ) -> Answer:
-    finished = [finish(table, each) for table, each in zip(tables, stage.measures, strict=True)]
-    rows = office.sealed.run(stage, finished, types)
+    stage, so_far = what.stages[-1], Released(office.sealed)
+    for each, table in zip((each for stage in what.stages for each in stage.measures), tables, strict=True):
+        so_far.add(each, table)
+    rows = so_far.answer(stage, types)
     width = len(stage.post.columns)
     margins = [
         tuple(

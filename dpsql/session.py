@@ -29,6 +29,7 @@ from dpsql.policy.check import compare, declared_keys, known, snapshot
 from dpsql.policy.model import Policy, digest, unit_text
 from dpsql.policy.toml import read_policy
 from dpsql.post.sealed import Sealed
+from dpsql.post.stages import types_of_stages
 from dpsql.rewrite import rewrite
 
 
@@ -50,7 +51,7 @@ def load_policy(path: Path) -> Policy:
 
 def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed) -> dict[str, str]:
     """What each view of the policy holds; D808 for one that an analyst could not use as it stands."""
-    kinds = check_views(policy, known, sealed.public)
+    kinds = check_views(policy, known, sealed.public, sealed.check)
     rule = policy.budget
     terms = Terms(accountant(rule.accountant), Budget(rule.epsilon, rule.delta), policy.query.epsilon)
     for view in known.views:
@@ -59,9 +60,8 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
         name = view.name.replace('"', '""')
         try:
             query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
-            split = rewrite(bind(query, known, sealed.public), known)
-            for stage in plan(split, known, terms, engine.values).stages:
-                sealed.check(stage)
+            split = rewrite(bind(query, known, sealed.public, sealed.check), known)
+            types_of_stages(plan(split, known, terms, engine.values).stages, sealed)
         except Error as error:
             raise refused_view(policy, view, error) from None
     return kinds

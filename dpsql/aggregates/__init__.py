@@ -65,8 +65,11 @@ class Rule(Protocol):
         """Type and range over at most about ``rows`` rows; raises Unbounded if it cannot be computed."""
         ...
 
-    def per_unit(self, argument: str, fact: Fact | None) -> str:
-        """The exact aggregate over one unit's rows, in any order; conditions are already inside."""
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+        """The exact aggregate over one unit's rows, in any order; conditions are already inside.
+
+        ``over`` is the window behind every aggregate that is written, where there is one.
+        """
         ...
 
     def estimate(self, sums: Sums) -> Floats:

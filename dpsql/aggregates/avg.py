@@ -29,13 +29,13 @@ class Avg:
             domain = Interval(float(bounds.low), float(bounds.high))
         return Fact(DOUBLE, domain, nullable=True)
 
-    def per_unit(self, argument: str, fact: Fact | None) -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
         assert fact is not None
         if fact.type.kind is Kind.FLOAT:
             held = f"CASE WHEN {argument} <= 'infinity'::DOUBLE THEN 1 END"
-            return f"({SUM.per_unit(argument, fact)}) / nullif(count({held}), 0)"
+            return f"({SUM.per_unit(argument, fact, over)}) / nullif(count({held}){over}, 0)"
         SUM.per_unit(argument, fact)  # refuses what cannot be added up
-        return f"CAST(sum({argument}) AS DOUBLE) / nullif(count({argument}), 0)"
+        return f"CAST(sum({argument}){over} AS DOUBLE) / nullif(count({argument}){over}, 0)"
 
     def estimate(self, sums: Sums) -> Floats:
         """The mean clamped to the range; NULL where fewer than half a row is left after noise."""

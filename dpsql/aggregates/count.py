@@ -18,8 +18,8 @@ class Count:
     def result(self, argument: Fact | None, rows: int | None) -> Fact:
         return Fact(BIGINT, ANYTHING if rows is None else Interval(0, rows), nullable=False)
 
-    def per_unit(self, argument: str, fact: Fact | None) -> str:
-        return f"count({argument})"
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+        return f"count({argument}){over}"
 
     def estimate(self, sums: Sums) -> Floats:
         assert sums.rows is not None

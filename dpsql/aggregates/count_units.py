@@ -18,7 +18,7 @@ class CountUnits:
     def result(self, argument: Fact | None, rows: int | None) -> Fact:
         raise Unbounded("one unit is counted here", "leave it out: it is always 1", code="D253")
 
-    def per_unit(self, argument: str, fact: Fact | None) -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
         raise AssertionError("count_units stands at a release point only")
 
     def estimate(self, sums: Sums) -> Floats:

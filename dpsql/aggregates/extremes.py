@@ -19,11 +19,11 @@ class Extreme:
         assert argument is not None
         return Fact(argument.type, argument.domain, nullable=True)
 
-    def per_unit(self, argument: str, fact: Fact | None) -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
         assert fact is not None
         if fact.type.kind is Kind.FLOAT:  # 0.0 and -0.0 tie: adding zero makes them one value
-            return f"{self.name}({argument} + 0.0::DOUBLE)"
-        return f"{self.name}({argument})"
+            return f"{self.name}({argument} + 0.0::DOUBLE){over}"
+        return f"{self.name}({argument}){over}"
 
     def estimate(self, sums: Sums) -> Floats:
         raise AssertionError("extremes stand inside per-unit work only")

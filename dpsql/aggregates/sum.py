@@ -25,7 +25,7 @@ class Sum:
             domain = Interval(min(0, bounds.low) * rows, max(0, bounds.high) * rows)
         return Fact(total, domain, nullable=True)
 
-    def per_unit(self, argument: str, fact: Fact | None) -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
         assert fact is not None
         if fact.type.kind is Kind.DECIMAL and decimal_size(fact.type)[0] > 28:
             raise Unbounded("this DECIMAL is too wide to add up", "cast it to DECIMAL(28, 2) or DOUBLE")
@@ -33,8 +33,8 @@ class Sum:
             raise Unbounded("this integer is too wide to add up", "cast it to BIGINT or DOUBLE")
         if fact.type.kind is Kind.FLOAT:
             step, grid = on_grid(argument, fact)
-            return f"sum({grid})::DOUBLE * {step!r}::DOUBLE"
-        return f"sum({argument})"
+            return f"CAST(sum({grid}){over} AS DOUBLE) * {step!r}::DOUBLE"
+        return f"sum({argument}){over}"
 
     def estimate(self, sums: Sums) -> Floats:
         assert sums.total is not None

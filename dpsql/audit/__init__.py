@@ -12,6 +12,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
+from dpsql.audit.silence import silently
 from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError, refuse
 from dpsql.ir.column import Value
@@ -21,6 +24,7 @@ from dpsql.ir.source import Source
 from dpsql.ir.table import ExactTable
 from dpsql.pipeline import planned
 from dpsql.plan.plan import Terms
+from dpsql.post.stages import Released
 from dpsql.release.release import completed
 from dpsql.session import Session
 
@@ -62,15 +66,30 @@ def measure(
 ) -> list[Measured]:
     """Every measure of a query as the engine computes it. Debits nothing.
 
-    ``key`` fixes every keyed hash (no measure uses one so far). ``replay`` feeds the tables of an
-    earlier call to later stages; queries have one stage so far, so it must only fit the query.
+    ``key`` fixes every keyed hash (no measure uses one so far). Later stages are fed with the tables of
+    earlier ones, without noise and thresholds at one unit: of this call, or of the earlier call that is
+    given as ``replay``, so that stages can be audited one at a time on a neighbour.
     """
     session = owners_session(db)
     plan = plan_of(session, sql, epsilon)
     measures = [each for stage in plan.stages for each in stage.measures]
     if replay is not None and len(replay) != len(measures):
         raise InterfaceError("replay holds another number of measures than the query has")
-    return [_reported(each, session.engine.measure(each)) for each in measures]
+    reports: list[Measured] = []
+    so_far = Released(session.sealed)
+    for stage in plan.stages:
+        for each in stage.measures:
+            exact = session.engine.measure(so_far.ready(each))
+            fed = exact if replay is None else _replayed(replay[len(reports)], each)
+            reports.append(_reported(each, exact))
+            so_far.add(each, silently(fed, each))
+        so_far.hand_down(stage)
+    return reports
+
+
+def _replayed(report: Measured, planned: Planned) -> ExactTable:
+    sums = np.array(list(report.rows.values()), dtype=np.int64)
+    return ExactTable(list(report.rows), sums.reshape(len(report.rows), len(planned.measure.statistics)))
 
 
 def owners_session(db: Connection) -> Session:

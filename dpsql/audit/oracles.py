@@ -13,30 +13,44 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 
-import numpy as np
-
 from dpsql.audit import owners_session, plan_of
+from dpsql.audit.silence import silently
 from dpsql.dbapi import Connection
 from dpsql.engines import Engine
 from dpsql.ir.plan import Norm, Plan, Planned, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable
-from dpsql.post.finish import finish
-from dpsql.release.release import completed, release
+from dpsql.post.sealed import Sealed
+from dpsql.post.stages import Released, types_of_stages
+from dpsql.release.release import completed
 
 # ---- sensitivity -------------------------------------------------------------------------------------
 
 
-def sensitivity(plan: Plan, whole: Engine, neighbours: Sequence[tuple[str, Engine]]) -> list[str]:
+def sensitivity(
+    plan: Plan, whole: Engine, neighbours: Sequence[tuple[str, Engine]], sealed: Sealed | None = None
+) -> list[str]:
     """Compare a plan's exact sums on a database with those on databases that lack one unit."""
     found = []
+    for each in ready_measures(plan, whole, sealed):
+        ours = _sums(each, whole.measure(each))
+        for name, engine in neighbours:
+            found += [
+                f"without {name}: {said}" for said in _moved(each, ours, _sums(each, engine.measure(each)))
+            ]
+    return found
+
+
+def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[Planned]:
+    """Every measure of a plan, later stages fed with what earlier ones give without noise on this data."""
+    if len(plan.stages) == 1:
+        return list(plan.stages[0].measures)
+    assert sealed is not None, "stages hand their rows down through the sealed engine"
+    found, so_far = [], Released(sealed)
     for stage in plan.stages:
         for each in stage.measures:
-            ours = _sums(each, whole.measure(each))
-            for name, engine in neighbours:
-                found += [
-                    f"without {name}: {said}"
-                    for said in _moved(each, ours, _sums(each, engine.measure(each)))
-                ]
+            found.append(so_far.ready(each))
+            so_far.add(each, silently(engine.measure(found[-1]), each))
+        so_far.hand_down(stage)
     return found
 
 
@@ -104,15 +118,14 @@ def without_noise(db: Connection, sql: str, epsilon: float) -> list[tuple[object
     """The rows of a query with no noise and thresholds at one unit: exact private data, for the owner."""
     session = owners_session(db)
     plan = plan_of(session, sql, epsilon)
-    stage = plan.stages[-1]
-    types = session.sealed.check(stage)
-    tables = []
-    for each in stage.measures:
-        exact = session.engine.measure(each)
-        silent = release(exact, each, lambda noise, size: np.zeros(size, dtype=np.int64), threshold=1)
-        tables.append(finish(silent, each))
-    rows = session.sealed.run(stage, tables, types)
-    return [row[: len(stage.post.columns)] for row in rows]
+    types = types_of_stages(plan.stages, session.sealed)
+    so_far = Released(session.sealed)
+    for stage in plan.stages:
+        for each in stage.measures:
+            so_far.add(each, silently(session.engine.measure(so_far.ready(each)), each))
+        so_far.hand_down(stage)
+    last = plan.stages[-1]
+    return [row[: len(last.post.columns)] for row in so_far.answer(last, types)]
 
 
 def coarseness(plan: Plan) -> float:

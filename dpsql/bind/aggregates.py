@@ -22,6 +22,9 @@ _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Avg: "avg",
     exp.Min: "min",
     exp.Max: "max",
+    exp.Median: "median",
+    exp.LogicalAnd: "bool_and",
+    exp.LogicalOr: "bool_or",
 }
 
 
@@ -80,7 +83,9 @@ def has_aggregate(node: exp.Expr | None) -> bool:
     if node is None or isinstance(node, exp.Query):
         return False
     if isinstance(node, exp.Window):
-        inner = node.this.this if isinstance(node.this, exp.IgnoreNulls | exp.RespectNulls) else node.this
+        inner = node.this
+        while isinstance(inner, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
+            inner = inner.this
         parts = [*inner.iter_expressions(), *(n for n in node.iter_expressions() if n is not node.this)]
         return any(has_aggregate(each) for each in parts)
     if isinstance(node, exp.AggFunc | exp.Filter):

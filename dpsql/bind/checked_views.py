@@ -18,16 +18,15 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.bind.context import Context
-from dpsql.bind.given import Evaluate
+from dpsql.bind.given import Describe, Evaluate
 from dpsql.bind.names import Fresh
 from dpsql.bind.opened import exactly
 from dpsql.bind.queries import query as bound_query
 from dpsql.bind.sources import Private
-from dpsql.bind.subqueries import only_ours, tables_in
+from dpsql.bind.subqueries import printed
 from dpsql.bind.views import tree_of, views_of
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Span
-from dpsql.parse.allowed import check_printed
 from dpsql.policy.catalogue import Known, KnownView
 from dpsql.policy.model import Policy
 from dpsql.policy.places import document_of
@@ -35,24 +34,26 @@ from dpsql.policy.places import document_of
 RELEASED = "a release, paid when it is asked"
 
 
-def check_views(policy: Policy, known: Known, evaluate: Evaluate) -> dict[str, str]:
+def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Describe) -> dict[str, str]:
     """D808 for the first view that could not be used; what each of the others holds."""
     now = datetime.datetime.now(datetime.UTC)
     kinds = {}
     for index, view in enumerate(known.views):
         try:
-            kinds[view.name] = _kind(view, replace(known, views=known.views[:index]), evaluate, now)
+            kinds[view.name] = _kind(view, replace(known, views=known.views[:index]), evaluate, describe, now)
         except Error as error:
             raise refused_view(policy, view, error) from None
     return kinds
 
 
-def _kind(view: KnownView, known: Known, evaluate: Evaluate, now: datetime.datetime) -> str:
+def _kind(
+    view: KnownView, known: Known, evaluate: Evaluate, describe: Describe, now: datetime.datetime
+) -> str:
     tree = tree_of(view, now)
     words = {each.name for each in tree.find_all(exp.Identifier)}
     named = {each.casefold() for each in words}
     fresh = Fresh(words | {table.name for table in known.tables})
-    ctx = Context(view.sql, known, fresh, evaluate, bound_query, tree)
+    ctx = Context(view.sql, known, fresh, evaluate, describe, bound_query, tree)
     bound = ctx.query(tree, views_of(known, named, now))
     names = [each.name for each in bound.scope.columns] if isinstance(bound, Private) else [*bound.columns]
     twice = [each for i, each in enumerate(names) if each.casefold() in map(str.casefold, names[:i])]
@@ -62,13 +63,10 @@ def _kind(view: KnownView, known: Known, evaluate: Evaluate, now: datetime.datet
         )
     if isinstance(bound, Private):
         return f"rows of {known.unit}s"
-    plain = exactly(bound, fresh)
-    only_ours(ctx, plain)
-    sql = plain.sql(dialect="duckdb")
-    check_printed(sql)
+    post = printed(ctx, exactly(bound, fresh), bound.columns, (None,) * len(bound.columns))
     if ctx.measures:
         return RELEASED
-    evaluate(sql, tables_in(ctx, plain), 0)
+    evaluate(post.sql, post.tables, 0)
     return "public"
 
 

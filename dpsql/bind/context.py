@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dpsql.bind.given import Evaluate
+from dpsql.bind.given import Describe, Evaluate
 from dpsql.bind.names import Fresh
 from dpsql.bind.sources import Open, Private
 from dpsql.errors import refuse
-from dpsql.ir.plan import Measure
+from dpsql.ir.plan import Measure, Stage
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known
@@ -35,16 +35,19 @@ class Cte:
 class Context:
     """``bound`` binds any query: the way back to the top from inside a clause.
 
-    ``tables`` are the public tables met (in order), ``recursive`` the names of CTEs that read themselves.
+    ``tables`` are the public tables met (in order), ``recursive`` the names of CTEs that read themselves,
+    ``stages`` what is released before private rows are joined with it (its measures are in ``measures``).
     """
 
     text: str
     known: Known
     fresh: Fresh
     evaluate: Evaluate
+    describe: Describe
     bound: Callable[[Context, exp.Expr, Mapping[str, Cte]], Private | Open]
     outermost: exp.Expr
     measures: list[Measure] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
     tables: dict[str, None] = field(default_factory=dict)
     recursive: set[str] = field(default_factory=set)
     scans: int = 0

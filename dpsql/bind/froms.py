@@ -6,22 +6,22 @@ and WHERE are arranged as one set (``joins.arrange``), outer joins stay where th
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.bind.joins import all_of, arrange, join
-from dpsql.bind.names import Fresh, Scope, Visible
+from dpsql.bind.conditions import On, has_query, on_condition, parts_of, with_aliases
+from dpsql.bind.joins import arrange, join
+from dpsql.bind.names import Fresh, Scope
 from dpsql.bind.pivots import in_from
 from dpsql.bind.scalars import Constants, Scalars
 from dpsql.bind.sources import Open, Private
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, Public, ownership_of
 from dpsql.facts.schema import Facts, facts_of, narrow
-from dpsql.functions import Unfit
-from dpsql.functions.meaning import call
+from dpsql.ir.column import Column, Fact, type_range
 from dpsql.ir.relation import JoinKind, Relation
 from dpsql.ir.scalar import Scalar, conjuncts, refs
 from dpsql.ir.source import Span
@@ -31,9 +31,12 @@ from dpsql.policy.catalogue import Known
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
-    """One thing in FROM: what it is, the name it goes by, and the join that brought it (if any)."""
+    """One thing in FROM: what it is, the name it goes by, and the join that brought it (if any).
 
-    source: Private | Open
+    The ``source`` of parenthesised joins is the list of what stands in the parentheses.
+    """
+
+    source: Private | Open | list[Item]
     alias: str
     names: tuple[str, ...]
     node: exp.Expr
@@ -45,21 +48,63 @@ class Item:
         assert isinstance(self.source, Open)
         return self.names + self.source.columns[len(self.names) :]
 
+    @property
+    def is_open(self) -> bool:
+        """Whether no private row is in it."""
+        if isinstance(self.source, list):
+            return all(each.is_open for each in self.source)
+        return isinstance(self.source, Open)
 
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An outer join that keeps public rows: what is known of its public side, and its private columns."""
+
+    public: Facts
+    private: frozenset[str]
+    span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """All items and WHERE as one relation, and the names that can be used over it.
+
+    ``outer`` are the parts of WHERE that read columns of the query around, ``queries`` those in which
+    subqueries stand: neither is in the relation yet. ``local`` are all parts but the outer ones, as written.
+    """
+
+    relation: Relation
+    scope: Scope
+    kept: Kept | None
+    outer: tuple[tuple[exp.Expr, Scalar], ...]
+    queries: tuple[exp.Expr, ...]
+    local: tuple[exp.Expr, ...]
+
+
+@dataclass(slots=True)
+class _Group:
+    items: list[tuple[Relation, Span | None]]
+    conditions: list[Scalar]
+    scope: Scope
+    kept: Kept | None = None
+
+    @property
+    def facts(self) -> dict[str, Fact]:
+        return {name: fact for each, _ in self.items for name, fact in facts_of(each).items()}
+
+
+@dataclass(slots=True)
 class Froms:
-    """Reads the FROM clause of one SELECT."""
+    """Reads the FROM clause of one SELECT; ``scope`` and ``facts`` are those of the query around it."""
 
-    def __init__(
-        self,
-        text: str,
-        known: Known,
-        fresh: Fresh,
-        query: Callable[[exp.Expr], Private | Open],
-        given: Callable[[Open, Span | None], Private],
-        constants: Constants,
-    ) -> None:
-        self.text, self.known, self.fresh = text, known, fresh
-        self._query, self._given, self._constants = query, given, constants
+    text: str
+    known: Known
+    fresh: Fresh
+    query: Callable[[exp.Expr], Private | Open]
+    given: Callable[[Open, Span | None], Private]
+    constants: Constants
+    scope: Scope | None = None
+    facts: Mapping[str, Fact] = field(default_factory=dict)
 
     def span(self, node: exp.Expr | None) -> Span | None:
         return None if node is None else span_of(node, self.text)
@@ -84,31 +129,22 @@ class Froms:
         return found
 
     def _item(self, node: exp.Expr, brought: exp.Join | None) -> list[Item]:
-        """An item, followed by the joins that are written inside its parentheses."""
+        """An item, followed by the joins that are written behind it without a comma."""
         inside = node
-        while isinstance(inside, exp.Paren) or (
-            isinstance(inside, exp.Subquery)
-            and isinstance(inside.this, exp.Table)
-            and not inside.alias
-            and not inside.args.get("pivots")
-        ):
+        while isinstance(inside, exp.Paren) or _is_bare(inside):
             inside = inside.this
         if isinstance(inside, exp.Lateral) and isinstance(inside.this, exp.Subquery):
             inside = exp.Subquery(this=inside.this.this, alias=inside.args.get("alias"))
         if inside.args.get("pivots"):
             inside = in_from(inside)
-        if inside is not node and brought is not None and inside.args.get("joins"):
-            raise refuse(
-                "D252",
-                "joins in parentheses are not answered here",
-                self.span(node),
-                help="join the tables one after the other",
-            )
         alias = inside.args.get("alias")
         names = tuple(each.name for each in alias.columns) if alias is not None else ()
-        name = inside.alias or (inside.name if isinstance(inside, exp.Table) else "")
-        if isinstance(inside, exp.Table | exp.Query | exp.Values | exp.Unnest):
-            source = self._query(_plain(inside))
+        joins = [each for one in inside.args.get("joins") or () for each in self._item(one.this, one)]
+        grouped = isinstance(inside, exp.Subquery) and isinstance(inside.this, exp.Table)
+        if grouped:  # (a JOIN b ...) AS t
+            source: Private | Open | list[Item] = self._item(inside.this, None)
+        elif isinstance(inside, exp.Table | exp.Query | exp.Values | exp.Unnest):
+            source = self.query(_plain(inside))
         else:
             raise refuse(
                 "D252",
@@ -116,72 +152,99 @@ class Froms:
                 self.span(inside),
                 help="name a table, or write a subquery",
             )
-        if len(names) > (len(source.columns) if isinstance(source, Open) else len(source.scope.columns)):
+        width = len(
+            source.columns
+            if isinstance(source, Open)
+            else source.scope.columns
+            if isinstance(source, Private)
+            else names
+        )
+        if len(names) > width:
             raise refuse(
                 "D202",
                 "the alias list is longer than the table is wide",
                 self.span(inside),
                 help="give at most one name for each column",
             )
-        if not name:
-            name = self.fresh("sub")
-        item = Item(source, name, names, inside, brought)
-        rest = [each for one in inside.args.get("joins") or () for each in self._item(one.this, one)]
-        return [item, *rest]
+        name = inside.alias or (inside.name if isinstance(inside, exp.Table) else "") or self.fresh("sub")
+        nested = inside is not node and bool(joins) and not grouped
+        item = Item(source, name, names, inside, None if nested else brought)
+        return [Item([item, *joins], "", (), node, brought)] if nested else [item, *joins]
 
     # ---- with private items ------------------------------------------------------------------------
 
-    def joined(self, node: exp.Select, items: list[Item]) -> tuple[Relation, Scope, Kept | None]:
-        """All items and WHERE as one relation, and the names that can be used over it.
+    def joined(self, node: exp.Select, items: list[Item]) -> Joined:
+        """All items and WHERE. ``places LEFT JOIN visits`` is read as the inner join: what must hold for
 
-        ``places LEFT JOIN visits`` is read as the inner join: what must hold for that to mean the same is
-        told by ``Kept``, and checked where the rows are aggregated.
+        that to mean the same is told by ``Kept``, and checked where the rows are aggregated.
         """
-        groups: list[_Group] = []
-        kept_public: Kept | None = None
-        scope = Scope()
-        for item in items:
-            self._refuse_choosing(item, groups)
-            kind = self._kind(item)
-            rows = self._rows(item)
-            visible = rows.scope.under(item.alias, item.names)
-            if kind is None or not groups:
-                groups.append(_Group([(rows.relation, self.span(item.node))], [], visible))
-                scope += visible
-                continue
-            group = groups[-1]
-            assert item.join is not None
-            condition, visible = self._condition(item.join, group.scope, visible, group, rows.relation)
-            group.scope += visible
-            scope += visible
-            if kind is JoinKind.INNER and item.join.side != "RIGHT":
-                group.items.append((rows.relation, self.span(item.join)))
-                group.conditions += conjuncts(condition) if condition is not None else ()
-                continue
-            kept, other = arrange(group.items, group.conditions, self.known.unit), rows.relation
-            if item.join.side == "RIGHT":
-                kept, other = other, kept
-            how = JoinKind.LEFT
-            if isinstance(ownership_of(kept), Public) and isinstance(ownership_of(other), Owned):
-                how = JoinKind.INNER
-                sides = facts_of(kept), frozenset(facts_of(other))
-                kept_public = Kept(*sides, self.span(item.join))
-            outer = join(how, kept, other, condition, self.span(item.join), self.known.unit)
-            group.items, group.conditions = [(outer, self.span(item.join))], []
-        conditions = [part for group in groups for part in group.conditions]
-        where = self._where(node, [each for group in groups for each in group.items], scope)
-        if kept_public is not None:
+        groups = self._groups(items)
+        scope = Scope(outer=self.scope)
+        for group in groups:
+            scope += group.scope
+        kept = next((each.kept for each in groups if each.kept is not None), None)
+        parts, outer, queries, local = self._where(node, groups, scope, kept is not None)
+        if kept is not None:
             if items[-1].join is None or items[-1].join.side not in ("LEFT", "RIGHT") or len(items) > 2:
-                self.refuse_kept(kept_public)
-            if any(refs(part) & kept_public.private for part in where):
-                self.refuse_kept(kept_public)
-            chosen = dict(kept_public.public)
-            for part in where:
+                self.refuse_kept(kept)
+            if any(refs(part) & kept.private for part in parts):
+                self.refuse_kept(kept)
+            chosen = dict(kept.public)
+            for part in parts:
                 narrow(chosen, part)
-            kept_public = replace(kept_public, public=chosen)
-        conditions += where
+            kept = replace(kept, public=chosen)
+        conditions = [part for group in groups for part in group.conditions] + parts
         relation = arrange([each for group in groups for each in group.items], conditions, self.known.unit)
-        return relation, scope, kept_public
+        return Joined(relation, scope, kept, tuple(outer), tuple(queries), tuple(local))
+
+    def _groups(self, items: list[Item]) -> list[_Group]:
+        groups: list[_Group] = []
+        for item in items:
+            relation, visible = self._rows(item)
+            kind = self._kind(item)
+            if kind is None or not groups:
+                groups.append(_Group([(relation, self.span(item.node))], [], visible))
+            else:
+                self._add(groups[-1], item, kind, relation, visible)
+        return groups
+
+    def _add(self, group: _Group, item: Item, kind: JoinKind, relation: Relation, visible: Scope) -> None:
+        """One more join behind a group."""
+        assert item.join is not None
+        span = self.span(item.join)
+        if kind.one_sided or kind is JoinKind.FULL:
+            self._refuse_choosing(kind, group, relation, span)
+        unit = self._unit_of_either(group, relation) if kind is JoinKind.FULL else None
+        on = on_condition(
+            item.join,
+            On(self.text, group.scope, visible, {**group.facts, **facts_of(relation)}, unit),
+            self.constants,
+        )
+        group.scope = on.left if kind.one_sided else on.left + on.right
+        if kind is JoinKind.INNER:
+            group.items.append((relation, span))
+            group.conditions += conjuncts(on.condition) if on.condition is not None else ()
+            return
+        first, other = arrange(group.items, group.conditions, self.known.unit), relation
+        if item.join.side == "RIGHT":
+            first, other = other, first
+        kept = kind is JoinKind.LEFT and isinstance(ownership_of(first), Public)
+        if kept and isinstance(ownership_of(other), Owned):
+            kind = JoinKind.INNER
+            group.kept = Kept(facts_of(first), frozenset(facts_of(other)), span)
+        whole = join(
+            kind, first, other, on.condition, span, self.known.unit, None if unit is None else unit[1]
+        )
+        group.items, group.conditions = [(whole, span)], []
+
+    def _unit_of_either(self, group: _Group, right: Relation) -> tuple[frozenset[str], Column]:
+        """The column that is to hold the unit of a FULL join's rows, and the two that it is made of."""
+        left = arrange(group.items, group.conditions, self.known.unit)
+        sides = [(each, ownership_of(each)) for each in (left, right)]
+        facts = [facts_of(each)[owned.unit] for each, owned in sides if isinstance(owned, Owned)]
+        wider = max((each.type for each in facts), key=lambda each: type_range(each).high)
+        names = frozenset(name for _, owned in sides if isinstance(owned, Owned) for name in owned.units)
+        return names, Column(self.fresh("unit"), Fact(wider, nullable=False))
 
     def refuse_kept(self, kept: Kept) -> NoReturn:
         raise refuse(
@@ -192,135 +255,98 @@ class Froms:
             help="count a private column, COUNT(v.x), by groups of the public table; or use JOIN",
         )
 
-    def _rows(self, item: Item) -> Private:
+    def _rows(self, item: Item) -> tuple[Relation, Scope]:
         source = item.source
-        if isinstance(source, Private):
-            return source
-        if source.rows is not None:
-            return source.rows
-        if source.released:
-            raise refuse(
-                "D252",
-                "a released table is not joined back to private rows yet",
-                self.span(item.node),
-                help="ask for the release first, and write its values into this query",
-            )
-        return self._given(source, self.span(item.node))
+        if isinstance(source, list):
+            inner = self._groups(source)
+            scope = Scope()
+            for group in inner:
+                if group.kept is not None:
+                    self.refuse_kept(group.kept)
+                scope += group.scope
+            parts = [part for group in inner for part in group.conditions]
+            relation = arrange([each for group in inner for each in group.items], parts, self.known.unit)
+            return relation, scope.under(item.alias, item.names) if item.alias else scope
+        if isinstance(source, Open):
+            source = source.rows or self.given(source, self.span(item.node))
+        return source.relation, source.scope.under(item.alias, item.names)
 
     def _kind(self, item: Item) -> JoinKind | None:
-        """INNER or LEFT (or RIGHT, told by its side); None where a comma starts a new group."""
+        """Which join brought an item (RIGHT is told by its side); None where a comma starts a new group."""
         each = item.join
         if each is None:
             return None
-        if each.method:
+        if (each.method and each.method != "NATURAL") or each.args.get("match_condition"):
             raise refuse(
                 "D252",
-                f"{each.method} JOIN is not answered over private rows",
+                f"{each.method or 'ASOF'} JOIN is not answered over private rows",
                 self.span(each),
+                label="which rows meet depends on rows of other units",
                 help="write JOIN ... ON the column that holds the unit",
             )
-        if each.kind in ("SEMI", "ANTI") or each.side == "FULL" or each.args.get("match_condition"):
-            shown = f"{each.side or ''} {each.kind or ''}".strip()
-            raise refuse(
-                "D252",
-                f"{shown} JOIN is not answered over private rows yet",
-                self.span(each),
-                help="use JOIN or LEFT JOIN on the column that holds the unit",
-            )
-        if each.side in ("LEFT", "RIGHT"):
-            return JoinKind.LEFT
-        if not each.kind and not each.args.get("on") and not each.args.get("using"):
+        if each.kind in ("SEMI", "ANTI"):
+            return JoinKind[each.kind]
+        if each.side:
+            return JoinKind.FULL if each.side == "FULL" else JoinKind.LEFT
+        if not each.kind and not each.method and not each.args.get("on") and not each.args.get("using"):
             return None
         return JoinKind.INNER
 
-    def _refuse_choosing(self, item: Item, groups: list[_Group]) -> None:
-        """SEMI, ANTI and FULL joins in which private rows choose public ones."""
-        each = item.join
-        if each is None or not groups:
-            return
-        public = all(isinstance(ownership_of(one), Public) for one, _ in groups[-1].items)
-        if each.kind in ("SEMI", "ANTI") and public and isinstance(item.source, Private):
+    def _refuse_choosing(self, kind: JoinKind, group: _Group, right: Relation, span: Span | None) -> None:
+        """SEMI and ANTI joins in which private rows choose public ones, FULL ones that keep public rows."""
+        sides = [arrange(group.items, group.conditions, self.known.unit), right]
+        public = [isinstance(ownership_of(each), Public) for each in sides]
+        if kind.one_sided and public == [True, False]:
             raise refuse(
                 "D405",
                 "public rows would be chosen by private ones",
-                self.span(each),
+                span,
                 help="release the keys first: SELECT ... GROUP BY, then join with the released groups",
             )
-
-    def _condition(
-        self, node: exp.Join, left: Scope, right: Scope, group: _Group, relation: Relation
-    ) -> tuple[Scalar | None, Scope]:
-        """The ON or USING of a join, and the right side's scope (what USING merged answers qualified)."""
-        facts = {k: v for each, _ in group.items for k, v in facts_of(each).items()} | dict(
-            facts_of(relation)
-        )
-        using = node.args.get("using")
-        if using:
-            parts: list[Scalar] = []
-            for shared in using:
-                ours = left.resolve(shared.name, "", self.span(shared))
-                theirs = right.resolve(shared.name, "", self.span(shared))
-                try:
-                    parts.append(call("=", (ours, theirs), facts.__getitem__, None, self.span(shared)))
-                except Unfit as unfit:
-                    raise refuse(unfit.code, unfit.title, self.span(shared), help=unfit.help) from None
-            merged = {shared.name.casefold() for shared in using}
-            if node.side == "RIGHT":
-                raise refuse(
-                    "D252",
-                    "RIGHT JOIN ... USING is not answered over private rows",
-                    self.span(node),
-                    help="write ON a.x = b.x",
-                )
-            kept = tuple(
-                Visible(v.qualifier, v.name, v.scalar, v.merged or v.name.casefold() in merged)
-                for v in right.columns
+        if kind is JoinKind.FULL and any(public):
+            raise refuse(
+                "D404",
+                "this outer join keeps public rows that have no private row",
+                span,
+                label=f"such a row belongs to no {self.known.unit}; its being there depends on all of them",
+                help="write LEFT JOIN with the private table first",
             )
-            return all_of(parts), Scope(kept, right.hints)
-        on = node.args.get("on")
-        if on is None:
-            return None, right
-        return Scalars(self.text, left + right, facts, self._constants).condition(on), right
 
     def _where(
-        self, node: exp.Select, items: list[tuple[Relation, Span | None]], scope: Scope
-    ) -> list[Scalar]:
+        self, node: exp.Select, groups: list[_Group], scope: Scope, plain: bool
+    ) -> tuple[list[Scalar], list[tuple[exp.Expr, Scalar]], list[exp.Expr], list[exp.Expr]]:
+        """The parts of WHERE: on these rows alone, on the rows of the query around too, with subqueries."""
         where = node.args.get("where")
         if where is None:
-            return []
-        facts = {name: fact for each, _ in items for name, fact in facts_of(each).items()}
-        condition = _with_aliases(where.this, node, scope)
-        return list(conjuncts(Scalars(self.text, scope, facts, self._constants).condition(condition)))
+            return [], [], [], []
+        facts = {name: fact for group in groups for name, fact in group.facts.items()}
+        own = facts.keys()
+        scalars = Scalars(self.text, scope, {**self.facts, **facts}, self.constants)
+        parts: list[Scalar] = []
+        outer: list[tuple[exp.Expr, Scalar]] = []
+        queries: list[exp.Expr] = []
+        local: list[exp.Expr] = []
+        for each in parts_of(with_aliases(where.this, node, scope)):
+            if has_query(each) and not plain:
+                queries.append(each)
+                local.append(each)
+                continue
+            condition = scalars.condition(each)
+            if refs(condition) <= own:
+                parts += conjuncts(condition)
+                local.append(each)
+            else:
+                outer.append((each, condition))
+        return parts, outer, queries, local
 
 
-def _with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope) -> exp.Expr:
-    """WHERE may use an alias of the select list where no column has that name, as in DuckDB."""
-    aliases = {each.alias.casefold(): each.this for each in node.expressions if isinstance(each, exp.Alias)}
-
-    def written_out(each: exp.Expr) -> exp.Expr:
-        if isinstance(each, exp.Column) and not each.table and not scope.find(each.name):
-            meant = aliases.get(each.name.casefold())
-            if meant is not None and not meant.find(exp.AggFunc, exp.Query):
-                return exp.Paren(this=meant.copy())
-        return each
-
-    return condition.transform(written_out) if aliases else condition
-
-
-@dataclass(frozen=True, slots=True)
-class Kept:
-    """An outer join that keeps public rows: what is known of its public side, and its private columns."""
-
-    public: Facts
-    private: frozenset[str]
-    span: Span | None
-
-
-@dataclass(slots=True)
-class _Group:
-    items: list[tuple[Relation, Span | None]]
-    conditions: list[Scalar]
-    scope: Scope
+def _is_bare(node: exp.Expr) -> bool:
+    """Parentheses around a table and its joins, without a name for the whole."""
+    return (
+        isinstance(node, exp.Subquery)
+        and isinstance(node.this, exp.Table)
+        and not (node.alias or node.args.get("pivots"))
+    )
 
 
 def _plain(node: exp.Expr) -> exp.Expr:
@@ -330,4 +356,4 @@ def _plain(node: exp.Expr) -> exp.Expr:
     return node
 
 
-__all__ = ["Froms", "Item"]
+__all__ = ["Froms", "Item", "Joined", "Kept"]

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
 from dpsql.ir.column import ANYTHING, Categories, Domain, Fact, Interval, Kind, Type, Value
+from dpsql.ir.plan import Measure
 
 Evaluate = Callable[[str, tuple[str, ...], int], tuple[list[str], list[tuple[Any, ...]]]]
 """(SQL over public tables, their names, the most rows) -> types and rows, one more row if there are more."""
+
+
+Describe = Callable[[str, tuple[str, ...], Sequence[Measure]], list[str]]
+"""(SQL over public and released tables, the public ones, the measures) -> the types of its outputs."""
 
 
 def given_fact(type: Type, values: tuple[Value, ...]) -> Fact:

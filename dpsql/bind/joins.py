@@ -12,6 +12,7 @@ from __future__ import annotations
 from dpsql.errors import refuse
 from dpsql.facts.ownership import FAN_OUT, Owned, Public, fan_out, ownership_of, pinned_columns
 from dpsql.facts.schema import facts_of
+from dpsql.ir.column import Column
 from dpsql.ir.relation import Filter, Join, JoinKind, Relation
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
 from dpsql.ir.source import Span
@@ -30,21 +31,32 @@ def filtered(relation: Relation, parts: list[Scalar]) -> Relation:
 
 
 def join(
-    kind: JoinKind, left: Relation, right: Relation, condition: Scalar | None, span: Span | None, unit: str
+    kind: JoinKind,
+    left: Relation,
+    right: Relation,
+    condition: Scalar | None,
+    span: Span | None,
+    unit: str,
+    column: Column | None = None,
 ) -> Relation:
-    """A checked join: its private sides share the unit, its public side multiplies within bounds."""
+    """A checked join: its private sides share the unit, its public side multiplies within bounds.
+
+    ``column`` is to hold the unit of the rows of a FULL join.
+    """
     ours, theirs = ownership_of(left), ownership_of(right)
     private_first = kind is JoinKind.INNER or isinstance(ours, Owned) or isinstance(theirs, Public)
     assert private_first, "the kept side of an outer join is private"
+    assert kind is not JoinKind.FULL or isinstance(theirs, Owned), "both sides of a FULL join are private"
     if isinstance(ours, Owned) and isinstance(theirs, Owned):
         condition = _with_equal_units(left, ours, right, theirs, condition, span, unit)
-        _check_fan_out(ours.fan * theirs.fan, span)
-    elif isinstance(ours, Owned) != isinstance(theirs, Owned):
+        if not kind.one_sided:
+            _check_fan_out(ours.fan * theirs.fan, span)
+    elif isinstance(ours, Owned) != isinstance(theirs, Owned) and not kind.one_sided:
         owned = ours if isinstance(ours, Owned) else theirs
         assert isinstance(owned, Owned)
         public, private = (right, left) if owned is ours else (left, right)
         _check_fan_out(owned.fan * fan_out(public, private, condition), span)
-    return Join(kind, left, right, condition, span)
+    return Join(kind, left, right, condition, span, column)
 
 
 def _with_equal_units(
@@ -59,12 +71,7 @@ def _with_equal_units(
     parts = list(conjuncts(condition)) if condition is not None else []
     if any(_equates(part, ours, theirs) for part in parts):
         return all_of(parts) or parts[0]
-    determined = any(
-        key <= pinned_columns(side, other, condition) and not key <= owned.units
-        for side, other, owned in ((left, right, ours), (right, left, theirs))
-        for key in owned.keys
-    )
-    if not determined:
+    if not on_the_unit(left, right, parts):
         raise refuse(
             "D401",
             f"these private tables are not joined on the {unit}",
@@ -74,6 +81,21 @@ def _with_equal_units(
         )
     equal = Call("=", (Ref(ours.unit), Ref(theirs.unit)))
     return all_of([*parts, equal]) or equal
+
+
+def on_the_unit(left: Relation, right: Relation, parts: list[Scalar]) -> bool:
+    """Whether these conditions join two private relations on the unit, or on a key that determines it."""
+    ours, theirs = ownership_of(left), ownership_of(right)
+    if not isinstance(ours, Owned) or not isinstance(theirs, Owned):
+        return False
+    if any(_equates(part, ours, theirs) for part in parts):
+        return True
+    condition = all_of(parts)
+    return any(
+        key <= pinned_columns(side, other, condition) and not key <= owned.units
+        for side, other, owned in ((left, right, ours), (right, left, theirs))
+        for key in owned.keys
+    )
 
 
 def _equates(part: Scalar, ours: Owned, theirs: Owned) -> bool:

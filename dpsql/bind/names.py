@@ -42,13 +42,21 @@ class Visible:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """All columns that can be named at a place. Names fold case, as DuckDB's do, quoted or not."""
+    """All columns that can be named at a place. Names fold case, as DuckDB's do, quoted or not.
+
+    ``outer`` is the scope around a subquery, where a name is looked for that is not found here.
+    """
 
     columns: tuple[Visible, ...] = ()
     hints: tuple[str, ...] = field(default=())
+    outer: Scope | None = None
 
     def __add__(self, other: Scope) -> Scope:
-        return Scope(self.columns + other.columns, self.hints + other.hints)
+        return Scope(self.columns + other.columns, self.hints + other.hints, self.outer)
+
+    def inside(self, outer: Scope | None) -> Scope:
+        """The same, in a subquery of a query that has the other scope."""
+        return Scope(self.columns, self.hints, outer)
 
     def find(self, name: str, qualifier: str = "") -> tuple[Visible, ...]:
         """The columns of this name; a name that USING merged counts once."""
@@ -73,6 +81,11 @@ class Scope:
                 span,
                 help=f"write which one: {choices}",
             )
+        outer = self.outer
+        while outer is not None and not outer.find(name, qualifier):
+            outer = outer.outer
+        if outer is not None:
+            return outer.resolve(name, qualifier, span)
         shown = f"{qualifier}.{name}" if qualifier else name
         raise refuse("D202", f"there is no column {shown} here", span, help=self._nearest(name))
 

@@ -7,20 +7,21 @@ from sqlglot import exp
 from dpsql.aggregates import Unbounded
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.aggregates import aggregate, refuse_distinct
+from dpsql.bind.conditions import with_aliases
 from dpsql.bind.context import Context
+from dpsql.bind.lifts import Lifts
 from dpsql.bind.names import Scope, Visible
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.released import Released
-from dpsql.bind.rows import groupable, refuse_picked, refuse_picking, selected
+from dpsql.bind.rows import groupable, refuse_picked, selected
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Private
 from dpsql.errors import refuse
-from dpsql.facts.ownership import Owned, ownership_of, rows_of
+from dpsql.facts.ownership import rows_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.relation import (
     Aggregate,
     AggregateCall,
-    Filter,
     Named,
 )
 from dpsql.ir.scalar import Ref
@@ -29,23 +30,19 @@ from dpsql.ir.scalar import Ref
 def per_unit(
     ctx: Context,
     node: exp.Select,
-    source: Private,
+    source: Lifts,
     items: list[exp.Expr],
     keys: list[tuple[exp.Expr, Named]],
     scalars: Scalars,
 ) -> Private:
     """GROUP BY with the unit among its keys: exact, one unit's rows at a time, and still private."""
     refuse_picked(ctx, node)
-    if node.args.get("qualify"):
-        refuse_picking(ctx, node.args["qualify"])
-    owned = ownership_of(source.relation)
-    assert isinstance(owned, Owned)
 
     def register(each: exp.Expr) -> AggregateCall | None:
         call = aggregate(ctx, each, scalars)
         if call is None:
             return None
-        if call.distinct and call.function not in ("min", "max"):
+        if call.distinct and call.function not in _DISTINCT:
             refuse_distinct(ctx, call)
         return call
 
@@ -57,15 +54,24 @@ def per_unit(
     turned = [turner.turn(unaliased(each)) for each in items]
     having = node.args.get("having")
     kept = turner.turn(having.this) if having is not None else None
+    qualify = node.args.get("qualify")
+    picked = turner.turn(with_aliases(qualify.this, node, source.scope)) if qualify is not None else None
     groupable(ctx, keys, scalars)
     grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(turner.calls))
     names = [named.name for _, named in keys] + [call.name for call in turner.calls]
     computable(ctx, grouped)
     inner = Scope(tuple(Visible("", each, Ref(each)) for each in names))
-    over = Scalars(ctx.text, inner, facts_of(grouped), scalars.constants)
-    base = grouped if kept is None else Filter(grouped, over.condition(kept))
+    above = Lifts(ctx, source.env, grouped, inner, source.named)
+    over = above.scalars()
+    for condition in (kept, picked):
+        if condition is not None:
+            above.keep(over.condition(condition))
     scalars_out = [over.bind(each) for each in turned]
-    return selected(ctx, base, [output_name(each) for each in items], scalars_out)
+    return selected(ctx, above.relation, [output_name(each) for each in items], scalars_out)
+
+
+_DISTINCT = ("count", "sum", "avg", "min", "max")
+"""Aggregates of the set of values, whatever their order."""
 
 
 def computable(ctx: Context, grouped: Aggregate) -> None:

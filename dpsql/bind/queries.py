@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from dpsql.bind.context import MOST_NODES, Context, Cte
-from dpsql.bind.names import Scope, Visible
 from dpsql.bind.opened import (
     exactly,
     identifier,
@@ -21,20 +20,12 @@ from dpsql.bind.opened import (
 from dpsql.bind.pivots import in_from, pivot
 from dpsql.bind.rows import refuse_picked, refuse_picking
 from dpsql.bind.select import select
+from dpsql.bind.sets import set_of_rows
 from dpsql.bind.sources import Open, Private, scan
 from dpsql.bind.subqueries import bound_subqueries
 from dpsql.bind.views import placed
 from dpsql.errors import refuse
-from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.facts.schema import facts_of
 from dpsql.functions.reading import literal_of
-from dpsql.ir.column import BIGINT, DOUBLE, Type
-from dpsql.ir.relation import (
-    Named,
-    Project,
-    Union,
-)
-from dpsql.ir.scalar import Call, Ref, refs
 from dpsql.parse.allowed import unknown_function
 
 
@@ -239,80 +230,15 @@ def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) 
     left, right = ctx.query(node.left, env), ctx.query(node.right, env)
     if isinstance(left, Open) and isinstance(right, Open):
         return open_set_operation(node, left, right, bound_subqueries(ctx, env), ctx.fresh)
-    what = type(node).__name__.upper()
     if isinstance(left, Open) or isinstance(right, Open):
         raise refuse(
             "D406",
-            f"{what} of private rows with public or released ones",
+            f"{type(node).__name__.upper()} of private rows with public or released ones",
             ctx.span(node.right if isinstance(right, Open) else node.left),
             help="aggregate the private side first, then combine",
         )
-    if not isinstance(node, exp.Union) or node.args.get("distinct") or node.args.get("by_name"):
-        raise refuse(
-            "D406",
-            f"{what} of private rows compares single rows",
-            ctx.span(node.right),
-            help="use UNION ALL with the unit among the columns of both sides",
-        )
     refuse_picked(ctx, node)
-    return union(ctx, node, left, right)
-
-
-def union(ctx: Context, node: exp.Union, left: Private, right: Private) -> Private:
-    ours, theirs = ownership_of(left.relation), ownership_of(right.relation)
-    assert isinstance(ours, Owned)
-    assert isinstance(theirs, Owned)
-    mine, others = left.scope.starred, right.scope.starred
-    if len(mine) != len(others):
-        raise refuse(
-            "D205",
-            "the sides of UNION have different numbers of columns",
-            ctx.span(node.right),
-            help="select as many columns on both sides",
-        )
-    at = [i for i, each in enumerate(mine) if refs(each.scalar) and refs(each.scalar) <= ours.units]
-    if not any(isinstance(others[i].scalar, Ref) and refs(others[i].scalar) <= theirs.units for i in at):
-        raise refuse(
-            "D406",
-            f"UNION ALL needs the {ctx.known.unit} in the same position on both sides",
-            ctx.span(node.right),
-            help=f"select the column that holds the {ctx.known.unit} first on both sides",
-        )
-    names = [ctx.fresh(each.name) for each in mine]
-    sides = []
-    for side, columns in ((left, mine), (right, others)):
-        listed = tuple(Named(name, each.scalar) for name, each in zip(names, columns, strict=True))
-        sides.append(Project(side.relation, listed))
-    first, second = (facts_of(each) for each in sides)
-    for name, each in zip(names, mine, strict=True):
-        if first[name].type != second[name].type:
-            target = common(first[name].type, second[name].type)
-            if name in {names[i] for i in at} and target == BIGINT:
-                continue  # whole numbers are equal whatever their width
-            if target is None or name in {names[i] for i in at}:
-                title = f"{each.name} has different types in UNION"
-                raise refuse("D205", title, ctx.span(node.right), help="CAST one side")
-            sides = [cast(side, name, target) for side in sides]
-    relation = Union(sides[0], sides[1])
-    visible = tuple(Visible("", each.name, Ref(name)) for each, name in zip(mine, names, strict=True))
-    return Private(relation, Scope(visible))
-
-
-def common(first: Type, second: Type) -> Type | None:
-    """The type of a UNION's column whose sides are numbers of different types."""
-    if not (first.numeric and second.numeric):
-        return None
-    signed = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")
-    return BIGINT if first.sql in signed and second.sql in signed else DOUBLE
-
-
-def cast(side: Project, name: str, target: Type) -> Project:
-    """The side with one of its columns cast (NULL where the value does not fit)."""
-    columns = tuple(
-        Named(each.name, Call("cast", (each.scalar,), target)) if each.name == name else each
-        for each in side.columns
-    )
-    return Project(side.input, columns)
+    return set_of_rows(ctx, node, left, right)
 
 
 def reads(node: exp.Expr, name: str) -> bool:

@@ -6,29 +6,31 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
+from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.aggregates import aggregate, refuse_distinct
 from dpsql.bind.context import Context, Cte
+from dpsql.bind.lifts import Lifts
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.released import Released, margin
 from dpsql.bind.rows import groupable
 from dpsql.bind.scalars import Scalars
-from dpsql.bind.sources import Open, Private
+from dpsql.bind.sources import Open
 from dpsql.bind.subqueries import bound_subqueries
 from dpsql.errors import refuse
-from dpsql.facts.identity import identifying
+from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.plan import Measure
 from dpsql.ir.relation import (
     AggregateCall,
     Named,
 )
-from dpsql.ir.scalar import Ref, refs
+from dpsql.ir.scalar import Ref
 
 
 def release_point(
     ctx: Context,
     node: exp.Select,
-    source: Private,
+    source: Lifts,
     items: list[exp.Expr],
     keys: list[tuple[exp.Expr, Named]],
     scalars: Scalars,
@@ -46,7 +48,12 @@ def release_point(
         call = aggregate(ctx, each, scalars)
         return None if call is None else released_call(ctx, call, owned)
 
-    turner = Released(ctx.text, name, scalars, keys, register, bound_subqueries(ctx, env), ctx.fresh)
+    bound = bound_subqueries(ctx, env)
+
+    def subquery(each: exp.Expr) -> exp.Expr:
+        return turner.correlated(each, bound(each))
+
+    turner = Released(ctx.text, name, scalars, keys, register, subquery, ctx.fresh)
     columns: list[str] = []
     turned: list[exp.Expr] = []
     for each in items:
@@ -90,12 +97,12 @@ def release_point(
 
 
 def released_call(ctx: Context, call: AggregateCall, owned: Owned) -> AggregateCall:
-    if call.function in ("min", "max"):
+    if not aggregates()[call.function].needs:
         raise refuse(
             "D253",
             f"{call.function.upper()} at the release point is not answered yet",
             call.span,
-            label="the extreme value is one unit's exact value",
+            label="it would show one unit's exact value",
             help="ask for AVG, or count the rows above a limit: COUNT(*) FILTER (WHERE x > 100)",
         )
     if not call.distinct:
@@ -105,10 +112,10 @@ def released_call(ctx: Context, call: AggregateCall, owned: Owned) -> AggregateC
     refuse_distinct(ctx, call)
 
 
-def refuse_identity(ctx: Context, source: Private, keys: list[tuple[exp.Expr, Named]]) -> None:
+def refuse_identity(ctx: Context, source: Lifts, keys: list[tuple[exp.Expr, Named]]) -> None:
     secret = identifying(source.relation)
     for node, named in keys:
-        if refs(named.scalar) & secret:
+        if tells(named.scalar, secret):
             raise refuse(
                 "D403",
                 f"this key tells one {ctx.known.unit} from another",

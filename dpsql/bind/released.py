@@ -12,9 +12,11 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from dpsql.bind.conditions import has_query
 from dpsql.bind.names import Fresh
-from dpsql.bind.scalars import Scalars
+from dpsql.bind.scalars import HiddenUnit, Scalars
 from dpsql.errors import Error, refuse
+from dpsql.facts.released import margin_of
 from dpsql.ir.relation import AggregateCall, Named
 from dpsql.ir.scalar import Scalar
 from dpsql.parse.spans import span_of
@@ -42,11 +44,6 @@ def quoted(name: str, table: str = "") -> exp.Column:
     )
 
 
-def margin_of(name: str) -> str:
-    """The released table's column with the half-width of an aggregate."""
-    return f"{name} margin"
-
-
 class Released:
     """Turns expressions over private rows into expressions over the measure they are released by."""
 
@@ -70,16 +67,11 @@ class Released:
 
     def turn(self, node: exp.Expr) -> exp.Expr:
         """The expression over the released table."""
-        if isinstance(node, exp.Query | exp.Exists):
-            return self._correlated(self._subquery(node))
-        if isinstance(node, exp.In) and node.args.get("query") is not None:
-            inside = self._subquery(node)
-            inside.set("query", self._correlated(inside.args["query"]))
-            inside.set("this", self.turn(node.this))
-            return inside
         key = self._key(node)
         if key is not None:
             return quoted(key, self.name)
+        if isinstance(node, exp.Query | exp.Exists) or node.args.get("query") is not None:
+            return self._subquery(node)
         if isinstance(node, exp.Window):
             return self._window(node)
         call = self._aggregate(node)
@@ -89,8 +81,15 @@ class Released:
             return self._alias(node)
         return self._children(node)
 
-    def _correlated(self, tree: exp.Expr) -> exp.Expr:
-        """A subquery in which the keys of this SELECT, named with their table, are those of the release."""
+    def correlated(self, node: exp.Expr, tree: exp.Expr) -> exp.Expr:
+        """A bound subquery in which the keys of this SELECT, named with their table, are the release's."""
+        if isinstance(node, exp.In):
+            tree.set("query", self._with_keys(tree.args["query"]))
+            tree.set("this", self.turn(node.this))
+            return tree
+        return self._with_keys(tree)
+
+    def _with_keys(self, tree: exp.Expr) -> exp.Expr:
         inside = {each.alias_or_name.casefold() for each in tree.find_all(exp.Table, exp.Subquery)}
         outer = {each.qualifier.casefold() for each in self.scalars.scope.columns} - inside - {""}
         for each in list(tree.find_all(exp.Column)):
@@ -132,13 +131,15 @@ class Released:
 
     def _key(self, node: exp.Expr) -> str | None:
         """The key that an expression is: written alike, or meaning the same."""
+        if isinstance(node, HiddenUnit):
+            return self._meant.get(self.scalars.bind(node))
         if node in self._written:
             return self._written[node]
         if isinstance(node, exp.Column):
             plain = isinstance(node.this, exp.Identifier)
             found = self.scalars.scope.find(node.name, node.table) if plain else ()
             return self._meant.get(found[0].scalar) if len(found) == 1 else None
-        if type(node) not in self._kinds or isinstance(node, exp.Literal):
+        if type(node) not in self._kinds or isinstance(node, exp.Literal) or has_query(node):
             return None
         scalar = self._maybe(node)
         return None if scalar is None else self._meant.get(scalar)

@@ -12,7 +12,7 @@ from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Private
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.facts.schema import fact_of
+from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Kind
 from dpsql.ir.relation import (
     Named,
@@ -66,4 +66,16 @@ def groupable(ctx: Context, keys: list[tuple[exp.Expr, Named]], scalars: Scalars
                 f"{fact.type.sql} values cannot be grouped",
                 ctx.span(node),
                 help="cast the column to text or a number first",
+            )
+
+
+def refuse_ungroupable(ctx: Context, node: exp.Expr, relation: Relation, names: list[str]) -> None:
+    """Rows are told apart by values that have an equality."""
+    for name, fact in facts_of(relation).items():
+        if name in names and fact.type.kind not in _GROUPABLE:
+            raise refuse(
+                "D205",
+                f"{fact.type.sql} values are not compared",
+                ctx.span(node),
+                help="leave the column out, or cast it to text or a number first",
             )

@@ -6,20 +6,22 @@ fits it: aggregates in the wrong place, windows over other units' rows, subqueri
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from sqlglot import exp
 
 from dpsql.bind.names import Scope
 from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import Facts, fact_of
 from dpsql.functions import Unfit, shelf
 from dpsql.functions.meaning import call
 from dpsql.functions.reading import literal_of, read
-from dpsql.ir.column import BOOLEAN, NULL, Kind
-from dpsql.ir.scalar import Call, Literal, Scalar
+from dpsql.ir.column import BOOLEAN, NULL, Kind, Type
+from dpsql.ir.relation import Relation
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
 
@@ -31,11 +33,29 @@ Constants = Callable[[exp.Expr], tuple[Literal, ...]]
 """The values of a subquery over public tables, or a refusal."""
 
 
-class Scalars:
-    """Binds expressions over one scope."""
+class HiddenUnit(exp.Column):
+    """The unit of a row, which no text can name: made where a subquery is rewritten."""
 
-    def __init__(self, text: str, scope: Scope, facts: Facts, constants: Constants) -> None:
+
+class Lifted(Protocol):
+    """Rows that can grow by what an expression needs: windows and subqueries."""
+
+    relation: Relation
+
+    def window(self, node: exp.Window, scalars: Scalars) -> Scalar: ...
+    def exists(self, node: exp.Exists, scalars: Scalars) -> Scalar: ...
+    def member(self, node: exp.In, scalars: Scalars) -> Scalar: ...
+    def value(self, node: exp.Expr, scalars: Scalars) -> Scalar: ...
+
+
+class Scalars:
+    """Binds expressions over one scope; what they need beside its columns is lifted, where it can be."""
+
+    def __init__(
+        self, text: str, scope: Scope, facts: Facts, constants: Constants, lifted: Lifted | None = None
+    ) -> None:
         self.text, self.scope, self.facts, self.constants = text, scope, facts, constants
+        self.lifted = lifted
 
     def bind(self, node: exp.Expr) -> Scalar:
         """The scalar that an expression means; its types fit."""
@@ -77,6 +97,8 @@ class Scalars:
 
     def _bind(self, node: exp.Expr) -> Scalar:
         match node:
+            case HiddenUnit():
+                return self._unit()
             case exp.Paren() | exp.Alias():
                 return self._bind(node.this)
             case exp.Column():
@@ -89,21 +111,31 @@ class Scalars:
         if constant is not None:
             return replace(constant, span=self.span(node))
         if isinstance(node, exp.Subquery | exp.Select):
-            return self._public_scalar(node)
+            return self.lifted.value(node, self) if self.lifted else self.single(node, self.constants(node))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
-            return self._public_list(node)
+            if self.lifted:
+                return self.lifted.member(node, self)
+            return self.listed(node, node.this, self.constants(node.args["query"]))
+        if isinstance(node, exp.Exists) and self.lifted:
+            return self.lifted.exists(node, self)
+        if isinstance(node, exp.Window) and self.lifted:
+            return self.lifted.window(node, self)
         return self._call(node)
 
-    def _public_scalar(self, node: exp.Expr) -> Scalar:
+    def _unit(self) -> Scalar:
+        assert self.lifted is not None
+        owned = ownership_of(self.lifted.relation)
+        assert isinstance(owned, Owned)
+        return Ref(owned.unit)
+
+    def single(self, node: exp.Expr, rows: Sequence[Literal]) -> Scalar:
         """A subquery over public tables is the constant that it gives."""
-        rows = self.constants(node)
         if len(rows) > 1:
             raise refuse("D205", "this subquery gives more than one row", self.span(node), help="add LIMIT 1")
         return replace(rows[0], span=self.span(node)) if rows else Literal(None, NULL, self.span(node))
 
-    def _public_list(self, node: exp.In) -> Scalar:
-        query = node.args["query"]
-        listed = self.constants(query)
+    def listed(self, node: exp.Expr, subject: exp.Expr, listed: Sequence[Literal]) -> Scalar:
+        """IN over public tables is IN over the constants that they give."""
         if len(listed) > MOST_LISTED:
             raise refuse(
                 "D103",
@@ -113,9 +145,9 @@ class Scalars:
             )
         if not listed:
             return Literal(False, BOOLEAN, self.span(node))
-        subject = self._bind(node.this)
+        value = self._bind(subject)
         try:
-            return call("in", (subject, *listed), self.facts.__getitem__, None, self.span(node))
+            return call("in", (value, *listed), self.facts.__getitem__, None, self.span(node))
         except Unfit as unfit:
             raise refuse(unfit.code, unfit.title, self.span(node), help=unfit.help or _OTHERWISE) from None
 
@@ -145,11 +177,21 @@ class Scalars:
                 help="compute it from vetted functions, or apply it to the released result",
             )
         arguments = [self._bind(each) for each in reading.arguments]
+        if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):
+            return arguments[0]
         try:
             return call(reading.name, arguments, self.facts.__getitem__, reading.type, self.span(node))
         except Unfit as unfit:
             span = self.span(node)
             raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
+
+    def _is_cast_already(self, scalar: Scalar, target: Type | None) -> bool:
+        if isinstance(scalar, Literal):
+            return False
+        try:
+            return fact_of(scalar, self.facts).type == target
+        except Unfit:
+            return False
 
     def _refuse_misplaced(self, node: exp.Expr) -> None:
         if isinstance(node, exp.Window):
@@ -166,6 +208,14 @@ class Scalars:
                 self.span(node),
                 label="one row's outcome would depend on rows of other units",
                 help="write it as a join on the unit, or ask it as a query of its own",
+            )
+        if isinstance(node, exp.Any | exp.All) or isinstance(node.args.get("expression"), exp.Any | exp.All):
+            raise refuse(
+                "D255",
+                "a comparison with all rows of a subquery stands among private rows",
+                self.span(node),
+                label="one row's outcome would depend on other units",
+                help="compare with one value: x >= (SELECT MAX(y) FROM ... WHERE inner.x = outer.x)",
             )
         if isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
             raise refuse(

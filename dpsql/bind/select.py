@@ -8,8 +8,10 @@ from functools import partial
 from sqlglot import exp
 
 from dpsql.bind.aggregates import has_aggregate
+from dpsql.bind.conditions import with_aliases
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.froms import Froms, Kept
+from dpsql.bind.lifts import Lifts, rows_of_open
 from dpsql.bind.names import Scope
 from dpsql.bind.opened import (
     open_select,
@@ -17,11 +19,12 @@ from dpsql.bind.opened import (
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.per_unit import per_unit
 from dpsql.bind.release_point import release_point
-from dpsql.bind.rows import refuse_picked, selected
+from dpsql.bind.rows import refuse_picked, refuse_picking, selected
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Open, Private
 from dpsql.bind.stars import Shown, starless
-from dpsql.bind.subqueries import bound_subqueries, constants_of, given_rows
+from dpsql.bind.subqueries import bound_subqueries, constants_of
+from dpsql.bind.tied import tied_release
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
@@ -39,18 +42,22 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
         ctx.known,
         ctx.fresh,
         lambda each: ctx.query(each, env),
-        partial(given_rows, ctx),
+        partial(rows_of_open, ctx),
         constants_of(ctx, env),
     )
     items = froms.items(node)
     if all(isinstance(item.source, Open) for item in items):
         aliases = frozenset(item.alias.casefold() for item in items)
-        subqueries = bound_subqueries(ctx, env, aliases)
+        tied = partial(tied_release, ctx, env, items)
+        subqueries = bound_subqueries(ctx, env, aliases, tied)
         return open_select(node, items, subqueries, ctx.fresh, ctx.text, output_name)
-    relation, scope, kept = froms.joined(node, items)
-    bound = private_select(ctx, node, Private(relation, scope), env)
-    if kept is not None and not (isinstance(bound, Open) and means_the_same(ctx, kept)):
-        froms.refuse_kept(kept)
+    joined = froms.joined(node, items)
+    named = {each.this.name.casefold(): each for each in node.args.get("windows") or ()}
+    lifts = Lifts(ctx, env, joined.relation, joined.scope, named)
+    lifts.where(joined.queries)
+    bound = private_select(ctx, node, lifts, env)
+    if joined.kept is not None and not (isinstance(bound, Open) and means_the_same(ctx, joined.kept)):
+        froms.refuse_kept(joined.kept)
     return bound
 
 
@@ -74,8 +81,8 @@ def means_the_same(ctx: Context, kept: Kept) -> bool:
     )
 
 
-def private_select(ctx: Context, node: exp.Select, source: Private, env: Mapping[str, Cte]) -> Private | Open:
-    scalars = Scalars(ctx.text, source.scope, facts_of(source.relation), constants_of(ctx, env))
+def private_select(ctx: Context, node: exp.Select, source: Lifts, env: Mapping[str, Cte]) -> Private | Open:
+    scalars = source.scalars()
     items = select_items(ctx, node, source.scope)
     keys = group_keys(ctx, node, items, scalars)
     distinct = node.args.get("distinct")
@@ -83,9 +90,7 @@ def private_select(ctx: Context, node: exp.Select, source: Private, env: Mapping
     grouped = bool(node.args.get("group")) or any(
         has_aggregate(each) for each in (*items, *(c for c in clauses if c is not None))
     )
-    if not grouped:
-        refuse_distinct_on(ctx, distinct)
-    if not grouped and distinct is None:
+    if not grouped and (distinct is None or distinct.args.get("on")):
         return projected_rows(ctx, node, source, items, scalars)
     owned = ownership_of(source.relation)
     assert isinstance(owned, Owned)
@@ -117,19 +122,33 @@ def select_items(ctx: Context, node: exp.Select, scope: Scope) -> list[exp.Expr]
 
 
 def projected_rows(
-    ctx: Context, node: exp.Select, source: Private, items: list[exp.Expr], scalars: Scalars
+    ctx: Context, node: exp.Select, source: Lifts, items: list[exp.Expr], scalars: Scalars
 ) -> Private:
     """Rows go in, rows come out: the hidden unit column always among them."""
-    refuse_picked(ctx, node)
-    if node.args.get("qualify"):
-        raise refuse(
-            "D254",
-            "QUALIFY looks at several units",
-            ctx.span(node.args["qualify"]),
-            help="aggregate first, then use the window over the released groups",
-        )
+    distinct = node.args.get("distinct")
+    if distinct is None:
+        refuse_picked(ctx, node)
+    qualify = node.args.get("qualify")
+    if qualify is not None:
+        kept = scalars.condition(with_aliases(qualify.this, node, source.scope))
+        source.keep(kept)
+    if distinct is not None:
+        source.keep(scalars.condition(first_of_each(ctx, node, distinct)))
     bound = [scalars.bind(each) for each in items]
     return selected(ctx, source.relation, [output_name(each) for each in items], bound)
+
+
+def first_of_each(ctx: Context, node: exp.Select, distinct: exp.Distinct) -> exp.Expr:
+    """DISTINCT ON (unit, x) ORDER BY y: the first row of each, as a window over the unit's rows."""
+    for key in ("limit", "offset"):
+        if node.args.get(key):
+            refuse_picking(ctx, node.args[key])
+    on = distinct.args["on"]
+    keys = on.expressions if isinstance(on, exp.Tuple) else [on.this if isinstance(on, exp.Paren) else on]
+    window = exp.Window(this=exp.RowNumber(), partition_by=[each.copy() for each in keys], over="OVER")
+    if node.args.get("order"):
+        window.set("order", node.args["order"].copy())
+    return exp.EQ(this=window, expression=exp.Literal.number(1))
 
 
 def group_keys(

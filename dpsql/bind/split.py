@@ -8,33 +8,28 @@ stands around it becomes SQL over the released table.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NoReturn
 
 from sqlglot import exp
 
 from dpsql.bind.context import Context, Cte
-from dpsql.bind.given import Evaluate
+from dpsql.bind.given import Describe, Evaluate
 from dpsql.bind.names import Fresh
 from dpsql.bind.queries import query as bound_query
 from dpsql.bind.sources import Private
-from dpsql.bind.subqueries import only_ours, tables_in
+from dpsql.bind.subqueries import printed
 from dpsql.bind.views import views_of
 from dpsql.errors import Error, refuse
-from dpsql.facts.identity import identifying
+from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.plan import Post, Split, Stage
-from dpsql.ir.relation import (
-    Aggregate,
-    Filter,
-    Project,
-)
-from dpsql.ir.scalar import refs
-from dpsql.parse.allowed import check_printed
+from dpsql.ir.relation import Aggregate, Filter, Project, awaits
 from dpsql.parse.parse import Query
 from dpsql.policy.catalogue import Known
 
 
-def bind(query: Query, known: Known, evaluate: Evaluate) -> Split:
+def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> Split:
     """The query as measures and the SQL over what they release, or a refusal that points at the text."""
     source = query.source
     try:
@@ -42,7 +37,8 @@ def bind(query: Query, known: Known, evaluate: Evaluate) -> Split:
         views = views_of(known, {each.casefold() for each in words}, query.now)
         words |= {each.name for view in views.values() for each in view.node.find_all(exp.Identifier)}
         fresh = Fresh(words | {table.name for table in known.tables})
-        return _split(Context(source.text, known, fresh, evaluate, bound_query, query.tree), query, views)
+        ctx = Context(source.text, known, fresh, evaluate, describe, bound_query, query.tree)
+        return _split(ctx, query, views)
     except Error as error:
         raise error.within(source.text, source.name) from None
 
@@ -53,23 +49,37 @@ def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
         _refuse_rows(ctx, bound, query.tree)
     hidden = [name for name in bound.margins if name is not None]
     outputs = (*bound.columns, *hidden)
-    only_ours(ctx, bound.tree)
-    sql = bound.tree.sql(dialect="duckdb")
-    check_printed(sql)
-    post = Post(
-        sql,
-        bound.columns,
-        tables_in(ctx, bound.tree),
-        tuple(None if name is None else outputs.index(name, len(bound.columns)) for name in bound.margins),
-    )
-    return Split(query.source, (Stage(tuple(ctx.measures), post),))
+    margins = (None if name is None else outputs.index(name, len(bound.columns)) for name in bound.margins)
+    post = printed(ctx, bound.tree, bound.columns, tuple(margins))
+    return Split(query.source, _stages(ctx, post))
+
+
+def _stages(ctx: Context, post: Post) -> tuple[Stage, ...]:
+    """The stages that the answer needs, each with its measures: from the answer backwards.
+
+    What was bound and then not used (a subquery is tried on its own first) is not in any of them.
+    """
+    needed = [Stage((), post)]
+    measures = {each.name: each for each in ctx.measures}
+    used = set(post.released)
+    for stage in reversed(ctx.stages):
+        assert stage.awaited is not None
+        if any(stage.awaited.name in awaits(measures[name].relation) for name in used):
+            needed.insert(0, stage)
+            used |= set(stage.post.released)
+    found, taken = [], set[str]()
+    for stage in needed:
+        own = [name for name in measures if name in stage.post.released and name not in taken]
+        found.append(replace(stage, measures=tuple(measures[name] for name in own)))
+        taken |= set(own)
+    return tuple(found)
 
 
 def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
     owned = ownership_of(bound.relation)
     assert isinstance(owned, Owned)
     secret = identifying(bound.relation)
-    shown = [each for each in bound.scope.columns if refs(each.scalar) & secret]
+    shown = [each for each in bound.scope.columns if tells(each.scalar, secret)]
     listed = tree.expressions if isinstance(tree, exp.Select) else []
     inner = bound.relation
     while isinstance(inner, Project | Filter):

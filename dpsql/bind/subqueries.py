@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
+from dpsql.bind.aggregates import has_aggregate
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.given import given_fact, given_value
 from dpsql.bind.names import Scope, Visible
@@ -16,11 +17,9 @@ from dpsql.bind.sources import Open, Private
 from dpsql.errors import Error, refuse
 from dpsql.facts.ownership import FAN_OUT
 from dpsql.functions.literals import as_own
-from dpsql.ir.column import Kind, Type, Value, type_named
-from dpsql.ir.relation import (
-    Given,
-    ScanColumn,
-)
+from dpsql.ir.column import Fact, Kind, Type, Value, type_named
+from dpsql.ir.plan import Measure, Post, Stage
+from dpsql.ir.relation import Awaited, Given, ScanColumn
 from dpsql.ir.scalar import Literal, Ref
 from dpsql.ir.source import Span
 from dpsql.parse.allowed import check_printed
@@ -28,11 +27,8 @@ from dpsql.parse.allowed import check_printed
 
 def evaluated(ctx: Context, bound: Open, span: Span | None) -> tuple[list[Type], list[tuple[Value, ...]]]:
     """What ordinary SQL over public tables gives: few enough rows to hand down."""
-    tree = exactly(bound, ctx.fresh)
-    only_ours(ctx, tree)
-    sql = tree.sql(dialect="duckdb")
-    check_printed(sql)
-    spelled, rows = ctx.evaluate(sql, tables_in(ctx, tree), FAN_OUT)
+    post = printed(ctx, exactly(bound, ctx.fresh), bound.columns, (None,) * len(bound.columns))
+    spelled, rows = ctx.evaluate(post.sql, post.tables, FAN_OUT)
     if len(rows) > FAN_OUT:
         raise refuse(
             "D303",
@@ -47,8 +43,11 @@ def evaluated(ctx: Context, bound: Open, span: Span | None) -> tuple[list[Type],
     return types, rows
 
 
-def given_rows(ctx: Context, bound: Open, span: Span | None) -> Private:
-    """Public SQL as a relation: its rows, with the facts that they show."""
+def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = None) -> Private:
+    """Public SQL as a relation: its rows, with the facts that they show.
+
+    No two rows agree on the first ``keys`` columns, where that is said.
+    """
     types, rows = evaluated(ctx, bound, span)
     columns = tuple(
         ScanColumn(ctx.fresh(name), types[i].sql, given_fact(types[i], tuple(row[i] for row in rows)))
@@ -57,7 +56,93 @@ def given_rows(ctx: Context, bound: Open, span: Span | None) -> Private:
     visible = tuple(
         Visible("", name, Ref(column.name)) for name, column in zip(bound.columns, columns, strict=True)
     )
-    return Private(Given(columns, tuple(rows), span), Scope(visible))
+    unique = () if keys is None else (tuple(each.name for each in columns[:keys]),)
+    return Private(Given(columns, tuple(rows), unique, span), Scope(visible))
+
+
+def awaited_rows(
+    ctx: Context, bound: Open, span: Span | None, keys: int | None = None, one_row: bool = False
+) -> Private:
+    """What is released first, as rows among private ones: the stage that they are awaited of is noted.
+
+    No two rows agree on the first ``keys`` columns, where that is said.
+    """
+    tree = exactly(bound, ctx.fresh)
+    post = printed(ctx, tree, bound.columns, (None,) * len(bound.columns))
+    measures = [each for each in ctx.measures if each.name in post.released]
+    if one_row and not gives_one_row(tree, measures):
+        raise refuse(
+            "D255",
+            "this subquery may give several rows",
+            span,
+            help="aggregate it: (SELECT MAX(n) ...); or add ORDER BY ... LIMIT 1",
+        )
+    types = [type_named(each) for each in ctx.describe(post.sql, post.tables, measures)]
+    columns = tuple(
+        ScanColumn(ctx.fresh(name), own.sql, Fact(own))
+        for name, own in zip(bound.columns, types, strict=True)
+    )
+    places = [tuple(range(keys))] if keys is not None else _key_places(tree, measures)
+    awaited = Awaited(
+        ctx.fresh("awaited"),
+        columns,
+        tuple(tuple(columns[i].name for i in place) for place in places),
+        1 if one_row else _most_rows(tree),
+        span,
+    )
+    ctx.stages.append(Stage((), post, awaited))
+    visible = (Visible("", name, Ref(each.name)) for name, each in zip(bound.columns, columns, strict=True))
+    return Private(awaited, Scope(tuple(visible)))
+
+
+def gives_one_row(tree: exp.Expr, measures: list[Measure]) -> bool:
+    """Whether ordinary SQL gives one row at most: LIMIT 1, an ungrouped aggregate, a measure without keys."""
+    if isinstance(tree, exp.Subquery):
+        return gives_one_row(tree.this, measures)
+    if not isinstance(tree, exp.Select):
+        return any(each.name == tree.name and not each.keys for each in measures)
+    if _most_rows(tree) == 1:
+        return True
+    source = tree.args.get("from_")
+    if tree.args.get("group") or tree.args.get("joins") or source is None:
+        return source is None and not tree.args.get("joins")
+    if any(each.find(exp.Unnest, exp.Explode) for each in tree.expressions):
+        return False
+    return any(has_aggregate(each) for each in tree.expressions) or gives_one_row(source.this, measures)
+
+
+def _key_places(tree: exp.Expr, measures: list[Measure]) -> list[tuple[int, ...]]:
+    """The outputs that are all the keys of one measure, in a plain SELECT from what it releases."""
+    source = tree.args.get("from_") if isinstance(tree, exp.Select) else None
+    if source is None or tree.args.get("joins") or not isinstance(source.this, exp.Table):
+        return []
+    measure = next((each for each in measures if each.name == source.this.name), None)
+    if measure is None:
+        return []
+    places: dict[str, int] = {}
+    for i, each in enumerate(tree.expressions):
+        bare = each.this if isinstance(each, exp.Alias) else each
+        if isinstance(bare, exp.Column) and bare.name in (key.name for key in measure.keys):
+            places.setdefault(bare.name, i)
+    return [tuple(places.values())] if len(places) == len(measure.keys) else []
+
+
+def _most_rows(tree: exp.Expr) -> int:
+    """How many rows are handed down at most: a LIMIT, or what one row may meet."""
+    limit = tree.args.get("limit")
+    number = limit.expression if isinstance(limit, exp.Limit) else None
+    plain = isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit()
+    return max(1, min(FAN_OUT, int(number.this))) if plain and number is not None else FAN_OUT
+
+
+def printed(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tuple[int | None, ...]) -> Post:
+    """Ordinary SQL as it will run: every table that it reads is ours, every function vetted."""
+    only_ours(ctx, tree)
+    sql = tree.sql(dialect="duckdb")
+    check_printed(sql)
+    named = {table.name for table in tree.find_all(exp.Table)}
+    released = tuple(each.name for each in ctx.measures if each.name in named)
+    return Post(sql, columns, released, tables_in(ctx, tree), margins)
 
 
 def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], tuple[Literal, ...]]:
@@ -94,9 +179,15 @@ def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], t
 
 
 def bound_subqueries(
-    ctx: Context, env: Mapping[str, Cte], outer: frozenset[str] = frozenset()
+    ctx: Context,
+    env: Mapping[str, Cte],
+    outer: frozenset[str] = frozenset(),
+    tied: Callable[[exp.Expr], exp.Expr | None] = lambda node: None,
 ) -> Callable[[exp.Expr], exp.Expr]:
-    """What replaces a subquery in ordinary SQL: its own bound tree."""
+    """What replaces a subquery in ordinary SQL: its own bound tree.
+
+    ``tied`` is asked where it reads columns of the rows around it, which go by the names ``outer``.
+    """
 
     def replaced(node: exp.Expr) -> exp.Expr:
         inner = node.this if isinstance(node, exp.Subquery | exp.Exists) else node
@@ -106,8 +197,12 @@ def bound_subqueries(
         try:
             bound = ctx.query(inner, env)
         except Error as error:
-            correlated = any(each.table.casefold() in outer for each in inner.find_all(exp.Column))
-            if error.code != "D202" or not correlated:
+            if error.code != "D202":
+                raise
+            released = tied(node)
+            if released is not None:
+                return released
+            if not any(each.table.casefold() in outer for each in inner.find_all(exp.Column)):
                 raise
             raise refuse(
                 "D255" if isinstance(node, exp.Subquery | exp.Select) else "D405",

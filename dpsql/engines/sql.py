@@ -8,21 +8,27 @@ from decimal import Decimal
 from typing import assert_never
 
 from dpsql.aggregates import shelf as aggregates
+from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.literals import literal_sql
 from dpsql.functions.printing import sql_of
+from dpsql.functions.windows import windows
 from dpsql.ir.column import VARCHAR, Fact, Kind, Value
 from dpsql.ir.relation import (
     Aggregate,
     AggregateCall,
+    Awaited,
     Filter,
     Given,
     Join,
     JoinKind,
+    Ordering,
     Project,
     Relation,
     Scan,
     Union,
+    Window,
+    WindowCall,
 )
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 
@@ -49,6 +55,9 @@ def relation_sql(relation: Relation) -> str:
             return _scan(relation)
         case Given():
             return _given(relation)
+        case Awaited(name, columns):  # for people to read: its rows stand there before anything runs
+            listed = ", ".join(f"{quote(each.name)}" for each in columns)
+            return f"SELECT {listed} FROM released.{quote(name)}"
         case Filter(source, condition):
             return f"SELECT * FROM ({relation_sql(source)}) WHERE {scalar_sql(condition, source)}"
         case Project(source, columns):
@@ -67,6 +76,9 @@ def relation_sql(relation: Relation) -> str:
                 f"SELECT {names} FROM ({relation_sql(left)}) "
                 f"UNION ALL SELECT {names} FROM ({relation_sql(right)})"
             )
+        case Window(source, call):
+            own = f"{window_sql(call, source)} AS {quote(call.name)}"
+            return f"SELECT *, {own} FROM ({relation_sql(source)})"
         case _:
             assert_never(relation)
 
@@ -90,6 +102,10 @@ def _join(join: Join) -> str:
 
     printed = [sql_of(part, facts.__getitem__, spelled) for part in parts]
     extra = "" if lent is None else f", {quote(lent.same)} AS {quote(lent.unit)}"
+    if join.unit is not None:
+        units = (scalar_sql(Ref(_unit(side)), side) for side in (join.left, join.right))
+        same = ", ".join(f"CAST({each} AS {join.unit.fact.type.sql})" for each in units)
+        extra = f", coalesce({same}) AS {quote(join.unit.name)}"
     sides = f"({left}) {join.kind.value.upper()} JOIN ({right})"
     return f"SELECT *{extra} FROM {sides} ON {' AND '.join(printed) or 'true'}"
 
@@ -237,12 +253,76 @@ def key_sql(scalar: Scalar, relation: Relation) -> str:
     return sql
 
 
-def _per_unit(call: AggregateCall, source: Relation) -> str:
+def _unit(side: Relation) -> str:
+    owned = ownership_of(side)
+    assert isinstance(owned, Owned)
+    return owned.unit
+
+
+def window_sql(call: WindowCall, source: Relation) -> str:
+    """A window over one unit's rows. An order that picks among tied rows is completed by all columns."""
+    function = windows().get(call.function)
+    order = [f"{key_sql(each.scalar, source)}{_way(each)}" for each in call.order]
+    if call.rows is not None or (function is not None and function.picks):
+        order += _complete(source)
+    parts = [f"PARTITION BY {', '.join(key_sql(each, source) for each in call.partition)}"]
+    if order:
+        parts.append(f"ORDER BY {', '.join(order)}")
+    if call.rows is not None:
+        first, last = call.rows
+        parts.append(f"ROWS BETWEEN {_end(first, 'PRECEDING')} AND {_end(last, 'FOLLOWING')}")
+    over = f" OVER ({' '.join(parts)})"
+    if function is None:
+        aggregate = AggregateCall(
+            call.name, call.function, call.arguments[0] if call.arguments else None, False, call.condition
+        )
+        return _per_unit(aggregate, source, over)
+    spelled = [
+        key_sql if type_in(each, source).type.kind is Kind.FLOAT else scalar_sql for each in call.arguments
+    ]
+    arguments = ", ".join(one(each, source) for one, each in zip(spelled, call.arguments, strict=True))
+    return f"{call.function}({arguments}{' IGNORE NULLS' if call.ignore_nulls else ''}){over}"
+
+
+def _end(rows: int | None, way: str) -> str:
+    """How far a frame reaches, counted outwards from the current row."""
+    if rows is None:
+        return f"UNBOUNDED {way}"
+    inwards = "FOLLOWING" if way == "PRECEDING" else "PRECEDING"
+    return f"{abs(rows)} {way if rows >= 0 else inwards}"
+
+
+def _way(each: Ordering) -> str:
+    way = " DESC" if each.descending else " ASC"
+    return f"{way} NULLS {'FIRST' if each.nulls_first else 'LAST'}"
+
+
+def _complete(source: Relation) -> list[str]:
+    """All columns, so that rows which still tie are alike in everything that a query can see."""
+    parts = []
+    for name, fact in facts_of(source).items():
+        column = quote(name)
+        match fact.type.kind:
+            case Kind.OPAQUE:
+                parts.append(f"({column} IS NULL)")
+            case Kind.FLOAT:
+                parts += [column, f"signbit({column})"]
+            case Kind.INTERVAL | Kind.TEXT:
+                parts.append(f"CAST({column} AS VARCHAR)")
+            case _:
+                parts.append(column)
+    return parts
+
+
+def _per_unit(call: AggregateCall, source: Relation, over: str = "") -> str:
     if call.argument is None:
         argument, fact = "*", None
     else:
-        argument, fact = scalar_sql(call.argument, source), type_in(call.argument, source)
+        spelled = key_sql if call.distinct else scalar_sql
+        argument, fact = spelled(call.argument, source), type_in(call.argument, source)
     if call.condition is not None:
         condition = scalar_sql(call.condition, source)
         argument = f"CASE WHEN {condition} THEN {'1' if call.argument is None else argument} END"
-    return aggregates()[call.function].per_unit(argument, fact)
+    if call.distinct:
+        argument = f"DISTINCT {argument}"
+    return aggregates()[call.function].per_unit(argument, fact, over)

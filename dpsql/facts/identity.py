@@ -8,16 +8,28 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dpsql.ir.relation import Aggregate, Filter, Given, Join, Project, Relation, Scan, Union
-from dpsql.ir.scalar import refs
+from dpsql.functions.windows import windows
+from dpsql.ir.relation import (
+    Aggregate,
+    Awaited,
+    Filter,
+    Given,
+    Join,
+    Project,
+    Relation,
+    Scan,
+    Union,
+    Window,
+)
+from dpsql.ir.scalar import Call, Ref, Scalar
 
-_KEEPING = frozenset(("min", "max"))
+_KEEPING = frozenset(("min", "max", "arg_min", "arg_max"))
 
 
 def identifying(relation: Relation) -> frozenset[str]:
     """Columns whose value identifies one unit, or is computed from one that does."""
     match relation:
-        case Given():
+        case Given() | Awaited():
             return frozenset()
         case Scan(columns=columns, keys=keys, owner=owner):
             if owner is None:
@@ -29,15 +41,39 @@ def identifying(relation: Relation) -> frozenset[str]:
             return identifying(source)
         case Project(source, columns):
             inside = identifying(source)
-            return frozenset(each.name for each in columns if refs(each.scalar) & inside)
-        case Join(_, left, right) | Union(left, right):
+            return frozenset(each.name for each in columns if tells(each.scalar, inside))
+        case Join(kind, left, right, unit=unit):
+            if kind.one_sided:
+                return identifying(left)
+            return identifying(left) | identifying(right) | ({unit.name} if unit is not None else set())
+        case Union(left, right):
             return identifying(left) | identifying(right)
         case Aggregate(source, keys, calls):
             inside = identifying(source)
-            return frozenset(each.name for each in keys if refs(each.scalar) & inside) | frozenset(
+            return frozenset(each.name for each in keys if tells(each.scalar, inside)) | frozenset(
                 each.name
                 for each in calls
-                if each.function in _KEEPING and each.argument is not None and refs(each.argument) & inside
+                if each.function in _KEEPING and each.argument is not None and tells(each.argument, inside)
             )
+        case Window(source, call):
+            inside = identifying(source)
+            keeps = call.function in _KEEPING or (
+                call.function in windows() and windows()[call.function].keeps
+            )
+            shown = keeps and any(tells(each, inside) for each in call.arguments)
+            return inside | {call.name} if shown else inside
         case _:
             assert_never(relation)
+
+
+def tells(scalar: Scalar, secret: frozenset[str]) -> bool:
+    """Whether a value shows something of these columns; that one is there, or not, does not."""
+    match scalar:
+        case Ref(name):
+            return name in secret
+        case Call("is_null" | "is_not_null"):
+            return False
+        case Call(_, arguments):
+            return any(tells(each, secret) for each in arguments)
+        case _:
+            return False

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dpsql.ir.relation import Aggregate, Filter, Given, Join, Project, Relation, Scan, Union
+from dpsql.ir.relation import (
+    Aggregate,
+    Awaited,
+    Filter,
+    Given,
+    Join,
+    Project,
+    Relation,
+    Scan,
+    Union,
+    Window,
+)
 from dpsql.ir.scalar import Scalar, refs
 
 Origin = tuple[str, str]
@@ -24,14 +35,15 @@ def _origins(relation: Relation) -> dict[str, frozenset[Origin]]:
             if owner is not None and owner.links:
                 found[owner.name] = frozenset(((owner.links[-1].table, owner.column),))
             return found
-        case Given():
+        case Given() | Awaited():
             return {}
         case Filter(source, _):
             return _origins(source)
         case Project(source, columns):
             return {each.name: origins_of(source, each.scalar) for each in columns}
-        case Join(_, left, right):
-            return _origins(left) | _origins(right)
+        case Join(kind, left, right, unit=unit):
+            found = _origins(left) if kind.one_sided else _origins(left) | _origins(right)
+            return found if unit is None else found | {unit.name: frozenset()}
         case Aggregate(source, keys, calls):
             found = {each.name: origins_of(source, each.scalar) for each in keys}
             for call in calls:
@@ -40,5 +52,9 @@ def _origins(relation: Relation) -> dict[str, frozenset[Origin]]:
         case Union(left, right):
             theirs = _origins(right)
             return {name: each | theirs[name] for name, each in _origins(left).items()}
+        case Window(source, call):
+            inside = _origins(source)
+            read = frozenset(name for each in call.arguments for name in refs(each))
+            return inside | {call.name: frozenset(origin for n in read for origin in inside.get(n, ()))}
         case _:
             assert_never(relation)

@@ -9,14 +9,28 @@ keys prove; only it may drop a clip.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 from weakref import WeakKeyDictionary
 
 from dpsql.facts.types import type_of, types_of
 from dpsql.ir.column import Kind, Type
-from dpsql.ir.relation import Aggregate, Filter, Given, Join, JoinKind, Named, Project, Relation, Scan, Union
-from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
+from dpsql.ir.relation import (
+    Aggregate,
+    Awaited,
+    Filter,
+    Given,
+    Join,
+    JoinKind,
+    Named,
+    Project,
+    Relation,
+    Scan,
+    Union,
+    Window,
+    WindowCall,
+)
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 
 FAN_OUT = 10_000
 """A public table may multiply one private row at most so often."""
@@ -87,9 +101,24 @@ def _ownership(relation: Relation) -> Ownership:
                 names if owner.at_most == 1 else frozenset((owner.name,)),
                 keys | ({frozenset((owner.name,))} if owner.at_most == 1 else frozenset()),
             )
-        case Given(rows=rows):
-            return Public(len(rows))
-        case Filter(source, _):
+        case Given(rows=rows, keys=unique):
+            return Public(len(rows), frozenset(frozenset(key) for key in unique))
+        case Awaited(keys=unique, size=most):
+            return Public(most, frozenset(frozenset(key) for key in unique))
+        case Filter(Window(source, call), condition) if _is_first(call, condition):
+            owned = ownership_of(source)
+            assert isinstance(owned, Owned)
+            places = frozenset(each.name for each in call.partition if isinstance(each, Ref))
+            one = all(isinstance(each, Ref) for each in call.partition)
+            alone = one and places <= owned.settled
+            return replace(
+                owned,
+                rows=1 if alone else owned.rows,
+                at_most=1 if alone else owned.at_most,
+                settled=frozenset(types_of(source)) if alone else owned.settled,
+                row_keys=owned.row_keys | ({places} if one else set()),
+            )
+        case Filter(source, _) | Window(source, _):
             return ownership_of(source)
         case Project(source, columns):
             return _projected(ownership_of(source), columns)
@@ -100,15 +129,18 @@ def _ownership(relation: Relation) -> Ownership:
             assert isinstance(owned, Owned)
             kept = {each.scalar.name: each.name for each in keys if isinstance(each.scalar, Ref)}
             unit = next(kept[name] for name in (owned.unit, *owned.units) if name in kept)
+            units = frozenset(
+                each.name for each in keys if isinstance(each.scalar, Ref) and each.scalar.name in owned.units
+            )
             whole = all(refs(each.scalar) <= owned.settled for each in keys)
             names = frozenset(each.name for each in keys) | {each.name for each in calls}
             return Owned(
                 unit,
-                frozenset((unit,)),
+                units,
                 1 if whole else owned.rows,
                 1 if whole else owned.at_most,
-                frozenset((frozenset((unit,)),)),
-                names if whole else frozenset((unit,)),
+                frozenset(frozenset((each,)) for each in units),
+                names if whole else units,
                 frozenset((frozenset(each.name for each in keys),)),
                 owned.fan,
             )
@@ -130,6 +162,15 @@ def _ownership(relation: Relation) -> Ownership:
             )
         case _:
             assert_never(relation)
+
+
+def _is_first(call: WindowCall, condition: Scalar) -> bool:
+    """Whether a filter keeps one row of each partition."""
+    match condition:
+        case Call("=" | "<=", (Ref(name), Literal(1))):
+            return call.function == "row_number" and name == call.name
+        case _:
+            return False
 
 
 def _projected(owned: Ownership, columns: tuple[Named, ...]) -> Ownership:
@@ -162,6 +203,8 @@ def _projected(owned: Ownership, columns: tuple[Named, ...]) -> Ownership:
 def _joined(join: Join) -> Ownership:
     left, right = ownership_of(join.left), ownership_of(join.right)
     inner = join.kind is JoinKind.INNER
+    if join.kind.one_sided:
+        return left
     match left, right:
         case Public(), Public():
             return Public(left.size * fan_out(join.right, join.left, join.condition))
@@ -171,7 +214,7 @@ def _joined(join: Join) -> Ownership:
             assert inner, "the kept side of an outer join is private (checked when it was bound)"
             return _multiplied(right, fan_out(join.left, join.right, join.condition))
         case Owned(), Owned():
-            return _both(join, left, right)
+            return _both(join, left, right) if join.kind is not JoinKind.FULL else _either(join, left, right)
         case _:
             raise AssertionError("an ownership is Public or Owned")
 
@@ -213,8 +256,43 @@ def _both(join: Join, left: Owned, right: Owned) -> Owned:
     )
 
 
+def _either(join: Join, left: Owned, right: Owned) -> Owned:
+    """A FULL join: the pairs, and the rows of either side that have no other.
+
+    With a of l rows and b of r in pairs there are at most a b + (l - a) + (r - b) rows: l r or l + r.
+    """
+    assert join.unit is not None
+    single = _pins_a_key(right, join.right, join.left, join.condition) or _pins_a_key(
+        left, join.left, join.right, join.condition
+    )
+
+    def rows(first: int | None, second: int | None) -> int | None:
+        if first is None or second is None:
+            return None
+        return first + second if single else max(first * second, first + second)
+
+    unit = join.unit.name
+    return Owned(
+        unit,
+        frozenset((unit,)),
+        rows(left.rows, right.rows),
+        rows(left.at_most, right.at_most),
+        frozenset((frozenset((unit,)),)),
+        frozenset((unit,)),
+        fan=left.fan * right.fan,
+    )
+
+
 def _times(first: int | None, second: int | None) -> int | None:
     return None if first is None or second is None else first * max(1, second)
+
+
+def meets_one(left: Relation, right: Relation, condition: Scalar | None) -> bool:
+    """Whether a row of the left meets at most one of the right, joined on the unit where that is private."""
+    owned = ownership_of(right)
+    if isinstance(owned, Owned):
+        return _pins_a_key(owned, right, left, condition)
+    return fan_out(right, left, condition) == 1
 
 
 def _pins_a_key(owned: Owned, side: Relation, other: Relation, condition: Scalar | None) -> bool:

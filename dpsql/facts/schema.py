@@ -17,6 +17,7 @@ from dpsql.aggregates import shelf as aggregates
 from dpsql.facts.ownership import rows_of
 from dpsql.functions import meaning
 from dpsql.functions.literals import as_own
+from dpsql.functions.windows import windows
 from dpsql.ir.column import (
     ANYTHING,
     Anything,
@@ -38,6 +39,7 @@ from dpsql.ir.column import (
 from dpsql.ir.relation import (
     Aggregate,
     AggregateCall,
+    Awaited,
     Filter,
     Given,
     Join,
@@ -46,6 +48,8 @@ from dpsql.ir.relation import (
     Relation,
     Scan,
     Union,
+    Window,
+    WindowCall,
 )
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts
 
@@ -75,7 +79,7 @@ def _schema(relation: Relation) -> Schema:
             if owner is None or any(column.name == owner.name for column in columns):
                 return seen
             return (Column(owner.name, owner.fact), *seen)
-        case Given(columns=columns):
+        case Given(columns=columns) | Awaited(columns=columns):
             return tuple(Column(column.name, column.fact) for column in columns)
         case Filter(source, condition):
             facts = dict(facts_of(source))
@@ -85,8 +89,9 @@ def _schema(relation: Relation) -> Schema:
         case Project(source, columns):
             inside = facts_of(source)
             return tuple(Column(each.name, fact_of(each.scalar, inside)) for each in columns)
-        case Join(kind, left, right, condition):
-            return _joined(kind, facts_of(left), facts_of(right), condition)
+        case Join(kind, left, right, condition, unit=unit):
+            both = _joined(kind, facts_of(left), facts_of(right), condition)
+            return both if unit is None else (unit, *both)
         case Aggregate(source, keys, calls):
             inside = facts_of(source)
             grouped = tuple(Column(each.name, fact_of(each.scalar, inside)) for each in keys)
@@ -94,6 +99,8 @@ def _schema(relation: Relation) -> Schema:
         case Union(left, right):
             theirs = facts_of(right)
             return tuple(Column(n, hull(fact, theirs[n])) for n, fact in facts_of(left).items())
+        case Window(source, call):
+            return (*schema_of(source), Column(call.name, _windowed(call, source)))
         case _:
             assert_never(relation)
 
@@ -111,6 +118,15 @@ def _joined(kind: JoinKind, left: Facts, right: Facts, condition: Scalar | None)
             return _columns(both)
         case JoinKind.LEFT:
             return _columns({**left, **_nullable(right)})
+        case JoinKind.FULL:
+            return _columns({**_nullable(left), **_nullable(right)})
+        case JoinKind.SEMI:
+            both = {**left, **right}
+            for part in conjuncts(condition) if condition is not None else ():
+                narrow(both, part)
+            return _columns({name: both[name] for name in left})
+        case JoinKind.ANTI:
+            return _columns(left)
         case _:
             assert_never(kind)
 
@@ -122,6 +138,13 @@ def _nullable(facts: Facts) -> dict[str, Fact]:
 def _per_unit(call: AggregateCall, source: Relation) -> Fact:
     argument = None if call.argument is None else fact_of(call.argument, facts_of(source))
     return aggregates()[call.function].result(argument, rows_of(source))
+
+
+def _windowed(call: WindowCall, source: Relation) -> Fact:
+    arguments = tuple(fact_of(each, facts_of(source)) for each in call.arguments)
+    if call.function in windows():
+        return windows()[call.function].result(arguments, rows_of(source))
+    return aggregates()[call.function].result(arguments[0] if arguments else None, rows_of(source))
 
 
 def fact_of(scalar: Scalar, facts: Facts) -> Fact:

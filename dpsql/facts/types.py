@@ -8,8 +8,21 @@ from weakref import WeakKeyDictionary
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.functions import meaning
+from dpsql.functions.windows import windows
 from dpsql.ir.column import Fact, Type
-from dpsql.ir.relation import Aggregate, Filter, Given, Join, Project, Relation, Scan, Union
+from dpsql.ir.relation import (
+    Aggregate,
+    Awaited,
+    Filter,
+    Given,
+    Join,
+    Project,
+    Relation,
+    Scan,
+    Union,
+    Window,
+    WindowCall,
+)
 from dpsql.ir.scalar import Ref, Scalar
 
 _KEPT: WeakKeyDictionary[Relation, Mapping[str, Type]] = WeakKeyDictionary()
@@ -35,15 +48,16 @@ def _types(relation: Relation) -> Mapping[str, Type]:
         case Scan(columns=columns, owner=owner):
             own = {each.name: each.fact.type for each in columns}
             return own if owner is None else {owner.name: owner.fact.type, **own}
-        case Given(columns=columns):
+        case Given(columns=columns) | Awaited(columns=columns):
             return {each.name: each.fact.type for each in columns}
         case Filter(source, _):
             return types_of(source)
         case Project(source, columns):
             inside = types_of(source)
             return {each.name: type_of(each.scalar, inside) for each in columns}
-        case Join(_, left, right):
-            return {**types_of(left), **types_of(right)}
+        case Join(kind, left, right, unit=unit):
+            found = dict(types_of(left)) if kind.one_sided else {**types_of(left), **types_of(right)}
+            return found if unit is None else {**found, unit.name: unit.fact.type}
         case Aggregate(source, keys, calls):
             inside = types_of(source)
             found = {each.name: type_of(each.scalar, inside) for each in keys}
@@ -53,5 +67,15 @@ def _types(relation: Relation) -> Mapping[str, Type]:
             return found
         case Union(left, _):
             return types_of(left)
+        case Window(source, call):
+            inside = types_of(source)
+            return {**inside, call.name: _windowed(call, inside)}
         case _:
             assert_never(relation)
+
+
+def _windowed(call: WindowCall, types: Mapping[str, Type]) -> Type:
+    arguments = tuple(Fact(type_of(each, types)) for each in call.arguments)
+    if call.function in windows():
+        return windows()[call.function].result(arguments, None).type
+    return aggregates()[call.function].result(arguments[0] if arguments else None, None).type

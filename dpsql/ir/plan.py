@@ -16,7 +16,7 @@ from typing import TypeAlias
 
 from dpsql.ir.column import Column, Type, Value, unique
 from dpsql.ir.event import Event, ThresholdEvent
-from dpsql.ir.relation import AggregateCall, Named, Relation
+from dpsql.ir.relation import AggregateCall, Awaited, Named, Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Source, Span
 
@@ -91,22 +91,27 @@ class Measure:
 class Post:
     """SQL over released tables and public ones, printed from our own checked tree.
 
-    ``tables`` are the public tables it reads. The first outputs are ``columns``; ``margins`` tells for
-    each of them which further output holds its half-width, or None.
+    ``released`` and ``tables`` are the released and the public tables it reads. The first outputs are
+    ``columns``; ``margins`` tells for each of them which further output holds its half-width, or None.
     """
 
     sql: str
     columns: tuple[str, ...]
+    released: tuple[str, ...]
     tables: tuple[str, ...]
     margins: tuple[int | None, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """Measures that are taken together, and the SQL over what they release."""
+    """Measures that are taken together, and the SQL over what they and earlier stages release.
+
+    Later stages await the rows of that SQL; those of the last stage are the answer.
+    """
 
     measures: tuple[Measure, ...]
     post: Post
+    awaited: Awaited | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -198,6 +203,7 @@ class PlannedStage:
 
     measures: tuple[Planned, ...]
     post: Post
+    awaited: Awaited | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,11 +10,12 @@ Relations compare by identity; ``repr`` shows their structure without spans.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from enum import Enum
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
-from dpsql.ir.column import Fact, Value
+from dpsql.ir.column import Column, Fact, Value
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
 
@@ -76,11 +77,27 @@ class Scan:
 class Given:
     """A subtree of public tables only, run whole by the sealed engine and handed down as its rows.
 
-    ``source`` of a column is its DuckDB type; dates and the like stand in the rows as text.
+    ``source`` of a column is its DuckDB type; dates and the like stand in the rows as text. ``keys`` are
+    sets of columns on which no two rows agree.
     """
 
     columns: tuple[ScanColumn, ...]
     rows: tuple[tuple[Value, ...], ...]
+    keys: tuple[tuple[str, ...], ...] = ()
+    span: Span | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Awaited:
+    """What an earlier stage releases, handed down as its rows: by then a public table like any other.
+
+    ``size`` is the most rows that are handed down; ``keys`` and ``size`` are checked when they are.
+    """
+
+    name: str
+    columns: tuple[ScanColumn, ...]
+    keys: tuple[tuple[str, ...], ...]
+    size: int
     span: Span | None = field(default=None, repr=False)
 
 
@@ -109,21 +126,32 @@ class Project:
 
 
 class JoinKind(Enum):
-    """RIGHT joins are read as LEFT ones with the sides exchanged."""
+    """RIGHT joins are read as LEFT ones with the sides exchanged; SEMI and ANTI keep the left side alone."""
 
     INNER = "inner"
     LEFT = "left"
+    FULL = "full"
+    SEMI = "semi"
+    ANTI = "anti"
+
+    @property
+    def one_sided(self) -> bool:
+        return self in (JoinKind.SEMI, JoinKind.ANTI)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Join:
-    """Both sides' columns, side by side; None as the condition joins every row with every row."""
+    """Both sides' columns, side by side; None as the condition joins every row with every row.
+
+    The rows of a FULL join belong to the unit of whichever side is there: ``unit`` is that column.
+    """
 
     kind: JoinKind
     left: Relation
     right: Relation
     condition: Scalar | None
     span: Span | None = field(default=None, repr=False)
+    unit: Column | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,4 +186,72 @@ class Union:
     right: Relation
 
 
-Relation: TypeAlias = Scan | Given | Filter | Project | Join | Aggregate | Union
+@dataclass(frozen=True, slots=True)
+class Ordering:
+    """One expression of an ORDER BY."""
+
+    scalar: Scalar
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """A window function, or an aggregate over a window, under a name.
+
+    ``rows`` are the ends of a ROWS frame (None: unbounded), else the frame is SQL's own: up to the
+    current row's peers where there is an order, the whole partition where there is none.
+    """
+
+    name: str
+    function: str
+    arguments: tuple[Scalar, ...]
+    partition: tuple[Scalar, ...]
+    order: tuple[Ordering, ...]
+    rows: tuple[int | None, int | None] | None = None
+    condition: Scalar | None = None  # FILTER (WHERE ...)
+    ignore_nulls: bool = False
+    span: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
+class Window:
+    """The input's columns and one more, computed inside one unit: the unit is in its partition."""
+
+    input: Relation
+    call: WindowCall
+
+
+Relation: TypeAlias = Scan | Given | Awaited | Filter | Project | Join | Aggregate | Union | Window
+
+
+def awaits(relation: Relation) -> frozenset[str]:
+    """The names of all that a relation awaits of earlier stages."""
+    match relation:
+        case Awaited(name):
+            return frozenset((name,))
+        case Scan() | Given():
+            return frozenset()
+        case Filter() | Project() | Aggregate() | Window():
+            return awaits(relation.input)
+        case Join() | Union():
+            return awaits(relation.left) | awaits(relation.right)
+        case _:
+            assert_never(relation)
+
+
+def with_rows(relation: Relation, rows: Mapping[str, tuple[tuple[Value, ...], ...]]) -> Relation:
+    """The relation with what it awaits, as far as it is there by now."""
+    match relation:
+        case Awaited(name, columns, keys, _, span):
+            return Given(columns, rows[name], keys, span) if name in rows else relation
+        case Scan() | Given():
+            return relation
+        case Filter() | Project() | Aggregate() | Window():
+            return replace(relation, input=with_rows(relation.input, rows))
+        case Join() | Union():
+            return replace(
+                relation, left=with_rows(relation.left, rows), right=with_rows(relation.right, rows)
+            )
+        case _:
+            assert_never(relation)

@@ -71,6 +71,8 @@ _SYNTAX: tuple[type[exp.Expr], ...] = (
     exp.Between,
     exp.In,
     exp.Exists,
+    exp.Any,
+    exp.All,
     exp.Func,
     exp.If,
     exp.Rollup,

@@ -69,6 +69,7 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
                     _Planner(each, known, terms, next(portions), values).planned() for each in stage.measures
                 ),
                 stage.post,
+                stage.awaited,
             )
             for stage in split.stages
         )
@@ -217,6 +218,8 @@ def _digest(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
     """Of everything that is measured and how, but not of what is done with it afterwards."""
     said = [terms.accountant.name, repr(terms.epsilon)]
     for stage in stages:
+        if stage.awaited is not None:
+            said += [repr(stage.awaited), stage.post.sql]
         for each in stage.measures:
             m = each.measure
             said += [repr(m.relation), repr(m.keys), repr(m.statistics), repr(each.rule), repr(each.shape)]

@@ -14,10 +14,10 @@ from typing import Any
 
 import duckdb
 
-from dpsql.bind.released import margin_of
 from dpsql.errors import refuse
+from dpsql.facts.released import released_columns
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
-from dpsql.ir.plan import Planned, PlannedStage, Post
+from dpsql.ir.plan import Measure, Post
 from dpsql.post.finish import Finished
 
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
@@ -65,16 +65,17 @@ class Sealed:
 
     # ---- before anything is paid -------------------------------------------------------------------
 
-    def check(self, stage: PlannedStage) -> list[str]:
-        """The output types of a stage's SQL, or a refusal: bound over empty tables, nothing is run."""
-        tables = [(each.measure.name, _columns(each)) for each in stage.measures]
-        asked = repr((stage.post.sql, tables))
+    def check(self, sql: str, public: Sequence[str], measures: Sequence[Measure]) -> list[str]:
+        """The output types of SQL over released tables, or a refusal: bound over empty ones, not run."""
+        tables = [(each.name, released_columns(each)) for each in measures]
+        asked = repr((sql, tables))
         with self._lock:
             if asked not in self._checked:
-                self._load(stage.post)
-                names = self._create(stage)
+                for table in public:
+                    self._load_table(table)
+                names = self._create(measures)
                 try:
-                    described = self._open().execute(f"DESCRIBE {stage.post.sql}").fetchall()
+                    described = self._open().execute(f"DESCRIBE {sql}").fetchall()
                 except duckdb.Error as error:
                     raise _unbound(error) from None
                 finally:
@@ -98,13 +99,7 @@ class Sealed:
             try:
                 described = self._open().execute(f"DESCRIBE {sql}").fetchall()
                 types = [str(each[1]) for each in described]
-                names = [f"c{i}" for i in range(len(types))]
-                listed = ", ".join(
-                    name if type_named(kind).kind in _NATIVE else f"CAST({name} AS VARCHAR)"
-                    for name, kind in zip(names, types, strict=True)
-                )
-                whole = f"SELECT {listed} FROM ({sql}) AS t({', '.join(names)}) LIMIT {most + 1}"
-                return types, self._open().execute(whole).fetchall()
+                return types, self._open().execute(f"{_texted(sql, types)} LIMIT {most + 1}").fetchall()
             except duckdb.InterruptException:
                 raise refuse(
                     "D252",
@@ -119,16 +114,23 @@ class Sealed:
     # ---- after release -----------------------------------------------------------------------------
 
     def run(
-        self, stage: PlannedStage, tables: list[list[Finished]], types: Sequence[str]
+        self,
+        post: Post,
+        measures: Sequence[Measure],
+        tables: Sequence[list[Finished]],
+        types: Sequence[str],
+        texted: bool = False,
     ) -> list[tuple[Any, ...]]:
-        """The rows of a stage's SQL over its released tables."""
+        """The rows of SQL over released tables; ``texted`` as they are handed down to private rows."""
         with self._lock:
-            self._load(stage.post)
-            names = self._create(stage)
+            for table in post.tables:
+                self._load_table(table)
+            names = self._create(measures)
             try:
-                for planned, columns in zip(stage.measures, tables, strict=True):
-                    self._fill(planned.measure.name, columns)
-                rows = self._open().execute(_fetchable(stage.post.sql, types)).fetchall()
+                for measure, columns in zip(measures, tables, strict=True):
+                    self._fill(measure.name, columns)
+                sql = _texted(post.sql, types) if texted else _fetchable(post.sql, types)
+                rows = self._open().execute(sql).fetchall()
             except duckdb.Error:
                 raise refuse(
                     "D601",
@@ -138,15 +140,17 @@ class Sealed:
                 ) from None
             finally:
                 self._drop(names)
+        if texted:
+            return rows
         return [tuple(_aware(value, sql) for value, sql in zip(row, types, strict=True)) for row in rows]
 
-    def _create(self, stage: PlannedStage) -> list[str]:
+    def _create(self, measures: Sequence[Measure]) -> list[str]:
         names = []
-        for planned in stage.measures:
-            columns = _columns(planned) or [("nothing", DOUBLE)]
+        for measure in measures:
+            columns = released_columns(measure) or [("nothing", DOUBLE)]
             listed = ", ".join(f"{quote(name)} {_spelled(kind)}" for name, kind in columns)
-            self._open().execute(f"CREATE TEMP TABLE {quote(planned.measure.name)} ({listed})")
-            names.append(planned.measure.name)
+            self._open().execute(f"CREATE TEMP TABLE {quote(measure.name)} ({listed})")
+            names.append(measure.name)
         return names
 
     def _drop(self, names: list[str]) -> None:
@@ -171,12 +175,8 @@ class Sealed:
         listed = ", ".join(f"unnest(CAST(? AS {each}[]))" for each in types)
         self._open().execute(f"INSERT INTO {quote(name)} SELECT {listed}", lists)
 
-    def _load(self, post: Post) -> None:
-        """Public tables are copied in once, under the names they have in the policy."""
-        for table in post.tables:
-            self._load_table(table)
-
     def _load_table(self, table: str) -> None:
+        """A public table is copied in once, under the name it has in the policy."""
         if table in self._loaded:
             return
         names, types, rows = self._public(table)
@@ -197,14 +197,6 @@ class Sealed:
                 self._connection.close()
                 self._connection = None
                 self._loaded.clear()
-
-
-def _columns(planned: Planned) -> list[tuple[str, Type]]:
-    """The columns of a released table: its keys, then each aggregate with its half-width."""
-    columns = [(column.name, column.fact.type) for column in planned.keys]
-    for each in planned.measure.finishes:
-        columns += [(each.call.name, each.type), (margin_of(each.call.name), DOUBLE)]
-    return columns
 
 
 def _spelled(type: Type) -> str:
@@ -233,6 +225,16 @@ def _fetchable(sql: str, types: Sequence[str]) -> str:
     return f"SELECT {listed} FROM ({sql}) AS t({', '.join(names)})"
 
 
+def _texted(sql: str, types: Sequence[str]) -> str:
+    """Values that Python has no plain number for travel as text."""
+    names = [f"c{i}" for i in range(len(types))]
+    listed = ", ".join(
+        name if type_named(kind).kind in _NATIVE else f"CAST({name} AS VARCHAR)"
+        for name, kind in zip(names, types, strict=True)
+    )
+    return f"SELECT {listed} FROM ({sql}) AS t({', '.join(names)})"
+
+
 def _aware(value: Any, type: str) -> Any:
     if type == _AWARE and isinstance(value, datetime.datetime):
         return value.replace(tzinfo=datetime.UTC)
@@ -243,7 +245,7 @@ def _unbound(error: duckdb.Error) -> Exception:
     """DuckDB's reason for not binding SQL over empty tables: it speaks of names and types only."""
     said = str(error).split("\n")[0]
     _, _, reason = said.partition(": ")
-    missing = "not found" in reason and "column" in reason.casefold()
+    missing = "not found" in reason and ("column" in reason.casefold() or "table" in reason)
     return refuse(
         "D202" if missing else "D205",
         "what stands above the aggregates does not fit together",

@@ -11,6 +11,7 @@ as much: COUNT beside SUM costs nothing more. A hidden count of units is added w
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -18,22 +19,21 @@ from dpsql.aggregates import Need, Unbounded, shelf
 from dpsql.errors import refuse
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.released import released_type
 from dpsql.facts.schema import fact_of, facts_of, narrow
 from dpsql.ir.column import (
     ANYTHING,
-    BIGINT,
     Categories,
     Fact,
     Interval,
     Kind,
     Listed,
-    Type,
     as_text,
     decimal_size,
     range_of,
     type_range,
 )
-from dpsql.ir.plan import Family, Finish, Measure, Part, Split, Stage, Statistic
+from dpsql.ir.plan import Family, Finish, Measure, Part, Split, Statistic
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Scalar, conjuncts
 from dpsql.policy.catalogue import Known
@@ -54,7 +54,7 @@ _SMALL = frozenset(("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"))
 def to_statistics(split: Split, known: Known) -> Split:
     """Every measure with what it needs to know of each row, and how its aggregates are made of that."""
     stages = tuple(
-        Stage(tuple(_Statistics(each, known).measure() for each in stage.measures), stage.post)
+        replace(stage, measures=tuple(_Statistics(each, known).measure() for each in stage.measures))
         for stage in split.stages
     )
     return Split(split.source, stages)
@@ -78,7 +78,7 @@ class _Statistics:
         pairs = self._pairs(calls)
         finishes = []
         for call, plain in zip(m.aggregates, calls, strict=True):
-            finishes.append(Finish(call, self._used(plain, pairs), self._type(call)))
+            finishes.append(Finish(call, self._used(plain, pairs), released_type(call, m)))
         return Measure(
             m.name,
             m.relation,
@@ -91,11 +91,6 @@ class _Statistics:
             units,
             m.titles,
         )
-
-    def _type(self, call: AggregateCall) -> Type:
-        if call.argument is None:
-            return BIGINT
-        return shelf()[call.function].result(fact_of(call.argument, self._facts), None).type
 
     def _plain(self, call: AggregateCall) -> AggregateCall:
         """The call, with its argument left out where it is never NULL; units are rows where each has one."""

@@ -128,14 +128,6 @@ SELECT reservoir_quantile(income, 0.5, 1) FROM patients;
 -- outcome: refused D251 at 1:8
 SELECT hash(patient_id) % 100 AS h, AVG(age) FROM patients GROUP BY h;
 
--- case: more than all of the others
--- outcome: refused D251
-SELECT COUNT(*) FROM patients WHERE income >= ALL (SELECT income FROM patients);
-
--- case: equal to any of the others
--- outcome: refused D251
-SELECT COUNT(*) FROM patients WHERE age = ANY (SELECT minutes FROM visits);
-
 -- case: an element of a private list
 -- outcome: refused D251 at 1:14
 SELECT COUNT(allergies[1]) FROM patients;

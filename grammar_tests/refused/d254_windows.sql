@@ -40,12 +40,6 @@ SELECT COUNT(*) FROM patients GROUP BY DENSE_RANK() OVER (ORDER BY age);
 -- outcome: refused D254 at 1:28
 SELECT AVG(m) FROM (SELECT AVG(cost) OVER w AS m FROM visits WINDOW w AS (PARTITION BY place_id));
 
--- case: within each unit, still to come
--- outcome: refused D254 at 2:24
-SELECT COUNT(*) FROM (
-    SELECT patient_id, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visited_on, visit_id) AS r FROM visits
-) WHERE r = 1;
-
 -- case: a number for the unit
 -- outcome: refused D254 at 1:30
 SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER () AS patient_id, age FROM patients) GROUP BY age;
@@ -53,3 +47,44 @@ SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER () AS patient_id, age FROM patien
 -- case: a named window over private rows
 -- outcome: refused D254 at 1:28
 SELECT SUM(x) FROM (SELECT SUM(age) OVER w AS x FROM patients WINDOW w AS (PARTITION BY ward));
+
+-- case: DISTINCT ON something that many share
+-- outcome: refused D254
+SELECT SUM(age) FROM (SELECT DISTINCT ON (ward) ward, age FROM patients ORDER BY ward, age);
+
+-- case: partitioned by a column beside the unit
+-- outcome: refused D254
+SELECT COUNT(*) FROM (SELECT patient_id, ROW_NUMBER() OVER (PARTITION BY kind ORDER BY cost) AS n FROM visits) WHERE n = 1;
+
+-- case: partitioned by something computed from the unit
+-- outcome: refused D254
+SELECT COUNT(*) FROM (SELECT patient_id, RANK() OVER (PARTITION BY patient_id % 2 ORDER BY cost) AS n FROM visits) WHERE n = 1;
+
+-- case: QUALIFY without a partition
+-- outcome: refused D254
+SELECT COUNT(*) FROM (SELECT patient_id, cost FROM visits QUALIFY ROW_NUMBER() OVER (ORDER BY cost DESC) <= 10);
+
+-- case: another column called as the unit is
+-- outcome: refused D254
+SELECT COUNT(*) FROM (
+    SELECT patient_id, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY minutes) AS n
+    FROM (SELECT place_id AS patient_id, minutes FROM visits)) WHERE n = 1;
+
+-- case: a frame in days
+-- outcome: refused D254
+SELECT COUNT(*) FROM (
+    SELECT patient_id, SUM(minutes) OVER (
+        PARTITION BY patient_id ORDER BY visited_on RANGE BETWEEN INTERVAL 7 DAY PRECEDING AND CURRENT ROW) AS m FROM visits);
+
+-- case: a function that is not a window's
+-- outcome: refused D254
+SELECT COUNT(*) FROM (SELECT patient_id, COUNT(DISTINCT kind) OVER (PARTITION BY patient_id) AS m FROM visits);
+
+-- case: in WHERE
+-- outcome: refused D254
+SELECT COUNT(*) FROM visits WHERE ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY cost) = 1;
+
+-- case: one visit count for each ward
+-- outcome: refused D254 at 1:21
+SELECT DISTINCT ON (ward) ward, n
+FROM (SELECT patient_id, ward, COUNT(*) AS n FROM visits JOIN patients USING (patient_id) GROUP BY ALL) ORDER BY n;

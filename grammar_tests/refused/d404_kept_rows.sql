@@ -9,7 +9,7 @@ SELECT l.place_id, COUNT(*) FROM places l LEFT JOIN visits v ON v.place_id = l.p
 SELECT l.city, COUNT(*) FROM visits v RIGHT JOIN places l ON v.place_id = l.place_id GROUP BY l.city;
 
 -- case: both sides kept
--- outcome: refused D252 at 1:41
+-- outcome: refused D404 at 1:41
 SELECT COUNT(*) FROM visits v FULL JOIN places l ON v.place_id = l.place_id;
 
 -- case: places nobody visits
@@ -35,3 +35,7 @@ SELECT l.city, COUNT(v.visit_id) FROM places l LEFT JOIN visits v USING (place_i
 -- case: a condition that chooses among the kept rows' groups
 -- outcome: refused D404 at 1:54
 SELECT p.kind, COUNT(v.kind) FROM places p LEFT JOIN visits v ON p.place_id = v.place_id AND p.kind = 'clinic' GROUP BY 1;
+
+-- case: both sides kept, the public one first
+-- outcome: refused D404
+SELECT COUNT(*) FROM places l FULL JOIN visits v USING (place_id);

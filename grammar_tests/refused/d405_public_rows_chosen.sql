@@ -31,3 +31,11 @@ SELECT 'A' IN (SELECT ward FROM patients) AS somebody_there;
 -- case: somebody with a certain age
 -- outcome: refused D405 at 1:23
 SELECT EXISTS (SELECT 1 FROM patients WHERE age = 103) AS anybody;
+
+-- case: SEMI from a public table
+-- outcome: refused D405
+SELECT COUNT(*) FROM places SEMI JOIN visits USING (place_id);
+
+-- case: ANTI from a public table
+-- outcome: refused D405
+SELECT COUNT(*) FROM places l ANTI JOIN visits v ON v.place_id = l.place_id;

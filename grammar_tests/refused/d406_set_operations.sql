@@ -43,3 +43,19 @@ SELECT SUM(n) FROM (
     UNION ALL
     SELECT patient_id, 1 FROM (SELECT * REPLACE (place_id AS patient_id) FROM visits)
 );
+
+-- case: INTERSECT without the unit
+-- outcome: refused D406
+SELECT COUNT(*) FROM (SELECT kind FROM visits INTERSECT SELECT ward FROM patients);
+
+-- case: EXCEPT with the unit in another position
+-- outcome: refused D406
+SELECT COUNT(*) FROM (SELECT patient_id, age FROM patients EXCEPT SELECT minutes, patient_id FROM visits);
+
+-- case: EXCEPT of public rows
+-- outcome: refused D406
+SELECT COUNT(*) FROM (SELECT place_id FROM visits EXCEPT SELECT place_id FROM places);
+
+-- case: UNION of a released list
+-- outcome: refused D406
+SELECT COUNT(*) FROM (SELECT kind FROM visits UNION SELECT kind FROM visits GROUP BY kind);

@@ -1,0 +1,132 @@
+"""A subquery that is tied to the rows around it, as one that stands alone and is joined.
+
+    (SELECT AVG(v.cost) FROM visits v WHERE v.patient_id = p.patient_id AND v.urgent)
+
+    SELECT v.patient_id, AVG(v.cost) FROM visits v WHERE v.urgent GROUP BY v.patient_id
+      joined ON v.patient_id = p.patient_id
+
+Syntax only: what the words mean is decided when the new SELECT is bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from sqlglot import exp
+
+from dpsql.bind.aggregates import has_aggregate
+from dpsql.bind.names import Fresh
+from dpsql.bind.scalars import HiddenUnit, Scalars
+from dpsql.ir.scalar import Scalar, refs
+
+MOST_CONSTANTS = 998
+"""Beyond so many values a public list is joined, not written out."""
+
+Tie = tuple[exp.Expr, exp.Expr]
+"""An equality's side inside the subquery, and the one around it."""
+
+
+def is_grouped(inner: exp.Select) -> bool:
+    """Whether its rows are not simply those of FROM and WHERE."""
+    clauses = ("group", "having", "qualify", "limit", "offset")
+    return any(inner.args.get(each) for each in clauses) or any(has_aggregate(e) for e in inner.expressions)
+
+
+def tie_of(node: exp.Expr, part: Scalar, within: Scalars, own: Collection[str]) -> Tie | None:
+    """The sides of ``inside = around``; None for any other condition."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    if not isinstance(node, exp.EQ):
+        return None
+    for inside, around in ((node.this, node.expression), (node.expression, node.this)):
+        names = refs(within.bind(inside))
+        if names and names <= set(own) and not refs(within.bind(around)) & set(own):
+            return inside, around
+    return None
+
+
+def aggregates_in(node: exp.Expr) -> list[exp.Expr]:
+    """The aggregate calls of an expression, each once."""
+    if isinstance(node, exp.AggFunc | exp.Filter):
+        return [node]
+    found: list[exp.Expr] = []
+    if not isinstance(node, exp.Query):
+        for child in node.iter_expressions():
+            found += [each for each in aggregates_in(child) if each not in found]
+    return found
+
+
+def counts(node: exp.Expr) -> bool:
+    """Whether an aggregate is 0 over nothing, and not NULL."""
+    inner = node.this if isinstance(node, exp.Filter) else node
+    return isinstance(inner, exp.Count | exp.CountIf)
+
+
+def replaced(node: exp.Expr, old: list[exp.Expr], new: Sequence[exp.Expr]) -> exp.Expr:
+    """The expression with each of these aggregates replaced by a column."""
+    return node.copy().transform(
+        lambda each: (
+            new[old.index(each)].copy()
+            if isinstance(each, exp.AggFunc | exp.Filter) and each in old
+            else each
+        )
+    )
+
+
+def keyed(
+    inner: exp.Select,
+    keys: list[exp.Expr],
+    local: list[exp.Expr],
+    values: list[exp.Expr],
+    per_unit: bool,
+    distinct: bool,
+    fresh: Fresh,
+) -> exp.Select:
+    """The subquery alone: its keys (and the unit) first, then the values, a row or group for each key."""
+    within = [*keys, *([HiddenUnit(this=exp.to_identifier(fresh("unit"), quoted=True))] if per_unit else [])]
+    listed = [exp.alias_(_bare(each).copy(), fresh(f"k{i}"), quoted=True) for i, each in enumerate(within)]
+    listed += [exp.alias_(_bare(each).copy(), fresh(f"v{i}"), quoted=True) for i, each in enumerate(values)]
+    select = exp.Select(expressions=listed, from_=inner.args["from_"].copy())
+    if inner.args.get("joins"):
+        select.set("joins", [each.copy() for each in inner.args["joins"]])
+    for key in ("having", "qualify", "windows"):
+        clause = inner.args.get(key)
+        if clause:
+            select.set(key, [each.copy() for each in clause] if isinstance(clause, list) else clause.copy())
+    if local:
+        select.set("where", exp.Where(this=exp.and_(*(each.copy() for each in local))))
+    aggregated = any(has_aggregate(each) for each in (*inner.expressions, *values))
+    if inner.args.get("group") or aggregated or inner.args.get("having"):
+        group = inner.args["group"].copy() if inner.args.get("group") else exp.Group(expressions=[])
+        group.set("expressions", [*(each.copy() for each in within), *group.expressions])
+        if group.expressions:
+            select.set("group", group)
+    elif inner.args.get("limit"):
+        _first_rows(select, inner, within)
+    elif distinct:
+        select.set("distinct", exp.Distinct())
+    return select
+
+
+def _first_rows(select: exp.Select, inner: exp.Select, within: list[exp.Expr]) -> None:
+    """ORDER BY ... LIMIT n of each key's rows, as a window."""
+    window = exp.Window(this=exp.RowNumber(), partition_by=[each.copy() for each in within], over="OVER")
+    if inner.args.get("order"):
+        window.set("order", inner.args["order"].copy())
+    limit = inner.args["limit"].expression
+    select.set("qualify", exp.Qualify(this=exp.LTE(this=window, expression=limit.copy())))
+
+
+def limits_plainly(inner: exp.Select) -> bool:
+    """Whether its LIMIT is a plain number, alone, over rows that are not grouped."""
+    limit = inner.args.get("limit")
+    if limit is None:
+        return not inner.args.get("offset")
+    number = limit.expression if isinstance(limit, exp.Limit) else None
+    plain = isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit()
+    others = any(inner.args.get(each) for each in ("group", "having", "qualify", "offset", "distinct"))
+    return plain and not others and not any(has_aggregate(each) for each in inner.expressions)
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Alias) else node

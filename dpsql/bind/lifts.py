@@ -1,0 +1,474 @@
+"""What the expressions of one SELECT over private rows need beside its columns: windows and subqueries.
+
+    WHERE EXISTS (SELECT ... v.patient_id = p.patient_id)        a semi-join of the rows
+    WHERE x > (SELECT AVG(y) ... v.patient_id = p.patient_id)    a left join with a row per patient
+    QUALIFY ROW_NUMBER() OVER (PARTITION BY patient_id ...) = 1  a column more
+
+Each is added to the relation when it is met; names are unique, so nothing that was bound before changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import NoReturn
+
+from sqlglot import exp
+
+from dpsql.bind import decorrelate
+from dpsql.bind.aggregates import has_aggregate
+from dpsql.bind.conditions import has_query
+from dpsql.bind.context import Context, Cte
+from dpsql.bind.froms import Froms, Joined
+from dpsql.bind.joins import all_of, filtered, join, on_the_unit
+from dpsql.bind.names import Scope, Visible
+from dpsql.bind.scalars import Scalars
+from dpsql.bind.sources import Open, Private
+from dpsql.bind.subqueries import awaited_rows, constants_of, evaluated, given_rows
+from dpsql.bind.windows import windowed
+from dpsql.errors import Error, refuse
+from dpsql.facts.ownership import Owned, Public, meets_one, ownership_of
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.functions import Unfit
+from dpsql.functions.meaning import call
+from dpsql.ir.column import BIGINT, BOOLEAN, Fact
+from dpsql.ir.relation import JoinKind, Relation, Window
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
+from dpsql.ir.source import Span
+
+_TIED = "the subquery is tied to the rows around it in a way that is not answered"
+
+
+@dataclass(slots=True)
+class Lifts:
+    """The rows of a SELECT, growing by what its expressions need; ``around`` is what a subquery may read."""
+
+    ctx: Context
+    env: Mapping[str, Cte]
+    relation: Relation
+    scope: Scope
+    named: Mapping[str, exp.Window] = field(default_factory=dict)
+    around: Mapping[str, Fact] = field(default_factory=dict)
+    facts: dict[str, Fact] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.facts = {**self.around, **facts_of(self.relation)}
+
+    def scalars(self) -> Scalars:
+        """Binds expressions over these rows."""
+        return Scalars(self.ctx.text, self.scope, self.facts, constants_of(self.ctx, self.env), self)
+
+    def _grow(self, relation: Relation) -> None:
+        self.relation = relation
+        self.facts.update(facts_of(relation))
+
+    def _join(self, kind: JoinKind, right: Relation, parts: list[Scalar], span: Span | None) -> None:
+        names = facts_of(self.relation).keys() | facts_of(right).keys()
+        if any(not refs(part) <= names for part in parts):
+            self._refuse(span, "it reads columns of a query further out")
+        private = isinstance(ownership_of(right), Owned)
+        if private and not on_the_unit(self.relation, right, parts):
+            self._refuse(span)
+        self._grow(join(kind, self.relation, right, all_of(parts), span, self.ctx.known.unit))
+
+    def _refuse(
+        self, span: Span | None, label: str = "one row's outcome would depend on other units"
+    ) -> NoReturn:
+        unit = self.ctx.known.unit
+        raise refuse(
+            "D255",
+            "this subquery stands among private rows",
+            span,
+            label=label,
+            help=f"tie it to the {unit}, WHERE inner.x = outer.x; or ask it as a query of its own",
+        )
+
+    def keep(self, condition: Scalar) -> None:
+        """Only the rows for which a condition is true."""
+        self._grow(filtered(self.relation, [condition]))
+
+    # ---- windows -----------------------------------------------------------------------------------
+
+    def window(self, node: exp.Window, scalars: Scalars) -> Scalar:
+        """The column that a window computes."""
+        found = windowed(self.ctx, node, scalars, self.named, self.relation)
+        named = replace(found, name=self.ctx.fresh(found.function))
+        self._grow(Window(self.relation, named))
+        return Ref(named.name, named.span)
+
+    # ---- conditions --------------------------------------------------------------------------------
+
+    def where(self, parts: tuple[exp.Expr, ...]) -> None:
+        """The parts of WHERE in which subqueries stand: whole [NOT] EXISTS and [NOT] IN choose rows."""
+        conditions: list[Scalar] = []
+        for each in parts:
+            node, negated = _positive(each)
+            if isinstance(node, exp.Exists):
+                self._exists(node, negated)
+            elif (test := _membership(node, negated)) is not None:
+                conditions += self._chosen(test)
+            else:
+                conditions.append(self.scalars().condition(each))
+                if not refs(conditions[-1]) <= facts_of(self.relation).keys():
+                    self._refuse(self.ctx.span(each), "it reads columns of a query further out")
+        self._grow(filtered(self.relation, conditions))
+
+    def _exists(self, node: exp.Exists, negated: bool) -> None:
+        span = self.ctx.span(node)
+        kind = JoinKind.ANTI if negated else JoinKind.SEMI
+        inner = self._inner(node.this, span)
+        if decorrelate.is_grouped(inner):
+            rows, parts = self._grouped(inner, [], span)
+            self._join(kind, rows.relation, parts, span)
+            return
+        joined, _ = self._probe(inner)
+        parts = [part for _, part in joined.outer]
+        if not parts and isinstance(ownership_of(joined.relation), Owned):
+            self._refuse(span, "whether it has rows depends on all units")
+        self._join(kind, joined.relation, parts, span)
+
+    def _chosen(self, test: _In) -> list[Scalar]:
+        """x [NOT] IN (subquery) as a whole condition: the rows that it keeps, or a condition more."""
+        span = self.ctx.span(test.node)
+        kind = JoinKind.ANTI if test.negated else JoinKind.SEMI
+        scalars = self.scalars()
+        rows = self._uncorrelated(test.query)
+        if isinstance(rows, list):
+            if len(test.subjects) == 1 and len(rows) <= decorrelate.MOST_CONSTANTS:
+                found = scalars.listed(test.node, test.subjects[0], rows)
+                return [Call("not", (found,)) if test.negated else found]
+            rows = self._given(test.query)
+        subjects = [scalars.bind(each) for each in test.subjects]
+        if rows is not None:
+            values = [v.scalar for v in rows.scope.starred]
+            equal = self._equalities(subjects, values, rows.relation, span)
+            public = isinstance(ownership_of(rows.relation), Public)
+            if test.negated and not public and self._nullable(subjects, values, rows.relation):
+                self._refuse_null(span)
+            if test.negated and public:
+                equal = [_not_false(each) for each in equal]
+            self._join(kind, rows.relation, equal, span)
+            return []
+        inner = self._inner(test.query, span)
+        if decorrelate.is_grouped(inner):
+            found_rows, parts = self._grouped(inner, list(inner.expressions), span)
+            values = [v.scalar for v in found_rows.scope.starred][-len(inner.expressions) :]
+            relation = found_rows.relation
+        else:
+            joined, within = self._probe(inner)
+            parts = [part for _, part in joined.outer]
+            values = [within.bind(_bare(each)) for each in inner.expressions]
+            relation = joined.relation
+        private = isinstance(ownership_of(relation), Owned)
+        if private and test.negated and not on_the_unit(self.relation, relation, parts):
+            self._refuse_null(span)
+        equal = self._equalities(subjects, values, relation, span)
+        if test.negated:
+            equal = [_not_false(each) for each in equal]
+        self._join(kind, relation, parts + equal, span)
+        return []
+
+    def _equalities(
+        self, subjects: list[Scalar], values: list[Scalar], relation: Relation, span: Span | None
+    ) -> list[Scalar]:
+        if len(subjects) != len(values):
+            raise refuse(
+                "D205",
+                "the two sides of IN have different numbers of columns",
+                span,
+                help="compare one column, or (a, b) IN (SELECT x, y ...)",
+            )
+        facts = {**self.facts, **facts_of(relation)}
+        try:
+            return [
+                call("=", (a, b), facts.__getitem__, None, span)
+                for a, b in zip(subjects, values, strict=True)
+            ]
+        except Unfit as unfit:
+            raise refuse(unfit.code, unfit.title, span, help=unfit.help or "CAST one side") from None
+
+    def _nullable(self, subjects: list[Scalar], values: list[Scalar], relation: Relation) -> bool:
+        own, theirs = self.facts, facts_of(relation)
+        return any(fact_of(each, own).nullable for each in subjects) or any(
+            fact_of(each, theirs).nullable for each in values
+        )
+
+    def _refuse_null(self, span: Span | None) -> NoReturn:
+        raise refuse(
+            "D255",
+            "one NULL among these values would empty everybody's NOT IN",
+            span,
+            label="either side may be NULL, and the subquery is not tied to the unit",
+            help="write NOT EXISTS (SELECT 1 FROM ... WHERE inner.x = outer.x), or add x IS NOT NULL",
+        )
+
+    # ---- values ------------------------------------------------------------------------------------
+
+    def exists(self, node: exp.Exists, scalars: Scalars) -> Scalar:
+        """EXISTS inside an expression: a mark that is joined on."""
+        span = self.ctx.span(node)
+        if (constant := self._public_exists(node)) is not None:
+            return constant
+        inner = self._inner(node.this, span)
+        rows, parts = self._grouped(inner, [], span, distinct=True)
+        mark = refs(parts[0]) & facts_of(rows.relation).keys()
+        self._join(JoinKind.LEFT, rows.relation, parts, span)
+        return Call("is_not_null", (Ref(min(mark)),), span=span)
+
+    def _public_exists(self, node: exp.Exists) -> Literal | None:
+        """EXISTS over public rows that nothing ties to the rows around it."""
+        try:
+            bound = self.ctx.query(node.this, self.env)
+            if isinstance(bound, Open) and not bound.released:
+                return Literal(bool(evaluated(self.ctx, bound, self.ctx.span(node))[1]), BOOLEAN)
+        except Error as error:
+            if error.code != "D202":
+                raise
+        return None
+
+    def member(self, node: exp.In, scalars: Scalars) -> Scalar:
+        """IN inside an expression, where it has two values: neither side is ever NULL."""
+        span = self.ctx.span(node)
+        test = _membership(node, negated=False)
+        assert test is not None
+        rows = self._uncorrelated(test.query)
+        if isinstance(rows, list):
+            return scalars.listed(node, test.subjects[0], rows)
+        subjects = [scalars.bind(each) for each in test.subjects]
+        if rows is None:
+            inner = self._inner(test.query, span)
+            rows, parts = self._grouped(inner, list(inner.expressions), span, distinct=True)
+            values = [v.scalar for v in rows.scope.starred][-len(inner.expressions) :]
+        else:
+            rows = self._distinct(test.query)
+            values, parts = [v.scalar for v in rows.scope.starred], []
+        if self._nullable(subjects, values, rows.relation):
+            self._refuse_null(span)
+        equal = self._equalities(subjects, values, rows.relation, span)
+        self._at_most_one(rows.relation, parts + equal, span)
+        self._join(JoinKind.LEFT, rows.relation, parts + equal, span)
+        mark = refs(equal[0]) & facts_of(rows.relation).keys()
+        return Call("is_not_null", (Ref(min(mark)),), span=span)
+
+    def value(self, node: exp.Expr, scalars: Scalars) -> Scalar:
+        """A scalar subquery: a public constant, a release of an earlier stage, or a row per unit."""
+        span = self.ctx.span(node)
+        query = node.this if isinstance(node, exp.Subquery) else node
+        rows = self._uncorrelated(query, one_row=True)
+        if isinstance(rows, list):
+            return scalars.single(node, rows)
+        if isinstance(rows, Private):
+            if isinstance(ownership_of(rows.relation), Owned):
+                self._refuse(span)
+            self._join(JoinKind.LEFT, rows.relation, [], span)
+            [only] = rows.scope.starred
+            return replace(only.scalar, span=span)
+        inner = self._inner(query, span)
+        if len(inner.expressions) != 1:
+            raise refuse("D205", "a scalar subquery has one column", span, help="select one expression")
+        item = _bare(inner.expressions[0])
+        calls = decorrelate.aggregates_in(item) if has_aggregate(item) else [item]
+        rows, parts = self._grouped(inner, list(calls), span, valued=True)
+        self._at_most_one(rows.relation, parts, span)
+        self._join(JoinKind.LEFT, rows.relation, parts, span)
+        columns = rows.scope.starred[-len(calls) :]
+        if not has_aggregate(item):
+            return replace(columns[0].scalar, span=span)
+        alias = self.ctx.fresh("sub")
+        visible = []
+        for i, (column, each) in enumerate(zip(columns, calls, strict=True)):
+            scalar = column.scalar
+            if decorrelate.counts(each):  # COUNT over nothing is 0
+                scalar = Call("coalesce", (scalar, Literal(0, BIGINT)))
+            visible.append(Visible(alias, f"c{i}", scalar))
+        over = Scalars(
+            self.ctx.text,
+            Scope(tuple(visible)) + self.scope,
+            self.facts,
+            constants_of(self.ctx, self.env),
+            self,
+        )
+        named = [exp.column(f"c{i}", alias, quoted=True) for i in range(len(calls))]
+        return replace(over.bind(decorrelate.replaced(item, calls, named)), span=span)
+
+    def _at_most_one(self, relation: Relation, parts: list[Scalar], span: Span | None) -> None:
+        if not meets_one(self.relation, relation, all_of(parts)):
+            raise refuse(
+                "D255",
+                "this subquery may give several rows",
+                span,
+                label="nothing says that one row matches at most",
+                help="aggregate it: (SELECT MAX(x) ...); or add ORDER BY ... LIMIT 1",
+            )
+
+    # ---- subqueries --------------------------------------------------------------------------------
+
+    def _inner(self, node: exp.Expr, span: Span | None) -> exp.Select:
+        inner = node.this if isinstance(node, exp.Subquery) else node
+        if not isinstance(inner, exp.Select) or inner.args.get("with_"):
+            self._refuse(span, "only a plain SELECT may be tied to the rows around it")
+        return inner
+
+    def _uncorrelated(self, node: exp.Expr, one_row: bool = False) -> list[Literal] | Private | None:
+        """The subquery on its own: public constants, rows; or None where it names columns around it."""
+        ctx = self.ctx
+        inner = node.this if isinstance(node, exp.Subquery) else node
+        try:
+            bound = ctx.query(inner, self.env)
+            if isinstance(bound, Private):
+                return bound
+            if not bound.released and len(bound.columns) == 1:
+                return list(constants_of(ctx, self.env)(node))
+            if not bound.released:
+                return given_rows(ctx, bound, ctx.span(node))
+            return awaited_rows(ctx, bound, ctx.span(node), one_row=one_row)
+        except Error as error:
+            if error.code != "D202":
+                raise
+            return None
+
+    def _given(self, node: exp.Expr) -> Private:
+        bound = self.ctx.query(node.this if isinstance(node, exp.Subquery) else node, self.env)
+        assert isinstance(bound, Open)
+        return given_rows(self.ctx, bound, self.ctx.span(node))
+
+    def _distinct(self, node: exp.Expr) -> Private:
+        """The rows of an uncorrelated subquery, each once."""
+        inner = node.this if isinstance(node, exp.Subquery) else node
+        whole = (
+            exp.select("*")
+            .from_(
+                exp.Subquery(
+                    this=inner.copy(),
+                    alias=exp.TableAlias(this=exp.to_identifier(self.ctx.fresh("sub"), quoted=True)),
+                )
+            )
+            .distinct()
+        )
+        bound = self.ctx.query(whole, self.env)
+        assert isinstance(bound, Private)
+        return bound
+
+    def _probe(self, inner: exp.Select) -> tuple[Joined, Scalars]:
+        return probe(self.ctx, self.env, self.scope, self.facts, inner)
+
+    def _grouped(
+        self,
+        inner: exp.Select,
+        values: list[exp.Expr],
+        span: Span | None,
+        distinct: bool = False,
+        valued: bool = False,
+    ) -> tuple[Private, list[Scalar]]:
+        """The subquery with one row (or group) for each value of what ties it, and the ties as conditions."""
+        ctx = self.ctx
+        if not decorrelate.limits_plainly(inner):
+            self._refuse(span, "its LIMIT or OFFSET is not answered here")
+        joined, within = self._probe(inner)
+        private = isinstance(ownership_of(joined.relation), Owned)
+        ties = []
+        for node, part in joined.outer:
+            tie = decorrelate.tie_of(node, part, within, facts_of(joined.relation).keys())
+            if tie is None:
+                self._refuse(ctx.span(node), "only equalities tie this subquery to the rows around it")
+            ties.append(tie)
+        if not ties and private and not valued:
+            self._refuse(span, "whether it has rows depends on all units")
+        own = private and on_the_unit(self.relation, joined.relation, [part for _, part in joined.outer])
+        inside = [each for each, _ in ties]
+        select = decorrelate.keyed(inner, inside, list(joined.local), values, own, distinct, ctx.fresh)
+        try:
+            bound = ctx.query(select, self.env)
+        except Error as error:
+            if error.code == "D202":
+                self._refuse(span, _TIED)
+            raise
+        keys = len(ties)
+        if isinstance(bound, Private):
+            rows = bound
+        elif bound.released:
+            rows = awaited_rows(ctx, bound, span, keys=keys, one_row=not keys)
+        else:
+            rows = given_rows(ctx, bound, span, keys)
+        columns = [v.scalar for v in rows.scope.starred][:keys]
+        scalars = self.scalars()
+        outside = [scalars.bind(each) for _, each in ties]
+        return rows, self._equalities(outside, columns, rows.relation, span)
+
+
+def probe(
+    ctx: Context, env: Mapping[str, Cte], scope: Scope, facts: Mapping[str, Fact], inner: exp.Select
+) -> tuple[Joined, Scalars]:
+    """FROM and WHERE of a subquery as rows, with what ties them to the rows around, and their expressions."""
+    froms = Froms(
+        ctx.text,
+        ctx.known,
+        ctx.fresh,
+        lambda each: ctx.query(each, env),
+        partial(rows_of_open, ctx),
+        constants_of(ctx, env),
+        scope,
+        facts,
+    )
+    joined = froms.joined(inner, froms.items(inner))
+    if joined.kept is not None:
+        froms.refuse_kept(joined.kept)
+    within = Lifts(ctx, env, joined.relation, joined.scope, around=facts)
+    if joined.queries and isinstance(ownership_of(joined.relation), Public):
+        within._refuse(ctx.span(joined.queries[0]))
+    within.where(joined.queries)
+    joined = replace(joined, relation=within.relation)
+    return joined, Scalars(ctx.text, joined.scope, {**facts, **within.facts}, constants_of(ctx, env))
+
+
+def rows_of_open(ctx: Context, bound: Open, span: Span | None) -> Private:
+    """A public part, or what an earlier stage releases, as rows among private ones."""
+    return awaited_rows(ctx, bound, span) if bound.released else given_rows(ctx, bound, span)
+
+
+@dataclass(frozen=True, slots=True)
+class _In:
+    """x [NOT] IN (query), (x, y) IN (query), x = ANY (query), x <> ALL (query)."""
+
+    node: exp.Expr
+    subjects: list[exp.Expr]
+    query: exp.Expr
+    negated: bool
+
+
+def _membership(node: exp.Expr, negated: bool) -> _In | None:
+    match node:
+        case exp.In() if node.args.get("query") is not None:
+            query = node.args["query"]
+        case exp.EQ(expression=exp.Any(this=exp.Query() as query)):
+            pass
+        case exp.NEQ(expression=exp.All(this=exp.Query() as query)):
+            negated = not negated
+        case _:
+            return None
+    subject = node.this
+    while isinstance(subject, exp.Paren):
+        subject = subject.this
+    subjects = subject.expressions if isinstance(subject, exp.Tuple) else [subject]
+    if any(has_query(each) for each in subjects):
+        return None
+    return _In(node, subjects, query, negated)
+
+
+def _positive(node: exp.Expr) -> tuple[exp.Expr, bool]:
+    """Without the NOTs and parentheses around it, and whether their number is odd."""
+    negated = False
+    while isinstance(node, exp.Paren | exp.Not):
+        negated ^= isinstance(node, exp.Not)
+        node = node.this
+    return node, negated
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    return node.this if isinstance(node, exp.Alias) else node
+
+
+def _not_false(part: Scalar) -> Scalar:
+    """True or NULL: what makes NOT IN fail to be true."""
+    return Call("is_distinct_from", (part, Literal(False, BOOLEAN)))

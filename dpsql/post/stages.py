@@ -1,0 +1,88 @@
+"""What a query's stages have released so far, and what they hand down to the later ones.
+
+stage 1   AVG(income) of everybody, noised                   handed down as one row
+stage 2   COUNT(*) of the people who earn more than that     the answer
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dpsql.errors import refuse
+from dpsql.ir.column import Value
+from dpsql.ir.plan import Planned, PlannedStage
+from dpsql.ir.relation import with_rows
+from dpsql.ir.table import ReleasedTable
+from dpsql.post.finish import Finished, finish
+from dpsql.post.sealed import Sealed
+
+
+@dataclass(slots=True)
+class Released:
+    """Released tables by the order of their measures, and the rows that wait for later stages."""
+
+    sealed: Sealed
+    planned: list[Planned] = field(default_factory=list)
+    tables: list[list[Finished]] = field(default_factory=list)
+    rows: dict[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
+
+    def ready(self, planned: Planned) -> Planned:
+        """The measure with all that it awaits."""
+        if not self.rows:
+            return planned
+        relation = with_rows(planned.measure.relation, self.rows)
+        return replace(planned, measure=replace(planned.measure, relation=relation))
+
+    def add(self, planned: Planned, released: ReleasedTable) -> None:
+        self.planned.append(planned)
+        self.tables.append(finish(released, planned))
+
+    def hand_down(self, stage: PlannedStage) -> None:
+        """What a stage releases, as rows for the stages that await it."""
+        awaited = stage.awaited
+        if awaited is None:
+            return
+        types = [each.source for each in awaited.columns]
+        rows = self._run(stage, types, texted=True)
+        names = [each.name for each in awaited.columns]
+        whole = len(rows) <= awaited.size and all(
+            _distinct(rows, [names.index(name) for name in key]) for key in awaited.keys
+        )
+        if not whole:
+            raise refuse(
+                "D601",
+                "what is released first has more rows than can be joined back",
+                label="what was debited stays debited",
+                help=f"keep it to {awaited.size:,} rows: ORDER BY ... LIMIT",
+            )
+        self.rows[awaited.name] = tuple(rows)
+
+    def answer(self, stage: PlannedStage, types: Sequence[str]) -> list[tuple[Any, ...]]:
+        """The rows of the last stage."""
+        return self._run(stage, types)
+
+    def _run(self, stage: PlannedStage, types: Sequence[str], texted: bool = False) -> list[tuple[Any, ...]]:
+        read = [
+            (each.measure, table)
+            for each, table in zip(self.planned, self.tables, strict=True)
+            if each.measure.name in stage.post.released
+        ]
+        return self.sealed.run(stage.post, [m for m, _ in read], [t for _, t in read], types, texted)
+
+
+def _distinct(rows: list[tuple[Any, ...]], places: list[int]) -> bool:
+    """Whether no two rows agree there; NULL agrees with nothing."""
+    found = [tuple(row[i] for i in places) for row in rows]
+    present = [each for each in found if None not in each]
+    return len(set(present)) == len(present)
+
+
+def types_of_stages(stages: Sequence[PlannedStage], sealed: Sealed) -> list[str]:
+    """The types of the answer, or a refusal: every stage's SQL is bound over empty tables."""
+    measures = {each.measure.name: each.measure for stage in stages for each in stage.measures}
+    types: list[str] = []
+    for stage in stages:
+        types = sealed.check(stage.post.sql, stage.post.tables, [measures[n] for n in stage.post.released])
+    return types
