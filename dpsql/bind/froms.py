@@ -142,7 +142,11 @@ class Froms:
         joins = [each for one in inside.args.get("joins") or () for each in self._item(one.this, one)]
         grouped = isinstance(inside, exp.Subquery) and isinstance(inside.this, exp.Table)
         if grouped:  # (a JOIN b ...) AS t
-            source: Private | Open | list[Item] = self._item(inside.this, None)
+            held = self._item(inside.this, None)
+            source: Private | Open | list[Item] = held
+            if all(each.is_open for each in held):
+                whole = exp.Subquery(this=inside.this.copy())
+                source = self.query(exp.Select(expressions=[exp.Star()], from_=exp.From(this=whole)))
         elif isinstance(inside, exp.Table | exp.Query | exp.Values | exp.Unnest):
             source = self.query(_plain(inside))
         else:
@@ -169,6 +173,8 @@ class Froms:
         name = inside.alias or (inside.name if isinstance(inside, exp.Table) else "") or self.fresh("sub")
         nested = inside is not node and bool(joins) and not grouped
         item = Item(source, name, names, inside, None if nested else brought)
+        if nested and brought is None and all(each.is_open for each in (item, *joins)):
+            return [item, *joins]
         return [Item([item, *joins], "", (), node, brought)] if nested else [item, *joins]
 
     # ---- with private items ------------------------------------------------------------------------

@@ -46,7 +46,15 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
         constants_of(ctx, env),
     )
     items = froms.items(node)
-    if all(isinstance(item.source, Open) for item in items):
+    if all(item.is_open for item in items):
+        nested = next((item for item in items if not isinstance(item.source, Open)), None)
+        if nested is not None:
+            raise refuse(
+                "D252",
+                "joins in parentheses are not answered here",
+                ctx.span(nested.node),
+                help="join the tables one after the other, or name the parentheses: (a JOIN b ...) AS t",
+            )
         aliases = frozenset(item.alias.casefold() for item in items)
         tied = partial(tied_release, ctx, env, items)
         subqueries = bound_subqueries(ctx, env, aliases, tied)

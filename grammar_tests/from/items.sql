@@ -60,6 +60,15 @@ SELECT u.i, COUNT(*) AS n FROM patients JOIN unnest([18, 40, 65]) AS u(i) ON age
 SELECT u.n FROM (SELECT list(n) AS l FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward)) AS s
 JOIN unnest(s.l) AS u(n) ON true;
 
+-- case: public joins in parentheses
+-- outcome: accepted
+SELECT * FROM (wards JOIN places ON floor = place_id);
+
+-- case: joins in parentheses with a name, beside a release
+-- outcome: accepted
+SELECT t.tag, s.n FROM (SELECT place_id, COUNT(*) AS n FROM visits GROUP BY place_id) AS s
+JOIN (places JOIN place_tags USING (place_id)) AS t ON s.place_id = t.place_id;
+
 -- case: days that are not there, counted as none
 -- outcome: accepted
 SELECT d.day, COALESCE(s.n, 0) AS n

@@ -104,3 +104,7 @@ SELECT SUM(age) FROM (SELECT patient_id, age FROM patients ORDER BY age FETCH FI
 -- case: one group for each unit
 -- outcome: refused D252 at 1:21
 SELECT DISTINCT ON (kind) kind, patient_id, COUNT(*) AS n FROM visits GROUP BY kind, patient_id;
+
+-- case: a public join in parentheses behind another
+-- outcome: refused D252 at 1:42
+SELECT w.ward, t.kind FROM wards w JOIN (places p JOIN tariffs t ON t.kind = p.kind) ON w.floor = p.place_id;
