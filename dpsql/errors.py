@@ -188,6 +188,7 @@ CODES: dict[str, str] = {
     "D805": "a declared key is not one",
     "D806": "the unit is not of one kind everywhere",
     "D807": "the policy file cannot be read",
+    "D808": "a view of the policy is not a query that could be answered from",
     "D901": "an error of dpsql's own",
 }
 

@@ -6,6 +6,7 @@ what fails is the owner's to see and to mend, and nothing is answered before tha
 
 from __future__ import annotations
 
+import datetime
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -13,19 +14,24 @@ from pathlib import Path
 from dpsql.accounting import Budget, Spent, accountant
 from dpsql.accounting.entries import Debit, Granted, Overdrawn, Promise, Stored
 from dpsql.accounting.ledger import Ledger
+from dpsql.bind.checked_views import RELEASED, check_views, refused_view
+from dpsql.bind.split import bind
 from dpsql.engines import Engine
 from dpsql.engines.duckdb import open_database
 from dpsql.errors import Error, refuse
 from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
 from dpsql.ir.options import Option
 from dpsql.ir.plan import Plan
-from dpsql.ir.source import Span
-from dpsql.plan.plan import Terms
+from dpsql.ir.source import Source, Span
+from dpsql.parse.parse import parse
+from dpsql.plan.plan import Terms, plan
 from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
 from dpsql.policy.model import Policy, digest, unit_text
 from dpsql.policy.toml import read_policy
 from dpsql.post.sealed import Sealed
+from dpsql.post.stages import types_of_stages
+from dpsql.rewrite import rewrite
 
 
 def load_policy(path: Path) -> Policy:
@@ -42,6 +48,24 @@ def load_policy(path: Path) -> Policy:
             help="name it with --policy, or write one: dpsql policy draft DB",
         ) from None
     return read_policy(text, path.name)
+
+
+def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed) -> dict[str, str]:
+    """What each view of the policy holds; D808 for one that an analyst could not use as it stands."""
+    kinds = check_views(policy, known, sealed.public, sealed.check)
+    rule = policy.budget
+    terms = Terms(accountant(rule.accountant), Budget(rule.epsilon, rule.delta), policy.query.epsilon)
+    for view in known.views:
+        if kinds[view.name] != RELEASED:
+            continue
+        name = view.name.replace('"', '""')
+        try:
+            query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
+            split = rewrite(bind(query, known, sealed.public, sealed.check), known)
+            types_of_stages(plan(split, known, terms, engine.values).stages, sealed)
+        except Error as error:
+            raise refused_view(policy, view, error) from None
+    return kinds
 
 
 class Session:
@@ -72,6 +96,11 @@ class Session:
             raise
         self.version = f"{self.engine.version()}:{digest(self.policy)}"
         self.sealed = Sealed(self._public_rows, self.policy.timezone)
+        try:
+            check_all_views(self.policy, self.known, self.engine, self.sealed)
+        except BaseException:
+            self.close()
+            raise
 
     # ---- opening -----------------------------------------------------------------------------------
 

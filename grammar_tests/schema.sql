@@ -89,3 +89,12 @@ INSERT INTO tariffs VALUES
     ('therapy', 40, '2022-01-01'), ('therapy', 45.25, '2024-01-01'), ('massage', NULL, '2024-01-01');
 
 CREATE TABLE holidays (day DATE, name VARCHAR);
+
+-- The views of the policy, for plain DuckDB to read: dpsql takes them from world.toml.
+CREATE VIEW adults AS SELECT * EXCLUDE (allergies, notes) FROM patients WHERE age >= 18;
+CREATE VIEW stays AS
+    SELECT v.patient_id, v.visit_id, v.kind, v.cost AS price, a.ward, a.sex
+    FROM visits v JOIN adults a USING (patient_id);
+CREATE VIEW spending AS SELECT patient_id, SUM(cost) AS spent, COUNT(*) AS n FROM visits GROUP BY patient_id;
+CREATE VIEW ward_sizes AS SELECT ward, COUNT(*) AS n, AVG(age) AS mean_age FROM patients GROUP BY ward;
+CREATE VIEW large_wards AS SELECT * RENAME (beds AS places) FROM wards WHERE beds >= 12;

@@ -109,6 +109,9 @@ TRIGGERS: dict[str, Trigger] = {
     "D805": with_policy("[tables.drugs]", '[tables.drugs]\nkey = "dose"'),
     "D806": with_policy('"patient_id" }', '"kind" }'),
     "D807": lambda clinic: ask(COUNT, policy=clinic.with_name("none.toml"))(clinic),
+    "D808": with_policy(
+        "[tables.drugs]", '[views.few]\nsql = "SELECT nothing FROM patients"\n[tables.drugs]'
+    ),
     "D901": broken_pipeline,
 }
 
@@ -166,7 +169,7 @@ def test_a_code_that_is_not_listed_cannot_be_raised() -> None:
         refuse("D999", "no", help="none")
 
 
-@pytest.mark.parametrize("code", ["D801", "D802", "D803", "D804", "D805", "D806"])
+@pytest.mark.parametrize("code", ["D801", "D802", "D803", "D804", "D805", "D806", "D808"])
 def test_errors_of_the_policy_have_their_line(code: str, clinic: Path) -> None:
     error = caught_by(TRIGGERS[code], clinic)
     assert error.position is not None

@@ -22,12 +22,13 @@ MOST_NODES = 20_000
 
 @dataclass(slots=True)
 class Cte:
-    """A WITH entry: bound anew for each use of private rows, once for a release."""
+    """A WITH entry or a policy's view: bound anew for each use of private rows, once for a release."""
 
     node: exp.Expr
     names: tuple[str, ...]
     env: Mapping[str, Cte]
-    opened: Open | None = None
+    opened: Private | Open | None = None
+    view: bool = False
 
 
 @dataclass(slots=True)

@@ -15,6 +15,7 @@ from sqlglot import exp
 from dpsql.bind.conditions import On, has_query, on_condition, parts_of, with_aliases
 from dpsql.bind.joins import arrange, join
 from dpsql.bind.names import Fresh, Scope
+from dpsql.bind.pivots import in_from
 from dpsql.bind.scalars import Constants, Scalars
 from dpsql.bind.sources import Open, Private
 from dpsql.errors import refuse
@@ -114,6 +115,16 @@ class Froms:
             return []
         found = self._item(clause.this, None)
         for each in node.args.get("joins") or ():
+            beside = isinstance(each.this, exp.Lateral) or (
+                isinstance(each.this, exp.Unnest) and each.this.find(exp.Column)
+            )
+            if beside and any(isinstance(one.source, Private) for one in found):
+                raise refuse(
+                    "D252",
+                    "LATERAL is not answered over private rows",
+                    self.span(each),
+                    help="compute the columns in a subquery of the private table, or join on the unit",
+                )
             found += self._item(each.this, each)
         return found
 
@@ -122,13 +133,21 @@ class Froms:
         inside = node
         while isinstance(inside, exp.Paren) or _is_bare(inside):
             inside = inside.this
+        if isinstance(inside, exp.Lateral) and isinstance(inside.this, exp.Subquery):
+            inside = exp.Subquery(this=inside.this.this, alias=inside.args.get("alias"))
+        if inside.args.get("pivots"):
+            inside = in_from(inside)
         alias = inside.args.get("alias")
         names = tuple(each.name for each in alias.columns) if alias is not None else ()
         joins = [each for one in inside.args.get("joins") or () for each in self._item(one.this, one)]
         grouped = isinstance(inside, exp.Subquery) and isinstance(inside.this, exp.Table)
         if grouped:  # (a JOIN b ...) AS t
-            source: Private | Open | list[Item] = self._item(inside.this, None)
-        elif isinstance(inside, exp.Table | exp.Query | exp.Values):
+            held = self._item(inside.this, None)
+            source: Private | Open | list[Item] = held
+            if all(each.is_open for each in held):
+                whole = exp.Subquery(this=inside.this.copy())
+                source = self.query(exp.Select(expressions=[exp.Star()], from_=exp.From(this=whole)))
+        elif isinstance(inside, exp.Table | exp.Query | exp.Values | exp.Unnest):
             source = self.query(_plain(inside))
         else:
             raise refuse(
@@ -154,6 +173,8 @@ class Froms:
         name = inside.alias or (inside.name if isinstance(inside, exp.Table) else "") or self.fresh("sub")
         nested = inside is not node and bool(joins) and not grouped
         item = Item(source, name, names, inside, None if nested else brought)
+        if nested and brought is None and all(each.is_open for each in (item, *joins)):
+            return [item, *joins]
         return [Item([item, *joins], "", (), node, brought)] if nested else [item, *joins]
 
     # ---- with private items ------------------------------------------------------------------------
@@ -327,7 +348,11 @@ class Froms:
 
 def _is_bare(node: exp.Expr) -> bool:
     """Parentheses around a table and its joins, without a name for the whole."""
-    return isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table) and not node.alias
+    return (
+        isinstance(node, exp.Subquery)
+        and isinstance(node.this, exp.Table)
+        and not (node.alias or node.args.get("pivots"))
+    )
 
 
 def _plain(node: exp.Expr) -> exp.Expr:

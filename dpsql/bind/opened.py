@@ -13,6 +13,7 @@ from sqlglot import exp
 from dpsql.bind.froms import Item
 from dpsql.bind.names import Fresh, Scope, Visible
 from dpsql.bind.sources import Open, Private
+from dpsql.bind.stars import Shown, starless
 from dpsql.errors import refuse
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import KnownTable
@@ -86,8 +87,12 @@ def open_set_operation(
         clause = node.args.get(key)
         if clause is not None:
             tree.set(key, replace_queries(clause, subqueries))
-    nothing: tuple[str | None, ...] = (None,) * len(left.columns)
-    return Open(tree, left.columns, nothing, None, left.released or right.released)
+    columns = left.columns
+    if node.args.get("by_name"):
+        ours = {each.casefold() for each in columns}
+        columns += tuple(each for each in right.columns if each.casefold() not in ours)
+    nothing: tuple[str | None, ...] = (None,) * len(columns)
+    return Open(tree, columns, nothing, None, left.released or right.released)
 
 
 def _operand(bound: Open, fresh: Fresh) -> exp.Expr:
@@ -129,32 +134,25 @@ def open_select(
     name_of: Callable[[exp.Expr], str],
 ) -> Open:
     """A SELECT whose FROM holds no private rows."""
-    star = next((each for each in node.expressions if _special_star(each)), None)
-    if star is not None or any(item.join is not None and item.join.method for item in items):
-        raise refuse(
-            "D252",
-            "star modifiers and NATURAL joins are not answered yet",
-            span_of(star if star is not None else node, text),
-            help="name the columns, and join ON or USING",
-        )
+    joins = [using_of(item, items[:index], text) for index, item in enumerate(items)]
     tree = exp.Select()
     for key, value in node.args.items():
         if key in ("from_", "joins", "with_", "expressions") or not value:
             continue
         turned = _each(value if isinstance(value, list) else [value], subqueries)
         tree.set(key, turned if isinstance(value, list) else turned[0])
-    for item in items:
+    for item, join in zip(items, joins, strict=True):
         assert isinstance(item.source, Open)
         source = aliased(item.source.tree, item.alias, item.names)
-        if item.join is None:
+        if join is None:
             tree.set("from_", exp.From(this=source))
             continue
         joined = exp.Join(this=source)
-        for key, value in item.join.args.items():
+        for key, value in join.args.items():
             if key != "this" and value:
                 joined.set(key, replace_queries(value, subqueries) if key == "on" else _copied(value))
         tree.append("joins", joined)
-    written = [each for one in node.expressions for each in _starless(one, items)]
+    written = starless(node.expressions, _shown(items, joins), text)
     names = tuple(name_of(each) for each in written)
     listed = [
         exp.alias_(replace_queries(_bare(each), subqueries), name, quoted=True)
@@ -183,27 +181,40 @@ def _bare(node: exp.Expr) -> exp.Expr:
     return node.this if isinstance(node, exp.Alias) else node
 
 
-def _special_star(node: exp.Expr) -> bool:
-    star = node.this if isinstance(node, exp.Column) else node
-    return isinstance(star, exp.Star) and any(star.args.get(key) for key in ("except_", "replace", "rename"))
-
-
-def _starless(node: exp.Expr, items: list[Item]) -> list[exp.Expr]:
-    """A star as the columns it stands for; anything else as it is."""
-    star = node.this if isinstance(node, exp.Column) else node
-    if not isinstance(star, exp.Star):
-        return [node]
-    wanted = node.table.casefold() if isinstance(node, exp.Column) else ""
-    found: list[exp.Expr] = []
-    for item in items:
-        merged = (
-            {each.name.casefold() for each in (item.join.args.get("using") or ())} if item.join else set()
+def using_of(item: Item, before: list[Item], text: str) -> exp.Join | None:
+    """The join that brought an item; a NATURAL one says which columns it is USING."""
+    if item.join is None or item.join.method != "NATURAL":
+        return item.join
+    names = {each.casefold() for other in before for each in other.columns}
+    shared = [identifier(each) for each in item.columns if each.casefold() in names]
+    if not shared:
+        raise refuse(
+            "D202",
+            "these tables have no column of the same name",
+            span_of(item.join, text),
+            help="write CROSS JOIN, or JOIN ... ON",
         )
-        if not wanted or item.alias.casefold() == wanted:
-            found += [
-                column(each, item.alias) for each in item.columns if wanted or each.casefold() not in merged
-            ]
-    return found
+    joined = item.join.copy()
+    joined.set("method", None)
+    joined.set("using", shared)
+    return joined
+
+
+def _shown(items: list[Item], joins: list[exp.Join | None]) -> list[Shown]:
+    """What stars stand for. A column of USING goes by its bare name: it may come from either side."""
+    merging = [
+        {each.name.casefold() for each in (one.args.get("using") or ())} if one else set() for one in joins
+    ]
+    everywhere = set().union(*merging)
+    shown = []
+    for item, join, merged in zip(items, joins, merging, strict=True):
+        if join is not None and join.kind in ("SEMI", "ANTI"):
+            continue
+        for each in item.columns:
+            bare = each.casefold() in everywhere
+            written = exp.column(identifier(each)) if bare else column(each, item.alias)
+            shown.append(Shown(item.alias, each, written, each.casefold() in merged))
+    return shown
 
 
 def _margin(node: exp.Expr, items: list[Item]) -> exp.Expr | None:

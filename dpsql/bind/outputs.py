@@ -1,8 +1,29 @@
-"""Names of output columns."""
+"""Names of output columns: an alias, a column's name, or the words as DuckDB names them.
+
+SELECT COUNT(*) / 2, sum(a * b), a::TEXT     "(count_star() / 2)", "sum((a * b))", "CAST(a AS VARCHAR)"
+"""
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
+
+_BRACKETED = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.DPipe, exp.And, exp.Or, exp.Not),
+    *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In, exp.Between),
+)
+_SPELLINGS = (
+    (re.compile(r"\bAS TEXT\)"), "AS VARCHAR)"),
+    (re.compile(r"\bAS INT\)"), "AS INTEGER)"),
+    (re.compile(r"\bAS REAL\)"), "AS FLOAT)"),
+    (re.compile(r"\bAS INT128\)"), "AS HUGEINT)"),
+    (re.compile(r"\blistagg\("), "string_agg("),
+    (re.compile(r"\bFILTER\(WHERE"), "FILTER (WHERE"),
+    (re.compile(r"\bcoalesce\("), "COALESCE("),
+    (re.compile(r"\bgrouping\("), "GROUPING("),
+    (re.compile(r" <> "), " != "),
+)
 
 
 def unaliased(node: exp.Expr) -> exp.Expr:
@@ -11,13 +32,31 @@ def unaliased(node: exp.Expr) -> exp.Expr:
 
 
 def output_name(node: exp.Expr) -> str:
-    """The name of an output column: its alias, its column's name, or the words as DuckDB names them."""
+    """The name of an output column."""
     if isinstance(node, exp.Alias):
         return node.alias
     if isinstance(node, exp.Column):
         return node.name
-    if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
-        return "count_star()"
     if isinstance(node, exp.Literal):
         return f"'{node.this}'" if node.is_string else str(node.this)
-    return str(node.sql(dialect="duckdb", normalize_functions="lower"))
+    if isinstance(node, exp.Boolean):
+        return str(node.this).lower()
+    shown: str = _bracketed(node).sql(dialect="duckdb", normalize_functions="lower")
+    for pattern, spelling in _SPELLINGS:
+        shown = pattern.sub(spelling, shown)
+    return shown
+
+
+def _bracketed(node: exp.Expr) -> exp.Expr:
+    """Every operation in brackets of its own, as DuckDB shows it."""
+    if isinstance(node, exp.Paren):
+        return _bracketed(node.this)
+    if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
+        return exp.Anonymous(this="count" if isinstance(node.parent, exp.Window) else "count_star")
+    shown = node.copy()
+    for key, value in node.args.items():
+        if isinstance(value, exp.Expr):
+            shown.set(key, _bracketed(value))
+        elif isinstance(value, list):
+            shown.set(key, [_bracketed(each) if isinstance(each, exp.Expr) else each for each in value])
+    return exp.Paren(this=shown) if isinstance(node, _BRACKETED) else shown

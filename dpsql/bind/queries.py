@@ -17,11 +17,13 @@ from dpsql.bind.opened import (
     replace_queries,
     wrapped,
 )
+from dpsql.bind.pivots import in_from, pivot
 from dpsql.bind.rows import refuse_picked, refuse_picking
 from dpsql.bind.select import select
 from dpsql.bind.sets import set_of_rows
 from dpsql.bind.sources import Open, Private, scan
 from dpsql.bind.subqueries import bound_subqueries
+from dpsql.bind.views import placed
 from dpsql.errors import refuse
 from dpsql.functions.reading import literal_of
 from dpsql.parse.allowed import unknown_function
@@ -38,6 +40,10 @@ def query(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Ope
             return parenthesised(ctx, node, env)
         case exp.Values():
             return values(ctx, node, env)
+        case exp.Unnest():
+            return unnested(ctx, node)
+        case exp.Pivot():
+            return pivot(ctx, node, env)
         case exp.Table():
             return table(ctx, node, env)
     raise refuse("D105", "this is not a query that we read", ctx.span(node), help="write a SELECT")
@@ -103,6 +109,8 @@ def recursive(ctx: Context, cte: exp.CTE, names: tuple[str, ...], env: Mapping[s
 
 
 def parenthesised(ctx: Context, node: exp.Subquery, env: Mapping[str, Cte]) -> Private | Open:
+    if node.args.get("pivots"):
+        return ctx.query(in_from(node), env)
     bound = ctx.query(node.this, env)
     extra = [key for key in ("order", "limit", "offset") if node.args.get(key)]
     if not extra:
@@ -117,10 +125,10 @@ def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Op
     if isinstance(node.this, exp.Func):
         return series(ctx, node)
     plain_table(ctx, node)
-    cte = env.get(node.name.casefold()) if not node.db else None
-    if cte is not None:
+    cte = env.get(node.name.casefold())
+    if cte is not None and (not node.db or (cte.view and node.db.casefold() == "main")):
         ctx.count_scan(ctx.span(node))
-        return cte_source(ctx, cte)
+        return cte_source(ctx, cte, placed(cte.node, node) if cte.view else cte.node)
     ctx.count_scan(ctx.span(node))
     name = node.name if node.db.casefold() in ("", "main") else f"{node.db}.{node.name}"
     known = ctx.known.table(name)
@@ -159,6 +167,18 @@ def series(ctx: Context, node: exp.Table) -> Open:
     return Open(tree, (name,), (None,))
 
 
+def unnested(ctx: Context, node: exp.Unnest) -> Open:
+    """unnest(...) in FROM: of a list, or of released rows to its left."""
+    if len(node.expressions) != 1 or node.args.get("offset") or node.find(exp.Query):
+        raise refuse(
+            "D252", "this unnest is not answered", ctx.span(node), help="unnest one list: unnest([1, 2, 3])"
+        )
+    written = exp.Anonymous(this="unnest", expressions=[node.expressions[0].copy()])
+    alias = exp.TableAlias(this=identifier(ctx.fresh("list")), columns=[identifier("unnest")])
+    tree = exp.select("*").from_(exp.Table(this=written, alias=alias))
+    return Open(tree, ("unnest",), (None,))
+
+
 def plain_table(ctx: Context, node: exp.Table) -> None:
     if not isinstance(node.this, exp.Identifier) or node.catalog:
         shown = ".".join(part.name for part in node.parts)
@@ -176,28 +196,30 @@ def plain_table(ctx: Context, node: exp.Table) -> None:
 
 
 def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:
-    names = sorted({*(each.name for each in ctx.known.tables), *env})
+    names = sorted(
+        {*(each.name for each in ctx.known.tables), *(each.name for each in ctx.known.views), *env}
+    )
     close = difflib.get_close_matches(name.casefold(), names, 1)
     return f"did you mean {close[0]}?" if close else f"the tables here are {', '.join(names)}"
 
 
-def cte_source(ctx: Context, cte: Cte) -> Private | Open:
+def cte_source(ctx: Context, cte: Cte, node: exp.Expr) -> Private | Open:
     if cte.opened is None:
-        bound = ctx.query(cte.node, cte.env)
+        bound = ctx.query(node, cte.env)
         if isinstance(bound, Private):
             return Private(bound.relation, bound.scope.under("", cte.names)) if cte.names else bound
         if sum(1 for _ in bound.tree.walk()) > MOST_NODES:
             raise refuse(
                 "D103",
                 "the query grows too large, its CTEs written out",
-                ctx.span(cte.node),
+                ctx.span(node),
                 help="use each CTE once or twice, and split the query",
             )
         if len(cte.names) > len(bound.columns):
             raise refuse(
                 "D202",
                 "the column list is longer than the query is wide",
-                ctx.span(cte.node),
+                ctx.span(node),
                 help="give at most one name for each column",
             )
         cte.opened = renamed(bound, cte.names, ctx.fresh) if cte.names else bound

@@ -49,7 +49,12 @@ def release_point(
         call = aggregate(ctx, each, scalars)
         return None if call is None else released_call(ctx, call, owned)
 
-    turner = Released(ctx.text, name, scalars, keys, register, bound_subqueries(ctx, env), ctx.fresh)
+    bound = bound_subqueries(ctx, env)
+
+    def subquery(each: exp.Expr) -> exp.Expr:
+        return turner.correlated(each, bound(each))
+
+    turner = Released(ctx.text, name, scalars, keys, register, subquery, ctx.fresh)
     columns: list[str] = []
     turned: list[exp.Expr] = []
     for each in items:
@@ -68,10 +73,11 @@ def release_point(
         if clause is not None:
             select.set(key, turner._children(clause))
     if node.args.get("windows"):
-        raise refuse("D252", "named windows are not answered yet", ctx.span(node), help="write OVER (...)")
-    distinct = node.args.get("distinct") is not None and not only_keys
-    if distinct:
-        select.set("distinct", exp.Distinct())
+        select.set("windows", [turner._window(each) for each in node.args["windows"]])
+    clause = node.args.get("distinct")
+    distinct = clause is not None and not only_keys and not clause.args.get("on")
+    if clause is not None and not only_keys:
+        select.set("distinct", turner._children(clause))
     margins: list[str | None] = []
     for each in list(select.expressions):
         half = None if distinct else turner.margin(each)

@@ -94,6 +94,22 @@ class Released:
         )
         return margin(turned, self.name, self.calls) if self._room >= 0 else None
 
+    def correlated(self, node: exp.Expr, tree: exp.Expr) -> exp.Expr:
+        """A bound subquery in which the keys of this SELECT, named with their table, are the release's."""
+        if isinstance(node, exp.In):
+            tree.set("query", self._with_keys(tree.args["query"]))
+            tree.set("this", self.turn(node.this))
+            return tree
+        return self._with_keys(tree)
+
+    def _with_keys(self, tree: exp.Expr) -> exp.Expr:
+        inside = {each.alias_or_name.casefold() for each in tree.find_all(exp.Table, exp.Subquery)}
+        outer = {each.qualifier.casefold() for each in self.scalars.scope.columns} - inside - {""}
+        for each in list(tree.find_all(exp.Column)):
+            if each.table.casefold() in outer:
+                each.replace(self.turn(each))
+        return tree
+
     def _children(self, node: exp.Expr) -> exp.Expr:
         turned = node.copy()
         for key, value in node.args.items():

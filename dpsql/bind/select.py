@@ -23,6 +23,7 @@ from dpsql.bind.release_point import release_point
 from dpsql.bind.rows import refuse_picked, refuse_picking, selected
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Open, Private
+from dpsql.bind.stars import Shown, starless
 from dpsql.bind.subqueries import bound_subqueries, constants_of
 from dpsql.bind.tied import tied_release
 from dpsql.errors import refuse
@@ -46,7 +47,15 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
         constants_of(ctx, env),
     )
     items = froms.items(node)
-    if all(isinstance(item.source, Open) for item in items):
+    if all(item.is_open for item in items):
+        nested = next((item for item in items if not isinstance(item.source, Open)), None)
+        if nested is not None:
+            raise refuse(
+                "D252",
+                "joins in parentheses are not answered here",
+                ctx.span(nested.node),
+                help="join the tables one after the other, or name the parentheses: (a JOIN b ...) AS t",
+            )
         refuse_clip(ctx, node, None)
         aliases = frozenset(item.alias.casefold() for item in items)
         tied = partial(tied_release, ctx, env, items)
@@ -100,32 +109,28 @@ def private_select(ctx: Context, node: exp.Select, source: Lifts, env: Mapping[s
         keys = [(each, named_key(ctx, each, scalars.bind(each))) for each in items]
     if any(isinstance(each.scalar, Ref) and each.scalar.name in owned.units for _, each in keys):
         refuse_clip(ctx, node, source)
+        refuse_distinct_on(ctx, distinct)
         return per_unit(ctx, node, source, items, keys, scalars)
     return release_point(ctx, node, source, items, keys, scalars, env, only_keys=not grouped)
 
 
+def refuse_distinct_on(ctx: Context, distinct: exp.Distinct | None) -> None:
+    if distinct is not None and distinct.args.get("on"):
+        raise refuse(
+            "D252",
+            "DISTINCT ON picks single private rows",
+            ctx.span(distinct),
+            help="aggregate per unit: MIN or MAX with GROUP BY the unit",
+        )
+
+
 def select_items(ctx: Context, node: exp.Select, scope: Scope) -> list[exp.Expr]:
     """The select list with its stars written out."""
-    items: list[exp.Expr] = []
-    for each in node.expressions:
-        star = each if isinstance(each, exp.Star) else each.this if isinstance(each, exp.Column) else None
-        if not isinstance(star, exp.Star):
-            items.append(each)
-            continue
-        if any(star.args.get(key) for key in ("except_", "replace", "rename")):
-            raise refuse(
-                "D252",
-                "star modifiers are not answered over private rows yet",
-                ctx.span(each),
-                help="name the columns",
-            )
-        table = each.table.casefold() if isinstance(each, exp.Column) else ""
-        items += [
-            exp.column(v.name, v.qualifier or None, quoted=True)
-            for v in scope.starred
-            if not table or v.qualifier.casefold() == table
-        ]
-    return items
+    columns = [
+        Shown(v.qualifier, v.name, exp.column(v.name, v.qualifier or None, quoted=True), v.merged)
+        for v in scope.columns
+    ]
+    return starless(node.expressions, columns, ctx.text)
 
 
 def projected_rows(

@@ -7,17 +7,19 @@ stands around it becomes SQL over the released table.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context
+from dpsql.bind.context import Context, Cte
 from dpsql.bind.given import Describe, Evaluate
 from dpsql.bind.names import Fresh
 from dpsql.bind.queries import query as bound_query
 from dpsql.bind.sources import Private
 from dpsql.bind.subqueries import printed
+from dpsql.bind.views import views_of
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
@@ -33,8 +35,11 @@ def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> 
     source = query.source
     try:
         words = {each.name for each in query.tree.find_all(exp.Identifier)}
+        views = views_of(known, {each.casefold() for each in words}, query.now)
+        words |= {each.name for view in views.values() for each in view.node.find_all(exp.Identifier)}
         fresh = Fresh(words | {table.name for table in known.tables})
-        return _split(Context(source.text, known, fresh, evaluate, describe, bound_query, query.tree), query)
+        ctx = Context(source.text, known, fresh, evaluate, describe, bound_query, query.tree)
+        return _split(ctx, query, views)
     except Error as error:
         raise error.within(source.text, source.name) from None
     except Unfit as unfit:  # a constant that is read outside any expression
@@ -43,8 +48,8 @@ def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> 
         raise refusal.within(source.text, source.name) from None
 
 
-def _split(ctx: Context, query: Query) -> Split:
-    bound = ctx.query(query.tree, {})
+def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
+    bound = ctx.query(query.tree, views)
     if isinstance(bound, Private):
         _refuse_rows(ctx, bound, query.tree)
     hidden = [name for name in bound.margins if name is not None]

@@ -23,7 +23,7 @@ MAX_TEXT = 100_000
 MAX_DEPTH = 200
 MAX_NODES = 5_000
 
-QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values)
+QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Pivot)
 
 _SYNTAX: tuple[type[exp.Expr], ...] = (
     exp.Select,
@@ -81,6 +81,18 @@ _SYNTAX: tuple[type[exp.Expr], ...] = (
     exp.GroupingSets,
     exp.Aliases,
     exp.PropertyEQ,
+    exp.Pivot,
+    exp.PivotAlias,
+    exp.UnpivotColumns,
+    exp.Lateral,
+    exp.Unnest,
+    exp.LimitOptions,
+    exp.Fetch,
+    exp.All,
+    exp.Any,
+    exp.Bracket,
+    exp.Slice,
+    exp.AtTimeZone,
 )
 _NEVER: tuple[type[exp.Expr], ...] = (
     exp.Dot,
@@ -88,6 +100,7 @@ _NEVER: tuple[type[exp.Expr], ...] = (
     exp.PositionalColumn,
     exp.TableSample,
     exp.Lambda,
+    exp.Columns,
     exp.SessionParameter,
     exp.Rand,
     exp.JSONExtract,
@@ -99,7 +112,7 @@ _WORDS = frozenset(  # keywords and types that may stand before an opening paren
     union except intersect having qualify is like ilike using case distinct within decimal varchar
     timestamp interval cast try_cast try extract grouping partition order with rollup cube sets exclude
     replace rename join limit offset similar to coalesce nullif if escape recursive materialized end
-    substring position trim ceil floor text date time group window rows groups
+    substring position trim ceil percent zone at floor text date time group window rows groups
     """.split()
 ) | {"grouping sets", "partition by", "order by", "group by"}
 _REMEDIES: dict[str, str] = {
@@ -108,6 +121,8 @@ _REMEDIES: dict[str, str] = {
     "PositionalColumn": "name the column",
     "Collate": "compare lower(x), or cast",
     "Lambda": "write the expression without a lambda",
+    "Columns": "write the columns out: SUM(a), SUM(b)",
+    "Star": "write the columns out",
 }
 
 
@@ -141,7 +156,7 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             )
         if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
             raise unknown_function(type(node).sql_name().lower(), span_of(node, text))
-        if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX):
+        if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX) or _misplaced(node):
             name = type(node).__name__
             raise refuse(
                 "D105",
@@ -156,10 +171,28 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             raise unknown_function(node.name, span_of(node, text))
 
 
+def _misplaced(node: exp.Expr) -> bool:
+    """A star that is neither an item of a select list nor all of what COUNT counts; a LATERAL or the
+
+    PIVOT of a table elsewhere than in FROM.
+    """
+    parent = node.parent
+    if isinstance(node, exp.Star):
+        if isinstance(parent, exp.Column):
+            return not isinstance(parent.parent, exp.Select)
+        counted = isinstance(parent, exp.Count) and not any(node.args.values())
+        return not isinstance(parent, exp.Select) and not counted
+    if isinstance(node, exp.Lateral | exp.Unnest):
+        return not isinstance(parent, exp.Join | exp.From)
+    if isinstance(node, exp.Pivot) and node.arg_key == "pivots":
+        return parent is None or not isinstance(parent.parent, exp.From | exp.Join | exp.Subquery)
+    return False
+
+
 def _in_words(name: str) -> str:
     """PositionalColumn -> a positional column."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
-    return f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
+    return words if words[-1] == "s" else f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
 
 _TABLES = frozenset(("range", "generate_series"))

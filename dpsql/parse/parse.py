@@ -39,6 +39,7 @@ class Query:
 
     source: Source
     tree: exp.Expr
+    now: datetime.datetime
     epsilon: Option | None = None
     delta: Option | None = None
     explained: bool = False
@@ -100,7 +101,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
     tree = clamped(fill(tree, parameters, now), whole.mark, clamps)
     check_tree(tree, text)
     check_grammar(whole.plain)
-    return Query(source, tree, agreed(clauses, "epsilon"), agreed(clauses, "delta"), bare is not None)
+    return Query(source, tree, now, agreed(clauses, "epsilon"), agreed(clauses, "delta"), bare is not None)
 
 
 def _tokens(text: str) -> list[Token]:

@@ -74,6 +74,14 @@ class KnownTable:
 
 
 @dataclass(frozen=True, slots=True)
+class KnownView:
+    """A query of the policy's that goes by a name. It may use the views before it."""
+
+    name: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
 class Known:
     """Everything that exists for an analyst, and the words the policy uses for it."""
 
@@ -81,6 +89,7 @@ class Known:
     tables: tuple[KnownTable, ...]
     policy_name: str
     timezone: str = "UTC"
+    views: tuple[KnownView, ...] = ()
 
     def table(self, name: str) -> KnownTable | None:
         """By name, with DuckDB's case folding."""

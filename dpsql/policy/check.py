@@ -17,7 +17,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
-from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable
+from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable, KnownView
 from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown
 from dpsql.policy.found import Held, column_of, table_of, type_of
 from dpsql.policy.keys import Declared, identity, keys_of, not_a_key, told_apart
@@ -45,7 +45,8 @@ def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verifi
     tables = tuple(
         replace(table, size=sizes.get(table.name)) if table.public else table for table in judged.tables
     )
-    return Known(policy.unit.name, tables, policy.name, policy.timezone)
+    views = tuple(KnownView(each.name, each.sql) for each in policy.views)
+    return Known(policy.unit.name, tables, policy.name, policy.timezone, views)
 
 
 def snapshot(policy: Policy, catalogue: Catalogue) -> str:

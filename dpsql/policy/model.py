@@ -5,6 +5,7 @@
     |-- query       QueryRule       the default price of one query and the highest
     |-- analysts    AnalystRule...  a cap each
     |-- unit        UnitRule        whom the promise protects: one value of ``table.key``
+    |-- views       ViewRule...     queries with a name, in the order in which they may use each other
     `-- tables      TableRule...    public, or owned through a UnitPath; with ColumnRules
 
 Names are spelled as in the file; ``policy.check`` finds the database's spelling. Lines count from one.
@@ -95,6 +96,15 @@ class TableRule:
 
 
 @dataclass(frozen=True, slots=True)
+class ViewRule:
+    """A query of the owner's that analysts may name like a table."""
+
+    name: str
+    sql: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
 class Policy:
     """All of it, with the text it was read from and that text's name."""
 
@@ -106,6 +116,7 @@ class Policy:
     unit: UnitRule
     tables: tuple[TableRule, ...]
     timezone: str = "UTC"
+    views: tuple[ViewRule, ...] = ()
 
     def table(self, name: str) -> TableRule | None:
         """By name, as the database compares names."""
@@ -153,6 +164,7 @@ def digest(policy: Policy) -> str:
             }
             for table in policy.tables
         },
+        "views": [[fold(view.name), view.sql] for view in policy.views],
     }
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()

@@ -31,6 +31,7 @@ from dpsql.policy.model import (
 from dpsql.policy.names import fold, perhaps
 from dpsql.policy.places import document_of
 from dpsql.policy.section import HELP, Section, sort_of
+from dpsql.policy.views import read_views
 
 ACCOUNTANTS = ("zcdp", "pure", "approx")
 MOST_ROWS = 10**6
@@ -45,7 +46,7 @@ def read_policy(text: str, name: str) -> Policy:
     except (ValueError, RecursionError) as error:
         raise _not_toml(text, name, error) from None
     root = Section(document_of(text, name), (), values)
-    root.allow("budget", "query", "analysts", "unit", "tables", "timezone")
+    root.allow("budget", "query", "analysts", "unit", "tables", "views", "timezone")
     budget = _budget(root.table("budget", needed=True))
     unit = _unit(root.table("unit", needed=True))
     tables = _tables(root.table("tables", needed=True), unit)
@@ -58,6 +59,7 @@ def read_policy(text: str, name: str) -> Policy:
         unit=unit,
         tables=tables,
         timezone=_timezone(root),
+        views=read_views(root.table("views"), tables),
     )
 
 

@@ -6,7 +6,9 @@ Neither opens the ledger: nothing is spent here, and nothing is noted.
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Mapping
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 from dpsql.engines import Engine
@@ -17,8 +19,9 @@ from dpsql.policy.check import declared_keys, known
 from dpsql.policy.draft import draft as drafted
 from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
+from dpsql.post.sealed import Sealed
 from dpsql.rewrite.statistics import bounded_range
-from dpsql.session import load_policy
+from dpsql.session import check_all_views, load_policy
 from dpsql.shell.terminal import printable, put
 
 
@@ -34,7 +37,10 @@ def check(options: Namespace) -> int:
     file: Path = options.policy or options.database.with_suffix(".toml")
     policy = load_policy(file)
     with closing(open_database(options.database)) as engine:
-        put(summary(policy, held_against(policy, engine), options.database.name))
+        found = held_against(policy, engine)
+        with closing(Sealed(partial(_public_rows, engine, found), policy.timezone)) as sealed:
+            views = check_all_views(policy, found, engine, sealed)
+        put(summary(policy, found, views, options.database.name))
     return 0
 
 
@@ -47,7 +53,17 @@ def held_against(policy: Policy, engine: Engine) -> Known:
     return known(policy, catalogue, sizes, {key for key in keys if engine.is_key(key)})
 
 
-def summary(policy: Policy, found: Known, database: str) -> str:
+def _public_rows(
+    engine: Engine, found: Known, name: str
+) -> tuple[list[str], list[str], list[tuple[object, ...]]]:
+    table = found.table(name)
+    assert table is not None
+    assert table.public
+    types, rows = engine.rows(table.name)
+    return [column.name for column in table.columns], types, rows
+
+
+def summary(policy: Policy, found: Known, views: Mapping[str, str], database: str) -> str:
     """What analysts will meet, in a few lines."""
     budget, price = policy.budget, policy.query
     lines = [
@@ -59,6 +75,7 @@ def summary(policy: Policy, found: Known, database: str) -> str:
     lines += [f"analyst   {each.name}: epsilon {each.epsilon:g}" for each in policy.analysts]
     for table in found.tables:
         lines += _table(table, policy.unit.name)
+    lines += [f"view      {name}: {kind}" for name, kind in views.items()]
     missing = [each.name for each in found.tables if not each.public and each.rows is None]
     lines += [f"decide    {name} needs rows_per_unit before it can be aggregated" for name in missing]
     return printable("\n".join(lines))

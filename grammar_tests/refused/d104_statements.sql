@@ -115,7 +115,3 @@ VACUUM;
 -- case: rows merged
 -- outcome: refused D104 at 1:1
 MERGE INTO wards USING places ON wards.floor = places.place_id WHEN MATCHED THEN DELETE;
-
--- case: rows turned into columns that the data names
--- outcome: refused D104 at 1:1
-PIVOT patients ON city USING COUNT(*);

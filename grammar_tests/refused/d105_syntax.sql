@@ -24,14 +24,6 @@ SELECT COUNT(*) FROM patients TABLESAMPLE 50%;
 -- outcome: refused D105 at 1:54
 SELECT COUNT(*) FROM patients USING SAMPLE reservoir(5 ROWS) REPEATABLE (42);
 
--- case: a table made from each row
--- outcome: refused D105 at 1:50
-SELECT COUNT(*) FROM patients p, LATERAL (SELECT p.age + 1 AS next_age) AS n;
-
--- case: columns turned into rows
--- outcome: refused D105 at 1:33
-SELECT SUM(value) FROM (UNPIVOT patients ON age, children INTO NAME name VALUE value);
-
 -- case: a collation
 -- outcome: refused D105 at 1:8
 SELECT city COLLATE NOCASE AS city, COUNT(*) FROM patients GROUP BY 1;
@@ -44,15 +36,30 @@ SELECT SUM((p).income) FROM patients p;
 -- outcome: refused D105 at 1:8
 SELECT SUM(age) FROM patients WHERE smoker FOR UPDATE;
 
--- case: a limit in percent
--- outcome: refused D105 at 1:58
-WITH half AS (SELECT patient_id, age FROM patients LIMIT 50%) SELECT SUM(age) FROM half;
+-- case: an aggregate of every column
+-- outcome: refused D105 at 1:12
+SELECT SUM(COLUMNS(*)) FROM visits;
 
--- case: the first rows in another spelling
--- outcome: refused D105 at 1:85
-SELECT SUM(age) FROM (SELECT patient_id, age FROM patients ORDER BY age FETCH FIRST 5 ROWS ONLY);
+-- case: columns of a release by a pattern
+-- outcome: refused D105 at 1:8
+SELECT COLUMNS('n.*') FROM (SELECT COUNT(*) AS n FROM patients);
 
--- case: a pivot with its list
--- outcome: refused D105 at 1:60
-SELECT * FROM (SELECT ward, sex, age FROM patients) PIVOT (SUM(age) FOR sex IN ('F', 'M'));
+-- case: a star with a pattern
+-- outcome: refused D105 at 1:8
+SELECT * LIKE 'n%' FROM (SELECT COUNT(*) AS n FROM patients);
 
+-- case: a star with a pattern that folds case
+-- outcome: refused D105 at 1:8
+SELECT * ILIKE 'n%' FROM (SELECT SUM(age) AS n FROM patients);
+
+-- case: a count of everything but
+-- outcome: refused D105
+SELECT COUNT(* EXCLUDE (age)) FROM patients;
+
+-- case: a sum of columns by a pattern
+-- outcome: refused D105 at 1:12
+SELECT SUM(COLUMNS('in.*')) FROM patients;
+
+-- case: a function of a list
+-- outcome: refused D105 at 1:51
+SELECT SUM(list_sum(list_transform([1, 2], lambda x : x + age))) FROM patients;

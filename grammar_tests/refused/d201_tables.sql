@@ -43,3 +43,15 @@ WITH a AS (SELECT * FROM b), b AS (SELECT * FROM patients) SELECT COUNT(*) FROM 
 -- case: another database
 -- outcome: refused D201 at 1:22
 SELECT COUNT(*) FROM other.main.patients;
+
+-- case: the star of a table that is not in FROM
+-- outcome: refused D201 at 1:30
+SELECT COUNT(*) FROM (SELECT q.* FROM patients p);
+
+-- case: a view misspelt
+-- outcome: refused D201 at 1:22
+SELECT COUNT(*) FROM adlts;
+
+-- case: a view in a schema that has none
+-- outcome: refused D201 at 1:22
+SELECT COUNT(*) FROM sales.adults;

@@ -59,3 +59,34 @@ SELECT patients FROM wards;
 -- case: a column of a schema that is not read
 -- outcome: refused D202 at 1:8
 SELECT sales.patients.ward, COUNT(*) FROM patients GROUP BY 1;
+-- case: nothing to leave out
+-- outcome: refused D202 at 1:41
+SELECT COUNT(*) FROM (SELECT * EXCLUDE (wrad) FROM patients);
+
+-- case: nothing to replace
+-- outcome: refused D202
+SELECT COUNT(*) FROM (SELECT * REPLACE (0 AS agee) FROM patients);
+
+-- case: nothing to rename
+-- outcome: refused D202 at 1:40
+SELECT COUNT(*) FROM (SELECT * RENAME (agee AS years) FROM patients);
+
+-- case: a column of another table left out
+-- outcome: refused D202 at 1:44
+SELECT SUM(cost) FROM (SELECT v.* EXCLUDE (age) FROM patients p JOIN visits v USING (patient_id));
+
+-- case: a star of which nothing is left
+-- outcome: refused D202
+SELECT * EXCLUDE (ward, floor, beds) FROM wards;
+
+-- case: no column in common
+-- outcome: refused D202
+SELECT * FROM wards NATURAL JOIN age_bands;
+
+-- case: a released column that is not there to become a row
+-- outcome: refused D202 at 1:89
+UNPIVOT (SELECT sex, COUNT(*) AS n, SUM(age) AS total FROM patients GROUP BY sex) ON n, totals INTO NAME what VALUE v;
+
+-- case: a column that a view leaves out
+-- outcome: refused D202 at 1:14
+SELECT COUNT(allergies) FROM adults;

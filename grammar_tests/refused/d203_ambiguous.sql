@@ -19,3 +19,15 @@ SELECT COUNT(*) FROM visits v JOIN places l USING (place_id) WHERE kind = 'clini
 -- case: one name twice in a subquery
 -- outcome: refused D203 at 1:12
 SELECT SUM(x) FROM (SELECT patient_id, age AS x, height AS x FROM patients);
+
+-- case: a column both left out and replaced
+-- outcome: refused D203
+SELECT * EXCLUDE (beds) REPLACE (1 AS beds) FROM wards;
+
+-- case: a column replaced that two tables have
+-- outcome: refused D203
+SELECT COUNT(*) FROM (SELECT * REPLACE (1 AS city) FROM patients p JOIN visits v USING (patient_id) JOIN places USING (place_id));
+
+-- case: one value twice in a pivot
+-- outcome: refused D203
+PIVOT patients ON sex IN ('F', 'F') USING SUM(age) GROUP BY ward;

@@ -59,3 +59,7 @@ SELECT COUNT(*) FROM (SELECT patient_id, age FROM patients UNION ALL SELECT pati
 -- case: a pattern from the data
 -- outcome: refused D205 at 1:37
 SELECT COUNT(*) FROM patients WHERE regexp_matches('Oslo', city);
+
+-- case: a private moment in another time zone
+-- outcome: refused D205 at 1:35
+SELECT COUNT(*) FROM visits WHERE seen_at AT TIME ZONE 'Europe/Oslo' > TIMESTAMPTZ '2024-01-01 00:00:00+00';

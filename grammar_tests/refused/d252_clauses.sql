@@ -53,6 +53,58 @@ SELECT COUNT(*) FROM patients p, range(p.age) AS r(i);
 -- outcome: refused D252 at 1:22
 SELECT COUNT(*) FROM range((SELECT age FROM patients WHERE patient_id = 3)) AS r(i);
 
--- case: the unit replaced in a star
--- outcome: refused D252 at 1:46
-SELECT COUNT(*) FROM patients p JOIN (SELECT * REPLACE (place_id AS patient_id) FROM visits) v USING (patient_id);
+-- case: a table made from each row
+-- outcome: refused D252 at 1:50
+SELECT COUNT(*) FROM patients p, LATERAL (SELECT p.age + 1 AS next_age) AS n;
+
+-- case: columns turned into rows
+-- outcome: refused D252
+SELECT SUM(value) FROM (UNPIVOT patients ON age, children INTO NAME name VALUE value);
+
+-- case: a pivot without a list
+-- outcome: refused D252 at 1:19
+PIVOT patients ON city USING COUNT(*) GROUP BY ward;
+
+-- case: a second column of values without a list
+-- outcome: refused D252 at 1:32
+SELECT * FROM (PIVOT visits ON place_id, kind IN ('checkup') USING SUM(cost) GROUP BY urgent);
+
+-- case: a pivot on an expression
+-- outcome: refused D252 at 1:19
+PIVOT patients ON age % 2 IN (0, 1) USING COUNT(*) GROUP BY ward;
+
+-- case: a filter that a pivot would forget
+-- outcome: refused D252 at 1:43
+PIVOT patients ON sex IN ('F', 'M') USING SUM(age) FILTER (WHERE age > 3) GROUP BY ward;
+
+-- case: columns of a private table turned into rows in FROM
+-- outcome: refused D252 at 1:22
+SELECT COUNT(*) FROM patients UNPIVOT (amount FOR what IN (age, income));
+
+-- case: a list made from each row
+-- outcome: refused D252 at 1:42
+SELECT SUM(u.i) FROM patients p, unnest([p.age, p.age]) AS u(i);
+
+-- case: a list of private rows
+-- outcome: refused D252
+SELECT COUNT(*) FROM unnest((SELECT list(age) FROM patients)) AS u(i);
+
+-- case: half of the rows inside
+-- outcome: refused D252 at 1:58
+WITH half AS (SELECT patient_id, age FROM patients LIMIT 50%) SELECT SUM(age) FROM half;
+
+-- case: rows turned into columns that the data names
+-- outcome: refused D252 at 1:19
+PIVOT patients ON city USING COUNT(*);
+
+-- case: the first rows inside in another spelling
+-- outcome: refused D252 at 1:69
+SELECT SUM(age) FROM (SELECT patient_id, age FROM patients ORDER BY age FETCH FIRST 5 ROWS ONLY);
+
+-- case: one group for each unit
+-- outcome: refused D252 at 1:21
+SELECT DISTINCT ON (kind) kind, patient_id, COUNT(*) AS n FROM visits GROUP BY kind, patient_id;
+
+-- case: a public join in parentheses behind another
+-- outcome: refused D252 at 1:42
+SELECT w.ward, t.kind FROM wards w JOIN (places p JOIN tariffs t ON t.kind = p.kind) ON w.floor = p.place_id;

@@ -99,3 +99,7 @@ SELECT "min"(height) FROM patients;
 -- case: per unit, what order decides
 -- outcome: refused D253 at 1:40
 SELECT SUM(c) FROM (SELECT patient_id, first(cost) AS c FROM visits GROUP BY patient_id);
+
+-- case: a column that took the unit's name, counted
+-- outcome: refused D253
+SELECT COUNT(DISTINCT patient_id) FROM (SELECT * REPLACE (place_id AS patient_id) FROM visits);

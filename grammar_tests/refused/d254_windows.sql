@@ -44,6 +44,10 @@ SELECT AVG(m) FROM (SELECT AVG(cost) OVER w AS m FROM visits WINDOW w AS (PARTIT
 -- outcome: refused D254 at 1:30
 SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER () AS patient_id, age FROM patients) GROUP BY age;
 
+-- case: a named window over private rows
+-- outcome: refused D254 at 1:28
+SELECT SUM(x) FROM (SELECT SUM(age) OVER w AS x FROM patients WINDOW w AS (PARTITION BY ward));
+
 -- case: DISTINCT ON something that many share
 -- outcome: refused D254
 SELECT SUM(age) FROM (SELECT DISTINCT ON (ward) ward, age FROM patients ORDER BY ward, age);
@@ -79,3 +83,8 @@ SELECT COUNT(*) FROM (SELECT patient_id, COUNT(DISTINCT kind) OVER (PARTITION BY
 -- case: in WHERE
 -- outcome: refused D254
 SELECT COUNT(*) FROM visits WHERE ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY cost) = 1;
+
+-- case: one visit count for each ward
+-- outcome: refused D254 at 1:21
+SELECT DISTINCT ON (ward) ward, n
+FROM (SELECT patient_id, ward, COUNT(*) AS n FROM visits JOIN patients USING (patient_id) GROUP BY ALL) ORDER BY n;

@@ -79,3 +79,7 @@ SELECT SUM(LEAST(GREATEST(age, 0), 100) / children) FROM patients;
 -- case: a whole number as wide as its type, squared twice
 -- outcome: refused D301 at 1:12
 SELECT SUM(steps::DOUBLE * steps * steps * steps) FROM visits;
+
+-- case: a column without bounds in a view
+-- outcome: refused D301 at 1:18
+SELECT ward, SUM(score) FROM adults GROUP BY ward;

@@ -59,3 +59,16 @@ SELECT COUNT(*) FROM patients p JOIN (SELECT patient_id, COUNT(*) AS n FROM visi
 -- case: the unit changed by arithmetic
 -- outcome: refused D401 at 1:38
 SELECT COUNT(*) FROM patients p JOIN visits v ON p.patient_id = v.patient_id + 1;
+
+-- case: the unit replaced in a star
+-- outcome: refused D401 at 1:46
+SELECT COUNT(*) FROM patients p JOIN (SELECT * REPLACE (place_id AS patient_id) FROM visits) v USING (patient_id);
+
+-- case: two columns that change their names
+-- outcome: refused D401 at 2:14
+SELECT COUNT(*) FROM patients p
+JOIN (SELECT * RENAME (patient_id AS place_id, place_id AS patient_id) FROM visits) v USING (patient_id);
+
+-- case: two views joined on something else
+-- outcome: refused D401 at 1:35
+SELECT COUNT(*) FROM stays s JOIN adults a ON s.ward = a.ward;

@@ -79,3 +79,23 @@ SELECT COUNT(*) FROM visits GROUP BY patient_id;
 -- case: a table by its first word
 -- outcome: refused D402 at 1:1
 FROM patients WHERE smoker;
+
+-- case: rows without their unit
+-- outcome: refused D402 at 1:8
+SELECT * EXCLUDE (patient_id) FROM patients;
+
+-- case: rows with a constant for their unit
+-- outcome: refused D402
+FROM (SELECT * REPLACE (0 AS patient_id) FROM visits);
+
+-- case: the rows of a view
+-- outcome: refused D402 at 1:8
+SELECT ward FROM adults WHERE smoker;
+
+-- case: public rows held against each private one
+-- outcome: refused D402
+SELECT ward FROM wards WHERE beds > ALL (SELECT age FROM patients);
+
+-- case: a number looked up for each row
+-- outcome: refused D402 at 1:62
+SELECT p.ward, (SELECT MAX(beds) FROM wards w WHERE w.beds > p.age) AS beds FROM patients p GROUP BY p.ward;

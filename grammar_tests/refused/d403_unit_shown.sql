@@ -77,3 +77,14 @@ SELECT v.patient_id, SUM(p.age) FROM patients p JOIN visits v ON v.patient_id = 
 -- outcome: refused D403 at 1:8
 SELECT patient_id, n FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
 
+-- case: the unit under another column's name
+-- outcome: refused D403
+SELECT ward, COUNT(*) FROM (SELECT * EXCLUDE (ward) RENAME (visit_id AS ward) FROM visits v JOIN patients USING (patient_id)) GROUP BY ward;
+
+-- case: a pivot for each unit
+-- outcome: refused D403
+PIVOT visits ON kind IN ('checkup', 'surgery') USING SUM(cost) GROUP BY patient_id;
+
+-- case: a view with a row for each unit
+-- outcome: refused D403
+SELECT * FROM spending;

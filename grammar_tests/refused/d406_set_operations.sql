@@ -36,6 +36,14 @@ SELECT SUM(age) FROM (SELECT patient_id, age FROM patients UNION ALL VALUES (1, 
 -- outcome: refused D406 at 1:79
 SELECT COUNT(*) FROM (SELECT ward, age FROM patients UNION ALL BY NAME SELECT ward, floor AS age FROM wards);
 
+-- case: a column that took the unit's name, united
+-- outcome: refused D406
+SELECT SUM(n) FROM (
+    SELECT patient_id, 1 AS n FROM visits
+    UNION ALL
+    SELECT patient_id, 1 FROM (SELECT * REPLACE (place_id AS patient_id) FROM visits)
+);
+
 -- case: INTERSECT without the unit
 -- outcome: refused D406
 SELECT COUNT(*) FROM (SELECT kind FROM visits INTERSECT SELECT ward FROM patients);
