@@ -261,6 +261,8 @@ class Lifts:
         if isinstance(rows, Private):
             if isinstance(ownership_of(rows.relation), Owned):
                 self._refuse(span)
+            if len(rows.scope.starred) != 1:
+                raise refuse("D205", "a scalar subquery has one column", span, help="select one expression")
             self._join(JoinKind.LEFT, rows.relation, [], span)
             [only] = rows.scope.starred
             return replace(only.scalar, span=span)
@@ -347,7 +349,8 @@ class Lifts:
             .distinct()
         )
         bound = self.ctx.query(whole, self.env)
-        assert isinstance(bound, Private)
+        if not isinstance(bound, Private):
+            self._refuse(self.ctx.span(node))
         return bound
 
     def _probe(self, inner: exp.Select) -> tuple[Joined, Scalars]:
@@ -411,7 +414,15 @@ def probe(
         scope,
         facts,
     )
-    joined = froms.joined(inner, froms.items(inner))
+    items = froms.items(inner)
+    if not items:
+        raise refuse(
+            "D255",
+            "this subquery reads no table",
+            ctx.span(inner),
+            help="write its expression without SELECT",
+        )
+    joined = froms.joined(inner, items)
     if joined.kept is not None:
         froms.refuse_kept(joined.kept)
     within = Lifts(ctx, env, joined.relation, joined.scope, around=facts)
