@@ -231,7 +231,8 @@ class Lifts:
         """IN inside an expression, where it has two values: neither side is ever NULL."""
         span = self.ctx.span(node)
         test = _membership(node, negated=False)
-        assert test is not None
+        if test is None:
+            self._refuse(span)
         rows = self._uncorrelated(test.query)
         if isinstance(rows, list):
             return scalars.listed(node, test.subjects[0], rows)
