@@ -232,7 +232,8 @@ class Lifts:
         """IN inside an expression, where it has two values: neither side is ever NULL."""
         span = self.ctx.span(node)
         test = _membership(node, negated=False)
-        assert test is not None
+        if test is None:
+            self._refuse(span)
         rows = self._uncorrelated(test.query)
         if isinstance(rows, list):
             return scalars.listed(node, test.subjects[0], rows)
@@ -262,6 +263,8 @@ class Lifts:
         if isinstance(rows, Private):
             if isinstance(ownership_of(rows.relation), Owned):
                 self._refuse(span)
+            if len(rows.scope.starred) != 1:
+                raise refuse("D205", "a scalar subquery has one column", span, help="select one expression")
             self._join(JoinKind.LEFT, rows.relation, [], span)
             [only] = rows.scope.starred
             return replace(only.scalar, span=span)
@@ -405,7 +408,15 @@ def probe(
         scope,
         facts,
     )
-    joined = froms.joined(inner, froms.items(inner))
+    items = froms.items(inner)
+    if not items:
+        raise refuse(
+            "D255",
+            "this subquery reads no table",
+            ctx.span(inner),
+            help="write its expression without SELECT",
+        )
+    joined = froms.joined(inner, items)
     if joined.kept is not None:
         froms.refuse_kept(joined.kept)
     within = Lifts(ctx, env, joined.relation, joined.scope, around=facts)
