@@ -21,7 +21,7 @@ SELECT COUNT(*) FROM visits v JOIN places l USING (place_id) WHERE kind = 'clini
 SELECT SUM(x) FROM (SELECT patient_id, age AS x, height AS x FROM patients);
 
 -- case: a column both left out and replaced
--- outcome: refused D203
+-- outcome: refused D101
 SELECT * EXCLUDE (beds) REPLACE (1 AS beds) FROM wards;
 
 -- case: a column replaced that two tables have
