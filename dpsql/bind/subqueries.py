@@ -38,9 +38,20 @@ def evaluated(ctx: Context, bound: Open, span: Span | None) -> tuple[list[Type],
             help=f"keep it under {FAN_OUT:,} rows, or join with a public table on its declared key",
         )
     types = [type_named(each) for each in spelled]
-    if any(each.kind in (Kind.OPAQUE, Kind.INTERVAL) for each in types):
-        raise refuse("D205", "a column of this public part is of no plain type", span, help="cast it")
+    _refuse_opaque(types, span)
     return types, rows
+
+
+def _refuse_opaque(types: list[Type], span: Span | None) -> None:
+    """What is handed down to private rows is numbers, text, dates and the like."""
+    for each in types:
+        if each.kind in (Kind.OPAQUE, Kind.INTERVAL):
+            raise refuse(
+                "D205",
+                f"{each.sql} values are not handed down to private rows",
+                span,
+                help="leave the column out, or CAST it to text or a number",
+            )
 
 
 def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = None) -> Private:
@@ -78,6 +89,7 @@ def awaited_rows(
             help="aggregate it: (SELECT MAX(n) ...); or add ORDER BY ... LIMIT 1",
         )
     types = [type_named(each) for each in ctx.describe(post.sql, post.tables, measures)]
+    _refuse_opaque(types, span)
     columns = tuple(
         ScanColumn(ctx.fresh(name), own.sql, Fact(own))
         for name, own in zip(bound.columns, types, strict=True)

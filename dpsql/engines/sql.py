@@ -101,7 +101,9 @@ def _join(join: Join) -> str:
         return quote(lent.same if lent is not None and name == lent.unit else name)
 
     printed = [sql_of(part, facts.__getitem__, spelled) for part in parts]
-    extra = "" if lent is None else f", {quote(lent.same)} AS {quote(lent.unit)}"
+    extra = ""
+    if lent is not None and not join.kind.one_sided:
+        extra = f", {quote(lent.same)} AS {quote(lent.unit)}"
     if join.unit is not None:
         units = (scalar_sql(Ref(_unit(side)), side) for side in (join.left, join.right))
         same = ", ".join(f"CAST({each} AS {join.unit.fact.type.sql})" for each in units)
@@ -127,9 +129,10 @@ class _Lent:
 
 
 def _lent(join: Join) -> _Lent | None:
-    if join.kind is not JoinKind.INNER or join.condition is None:
+    if join.condition is None or not (join.kind is JoinKind.INNER or join.kind.one_sided):
         return None
-    for left, borrower, lender in ((True, join.left, join.right), (False, join.right, join.left)):
+    sides = ((False, join.right, join.left), (True, join.left, join.right))
+    for left, borrower, lender in sides[:1] if join.kind.one_sided else sides[::-1]:
         inner = borrower
         touched: frozenset[str] = frozenset()
         while isinstance(inner, Filter):
