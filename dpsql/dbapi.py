@@ -170,20 +170,14 @@ class Connection:
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
     ) -> Explanation:
         """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
-        from dpsql.explain import explain
-        from dpsql.pipeline import planned
-        from dpsql.post.stages import types_of_stages
+        from dpsql.pipeline import explained, planned
 
         session = self._open()
         source, values = Source(_text(sql)), _values(parameters)
-
-        def explained() -> Explanation:
-            plan = planned(session, source, values, session.terms(epsilon))
-            types_of_stages(plan.stages, session.sealed)
-            return explain(plan, session.known, session.policy.unit.name, session.engine.measure_sql)
-
         with self._lock:
-            return _guarded(explained)
+            return _guarded(
+                lambda: explained(session, planned(session, source, values, session.terms(epsilon)))
+            )
 
     @property
     def budget(self) -> Balance:
@@ -351,6 +345,10 @@ def _guarded(step: Callable[[], T]) -> T:
         return step()
     except Error as error:
         failure = error
+    except RecursionError:  # told by the query's shape alone
+        failure = refuse(
+            "D103", "the query is nested too deeply", help="split it, and write long chains of OR as IN (...)"
+        )
     except Exception as error:  # a bug of ours: its words may hold data
         failure = InternalError(
             "D901",

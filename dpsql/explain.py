@@ -46,7 +46,8 @@ def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned],
         "columns": [_column(finish, each, known) for finish in each.measure.finishes],
         "keys": list(each.measure.titles),
         "key_rule": _rule(each, unit),
-        "rows_per_unit": owned.rows,
+        "rows_per_unit": each.rows,
+        "rows_per_unit_from": each.rows_from,
         "rows_proved": owned.at_most,
         "relies_on": relies_on(each.measure.relation),
         "bounded_by": _bounded(each, unit),
@@ -198,7 +199,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
     ]
     if measure["rows_proved"] is None:
         lines.append(
-            f"  clip bias   a {unit} with more than about {rows} rows is scaled down; margins do not show it"
+            f"  clip bias   a {unit} with more than about {rows} rows is scaled down; margins do not show it "
+            f"({measure['rows_per_unit_from']})"
         )
     for each in measure["relies_on"]:
         lines.append(f"  relies on   {each} (declared, and verified for this version of the data)")

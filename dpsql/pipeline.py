@@ -20,11 +20,15 @@ from typing import Protocol
 from dpsql.accounting.entries import Stored
 from dpsql.bind.split import bind
 from dpsql.engines import Engine
+from dpsql.errors import Error
+from dpsql.explain import explain
 from dpsql.ir.column import Value
+from dpsql.ir.explanation import Explanation
+from dpsql.ir.options import Option
 from dpsql.ir.plan import Plan, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import Answer, ExactTable, ReleasedTable
-from dpsql.parse.parse import parse
+from dpsql.parse.parse import Query, parse
 from dpsql.plan.plan import Terms, plan
 from dpsql.policy.catalogue import Known
 from dpsql.post.sealed import Sealed
@@ -48,6 +52,10 @@ class Office(Protocol):
         """The price of one query under the owner's rules, or D502, D503."""
         ...
 
+    def said(self, terms: Terms, price: Option) -> Terms:
+        """The same with the price that the query itself says, or D502, D503."""
+        ...
+
     def pay(self, planned: Plan) -> Stored:
         """A durable debit, or the one that was made for the very same measures before."""
         ...
@@ -61,15 +69,30 @@ class Office(Protocol):
 
 def planned(office: Office, source: Source, parameters: Sequence[Value], terms: Terms) -> Plan:
     """Text -> Plan. Reads no private row and costs nothing."""
-    query = parse(source, parameters, datetime.datetime.now(datetime.UTC))
+    return _planned(office, _parsed(source, parameters), terms)
+
+
+def _parsed(source: Source, parameters: Sequence[Value]) -> Query:
+    return parse(source, parameters, datetime.datetime.now(datetime.UTC))
+
+
+def _planned(office: Office, query: Query, terms: Terms) -> Plan:
+    if query.epsilon is not None:
+        try:
+            terms = office.said(terms, query.epsilon)
+        except Error as error:
+            raise error.within(query.source.text, query.source.name) from None
     split = bind(query, office.known, office.sealed.public, office.sealed.check)
     split = rewrite(split, office.known)
     return plan(split, office.known, terms, office.engine.values)
 
 
 def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Answer:
-    """Text -> Answer."""
-    what = planned(office, source, parameters, office.terms(epsilon))
+    """Text -> Answer. Of an EXPLAIN it is the explanation, line by line."""
+    query, terms = _parsed(source, parameters), office.terms(epsilon)
+    what = _planned(office, query, terms)
+    if query.explained:
+        return _told(office, explained(office, what))
     measures = [each for stage in what.stages for each in stage.measures]
     types = types_of_stages(what.stages, office.sealed)
     if not what.events:
@@ -85,6 +108,18 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
     tables = from_bytes(stored, [len(each.measure.statistics) for each in measures])
     cost = 0.0 if repeated and not receipt.joined else what.epsilon
     return _post(office, what, tables, types, cost, repeated)
+
+
+def explained(office: Office, what: Plan) -> Explanation:
+    """What a plan would release. Reads no row and costs nothing."""
+    types_of_stages(what.stages, office.sealed)
+    return explain(what, office.known, office.known.unit, office.engine.measure_sql)
+
+
+def _told(office: Office, explanation: Explanation) -> Answer:
+    rows: list[tuple[object, ...]] = [(line,) for line in str(explanation).split("\n")]
+    margins: list[tuple[float | None, ...]] = [(None,)] * len(rows)
+    return Answer(("explain",), ("VARCHAR",), rows, margins, 0.0, office.remaining(), False, "")
 
 
 def _released(office: Office, what: Plan) -> list[ReleasedTable]:

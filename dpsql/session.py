@@ -20,8 +20,9 @@ from dpsql.engines import Engine
 from dpsql.engines.duckdb import open_database
 from dpsql.errors import Error, refuse
 from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
+from dpsql.ir.options import Option
 from dpsql.ir.plan import Plan
-from dpsql.ir.source import Source
+from dpsql.ir.source import Source, Span
 from dpsql.parse.parse import parse
 from dpsql.plan.plan import Terms, plan
 from dpsql.policy.catalogue import Key, Known
@@ -167,12 +168,28 @@ class Session:
     # ---- the till ----------------------------------------------------------------------------------
 
     def terms(self, epsilon: float | None) -> Terms:
+        price = self.policy.query.epsilon if epsilon is None else epsilon
+        return self._terms(price, epsilon is not None, None)
+
+    def said(self, terms: Terms, price: Option) -> Terms:
+        """The price that a query says in its OPTIONS; a call may say it too, but not another."""
+        if terms.given and price.value != terms.epsilon:
+            raise refuse(
+                "D503",
+                f"the call says epsilon {terms.epsilon:g}, and the query another",
+                price.span,
+                help="say it in one place",
+            )
+        assert isinstance(price.value, int | float)
+        return self._terms(price.value, terms.given, price.span)
+
+    def _terms(self, price: float, given: bool, span: Span | None) -> Terms:
         rule = self.policy.query
-        price = rule.epsilon if epsilon is None else epsilon
         if type(price) not in (int, float) or not 0 < price <= sys.float_info.max:
             raise refuse(
                 "D503",
                 "a price must be a finite positive number",
+                span,
                 label=f"this one is a {type(price).__name__}"
                 if type(price) not in (int, float)
                 else "this one is not",
@@ -182,10 +199,11 @@ class Session:
             raise refuse(
                 "D502",
                 f"the price {price:g} is above the ceiling of {rule.max_epsilon:g} for one query",
+                span,
                 label=f"max_epsilon in {self.policy.name}",
                 help=f"ask with an epsilon of at most {rule.max_epsilon:g}",
             )
-        return Terms(self.accountant, self.budget, float(price))
+        return Terms(self.accountant, self.budget, float(price), given)
 
     def price(self, planned: Plan) -> Spent:
         """What the plan's events cost in the ledger's units."""

@@ -12,6 +12,7 @@ alone, from one.
     oracle    no-meaning (reason): the answer differs from plain DuckDB by design
     epsilon   the price of the query, where it is not the policy's default
     policy    the policy file, where it is not world.toml
+    plain     the query as plain DuckDB reads it, on one line, where it does not know our clause
     measure   a line of the plan in short form, written by ``pytest --write``
 """
 
@@ -30,7 +31,7 @@ WORLDS = {
     "empty": ("schema.sql",),  # no private row at all
 }
 
-_KEYS = ("outcome", "oracle", "epsilon", "policy", "measure")
+_KEYS = ("outcome", "oracle", "epsilon", "policy", "plain", "measure")
 _HEADER = re.compile(r"-- (\w+): *(.*?) *")
 _OUTCOME = re.compile(r"(accepted)|refused (D\d{3})(?: at (\d+):(\d+))?")
 
@@ -61,6 +62,11 @@ class Case:
     @property
     def epsilon(self) -> float | None:
         return float(self.options["epsilon"]) if "epsilon" in self.options else None
+
+    @property
+    def plain(self) -> str:
+        """What plain DuckDB is asked in its place."""
+        return self.options.get("plain", self.sql)
 
     @property
     def has_meaning(self) -> bool:

@@ -59,14 +59,14 @@ def test_meaning(case: Case, worlds: Worlds) -> None:
     """Without noise, on data in bounds, the answer is plain DuckDB's."""
     db = worlds.connections["calm", case.policy.name]
     ours = without_noise(db, case.sql, case.epsilon or 1.0)
-    plain = worlds.plain.execute(case.sql).fetchall()
+    plain = worlds.plain.execute(case.plain).fetchall()
     plan = plan_of(db._open(), case.sql, case.epsilon or 1.0)
     measures = [each for stage in plan.stages for each in stage.measures]
     public = any(each.keys and isinstance(each.rule, PublicKeys) for each in measures)
     assert meaning(ours, plain, coarseness(plan) * 300, public) == []
 
 
-@pytest.mark.parametrize("case", ACCEPTED, ids=ids)
+@pytest.mark.parametrize("case", [case for case in ACCEPTED if case.plain == case.sql], ids=ids)
 def test_stability(case: Case, worlds: Worlds) -> None:
     """Printing and binding again gives the same relations and the same SQL above them."""
     session = worlds.connections["calm", case.policy.name]._open()

@@ -86,6 +86,6 @@ def test_accepted_queries_run_in_plain_duckdb() -> None:
         database.execute(script("calm"))
         for case in ACCEPTED:
             try:
-                database.execute(case.sql).fetchall()
+                database.execute(case.plain).fetchall()
             except duckdb.Error as error:
                 pytest.fail(f"{case.id}: {error}")

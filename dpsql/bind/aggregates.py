@@ -59,7 +59,7 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         argument = argument.expressions[0]
     if has_aggregate(argument):
         raise refuse("D253", "an aggregate inside an aggregate", ctx.span(outer), help="use a subquery")
-    if argument is None and function != "count":
+    if (argument is None or isinstance(argument, exp.Star)) and function != "count":
         raise refuse("D205", f"{function.upper()} needs an argument", ctx.span(outer), help="name a column")
     star = isinstance(argument, exp.Star) or argument is None
     scalar = None if star else scalars.bind(argument)

@@ -16,14 +16,17 @@ class Fresh:
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = {name.casefold() for name in taken}
+        self._numbers: dict[str, int] = {}
 
     def __call__(self, base: str) -> str:
         base = "".join(char for char in base if char.isprintable()).strip() or "column"
-        name, number = base, 1
+        folded = base.casefold()
+        name, number = base, self._numbers.get(folded, 1)
         while name.casefold() in self._taken:
             number += 1
             name = f"{base}_{number}"
         self._taken.add(name.casefold())
+        self._numbers[folded] = number
         return name
 
 

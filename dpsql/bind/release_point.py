@@ -10,8 +10,9 @@ from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.aggregates import aggregate, refuse_distinct
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.lifts import Lifts
+from dpsql.bind.options import clip_of
 from dpsql.bind.outputs import output_name, unaliased
-from dpsql.bind.released import Released, margin
+from dpsql.bind.released import Released
 from dpsql.bind.rows import groupable
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Open
@@ -79,7 +80,7 @@ def release_point(
         select.set("distinct", turner._children(clause))
     margins: list[str | None] = []
     for each in list(select.expressions):
-        half = None if distinct else margin(each, name, turner.calls)
+        half = None if distinct else turner.margin(each)
         margins.append(None if half is None else ctx.fresh("margin"))
         if half is not None:
             select.append("expressions", exp.alias_(half, margins[-1], quoted=True))
@@ -91,6 +92,7 @@ def release_point(
             tuple(turner.calls),
             ctx.span(node.args.get("group")) or ctx.span(node),
             titles=tuple(output_name(written) for written, _ in keys),
+            clip=clip_of(ctx, node, source),
         )
     )
     return Open(select, tuple(columns), tuple(margins), released=True)

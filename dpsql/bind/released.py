@@ -38,6 +38,10 @@ _ARITHMETIC = (
 )
 
 
+MOST_MOVED = 4_000
+"""Columns times nodes of all outputs whose half-width is reckoned by moving each column."""
+
+
 def quoted(name: str, table: str = "") -> exp.Column:
     return exp.column(
         exp.to_identifier(name, quoted=True), exp.to_identifier(table, quoted=True) if table else None
@@ -63,6 +67,7 @@ class Released:
         self._kinds = {type(_bare(written)) for written, _ in keys}
         self._aggregate, self._subquery, self._fresh = aggregate, subquery, fresh
         self.calls: list[AggregateCall] = []
+        self._room = MOST_MOVED
         self.aliases: set[str] = set()
 
     def turn(self, node: exp.Expr) -> exp.Expr:
@@ -96,6 +101,14 @@ class Released:
             if each.table.casefold() in outer:
                 each.replace(self.turn(each))
         return tree
+
+    def margin(self, turned: exp.Expr) -> exp.Expr | None:
+        """The half-width of an output, while the select list has room for such arithmetic."""
+        columns = {each.name for each in turned.find_all(exp.Column)}
+        self._room -= (
+            len(columns) * sum(1 for _ in turned.walk()) if not isinstance(_bare(turned), exp.Column) else 0
+        )
+        return margin(turned, self.name, self.calls) if self._room >= 0 else None
 
     def _children(self, node: exp.Expr) -> exp.Expr:
         turned = node.copy()

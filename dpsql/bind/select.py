@@ -16,6 +16,7 @@ from dpsql.bind.names import Scope
 from dpsql.bind.opened import (
     open_select,
 )
+from dpsql.bind.options import refuse_clip
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.per_unit import per_unit
 from dpsql.bind.release_point import release_point
@@ -55,6 +56,7 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
                 ctx.span(nested.node),
                 help="join the tables one after the other, or name the parentheses: (a JOIN b ...) AS t",
             )
+        refuse_clip(ctx, node, None)
         aliases = frozenset(item.alias.casefold() for item in items)
         tied = partial(tied_release, ctx, env, items)
         subqueries = bound_subqueries(ctx, env, aliases, tied)
@@ -99,6 +101,7 @@ def private_select(ctx: Context, node: exp.Select, source: Lifts, env: Mapping[s
         has_aggregate(each) for each in (*items, *(c for c in clauses if c is not None))
     )
     if not grouped and (distinct is None or distinct.args.get("on")):
+        refuse_clip(ctx, node, source)
         return projected_rows(ctx, node, source, items, scalars)
     owned = ownership_of(source.relation)
     assert isinstance(owned, Owned)
@@ -106,6 +109,7 @@ def private_select(ctx: Context, node: exp.Select, source: Lifts, env: Mapping[s
         keys = [(each, named_key(ctx, each, scalars.bind(each))) for each in items]
     if any(isinstance(each.scalar, Ref) and each.scalar.name in owned.units for _, each in keys):
         refuse_distinct_on(ctx, distinct)
+        refuse_clip(ctx, node, source)
         return per_unit(ctx, node, source, items, keys, scalars)
     return release_point(ctx, node, source, items, keys, scalars, env, only_keys=not grouped)
 

@@ -23,6 +23,7 @@ from dpsql.bind.views import views_of
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.functions import Unfit
 from dpsql.ir.plan import Post, Split, Stage
 from dpsql.ir.relation import Aggregate, Filter, Project, awaits
 from dpsql.parse.parse import Query
@@ -41,6 +42,10 @@ def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> 
         return _split(ctx, query, views)
     except Error as error:
         raise error.within(source.text, source.name) from None
+    except Unfit as unfit:  # a constant that is read outside any expression
+        remedy = unfit.help or "write a plain constant"
+        refusal = refuse(unfit.code, unfit.title, unfit.span, help=remedy)
+        raise refusal.within(source.text, source.name) from None
 
 
 def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
@@ -51,7 +56,7 @@ def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
     outputs = (*bound.columns, *hidden)
     margins = (None if name is None else outputs.index(name, len(bound.columns)) for name in bound.margins)
     post = printed(ctx, bound.tree, bound.columns, tuple(margins))
-    return Split(query.source, _stages(ctx, post))
+    return Split(query.source, _stages(ctx, post), query.delta)
 
 
 def _stages(ctx: Context, post: Post) -> tuple[Stage, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import assert_never
 
 from dpsql.ir.relation import (
@@ -24,7 +25,10 @@ Origin = tuple[str, str]
 
 def origins_of(relation: Relation, scalar: Scalar) -> frozenset[Origin]:
     """The declared columns that a scalar over this relation reads, however many names lie between."""
-    known = _origins(relation)
+    return _of(scalar, _origins(relation))
+
+
+def _of(scalar: Scalar, known: Mapping[str, frozenset[Origin]]) -> frozenset[Origin]:
     return frozenset(origin for name in refs(scalar) for origin in known.get(name, ()))
 
 
@@ -40,14 +44,16 @@ def _origins(relation: Relation) -> dict[str, frozenset[Origin]]:
         case Filter(source, _):
             return _origins(source)
         case Project(source, columns):
-            return {each.name: origins_of(source, each.scalar) for each in columns}
+            below = _origins(source)
+            return {each.name: _of(each.scalar, below) for each in columns}
         case Join(kind, left, right, unit=unit):
             found = _origins(left) if kind.one_sided else _origins(left) | _origins(right)
             return found if unit is None else found | {unit.name: frozenset()}
         case Aggregate(source, keys, calls):
-            found = {each.name: origins_of(source, each.scalar) for each in keys}
+            below = _origins(source)
+            found = {each.name: _of(each.scalar, below) for each in keys}
             for call in calls:
-                found[call.name] = frozenset() if call.argument is None else origins_of(source, call.argument)
+                found[call.name] = frozenset() if call.argument is None else _of(call.argument, below)
             return found
         case Union(left, right):
             theirs = _origins(right)

@@ -117,7 +117,7 @@ def common_type(arguments: Sequence[Argument]) -> Type:
     found: Type = NULL
     constants = [each for each in arguments if adapts(each.literal)]
     for each in arguments:
-        if each not in constants:
+        if not adapts(each.literal):
             found = _both(found, each.type)
     for each in constants:
         if found.kind is not Kind.INTEGER or not holds(found, range_of(each.fact)):

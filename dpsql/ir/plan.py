@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from dpsql.ir.column import Column, Type, Value, unique
 from dpsql.ir.event import Event, ThresholdEvent
+from dpsql.ir.options import Option
 from dpsql.ir.relation import AggregateCall, Awaited, Named, Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Source, Span
@@ -72,7 +73,8 @@ class Measure:
 
     ``name`` is the released table that the Post reads. bind fills the first four fields, rewrite the
     others; ``units`` is the position of the hidden count of units that decides which groups show.
-    ``titles`` are the keys' names as the analyst knows them.
+    ``titles`` are the keys' names as the analyst knows them. ``clip`` is what the query says of where
+    clipping starts.
     """
 
     name: str
@@ -85,6 +87,7 @@ class Measure:
     finishes: tuple[Finish, ...] = ()
     units: int | None = None
     titles: tuple[str, ...] = ()
+    clip: Option | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +123,7 @@ class Split:
 
     source: Source
     stages: tuple[Stage, ...]
+    delta: Option | None = None
 
 
 class Norm(Enum):
@@ -181,6 +185,7 @@ class Planned:
     """A measure, how it is bounded, noised, shown and finished.
 
     ``groups`` is the number of groups beyond which a unit is left out, where the threshold needs one.
+    ``rows`` is where clipping starts, and ``rows_from`` who says so.
     """
 
     measure: Measure
@@ -189,6 +194,8 @@ class Planned:
     shape: Shape
     noise: Noise
     groups: int | None = None
+    rows: int | None = None
+    rows_from: str = ""
 
     @property
     def events(self) -> tuple[Event, ...]:

@@ -21,6 +21,7 @@ from dpsql.parse.vocabulary import FUNCTIONS, UNVETTED
 
 MAX_TEXT = 100_000
 MAX_DEPTH = 200
+MAX_NODES = 5_000
 
 QUERIES = (exp.Select, exp.SetOperation, exp.Subquery, exp.Values, exp.Pivot)
 
@@ -121,15 +122,37 @@ _REMEDIES: dict[str, str] = {
     "Collate": "compare lower(x), or cast",
     "Lambda": "write the expression without a lambda",
     "Columns": "write the columns out: SUM(a), SUM(b)",
-    "Star": "write the columns out",
 }
 
 
 def check_tree(tree: exp.Expr, text: str) -> None:
     """Refuse the first node that is not on the list."""
+    schemas = {"", "main", *(each.db.casefold() for each in tree.find_all(exp.Table))}
     for node in tree.walk():
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier | exp.Star):
             raise refuse("D105", "this name is not a plain column", span_of(node, text), help="name a column")
+        if isinstance(node, exp.Column) and (node.catalog or node.db.casefold() not in schemas):
+            raise refuse(
+                "D202",
+                f"there is no schema {node.db} here",
+                span_of(node, text),
+                help="name the column as table.column",
+            )
+        if isinstance(node, exp.Star) and _stray_star(node):
+            raise refuse(
+                "D105",
+                "a star does not stand here",
+                span_of(node, text) or span_of(node.parent or node, text),
+                help="write SELECT *, t.* or COUNT(*), or write the columns out",
+            )
+        bound = isinstance(node.parent, exp.Binary | exp.Unary | exp.Between | exp.In)
+        if isinstance(node, exp.BitwiseNot) and bound and not isinstance(node.parent, exp.Paren):
+            raise refuse(  # ~1 - 3 is ~(1 - 3) to DuckDB, and (~1) - 3 to our parser
+                "D105",
+                "~ beside another operator is not answered",
+                span_of(node, text),
+                help="put it into parentheses: (~x) - 3",
+            )
         if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
             raise unknown_function(type(node).sql_name().lower(), span_of(node, text))
         if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX) or _misplaced(node):
@@ -147,17 +170,18 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             raise unknown_function(node.name, span_of(node, text))
 
 
-def _misplaced(node: exp.Expr) -> bool:
-    """A star that is neither an item of a select list nor all of what COUNT counts; a LATERAL or the
-
-    PIVOT of a table elsewhere than in FROM.
-    """
+def _stray_star(node: exp.Star) -> bool:
+    """A star that is neither an item of a select list nor all of what COUNT counts."""
     parent = node.parent
-    if isinstance(node, exp.Star):
-        if isinstance(parent, exp.Column):
-            return not isinstance(parent.parent, exp.Select)
-        counted = isinstance(parent, exp.Count) and not any(node.args.values())
-        return not isinstance(parent, exp.Select) and not counted
+    if isinstance(parent, exp.Column):
+        return not isinstance(parent.parent, exp.Select)
+    counted = isinstance(parent, exp.Count) and not any(node.args.values())
+    return not isinstance(parent, exp.Select | exp.Columns) and not counted
+
+
+def _misplaced(node: exp.Expr) -> bool:
+    """A LATERAL, unnest or PIVOT of a table elsewhere than in FROM."""
+    parent = node.parent
     if isinstance(node, exp.Lateral | exp.Unnest):
         return not isinstance(parent, exp.Join | exp.From)
     if isinstance(node, exp.Pivot) and node.arg_key == "pivots":
@@ -192,6 +216,17 @@ def unknown_function(name: str, span: Span | None) -> Error:
         span,
         help=f"did you mean {close[0]}?" if close else "use a plain function of SQL",
     )
+
+
+def check_size(tree: exp.Expr) -> None:
+    """Refuse what would take long to plan: a thousand sums in one query, or two thousand CTEs."""
+    plain = (exp.Literal, exp.Identifier, exp.Tuple)  # lists of values have a limit of their own
+    if sum(not isinstance(node, plain) for node in tree.walk()) > MAX_NODES:
+        raise refuse(
+            "D103",
+            f"the query is made of more than {MAX_NODES:,} columns and calls",
+            help="ask several smaller queries",
+        )
 
 
 def check_depth(tree: exp.Expr) -> None:

@@ -14,9 +14,15 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
+from dpsql.ir.options import Option
 from dpsql.ir.source import Source, Span
-from dpsql.parse.allowed import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_tree
+from dpsql.parse.allowed import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_size, check_tree
+from dpsql.parse.clause import agreed, hang, take_clauses
+from dpsql.parse.grammar import check_grammar
 from dpsql.parse.options import fill, number_marks
+from dpsql.parse.spellings import clamped, take_spellings
+from dpsql.parse.statement import check_explained, without_explain
+from dpsql.parse.written import written
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings repeat the analyst's text
 
@@ -25,31 +31,45 @@ _TOO_DEEP = "write long chains of OR as IN (...), and split the query into CTEs"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """One checked statement: a SELECT, a set operation, or VALUES. Its tree holds no parameters."""
+    """One checked statement: a SELECT, a set operation, or VALUES. Its tree holds no parameters.
+
+    ``epsilon`` and ``delta`` are what its clauses say of the price; the other options hang on their SELECT.
+    ``explained`` says that EXPLAIN stood before it: what it would release is told, and nothing is run.
+    """
 
     source: Source
     tree: exp.Expr
     now: datetime.datetime
+    epsilon: Option | None = None
+    delta: Option | None = None
+    explained: bool = False
 
 
 def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
     """Read a text, or refuse it with D1xx."""
     try:
-        return Query(source, _parse(source.text, parameters, now), now)
+        return _parse(source, parameters, now)
     except Error as error:
         raise error.within(source.text, source.name) from None
     except RecursionError:
         raise refuse("D103", "the query is nested too deeply", help=_TOO_DEEP) from None
 
 
-def _parse(text: str, parameters: Sequence[Value], now: datetime.datetime) -> exp.Expr:
+def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
+    text = source.text
     if len(text) > MAX_TEXT:
         raise refuse("D103", f"the text is longer than {MAX_TEXT:,} characters", help="split it")
     tokens = _tokens(text)
+    bare = without_explain(text, tokens[0] if tokens else None)
+    if bare is not None:
+        text, tokens = bare, _tokens(bare)
+        check_explained(tokens)
     _check_parentheses(tokens)
-    numbered = number_marks(tokens, parameters)
+    whole = written(text, number_marks(tokens, parameters))
+    whole, clauses = take_clauses(whole, parameters)
+    whole, clamps = take_spellings(whole, parameters)
     try:
-        statements = Dialect.get_or_raise("duckdb").parser().parse(numbered, text)
+        statements = Dialect.get_or_raise("duckdb").parser().parse(whole.tokens, text)
     except ParseError as error:
         raise _unreadable(error, text) from None
     except RecursionError:
@@ -76,9 +96,13 @@ def _parse(text: str, parameters: Sequence[Value], now: datetime.datetime) -> ex
             help="write a SELECT; dpsql never changes or describes the data",
         )
     check_depth(tree)
-    tree = fill(tree, parameters, now)
+    check_size(tree)
+    hang(tree, whole.mark, clauses)
+    tree = clamped(fill(tree, parameters, now), whole.mark, clamps)
     check_tree(tree, text)
-    return tree
+    check_grammar(whole.plain)
+    price = agreed(clauses, "epsilon"), agreed(clauses, "delta")
+    return Query(source, tree, now, *price, bare is not None)
 
 
 def _tokens(text: str) -> list[Token]:

@@ -13,13 +13,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.accounting import Accountant, Allowance, Budget
+from dpsql.accounting import DELTA_UNIT, Accountant, Allowance, Budget
 from dpsql.errors import Error, refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.literals import as_own
 from dpsql.ir.column import Categories, Column, Domain, Listed, Type, Value, unique
 from dpsql.ir.event import ThresholdEvent
+from dpsql.ir.options import Option
 from dpsql.ir.plan import (
     KeyRule,
     Measure,
@@ -56,6 +57,7 @@ class Terms:
     accountant: Accountant
     budget: Budget
     epsilon: float
+    given: bool = False  # by the call
 
 
 def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
@@ -73,10 +75,35 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
             )
             for stage in split.stages
         )
+        if split.delta is not None:
+            _check_delta(split.delta, stages, terms)
     except Error as error:
         raise error.within(split.source.text, split.source.name) from None
     digest = _digest(stages, terms)
     return Plan(split.source, stages, terms.epsilon if measures else 0.0, terms.accountant.name, digest)
+
+
+def _check_delta(said: Option, stages: tuple[PlannedStage, ...], terms: Terms) -> None:
+    """A query's delta is a ceiling: on what its plan takes of the policy's, and below the policy's own."""
+    assert isinstance(said.value, int | float)
+    if not 0 <= said.value <= terms.budget.delta:
+        raise refuse(
+            "D502" if said.value > 0 else "D503",
+            f"delta lies between 0 and the policy's {terms.budget.delta:g}",
+            said.span,
+            label="the policy's delta is all that the owner gives, over all queries together",
+            help="leave it out: a query takes a small part of the policy's delta",
+        )
+    events = tuple(e for stage in stages for each in stage.measures for e in each.events)
+    taken = terms.accountant.charge(events).delta
+    if taken > said.value * DELTA_UNIT:
+        raise refuse(
+            "D304",
+            f"this query takes a delta of {taken / DELTA_UNIT:g}",
+            said.span,
+            label="more than it says; the accountant sets it, and no group could be shown with less",
+            help="leave delta out, or group by columns with declared values, which needs none",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +125,7 @@ class _Planner:
         self.columns = tuple(Column(key.name, fact_of(key.scalar, facts)) for key in measure.keys)
         self.lists = public_keys(measure, known)
         self.one_group = all(refs(key.scalar) <= owned.settled for key in measure.keys)
+        self.rows, self.rows_from = self._rows()
         self.allowance = terms.accountant.allowance(
             terms.epsilon, terms.budget, share, thresholds=self.lists is None
         )
@@ -115,12 +143,25 @@ class _Planner:
         proved = 1 if self.one_group else self.owned.at_most
         enforced = None
         if self.lists is None and proved is None:
-            assert self.owned.rows is not None
-            enforced = 16 * self.owned.rows + 240  # many more than a unit that is clipped little
+            assert self.rows is not None
+            enforced = 16 * self.rows + 240  # many more than a unit that is clipped little
         rule = self._rule(clip, noise, proved or enforced)
-        return Planned(self.measure, self.columns, rule, clip.shape, noise, enforced)
+        return Planned(
+            self.measure, self.columns, rule, clip.shape, noise, enforced, self.rows, self.rows_from
+        )
 
     # ---- how much one unit can change --------------------------------------------------------------
+
+    def _rows(self) -> tuple[int | None, str]:
+        """Where clipping starts: as the query says, or as the policy guesses.
+
+        A unit that is in one group at most contributes to no more, whatever is said of its groups.
+        """
+        said = self.measure.clip
+        if said is None or (said.name == "max_groups_contributed" and self.one_group):
+            return self.owned.rows, f"rows_per_unit in {self.known.policy_name}"
+        assert isinstance(said.value, int)
+        return said.value, f"{said.name} in the query"
 
     def _clips(self) -> tuple[_Clip, _Clip]:
         """The L1 and the L2 way. A row adds at most ``most`` steps to each family, in either norm."""
@@ -128,19 +169,19 @@ class _Planner:
         one_l1, one_l2 = sum(most), _root(sum(each * each for each in most))
         at_most = self.owned.at_most
         counted = any(each.part is Part.UNITS for each in self.measure.statistics)
-        if at_most is not None and at_most <= (self.owned.rows or at_most) and (at_most == 1 or not counted):
+        if at_most is not None and at_most <= (self.rows or at_most) and (at_most == 1 or not counted):
             return (
                 _Clip(Norm.L1, self._sized(one_l1 * at_most), Shape.ROWS),
                 _Clip(Norm.L2, self._sized(one_l2 * at_most), Shape.ROWS),
             )
-        rows = self.owned.rows
+        rows = self.rows
         if rows is None:
             raise refuse(
                 "D302",
                 f"nothing says how many rows one {self.known.unit} has here",
                 self.measure.span,
                 label="this is where clipping would start",
-                help="the owner adds rows_per_unit = 20 (say) to the table in the policy",
+                help="say it: SELECT OPTIONS(max_rows_contributed = 20) ...; or the owner adds rows_per_unit",
             )
         cells = Shape.UNIT if not self.measure.keys else Shape.CELLS
         scaled = cells if counted or not self.measure.keys else Shape.L1

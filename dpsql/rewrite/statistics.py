@@ -57,7 +57,7 @@ def to_statistics(split: Split, known: Known) -> Split:
         replace(stage, measures=tuple(_Statistics(each, known).measure() for each in stage.measures))
         for stage in split.stages
     )
-    return Split(split.source, stages)
+    return Split(split.source, stages, split.delta)
 
 
 class _Statistics:
@@ -90,6 +90,7 @@ class _Statistics:
             tuple(finishes),
             units,
             m.titles,
+            m.clip,
         )
 
     def _plain(self, call: AggregateCall) -> AggregateCall:

@@ -73,7 +73,7 @@ CALL pragma_version();
 CREATE SECRET s (TYPE s3, KEY_ID 'a', SECRET 'b');
 
 -- case: the engine's own plan
--- outcome: refused D104 at 1:1
+-- outcome: refused D104 at 1:9
 EXPLAIN ANALYZE SELECT COUNT(*) FROM patients;
 
 -- case: a table described

@@ -87,3 +87,7 @@ UNPIVOT (SELECT sex, COUNT(*) AS n, SUM(age) AS total FROM patients GROUP BY sex
 -- case: a column that a view leaves out
 -- outcome: refused D202 at 1:14
 SELECT COUNT(allergies) FROM adults;
+
+-- case: a column of a schema that is not read
+-- outcome: refused D202 at 1:8
+SELECT sales.patients.ward, COUNT(*) FROM patients GROUP BY 1;

@@ -1,0 +1,103 @@
+"""What the options of one SELECT mean for its measure, or why they mean nothing there.
+
+max_rows_contributed = 20      where clipping starts: a guess, and any guess keeps the privacy
+max_groups_contributed = 3     the same over several groups: a unit counts in full with one row in each
+rows_per_unit = 20             as the policy calls it
+privacy_unit_column = id       said again: it must be the policy's
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.bind.context import Context
+from dpsql.bind.lifts import Lifts
+from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.options import Option
+from dpsql.ir.scalar import Ref
+from dpsql.parse.clause import options_of
+
+MOST = 10_000
+_ROWS = ("max_rows_contributed", "max_groups_contributed", "rows_per_unit")
+
+
+def clip_of(ctx: Context, node: exp.Select, source: Lifts) -> Option | None:
+    """What a SELECT that releases says of where clipping starts."""
+    options = options_of(node)
+    if options is None:
+        return None
+    _check_unit(ctx, node, source)
+    _refuse_other(node)
+    said = [each for each in options.listed if each.name in _ROWS]
+    if len(said) > 1:
+        raise refuse(
+            "D252",
+            f"{said[0].name} and {said[1].name} both say where clipping starts",
+            said[1].span,
+            help="say one of them",
+        )
+    for each in said:
+        if type(each.value) is not int or each.value < 1:
+            raise refuse(
+                "D205", f"{each.name} is a positive whole number", each.span, help=f"write {each.name} = 20"
+            )
+        if each.value > MOST:
+            raise refuse(
+                "D305",
+                f"{each.name} is at most {MOST:,}",
+                each.span,
+                label="noise grows with it",
+                help=f"say how many rows most {ctx.known.unit}s have at most",
+            )
+    return said[0] if said else None
+
+
+def refuse_clip(ctx: Context, node: exp.Select, source: Lifts | None) -> None:
+    """Of a SELECT that releases nothing: the price is the whole query's, a clip is misplaced."""
+    options = options_of(node)
+    if options is None:
+        return
+    _check_unit(ctx, node, source)
+    _refuse_other(node)
+    said = options.get(*_ROWS)
+    if said is not None:
+        raise refuse(
+            "D252",
+            f"{said.name} means nothing here",
+            said.span,
+            label=f"this SELECT does not aggregate over the {ctx.known.unit}s: nothing is clipped",
+            help=f"say it in the SELECT whose aggregates are over the {ctx.known.unit}s",
+        )
+
+
+def _refuse_other(node: exp.Select) -> None:
+    options = options_of(node)
+    said = None if options is None else options.get("other_group")
+    if said is not None:
+        raise refuse(
+            "D252",
+            "the option other_group is not answered yet",
+            said.span,
+            help="leave it out: groups that are not shown are left out of the answer",
+        )
+
+
+def _check_unit(ctx: Context, node: exp.Select, source: Lifts | None) -> None:
+    """privacy_unit_column names what the policy already says, or is refused."""
+    options = options_of(node)
+    said = None if options is None else options.get("privacy_unit_column")
+    if said is None:
+        return
+    owned = None if source is None else ownership_of(source.relation)
+    names = said.value if isinstance(said.value, tuple) else (str(said.value),)
+    found = () if source is None else source.scope.find(names[-1], names[-2] if len(names) > 1 else "")
+    units = owned.units if isinstance(owned, Owned) else frozenset()
+    if not found or not all(isinstance(v.scalar, Ref) and v.scalar.name in units for v in found):
+        raise refuse(
+            "D252",
+            f"this is not the column that holds the {ctx.known.unit}",
+            said.span,
+            label=f"whose privacy is kept is the owner's to say: the {ctx.known.unit}'s",
+            help="leave it out: the policy names the column of every table",
+        )

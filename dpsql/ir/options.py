@@ -1,0 +1,32 @@
+"""What a query says in BigQuery's clause: SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.2) ..."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from dpsql.ir.source import Span
+
+OptionValue: TypeAlias = int | float | str | tuple[str, ...]
+"""A number, a text, or the parts of a column's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One ``name = value``, and where it stands."""
+
+    name: str
+    value: OptionValue
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """The options of one SELECT, in the order of the text. No name stands twice."""
+
+    listed: tuple[Option, ...]
+    span: Span = field(compare=False, repr=False)
+
+    def get(self, *names: str) -> Option | None:
+        """The first option with one of these names."""
+        return next((each for each in self.listed if each.name in names), None)

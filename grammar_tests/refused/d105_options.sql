@@ -1,0 +1,54 @@
+Options that there are not, and aggregates that are not answered.
+
+-- case: an option of another engine
+-- outcome: refused D105 at 1:16
+SELECT OPTIONS(noise = 'none') COUNT(*) FROM patients;
+
+-- case: a seed
+-- outcome: refused D105 at 2:47
+SELECT WITH DIFFERENTIAL_PRIVACY
+    OPTIONS(epsilon = 1, delta = 1e-7,        seed = 3) COUNT(*) FROM patients;
+
+-- case: weights
+-- outcome: refused D105 at 1:16
+SELECT OPTIONS(weights = 1) COUNT(*), SUM(age) FROM patients;
+
+-- case: an interval of confidence
+-- outcome: refused D105 at 1:29
+SELECT OPTIONS(epsilon = 1, confidence = 0.9) AVG(age) FROM patients;
+
+-- case: the shares of a price
+-- outcome: refused D105 at 1:16
+SELECT OPTIONS(within = 5) AVG(age), ward FROM patients GROUP BY ward;
+
+-- case: a strategy for groups
+-- outcome: refused D105 at 1:16
+SELECT OPTIONS(group_selection_strategy = PUBLIC_GROUPS) city, COUNT(*) FROM patients GROUP BY city;
+
+-- case: a threshold of one's own
+-- outcome: refused D105 at 1:16
+SELECT OPTIONS(min_privacy_units_per_group = 1) city, COUNT(*) FROM patients GROUP BY city;
+
+-- case: an option twice
+-- outcome: refused D105 at 1:29
+SELECT OPTIONS(epsilon = 1, EPSILON = 1) COUNT(*) FROM patients WHERE smoker;
+
+-- case: a computed value
+-- outcome: refused D105 at 1:16
+SELECT OPTIONS(epsilon = 1 + 1) COUNT(*) FROM patients WHERE insured;
+
+-- case: a subquery as a value
+-- outcome: refused D105 at 1:16
+SELECT OPTIONS(max_rows_contributed = (SELECT COUNT(*) FROM visits)) COUNT(*) FROM visits;
+
+-- case: a column as a number
+-- outcome: refused D105 at 1:16
+SELECT OPTIONS(epsilon = age) COUNT(*) FROM patients;
+
+-- case: a star in parentheses
+-- outcome: refused D105
+SELECT ward, (*) FROM patients GROUP BY ward;
+
+-- case: a tilde before a difference
+-- outcome: refused D105 at 1:13
+SELECT SUM(~age - 3) FROM patients;

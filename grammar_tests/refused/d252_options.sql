@@ -1,0 +1,87 @@
+Options that mean nothing where they stand, or are not the analyst's to choose.
+
+-- case: rows where nothing is aggregated
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(max_rows_contributed = 3) MAX(n)
+FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward);
+
+-- case: rows in the work of one unit
+-- outcome: refused D252 at 2:22
+SELECT AVG(n)
+FROM (SELECT OPTIONS(max_rows_contributed = 3) patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
+
+-- case: rows of a projection
+-- outcome: refused D252 at 1:38
+SELECT COUNT(*) FROM (SELECT OPTIONS(rows_per_unit = 3) kind FROM visits);
+
+-- case: rows of public tables
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(max_groups_contributed = 3) city, COUNT(*) FROM places GROUP BY city;
+
+-- case: rows and groups at once
+-- outcome: refused D252 at 1:42
+SELECT OPTIONS(max_rows_contributed = 3, max_groups_contributed = 2) kind, COUNT(*) FROM visits GROUP BY kind;
+
+-- case: rows as a fraction
+-- outcome: refused D205 at 1:16
+SELECT OPTIONS(max_rows_contributed = 2.5) COUNT(*) FROM visits WHERE urgent;
+
+-- case: no rows at all
+-- outcome: refused D205 at 1:16
+SELECT OPTIONS(max_rows_contributed = 0) COUNT(*), SUM(cost) FROM visits;
+
+-- case: fewer than no groups
+-- outcome: refused D205 at 1:16
+SELECT OPTIONS(max_groups_contributed = -1) kind, COUNT(*) FROM visits GROUP BY kind;
+
+-- case: more rows than anybody has
+-- outcome: refused D305 at 1:16
+SELECT OPTIONS(max_rows_contributed = 10001) COUNT(*) FROM visits WHERE kind = 'therapy';
+
+-- case: another unit
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(privacy_unit_column = visit_id) COUNT(*) FROM visits;
+
+-- case: a unit that is not there
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(privacy_unit_column = customer) COUNT(*) FROM visits;
+
+-- case: a unit of released rows
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(privacy_unit_column = ward) ward FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward);
+
+-- case: other groups
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(other_group = 'others') city, COUNT(*) FROM patients GROUP BY city;
+
+-- case: other groups of public tables
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(other_group = 'others') city, COUNT(*) FROM places GROUP BY city;
+
+-- case: bounds of a count
+-- outcome: refused D252 at 1:23
+SELECT kind, COUNT(*, contribution_bounds_per_group => (0, 5)) FROM visits GROUP BY kind;
+
+-- case: a count that is clamped
+-- outcome: refused D252 at 1:26
+SELECT ANON_COUNT(urgent CLAMPED BETWEEN 0 AND 5) FROM visits;
+
+-- case: bounds in the wrong order
+-- outcome: refused D205 at 1:18
+SELECT SUM(score CLAMPED BETWEEN 5 AND -5) FROM patients;
+
+-- case: a variance
+-- outcome: refused D253 at 1:8
+SELECT ANON_VAR_POP(age CLAMPED BETWEEN 0 AND 100) FROM patients;
+
+-- case: a deviation
+-- outcome: refused D253 at 1:8
+SELECT ANON_STDDEV_POP(age) FROM patients;
+
+-- case: a percentile
+-- outcome: refused D253 at 1:8
+SELECT ANON_PERCENTILE_CONT(age, 0.5 CLAMPED BETWEEN 0 AND 100) FROM patients;
+
+-- case: an aggregate that nobody knows
+-- outcome: refused D204 at 1:8
+SELECT ANON_MEDIAN(age) FROM patients;

@@ -1,0 +1,38 @@
+Prices that a query says of itself.
+
+-- case: above the ceiling
+-- outcome: refused D502 at 1:16
+SELECT OPTIONS(epsilon = 1000.5) COUNT(*) FROM patients;
+
+-- case: nothing
+-- outcome: refused D503 at 1:16
+SELECT OPTIONS(epsilon = 0) COUNT(*), AVG(age) FROM patients;
+
+-- case: less than nothing
+-- outcome: refused D503 at 1:16
+SELECT OPTIONS(epsilon = -1) COUNT(*), AVG(age), ward FROM patients GROUP BY ward;
+
+-- case: a number that is none
+-- outcome: refused D503 at 1:16
+SELECT OPTIONS(epsilon = 1e999) ward, COUNT(*) FROM patients GROUP BY ward;
+
+-- case: two prices
+-- outcome: refused D503 at 1:57
+SELECT OPTIONS(epsilon = 1) MAX(n) FROM (SELECT OPTIONS(epsilon = 2) ward, COUNT(*) AS n FROM patients GROUP BY ward);
+
+-- case: another price than the call's
+-- outcome: refused D503 at 1:16
+-- epsilon: 0.5
+SELECT OPTIONS(epsilon = 1) COUNT(*), city FROM patients GROUP BY city;
+
+-- case: a delta above the policy's
+-- outcome: refused D502 at 1:16
+SELECT OPTIONS(delta = 1e-5) city, COUNT(*) FROM patients GROUP BY city;
+
+-- case: a delta below nothing
+-- outcome: refused D503 at 1:16
+SELECT OPTIONS(delta = -0.1) COUNT(*) FROM patients WHERE smoker;
+
+-- case: a delta that shows no group
+-- outcome: refused D304 at 1:16
+SELECT OPTIONS(delta = 0) city, AVG(age) FROM patients GROUP BY city;
