@@ -13,6 +13,7 @@ import dpsql
 from benchmarks.data import connect, people, plain, session_of, visits
 from benchmarks.timing import Report, Runs, Setting, Table, Verdict, alternate, stopwatch
 from dpsql import pipeline
+from dpsql.post import stages
 
 # (attribute of dpsql.pipeline, or a path from the session; what it is)
 STEPS = (
@@ -27,7 +28,7 @@ STEPS = (
     ("to_bytes", "released tables to bytes"),
     ("session.store", "store the answer (durable)"),
     ("from_bytes", "and back"),
-    ("finish", "finish (estimates and margins)"),
+    ("stages.finish", "finish (estimates and margins)"),
     ("session.sealed.run", "post-process"),
     ("session.remaining", "what remains"),
 )
@@ -79,14 +80,11 @@ def _breakdown(db: dpsql.Connection, sql: str, numbers: Iterator[int], rounds: i
     session = session_of(db)
     places = []
     for path, label in STEPS:
+        *holders, name = path.split(".")
         owner: object = pipeline
-        first, *rest = path.split(".")
-        if rest:
-            owner = session
-            for part in rest[:-1]:
-                owner = getattr(owner, part)
-            first = rest[-1]
-        places.append((owner, first, label))
+        for part in holders:
+            owner = {"session": session, "stages": stages}.get(part) or getattr(owner, part)
+        places.append((owner, name, label))
     kept: dict[str, list[float]] = {label: [] for _, label in STEPS}
     kept |= {"everything else": [], "whole": []}
     for _ in range(rounds):

@@ -23,6 +23,7 @@ from dpsql.bind.context import Context, Cte
 from dpsql.bind.froms import Froms, Joined
 from dpsql.bind.joins import all_of, filtered, join, on_the_unit
 from dpsql.bind.names import Scope, Visible
+from dpsql.bind.opened import aliased
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Open, Private
 from dpsql.bind.subqueries import awaited_rows, constants_of, evaluated, given_rows
@@ -231,7 +232,8 @@ class Lifts:
         """IN inside an expression, where it has two values: neither side is ever NULL."""
         span = self.ctx.span(node)
         test = _membership(node, negated=False)
-        assert test is not None
+        if test is None:
+            self._refuse(span)
         rows = self._uncorrelated(test.query)
         if isinstance(rows, list):
             return scalars.listed(node, test.subjects[0], rows)
@@ -261,6 +263,8 @@ class Lifts:
         if isinstance(rows, Private):
             if isinstance(ownership_of(rows.relation), Owned):
                 self._refuse(span)
+            if len(rows.scope.starred) != 1:
+                raise refuse("D205", "a scalar subquery has one column", span, help="select one expression")
             self._join(JoinKind.LEFT, rows.relation, [], span)
             [only] = rows.scope.starred
             return replace(only.scalar, span=span)
@@ -336,19 +340,12 @@ class Lifts:
     def _distinct(self, node: exp.Expr) -> Private:
         """The rows of an uncorrelated subquery, each once."""
         inner = node.this if isinstance(node, exp.Subquery) else node
-        whole = (
-            exp.select("*")
-            .from_(
-                exp.Subquery(
-                    this=inner.copy(),
-                    alias=exp.TableAlias(this=exp.to_identifier(self.ctx.fresh("sub"), quoted=True)),
-                )
-            )
-            .distinct()
-        )
+        whole = exp.select("*").from_(aliased(inner, self.ctx.fresh("sub"))).distinct()
         bound = self.ctx.query(whole, self.env)
-        assert isinstance(bound, Private)
-        return bound
+        if isinstance(bound, Private):
+            return bound
+        rows = awaited_rows if bound.released else given_rows
+        return rows(self.ctx, bound, self.ctx.span(node), len(bound.columns))
 
     def _probe(self, inner: exp.Select) -> tuple[Joined, Scalars]:
         return probe(self.ctx, self.env, self.scope, self.facts, inner)
@@ -411,7 +408,15 @@ def probe(
         scope,
         facts,
     )
-    joined = froms.joined(inner, froms.items(inner))
+    items = froms.items(inner)
+    if not items:
+        raise refuse(
+            "D255",
+            "this subquery reads no table",
+            ctx.span(inner),
+            help="write its expression without SELECT",
+        )
+    joined = froms.joined(inner, items)
     if joined.kept is not None:
         froms.refuse_kept(joined.kept)
     within = Lifts(ctx, env, joined.relation, joined.scope, around=facts)

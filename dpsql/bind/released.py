@@ -86,6 +86,14 @@ class Released:
             return self._alias(node)
         return self._children(node)
 
+    def margin(self, turned: exp.Expr) -> exp.Expr | None:
+        """The half-width of an output, while the select list has room for such arithmetic."""
+        columns = {each.name for each in turned.find_all(exp.Column)}
+        self._room -= (
+            len(columns) * sum(1 for _ in turned.walk()) if not isinstance(_bare(turned), exp.Column) else 0
+        )
+        return margin(turned, self.name, self.calls) if self._room >= 0 else None
+
     def correlated(self, node: exp.Expr, tree: exp.Expr) -> exp.Expr:
         """A bound subquery in which the keys of this SELECT, named with their table, are the release's."""
         if isinstance(node, exp.In):
@@ -101,14 +109,6 @@ class Released:
             if each.table.casefold() in outer:
                 each.replace(self.turn(each))
         return tree
-
-    def margin(self, turned: exp.Expr) -> exp.Expr | None:
-        """The half-width of an output, while the select list has room for such arithmetic."""
-        columns = {each.name for each in turned.find_all(exp.Column)}
-        self._room -= (
-            len(columns) * sum(1 for _ in turned.walk()) if not isinstance(_bare(turned), exp.Column) else 0
-        )
-        return margin(turned, self.name, self.calls) if self._room >= 0 else None
 
     def _children(self, node: exp.Expr) -> exp.Expr:
         turned = node.copy()

@@ -108,8 +108,8 @@ def private_select(ctx: Context, node: exp.Select, source: Lifts, env: Mapping[s
     if not grouped:
         keys = [(each, named_key(ctx, each, scalars.bind(each))) for each in items]
     if any(isinstance(each.scalar, Ref) and each.scalar.name in owned.units for _, each in keys):
-        refuse_distinct_on(ctx, distinct)
         refuse_clip(ctx, node, source)
+        refuse_distinct_on(ctx, distinct)
         return per_unit(ctx, node, source, items, keys, scalars)
     return release_point(ctx, node, source, items, keys, scalars, env, only_keys=not grouped)
 

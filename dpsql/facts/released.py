@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpsql.aggregates import shelf
+from dpsql.aggregates import Unbounded, shelf
+from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import BIGINT, DOUBLE, Type
 from dpsql.ir.plan import Measure
@@ -22,7 +23,11 @@ def released_type(call: AggregateCall, measure: Measure) -> Type:
     """The type that an aggregate is delivered in."""
     if call.argument is None:
         return BIGINT
-    return shelf()[call.function].result(fact_of(call.argument, facts_of(measure.relation)), None).type
+    argument = fact_of(call.argument, facts_of(measure.relation))
+    try:
+        return shelf()[call.function].result(argument, None).type
+    except Unbounded as finding:
+        raise refuse(finding.code, finding.title, call.span, help=finding.help) from None
 
 
 def margin_of(name: str) -> str:

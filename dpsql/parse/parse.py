@@ -101,8 +101,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
     tree = clamped(fill(tree, parameters, now), whole.mark, clamps)
     check_tree(tree, text)
     check_grammar(whole.plain)
-    price = agreed(clauses, "epsilon"), agreed(clauses, "delta")
-    return Query(source, tree, now, *price, bare is not None)
+    return Query(source, tree, now, agreed(clauses, "epsilon"), agreed(clauses, "delta"), bare is not None)
 
 
 def _tokens(text: str) -> list[Token]:

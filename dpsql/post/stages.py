@@ -15,7 +15,7 @@ from dpsql.ir.column import Value
 from dpsql.ir.plan import Planned, PlannedStage
 from dpsql.ir.relation import with_rows
 from dpsql.ir.table import ReleasedTable
-from dpsql.post.finish import Finished, finish
+from dpsql.post.finish import finish
 from dpsql.post.sealed import Sealed
 
 
@@ -24,8 +24,7 @@ class Released:
     """Released tables by the order of their measures, and the rows that wait for later stages."""
 
     sealed: Sealed
-    planned: list[Planned] = field(default_factory=list)
-    tables: list[list[Finished]] = field(default_factory=list)
+    tables: list[tuple[Planned, ReleasedTable]] = field(default_factory=list)
     rows: dict[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
 
     def ready(self, planned: Planned) -> Planned:
@@ -36,8 +35,7 @@ class Released:
         return replace(planned, measure=replace(planned.measure, relation=relation))
 
     def add(self, planned: Planned, released: ReleasedTable) -> None:
-        self.planned.append(planned)
-        self.tables.append(finish(released, planned))
+        self.tables.append((planned, released))
 
     def hand_down(self, stage: PlannedStage) -> None:
         """What a stage releases, as rows for the stages that await it."""
@@ -64,12 +62,9 @@ class Released:
         return self._run(stage, types)
 
     def _run(self, stage: PlannedStage, types: Sequence[str], texted: bool = False) -> list[tuple[Any, ...]]:
-        read = [
-            (each.measure, table)
-            for each, table in zip(self.planned, self.tables, strict=True)
-            if each.measure.name in stage.post.released
-        ]
-        return self.sealed.run(stage.post, [m for m, _ in read], [t for _, t in read], types, texted)
+        read = [(each, table) for each, table in self.tables if each.measure.name in stage.post.released]
+        finished = [finish(table, each) for each, table in read]
+        return self.sealed.run(stage.post, [each.measure for each, _ in read], finished, types, texted)
 
 
 def _distinct(rows: list[tuple[Any, ...]], places: list[int]) -> bool:

@@ -56,6 +56,9 @@ SELECT COUNT(*) FROM patients JOIN visits USING (visit_id);
 -- outcome: refused D205
 SELECT patients FROM wards;
 
+-- case: a column of a schema that is not read
+-- outcome: refused D202 at 1:8
+SELECT sales.patients.ward, COUNT(*) FROM patients GROUP BY 1;
 -- case: nothing to leave out
 -- outcome: refused D202 at 1:41
 SELECT COUNT(*) FROM (SELECT * EXCLUDE (wrad) FROM patients);
@@ -87,7 +90,3 @@ UNPIVOT (SELECT sex, COUNT(*) AS n, SUM(age) AS total FROM patients GROUP BY sex
 -- case: a column that a view leaves out
 -- outcome: refused D202 at 1:14
 SELECT COUNT(allergies) FROM adults;
-
--- case: a column of a schema that is not read
--- outcome: refused D202 at 1:8
-SELECT sales.patients.ward, COUNT(*) FROM patients GROUP BY 1;

@@ -51,10 +51,6 @@ WHERE (v.patient_id, v.minutes) IN (SELECT p.patient_id, p.age FROM patients p);
 SELECT COUNT(*) AS n, SUM(cost) AS cost FROM visits
 WHERE (patient_id, visited_on) IN (SELECT patient_id, MAX(visited_on) FROM visits GROUP BY patient_id);
 
--- case: a public list
--- outcome: accepted
-SELECT COUNT(*) AS n FROM visits WHERE place_id IN (SELECT place_id FROM places WHERE city = 'Oslo');
-
 -- case: not in a public list that holds NULL
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM visits WHERE place_id NOT IN (SELECT place_id FROM place_tags);
