@@ -77,6 +77,11 @@ def test_what_a_view_may_not_say(views: str, code: str, place: tuple[int, int]) 
         ("SELECT age, age FROM patients", "two columns are called age"),
         ("SELECT v.cost FROM patients p JOIN visits v ON p.age = v.cost", "not joined on the patient"),
         ("SELECT nothing FROM wards", "does not fit together"),
+        ("EXPLAIN SELECT 1 AS one", "a view is a plain query"),
+        (
+            "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 0.1) COUNT(*) AS n FROM patients",
+            "a plain query",
+        ),
         ("SELECT ward, MAX(cost) AS m FROM visits GROUP BY ward", ""),
     ],
 )

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from dpsql.bind.aggregates import has_aggregate
+from dpsql.bind.clamped import clamped
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.given import given_fact, given_value
 from dpsql.bind.names import Scope, Visible
@@ -90,9 +91,10 @@ def awaited_rows(
         )
     types = [type_named(each) for each in ctx.describe(post.sql, post.tables, measures)]
     _refuse_opaque(types, span)
+    domains = clamped(tree, measures, bound.columns)
     columns = tuple(
-        ScanColumn(ctx.fresh(name), own.sql, Fact(own))
-        for name, own in zip(bound.columns, types, strict=True)
+        ScanColumn(ctx.fresh(name), own.sql, Fact(own, domain))
+        for name, own, domain in zip(bound.columns, types, domains, strict=True)
     )
     places = [tuple(range(keys))] if keys is not None else _key_places(tree, measures)
     awaited = Awaited(

@@ -17,6 +17,7 @@ import datetime
 from sqlglot import exp
 
 from dpsql.bind.context import Cte
+from dpsql.errors import refuse
 from dpsql.ir.source import Source
 from dpsql.parse.parse import parse
 from dpsql.policy.catalogue import Known, KnownView
@@ -38,7 +39,11 @@ def views_of(known: Known, named: set[str], now: datetime.datetime) -> dict[str,
 
 
 def tree_of(view: KnownView, now: datetime.datetime) -> exp.Expr:
-    return parse(Source(view.sql, f"view {view.name}"), (), now).tree
+    """What a view says; the price is the asker's to name."""
+    query = parse(Source(view.sql, f"view {view.name}"), (), now)
+    if query.explained or query.epsilon is not None or query.delta is not None:
+        raise refuse("D104", "a view is a plain query", help="leave EXPLAIN and the price to who asks")
+    return query.tree
 
 
 def placed(tree: exp.Expr, name: exp.Expr) -> exp.Expr:

@@ -122,7 +122,6 @@ _REMEDIES: dict[str, str] = {
     "Collate": "compare lower(x), or cast",
     "Lambda": "write the expression without a lambda",
     "Columns": "write the columns out: SUM(a), SUM(b)",
-    "Star": "write the columns out",
 }
 
 
@@ -139,12 +138,12 @@ def check_tree(tree: exp.Expr, text: str) -> None:
                 span_of(node, text),
                 help="name the column as table.column",
             )
-        if isinstance(node, exp.Star) and not isinstance(node.parent, exp.Select | exp.Column | exp.Func):
+        if isinstance(node, exp.Star) and _stray_star(node):
             raise refuse(
                 "D105",
                 "a star does not stand here",
                 span_of(node, text) or span_of(node.parent or node, text),
-                help="write SELECT *, t.* or COUNT(*)",
+                help="write SELECT *, t.* or COUNT(*), or write the columns out",
             )
         bound = isinstance(node.parent, exp.Binary | exp.Unary | exp.Between | exp.In)
         if isinstance(node, exp.BitwiseNot) and bound and not isinstance(node.parent, exp.Paren):
@@ -171,17 +170,18 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             raise unknown_function(node.name, span_of(node, text))
 
 
-def _misplaced(node: exp.Expr) -> bool:
-    """A star that is neither an item of a select list nor all of what COUNT counts; a LATERAL or the
-
-    PIVOT of a table elsewhere than in FROM.
-    """
+def _stray_star(node: exp.Star) -> bool:
+    """A star that is neither an item of a select list nor all of what COUNT counts."""
     parent = node.parent
-    if isinstance(node, exp.Star):
-        if isinstance(parent, exp.Column):
-            return not isinstance(parent.parent, exp.Select)
-        counted = isinstance(parent, exp.Count) and not any(node.args.values())
-        return not isinstance(parent, exp.Select) and not counted
+    if isinstance(parent, exp.Column):
+        return not isinstance(parent.parent, exp.Select)
+    counted = isinstance(parent, exp.Count) and not any(node.args.values())
+    return not isinstance(parent, exp.Select | exp.Columns) and not counted
+
+
+def _misplaced(node: exp.Expr) -> bool:
+    """A LATERAL, unnest or PIVOT of a table elsewhere than in FROM."""
+    parent = node.parent
     if isinstance(node, exp.Lateral | exp.Unnest):
         return not isinstance(parent, exp.Join | exp.From)
     if isinstance(node, exp.Pivot) and node.arg_key == "pivots":

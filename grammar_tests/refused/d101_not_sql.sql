@@ -44,3 +44,7 @@ EXPORT DATABASE 'elsewhere';
 -- case: too few arguments
 -- outcome: refused D101 at 1:21
 SELECT SUM(power(age)) FROM patients;
+
+-- case: a column both left out and replaced
+-- outcome: refused D101
+SELECT * EXCLUDE (beds) REPLACE (1 AS beds) FROM wards;

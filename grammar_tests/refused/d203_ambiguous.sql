@@ -20,10 +20,6 @@ SELECT COUNT(*) FROM visits v JOIN places l USING (place_id) WHERE kind = 'clini
 -- outcome: refused D203 at 1:12
 SELECT SUM(x) FROM (SELECT patient_id, age AS x, height AS x FROM patients);
 
--- case: a column both left out and replaced
--- outcome: refused D101
-SELECT * EXCLUDE (beds) REPLACE (1 AS beds) FROM wards;
-
 -- case: a column replaced that two tables have
 -- outcome: refused D203
 SELECT COUNT(*) FROM (SELECT * REPLACE (1 AS city) FROM patients p JOIN visits v USING (patient_id) JOIN places USING (place_id));

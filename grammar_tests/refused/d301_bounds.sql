@@ -83,3 +83,7 @@ SELECT SUM(steps::DOUBLE * steps * steps * steps) FROM visits;
 -- case: a column without bounds in a view
 -- outcome: refused D301 at 1:18
 SELECT ward, SUM(score) FROM adults GROUP BY ward;
+
+-- case: a released sum has no range of its own
+-- outcome: refused D301
+SELECT SUM(age - (SELECT SUM(age) FROM patients)) FROM patients;

@@ -51,6 +51,14 @@ SELECT COUNT(*) AS n, (SELECT mean FROM m) AS mean FROM patients WHERE age > (SE
 -- outcome: accepted
 SELECT SUM(LEAST(GREATEST(cost - (SELECT AVG(cost) FROM visits), -500), 500)) AS over FROM visits;
 
+-- case: a released average keeps its argument's range
+-- outcome: accepted
+SELECT SUM(cost - (SELECT AVG(cost) FROM visits)) AS over FROM visits;
+
+-- case: a released sum, clamped above its release
+-- outcome: accepted
+SELECT SUM(age - (SELECT LEAST(GREATEST(SUM(age) / 100, 0), 50) FROM patients)) AS x FROM patients;
+
 -- case: no row of the release
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM visits v
