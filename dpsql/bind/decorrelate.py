@@ -73,6 +73,28 @@ def replaced(node: exp.Expr, old: list[exp.Expr], new: Sequence[exp.Expr]) -> ex
     )
 
 
+def listed(
+    inner: exp.Select, keys: list[exp.Expr], sources: Sequence[exp.Column | None], fresh: Fresh
+) -> tuple[exp.Select, list[exp.Expr]]:
+    """The subquery joined with the public lists of what its keys are compared with: their groups are known.
+
+    ``sources`` names a column of a public table for each key that has such a list.
+    """
+    joined, found = inner.copy(), []
+    for key, source in zip(keys, sources, strict=True):
+        if source is None:
+            found.append(key)
+            continue
+        alias, name = fresh("listed"), exp.to_identifier(source.name, quoted=True)
+        values = exp.select(exp.Column(this=name)).distinct().from_(exp.to_table(source.table))
+        values = values.where(exp.Not(this=exp.Is(this=exp.Column(this=name.copy()), expression=exp.Null())))
+        found.append(exp.column(source.name, alias, quoted=True))
+        on = exp.EQ(this=found[-1].copy(), expression=key.copy())
+        item = exp.Subquery(this=values, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+        joined.append("joins", exp.Join(this=item, on=on))
+    return joined, found
+
+
 def keyed(
     inner: exp.Select,
     keys: list[exp.Expr],

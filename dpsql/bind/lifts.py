@@ -29,6 +29,7 @@ from dpsql.bind.sources import Open, Private
 from dpsql.bind.subqueries import awaited_rows, constants_of, evaluated, given_rows
 from dpsql.bind.windows import windowed
 from dpsql.errors import Error, refuse
+from dpsql.facts.origin import Origin, origins_of
 from dpsql.facts.ownership import Owned, Public, meets_one, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import Unfit
@@ -374,6 +375,10 @@ class Lifts:
             self._refuse(span, "whether it has rows depends on all units")
         own = private and on_the_unit(self.relation, joined.relation, [part for _, part in joined.outer])
         inside = [each for each, _ in ties]
+        if private and not own:
+            origins = [origins_of(self.relation, within.bind(around)) for _, around in ties]
+            sources = [public_source(ctx, self.env, *each) if len(each) == 1 else None for each in origins]
+            inner, inside = decorrelate.listed(inner, inside, sources, ctx.fresh)
         select = decorrelate.keyed(inner, inside, list(joined.local), values, own, distinct, ctx.fresh)
         try:
             bound = ctx.query(select, self.env)
@@ -425,6 +430,26 @@ def probe(
     within.where(joined.queries)
     joined = replace(joined, relation=within.relation)
     return joined, Scalars(ctx.text, joined.scope, {**facts, **within.facts}, constants_of(ctx, env))
+
+
+MOST_LISTED = 1_000
+"""Groups of a subquery that are listed at most, whether they hold rows or not."""
+
+
+def public_source(ctx: Context, env: Mapping[str, Cte], origin: Origin | None) -> exp.Column | None:
+    """The column of a public table that a subquery is tied to, where its list of values is short."""
+    if origin is None or origin[0].casefold() in env:
+        return None
+    table = ctx.known.table(origin[0])
+    if table is None or not table.public or (table.size or 0) > MOST_LISTED:
+        return None
+    return exp.column(origin[1], origin[0])
+
+
+def name_of(node: exp.Expr, within: Scalars) -> str:
+    """The column that an expression is; nothing where it is computed."""
+    scalar = within.bind(node)
+    return scalar.name if isinstance(scalar, Ref) else ""
 
 
 def rows_of_open(ctx: Context, bound: Open, span: Span | None) -> Private:

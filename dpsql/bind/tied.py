@@ -18,11 +18,12 @@ from dpsql.bind import decorrelate
 from dpsql.bind.aggregates import has_aggregate
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.froms import Item
-from dpsql.bind.lifts import probe
+from dpsql.bind.lifts import name_of, probe, public_source
 from dpsql.bind.names import Scope, Visible
 from dpsql.bind.opened import aliased, column, exactly
 from dpsql.bind.sources import Open, Private
 from dpsql.bind.subqueries import printed
+from dpsql.facts.origin import Origin
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import facts_of
 from dpsql.ir.column import Fact, type_named
@@ -37,7 +38,7 @@ def tied_release(ctx: Context, env: Mapping[str, Cte], items: list[Item], node: 
     item = inner.expressions[0].unalias()
     if not has_aggregate(item) or inner.args.get("group") or not decorrelate.limits_plainly(inner):
         return None
-    scope, facts = _around(ctx, items)
+    scope, facts, origins = _around(ctx, items)
     joined, within = probe(ctx, env, scope, facts, inner)
     if not isinstance(ownership_of(joined.relation), Owned):
         return None
@@ -48,7 +49,8 @@ def tied_release(ctx: Context, env: Mapping[str, Cte], items: list[Item], node: 
             return None
         ties.append(tie)
     calls = decorrelate.aggregates_in(item)
-    keys = [inside for inside, _ in ties]
+    sources = [public_source(ctx, env, origins.get(name_of(around, within))) for _, around in ties]
+    inner, keys = decorrelate.listed(inner, [inside for inside, _ in ties], sources, ctx.fresh)
     select = decorrelate.keyed(inner, keys, list(joined.local), calls, False, False, ctx.fresh)
     bound = ctx.query(select, env)
     if isinstance(bound, Private) or not bound.released:
@@ -69,9 +71,9 @@ def tied_release(ctx: Context, env: Mapping[str, Cte], items: list[Item], node: 
     )
 
 
-def _around(ctx: Context, items: list[Item]) -> tuple[Scope, dict[str, Fact]]:
-    """The columns of public and released items, as names with types."""
-    visible, facts = [], {}
+def _around(ctx: Context, items: list[Item]) -> tuple[Scope, dict[str, Fact], dict[str, Origin]]:
+    """The columns of public and released items, as names with types, and which columns of tables they are."""
+    visible, facts, origins = [], {}, {}
     for item in items:
         if not isinstance(item.source, Open):
             continue
@@ -83,4 +85,6 @@ def _around(ctx: Context, items: list[Item]) -> tuple[Scope, dict[str, Fact]]:
             own = ctx.fresh(name)
             facts[own] = Fact(type_named(spelled))
             visible.append(Visible(item.alias, name, Ref(own)))
-    return Scope(tuple(visible)), facts
+            if isinstance(item.source.tree, exp.Table):
+                origins[own] = (item.source.tree.name, name)
+    return Scope(tuple(visible)), facts, origins
