@@ -19,3 +19,8 @@ SELECT ward, place_id, SUM(cost) FROM patients JOIN visits USING (patient_id) GR
 -- outcome: refused D304 at 1:58
 -- policy: pure.toml
 SELECT upper(city) AS c, AVG(age) FROM patients GROUP BY c;
+
+-- case: one private key inside ROLLUP
+-- outcome: refused D304 at 1:59
+-- policy: pure.toml
+SELECT sex, city, COUNT(*) FROM patients GROUP BY ROLLUP (sex, city);
