@@ -165,7 +165,7 @@ def test_rank_tells_different_keys_of_a_column_apart() -> None:
             [datetime.datetime(2023, 1, 1, 8), datetime.datetime(2023, 1, 1, 8, 0, 0, 500_000)],
         ),
         ("smoker", [False, True]),
-        ("age % 3", [0, 1, 2]),
+        ("age % 3", [0, 1, 2, None]),
         ("city", ["Bergen", "Oslo", None]),
     ],
 )

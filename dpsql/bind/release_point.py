@@ -12,6 +12,7 @@ from dpsql.bind.aggregates import aggregate, refuse_distinct
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.grouping_sets import grouping, rolled
 from dpsql.bind.groups import Groups
+from dpsql.bind.images import list_of
 from dpsql.bind.lifts import Lifts
 from dpsql.bind.options import clip_of
 from dpsql.bind.outputs import output_name, unaliased
@@ -23,9 +24,7 @@ from dpsql.bind.subqueries import bound_subqueries
 from dpsql.errors import refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.facts.schema import fact_of
-from dpsql.ir.column import Categories, Fact, Listed
-from dpsql.ir.plan import KeyList, Measure
+from dpsql.ir.plan import Measure
 from dpsql.ir.relation import (
     AggregateCall,
     Named,
@@ -93,7 +92,7 @@ def release_point(
         if half is not None:
             select.append("expressions", exp.alias_(half, margins[-1], quoted=True))
     over = rolled(source.relation, [named for _, named in keys], groups.sets, number)
-    lists = tuple(listed(fact_of(named.scalar, scalars.facts)) for _, named in keys)
+    lists = tuple(list_of(source.relation, named.scalar, ctx.evaluate) for _, named in keys)
     ctx.measures.append(
         Measure(
             name,
@@ -108,11 +107,6 @@ def release_point(
         )
     )
     return Open(select, tuple(columns), tuple(margins), released=True)
-
-
-def listed(fact: Fact) -> KeyList | None:
-    """The list of a key's values, where one is known."""
-    return KeyList(fact.domain, fact.nullable) if isinstance(fact.domain, Categories | Listed) else None
 
 
 def released_call(ctx: Context, call: AggregateCall, owned: Owned) -> AggregateCall:

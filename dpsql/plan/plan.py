@@ -137,7 +137,8 @@ class _Planner:
                 "these groups are not public, and there is no delta to show them with",
                 self.measure.span,
                 label="which groups exist depends on the data",
-                help="group by a column with declared values, or let the owner choose another accountant",
+                help="group by a column with declared values, or cut a declared range (age // 10); "
+                "or let the owner choose another accountant",
             )
         clip, noise = self._noise()
         proved = self._private_groups()

@@ -24,3 +24,13 @@ SELECT upper(city) AS c, AVG(age) FROM patients GROUP BY c;
 -- outcome: refused D304 at 1:59
 -- policy: pure.toml
 SELECT sex, city, COUNT(*) FROM patients GROUP BY ROLLUP (sex, city);
+
+-- case: a number that only has a range
+-- outcome: refused D304 at 1:45
+-- policy: pure.toml
+SELECT age, COUNT(*) FROM patients GROUP BY age;
+
+-- case: a cost cut into too many steps
+-- outcome: refused D304 at 1:56
+-- policy: pure.toml
+SELECT floor(cost) AS c, COUNT(*) FROM visits GROUP BY c;
