@@ -120,11 +120,13 @@ def _rule(each: Planned, unit: str) -> dict[str, Any]:
         "kind": "threshold",
         "units": each.rule.units,
         "words": f"private keys: a group appears when its noisy number of {unit}s reaches "
-        f"{each.rule.units:.1f}{_always(each.rule)}",
+        f"{each.rule.units:.1f}{_always(each, each.rule)}",
     }
 
 
-def _always(rule: Threshold) -> str:
+def _always(each: Planned, rule: Threshold) -> str:
+    if each.measure.other is not None:
+        return f"; one more row, {each.measure.other.value!r}, is the total less the groups that appear"
     count = 0 if rule.listed is None else len(rule.listed.groups())
     return f"; {count} {'group' if count == 1 else 'groups'} of public grouping sets always" if count else ""
 

@@ -15,6 +15,7 @@ from dpsql.bind.groups import Groups
 from dpsql.bind.images import list_of
 from dpsql.bind.lifts import Lifts
 from dpsql.bind.options import clip_of
+from dpsql.bind.other_group import other_of, with_total
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.released import Released, quoted
 from dpsql.bind.rows import groupable
@@ -50,6 +51,7 @@ def release_point(
     refuse_identity(ctx, source, keys)
     name = ctx.fresh("release")
     number = ctx.fresh("grouping set")
+    other = other_of(ctx, node, groups, scalars)
 
     def register(each: exp.Expr) -> AggregateCall | None:
         call = aggregate(ctx, each, scalars)
@@ -91,7 +93,8 @@ def release_point(
         margins.append(None if half is None else ctx.fresh("margin"))
         if half is not None:
             select.append("expressions", exp.alias_(half, margins[-1], quoted=True))
-    over = rolled(source.relation, [named for _, named in keys], groups.sets, number)
+    sets = groups.sets if other is None else with_total(groups)
+    over = rolled(source.relation, [named for _, named in keys], sets, number)
     lists = tuple(list_of(source.relation, named.scalar, ctx.evaluate) for _, named in keys)
     ctx.measures.append(
         Measure(
@@ -103,6 +106,7 @@ def release_point(
             titles=tuple(output_name(written) for written, _ in keys),
             clip=clip_of(ctx, node, source),
             lists=(None, *lists) if over.sets else lists,
+            other=other,
             sets=over.sets,
         )
     )

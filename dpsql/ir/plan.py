@@ -85,7 +85,8 @@ class Measure:
     ``titles`` are the keys' names as the analyst knows them; ``lists`` tells of each key which values it
     can have, if that is public. Where there are grouping ``sets``, the first key is the number of the
     set, each set names the positions of its keys, and every row is in the relation once for each set.
-    ``clip`` is what the query says of where clipping starts.
+    ``clip`` is what the query says of where clipping starts. ``other`` is the name that it gives to what is
+    not shown: the sets are then the keys and the total, whose row becomes the rest.
     """
 
     name: str
@@ -99,6 +100,7 @@ class Measure:
     units: int | None = None
     titles: tuple[str, ...] = ()
     clip: Option | None = field(default=None, repr=False)
+    other: Option | None = field(default=None, repr=False)
     lists: tuple[KeyList | None, ...] = ()
     sets: tuple[tuple[int, ...], ...] = ()
 

@@ -290,6 +290,7 @@ def _digest(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
     for stage in stages:
         if stage.awaited is not None:
             said += [repr(stage.awaited), stage.post.sql]
+            said += [repr(each.measure.other) for each in stage.measures]  # a row of what is handed down
         for each in stage.measures:
             m = each.measure
             said += [repr(m.relation), repr(m.keys), repr(m.statistics), repr(each.rule), repr(each.shape)]
