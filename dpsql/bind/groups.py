@@ -41,12 +41,16 @@ def groups_of(ctx: Context, node: exp.Select, items: list[exp.Expr], scalars: Sc
     keys: list[tuple[exp.Expr, Named]] = []
 
     def position(written: exp.Expr) -> int:
-        target = key_target(ctx, written, items, scalars)
+        """The place of a key in the list, where it stands once: written alike, or meaning the same."""
+        target = unaliased(key_target(ctx, written, items, scalars))
+        for i, (known, _) in enumerate(keys):
+            if known == target:  # bound twice, a subquery would be two
+                return i
         scalar = scalars.bind(target)
         for i, (_, named) in enumerate(keys):
             if named.scalar == scalar:
                 return i
-        keys.append((unaliased(target), named_key(ctx, target, scalar)))
+        keys.append((target, named_key(ctx, target, scalar)))
         return len(keys) - 1
 
     sets = written_sets(ctx, group)

@@ -156,3 +156,28 @@ GROUP BY ROLLUP (often);
 -- outcome: accepted
 -- policy: pure.toml
 SELECT ward, sex, COUNT(*) AS n, AVG(age) AS mean_age FROM patients GROUP BY ROLLUP (ward, sex);
+
+-- case: a key that looks into another table
+-- outcome: accepted
+SELECT EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id) AS seen, sex, COUNT(*) AS n
+FROM patients p
+GROUP BY ROLLUP (seen, sex);
+
+-- case: a row's number within its patient
+-- outcome: accepted
+SELECT number, sex, COUNT(*) AS n
+FROM (
+    SELECT p.sex, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visited_on, visit_id) AS number
+    FROM visits v JOIN patients p USING (patient_id)
+)
+GROUP BY ROLLUP (number, sex);
+
+-- case: a total joined back to private rows
+-- outcome: accepted
+SELECT COUNT(*) AS older
+FROM patients p, (SELECT ward, sex, AVG(age) AS mean_age FROM patients GROUP BY CUBE (ward, sex)) AS m
+WHERE m.ward IS NULL AND m.sex IS NULL AND p.age > m.mean_age;
+
+-- case: wards whose subtotal is large
+-- outcome: accepted
+SELECT COUNT(*) FROM patients WHERE ward IN (SELECT ward FROM patients GROUP BY ROLLUP (ward) HAVING COUNT(*) > 3);

@@ -141,3 +141,15 @@ SELECT age // 20 AS part, sex, COUNT(*) AS n FROM patients GROUP BY ROLLUP (part
 -- outcome: accepted
 -- policy: pure.toml
 SELECT age // 10 AS decade, COUNT(*) AS n FROM patients GROUP BY decade;
+
+-- case: an expression named on one side of a FULL JOIN
+-- outcome: accepted
+SELECT decade, COUNT(*) AS n
+FROM (SELECT patient_id, age // 10 AS decade FROM patients) AS p FULL JOIN visits v ON p.patient_id = v.patient_id
+GROUP BY decade;
+
+-- case: every second number of a window
+-- outcome: accepted
+SELECT number // 2 AS pair, COUNT(*) AS n
+FROM (SELECT ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visited_on, visit_id) AS number FROM visits)
+GROUP BY pair;
