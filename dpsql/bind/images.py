@@ -8,7 +8,7 @@
 An expression is computed, by the sealed engine and as it would be printed for private rows, over every
 combination of the values of its columns; a part of it that cannot be (a DOUBLE has too many) stands for
 itself where it gives few whole numbers or is a list. A value that only rows outside of their declarations
-have is on no list, and such a row is in no group.
+have is on no list, and such a row is in no group (a count per unit is declared by ``rows_per_unit``).
 """
 
 from __future__ import annotations
