@@ -12,7 +12,7 @@ from typing import Any
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.ir.explanation import Explanation
-from dpsql.ir.plan import Finish, Norm, Part, Plan, Planned, PublicKeys, Shape
+from dpsql.ir.plan import Finish, Norm, Part, Plan, Planned, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.mechanisms import mechanism
 from dpsql.policy.catalogue import Known
@@ -110,9 +110,7 @@ def _rule(each: Planned, unit: str) -> dict[str, Any]:
     if not each.keys:
         return {"kind": "one row", "words": "no groups: always exactly one row"}
     if isinstance(each.rule, PublicKeys):
-        number = 1
-        for values in each.rule.domains:
-            number *= len(values)
+        number = len(each.rule.groups())
         return {
             "kind": "public",
             "groups": number,
@@ -122,8 +120,15 @@ def _rule(each: Planned, unit: str) -> dict[str, Any]:
         "kind": "threshold",
         "units": each.rule.units,
         "words": f"private keys: a group appears when its noisy number of {unit}s reaches "
-        f"{each.rule.units:.1f}",
+        f"{each.rule.units:.1f}{_always(each, each.rule)}",
     }
+
+
+def _always(each: Planned, rule: Threshold) -> str:
+    if each.measure.other is not None:
+        return f"; one more row, {each.measure.other.value!r}, is the total less the groups that appear"
+    count = 0 if rule.listed is None else len(rule.listed.groups())
+    return f"; {count} {'group' if count == 1 else 'groups'} of public grouping sets always" if count else ""
 
 
 def _bounded(each: Planned, unit: str) -> str:

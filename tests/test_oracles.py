@@ -32,9 +32,12 @@ HONEST = {
     "SELECT SUM(age) FROM patients": Shape.ROWS,
     "SELECT ward, COUNT(*), AVG(income) FROM patients GROUP BY ward": Shape.ROWS,
     "SELECT city, COUNT(*) FROM patients GROUP BY city": Shape.ROWS,
+    "SELECT ward, COUNT(*) FROM patients GROUP BY ROLLUP (ward)": Shape.ROWS,
+    "SELECT city, COUNT(*) FROM patients GROUP BY CUBE (city, ward)": Shape.ROWS,
     "SELECT COUNT(*), SUM(cost) FROM visits": Shape.UNIT,
     "SELECT kind, COUNT(*) FROM visits GROUP BY kind": Shape.CELLS,
     "SELECT minutes, SUM(cost) FROM visits GROUP BY minutes": Shape.CELLS,
+    "SELECT kind, minutes, COUNT(*) FROM visits GROUP BY ROLLUP (kind, minutes)": Shape.CELLS,
 }
 
 
@@ -101,6 +104,15 @@ def test_a_step_less_than_the_sensitivity(judged: Judged) -> None:
     plan = judged.plan("SELECT COUNT(*) FROM patients")
     noise = one(plan).noise
     assert judged.verdict(with_measure(plan, noise=replace(noise, sensitivity=noise.sensitivity - 1)))
+
+
+def test_the_copies_of_a_row_move_by_the_root_of_their_number(judged: Judged) -> None:
+    """Two copies of 2^20 steps in two groups: sqrt(2) 2^20 steps, and not one less."""
+    plan = judged.plan("SELECT ward, COUNT(*) FROM patients GROUP BY ROLLUP (ward)")
+    noise = one(plan).noise
+    assert noise.sensitivity == math.isqrt(2 * 4**20) + 1
+    found = judged.verdict(with_measure(plan, noise=replace(noise, sensitivity=noise.sensitivity - 1)))
+    assert found == [f"without patient 1: L2 moves by {2 * 4**20}, declared {(noise.sensitivity - 1) ** 2}"]
 
 
 @pytest.mark.parametrize("sql", [sql for sql, shape in HONEST.items() if shape is not Shape.ROWS])

@@ -82,6 +82,23 @@ def test_a_group_of_one_is_not_shown(db: dpsql.Connection) -> None:
     assert "reaches" in answer.note
 
 
+def test_the_groups_of_public_sets_need_no_threshold(db: dpsql.Connection) -> None:
+    """Sets (ward, city), (ward) and (): the city is private; wards on no list are in no group."""
+    each = measure_of(db, "SELECT ward, city, COUNT(*) FROM patients GROUP BY ROLLUP (ward, city)")
+    assert isinstance(each.rule, Threshold)
+    steps = each.rule.steps
+    groups: list[tuple[Value, ...]] = [(0, "A", "Nome"), (0, "A", "Oslo"), (1, "Q", None), (1, "B", None)]
+    released = release(table(groups, steps - 1, steps, 2 * steps, 3), each, silence)
+    assert released.groups == [
+        (0, "A", "Oslo"),
+        (1, "A", None),
+        (1, "B", None),
+        (1, "C", None),
+        (2, None, None),
+    ]
+    assert released.sums.tolist() == [[steps], [0], [3], [0], [0]]
+
+
 # ---- keys --------------------------------------------------------------------------------------------
 
 
@@ -148,7 +165,7 @@ def test_rank_tells_different_keys_of_a_column_apart() -> None:
             [datetime.datetime(2023, 1, 1, 8), datetime.datetime(2023, 1, 1, 8, 0, 0, 500_000)],
         ),
         ("smoker", [False, True]),
-        ("age % 3", [0, 1, 2]),
+        ("age % 3", [0, 1, 2, None]),
         ("city", ["Bergen", "Oslo", None]),
     ],
 )

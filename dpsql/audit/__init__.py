@@ -47,7 +47,10 @@ class NoiseReport:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Measured:
-    """One measure, in stage order: the exact integers before noise and before any threshold."""
+    """One measure, in stage order: the exact integers before noise and before any threshold.
+
+    The first key of grouping sets is the number of the set. ``always`` are groups above any threshold.
+    """
 
     keys: tuple[str, ...]
     public_keys: bool
@@ -55,6 +58,7 @@ class Measured:
     rows: dict[tuple[Value, ...], tuple[int, ...]]
     noises: tuple[NoiseReport, ...]
     threshold: tuple[int, int, float] | None
+    always: tuple[tuple[Value, ...], ...] = ()
 
 
 def measure(
@@ -119,7 +123,7 @@ def _reported(each: Planned, exact: ExactTable) -> Measured:
     for statistic in each.measure.statistics:
         names.append(statistic.part.value)
     return Measured(
-        each.measure.titles,
+        (*(("grouping set",) if each.measure.sets else ()), *each.measure.titles),
         isinstance(rule, PublicKeys),
         tuple(names),
         {group: tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)},
@@ -134,6 +138,7 @@ def _reported(each: Planned, exact: ExactTable) -> Measured:
             ),
         ),
         (rule.statistic, rule.steps, rule.event.delta) if isinstance(rule, Threshold) else None,
+        tuple(rule.listed.groups()) if isinstance(rule, Threshold) and rule.listed is not None else (),
     )
 
 

@@ -28,7 +28,6 @@ def clip_of(ctx: Context, node: exp.Select, source: Lifts) -> Option | None:
     if options is None:
         return None
     _check_unit(ctx, node, source)
-    _refuse_other(node)
     said = [each for each in options.listed if each.name in _ROWS]
     if len(said) > 1:
         raise refuse(
@@ -77,9 +76,10 @@ def _refuse_other(node: exp.Select) -> None:
     if said is not None:
         raise refuse(
             "D252",
-            "the option other_group is not answered yet",
+            "other_group means nothing here",
             said.span,
-            help="leave it out: groups that are not shown are left out of the answer",
+            label="this SELECT releases no groups",
+            help="say it in the SELECT whose groups may be hidden",
         )
 
 

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from sqlglot import exp
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.aggregates import aggregate, refuse_distinct
 from dpsql.bind.context import Context, Cte
+from dpsql.bind.grouping_sets import grouping, rolled
+from dpsql.bind.groups import Groups
+from dpsql.bind.images import list_of
 from dpsql.bind.lifts import Lifts
 from dpsql.bind.options import clip_of
+from dpsql.bind.other_group import other_of, with_total
 from dpsql.bind.outputs import output_name, unaliased
-from dpsql.bind.released import Released
+from dpsql.bind.released import Released, quoted
 from dpsql.bind.rows import groupable
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Open
@@ -33,7 +38,7 @@ def release_point(
     node: exp.Select,
     source: Lifts,
     items: list[exp.Expr],
-    keys: list[tuple[exp.Expr, Named]],
+    groups: Groups,
     scalars: Scalars,
     env: Mapping[str, Cte],
     only_keys: bool,
@@ -41,9 +46,12 @@ def release_point(
     """The release point: a Measure, and the rest of the SELECT over its released table."""
     owned = ownership_of(source.relation)
     assert isinstance(owned, Owned)
+    keys = groups.keys
     groupable(ctx, keys, scalars)
     refuse_identity(ctx, source, keys)
     name = ctx.fresh("release")
+    number = ctx.fresh("grouping set")
+    other = other_of(ctx, node, groups, scalars)
 
     def register(each: exp.Expr) -> AggregateCall | None:
         call = aggregate(ctx, each, scalars)
@@ -55,6 +63,7 @@ def release_point(
         return turner.correlated(each, bound(each))
 
     turner = Released(ctx.text, name, scalars, keys, register, subquery, ctx.fresh)
+    turner.grouping = partial(grouping, quoted(number, name), groups.sets)
     columns: list[str] = []
     turned: list[exp.Expr] = []
     for each in items:
@@ -84,15 +93,21 @@ def release_point(
         margins.append(None if half is None else ctx.fresh("margin"))
         if half is not None:
             select.append("expressions", exp.alias_(half, margins[-1], quoted=True))
+    sets = groups.sets if other is None else with_total(groups)
+    over = rolled(source.relation, [named for _, named in keys], sets, number)
+    lists = tuple(list_of(source.relation, named.scalar, ctx.evaluate) for _, named in keys)
     ctx.measures.append(
         Measure(
             name,
-            source.relation,
-            tuple(named for _, named in keys),
+            over.relation,
+            over.keys,
             tuple(turner.calls),
             ctx.span(node.args.get("group")) or ctx.span(node),
             titles=tuple(output_name(written) for written, _ in keys),
             clip=clip_of(ctx, node, source),
+            lists=(None, *lists) if over.sets else lists,
+            other=other,
+            sets=over.sets,
         )
     )
     return Open(select, tuple(columns), tuple(margins), released=True)

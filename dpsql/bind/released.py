@@ -66,6 +66,8 @@ class Released:
         self._meant = {named.scalar: named.name for _, named in reversed(keys)}
         self._kinds = {type(_bare(written)) for written, _ in keys}
         self._aggregate, self._subquery, self._fresh = aggregate, subquery, fresh
+        self._places = {named.name: i for i, (_, named) in enumerate(keys)}
+        self.grouping: Callable[[list[int]], exp.Expr] | None = None
         self.calls: list[AggregateCall] = []
         self._room = MOST_MOVED
         self.aliases: set[str] = set()
@@ -79,6 +81,8 @@ class Released:
             return self._subquery(node)
         if isinstance(node, exp.Window):
             return self._window(node)
+        if isinstance(node, exp.Grouping | exp.GroupingId):
+            return self._left_out(node)
         call = self._aggregate(node)
         if call is not None:
             return quoted(self._register(call), self.name)
@@ -109,6 +113,18 @@ class Released:
             if each.table.casefold() in outer:
                 each.replace(self.turn(each))
         return tree
+
+    def _left_out(self, node: exp.Grouping | exp.GroupingId) -> exp.Expr:
+        """GROUPING(a, b), which is a constant for each grouping set."""
+        keys = [self._key(each) for each in node.expressions]
+        if self.grouping is None or not self._places or not keys or None in keys:
+            raise refuse(
+                "D205",
+                "GROUPING asks about keys of this GROUP BY",
+                span_of(node, self.text),
+                help="name keys of its ROLLUP, CUBE or GROUPING SETS, written as they are there",
+            )
+        return self.grouping([self._places[each] for each in keys if each is not None])
 
     def _children(self, node: exp.Expr) -> exp.Expr:
         turned = node.copy()

@@ -11,13 +11,14 @@ from dpsql.bind.aggregates import has_aggregate
 from dpsql.bind.conditions import with_aliases
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.froms import Froms, Kept
+from dpsql.bind.groups import Groups, groups_of, named_key
 from dpsql.bind.lifts import Lifts, rows_of_open
 from dpsql.bind.names import Scope
 from dpsql.bind.opened import (
     open_select,
 )
 from dpsql.bind.options import refuse_clip
-from dpsql.bind.outputs import output_name, unaliased
+from dpsql.bind.outputs import output_name
 from dpsql.bind.per_unit import per_unit
 from dpsql.bind.release_point import release_point
 from dpsql.bind.rows import refuse_picked, refuse_picking, selected
@@ -31,9 +32,6 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import shelf as functions
 from dpsql.ir.column import Categories, Listed
-from dpsql.ir.relation import (
-    Named,
-)
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 
 
@@ -94,7 +92,8 @@ def means_the_same(ctx: Context, kept: Kept) -> bool:
 def private_select(ctx: Context, node: exp.Select, source: Lifts, env: Mapping[str, Cte]) -> Private | Open:
     scalars = source.scalars()
     items = select_items(ctx, node, source.scope)
-    keys = group_keys(ctx, node, items, scalars)
+    groups = groups_of(ctx, node, items, scalars)
+    keys = groups.keys
     distinct = node.args.get("distinct")
     clauses = [node.args.get(each) for each in ("having", "qualify", "order")]
     grouped = bool(node.args.get("group")) or any(
@@ -110,8 +109,20 @@ def private_select(ctx: Context, node: exp.Select, source: Lifts, env: Mapping[s
     if any(isinstance(each.scalar, Ref) and each.scalar.name in owned.units for _, each in keys):
         refuse_clip(ctx, node, source)
         refuse_distinct_on(ctx, distinct)
+        refuse_sets(ctx, node, groups)
         return per_unit(ctx, node, source, items, keys, scalars)
-    return release_point(ctx, node, source, items, keys, scalars, env, only_keys=not grouped)
+    return release_point(ctx, node, source, items, Groups(keys, groups.sets), scalars, env, not grouped)
+
+
+def refuse_sets(ctx: Context, node: exp.Select, groups: Groups) -> None:
+    if groups.sets:
+        raise refuse(
+            "D252",
+            f"grouping sets of single {ctx.known.unit}s are not answered",
+            ctx.span(node.args.get("group")),
+            label="the unit stands among these keys",
+            help="group by the unit and plain keys inside, and use ROLLUP over the groups outside",
+        )
 
 
 def refuse_distinct_on(ctx: Context, distinct: exp.Distinct | None) -> None:
@@ -161,55 +172,6 @@ def first_of_each(ctx: Context, node: exp.Select, distinct: exp.Distinct) -> exp
     if node.args.get("order"):
         window.set("order", node.args["order"].copy())
     return exp.EQ(this=window, expression=exp.Literal.number(1))
-
-
-def group_keys(
-    ctx: Context, node: exp.Select, items: list[exp.Expr], scalars: Scalars
-) -> list[tuple[exp.Expr, Named]]:
-    group = node.args.get("group")
-    if group is None:
-        return []
-    if any(group.args.get(key) for key in ("rollup", "cube", "grouping_sets", "totals")) or any(
-        isinstance(each, exp.Rollup | exp.Cube | exp.GroupingSets) for each in group.expressions
-    ):
-        raise refuse(
-            "D252",
-            "ROLLUP, CUBE and GROUPING SETS are not answered yet",
-            ctx.span(group),
-            help="ask each grouping as a query of its own",
-        )
-    written = [each for each in items if not has_aggregate(each)] if group.args.get("all") else []
-    written += [each for each in group.expressions if each != exp.Tuple()]
-    keys: list[tuple[exp.Expr, Named]] = []
-    for each in written:
-        target = key_target(ctx, each, items, scalars)
-        scalar = scalars.bind(target)
-        if not any(named.scalar == scalar for _, named in keys):
-            keys.append((unaliased(target), named_key(ctx, target, scalar)))
-    return keys
-
-
-def key_target(ctx: Context, node: exp.Expr, items: list[exp.Expr], scalars: Scalars) -> exp.Expr:
-    """What GROUP BY names: an ordinal, a column, an alias of the select list, or an expression."""
-    if isinstance(node, exp.Literal) and not node.is_string:
-        index = int(node.this) if node.this.isdigit() else 0
-        if not 1 <= index <= len(items):
-            raise refuse(
-                "D202",
-                f"GROUP BY {node.this} is not a position of the select list",
-                ctx.span(node),
-                help=f"the select list has {len(items)} columns",
-            )
-        return unaliased(items[index - 1])
-    if isinstance(node, exp.Column) and not node.table and not scalars.scope.find(node.name):
-        for item in items:
-            if isinstance(item, exp.Alias) and item.alias.casefold() == node.name.casefold():
-                return unaliased(item)
-    return node
-
-
-def named_key(ctx: Context, node: exp.Expr, scalar: Scalar) -> Named:
-    return Named(ctx.fresh(output_name(node)), scalar)
 
 
 def null_of_nulls(scalar: Scalar, private: frozenset[str]) -> bool:

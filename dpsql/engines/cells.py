@@ -217,12 +217,20 @@ def _grouped(
         tail = f" GROUP BY {', '.join(row.keys)}"
         having = [*conditions]
         if isinstance(planned.rule, Threshold):
-            having.append(f"total{planned.rule.statistic} > 0")
+            having.append(_met(planned.rule, row))
         if having:
             tail += f" HAVING {' AND '.join(having)}"
     outer = [_carried(column.fact.type, key) for column, key in zip(planned.keys, row.keys, strict=True)]
     outer += names
     return f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM ({source}){tail})"
+
+
+def _met(rule: Threshold, row: _Row) -> str:
+    """Only groups with a count can be shown, but for those of public grouping sets."""
+    counted = f"total{rule.statistic} > 0"
+    if rule.listed is None:
+        return counted
+    return f"({counted} OR {row.keys[0]} IN ({', '.join(str(number) for number, _ in rule.listed.sets)}))"
 
 
 def _carried(key: Type, name: str) -> str:
@@ -234,7 +242,8 @@ def _inside(planned: Planned, row: _Row) -> list[str]:
     if not isinstance(planned.rule, PublicKeys):
         return []
     conditions = []
-    for column, key, values in zip(planned.keys, row.keys, planned.rule.domains, strict=True):
+    keys = list(zip(planned.keys, row.keys, planned.rule.domains, strict=True))
+    for column, key, values in keys[1:] if planned.measure.sets else keys:
         present = [value for value in values if value is not None]
         if len(present) > 1_000 or column.fact.type.kind is Kind.BOOLEAN:
             continue
@@ -242,7 +251,8 @@ def _inside(planned: Planned, row: _Row) -> list[str]:
         text = own.kind is Kind.TEXT  # an enum is compared as text: no constant is cast to it
         listed = ", ".join(constant_sql(value, VARCHAR if text else own) for value in present)
         inside = f"{f'CAST({key} AS VARCHAR)' if text else key} IN ({listed})" if present else "false"
-        conditions.append(f"({inside} OR {key} IS NULL)" if None in values else inside)
+        missing = None in values or planned.measure.sets  # a set may leave this key out
+        conditions.append(f"({inside} OR {key} IS NULL)" if missing else inside)
     return conditions
 
 

@@ -9,12 +9,13 @@ and public tables.
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.ir.column import Column, Type, Value, unique
+from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.options import Option
 from dpsql.ir.relation import AggregateCall, Awaited, Named, Relation
@@ -67,14 +68,25 @@ class Family:
     most: int
 
 
+@dataclass(frozen=True, slots=True)
+class KeyList:
+    """The values that a key can have where the data keeps to its declarations; ``null``: NULL too."""
+
+    domain: Categories | Listed
+    null: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
     """An aggregate without the unit in its keys: the place where privacy is paid for.
 
     ``name`` is the released table that the Post reads. bind fills the first four fields, rewrite the
     others; ``units`` is the position of the hidden count of units that decides which groups show.
-    ``titles`` are the keys' names as the analyst knows them. ``clip`` is what the query says of where
-    clipping starts.
+    ``titles`` are the keys' names as the analyst knows them; ``lists`` tells of each key which values it
+    can have, if that is public. Where there are grouping ``sets``, the first key is the number of the
+    set, each set names the positions of its keys, and every row is in the relation once for each set.
+    ``clip`` is what the query says of where clipping starts. ``other`` is the name that it gives to what is
+    not shown: the sets are then the keys and the total, whose row becomes the rest.
     """
 
     name: str
@@ -88,6 +100,14 @@ class Measure:
     units: int | None = None
     titles: tuple[str, ...] = ()
     clip: Option | None = field(default=None, repr=False)
+    other: Option | None = field(default=None, repr=False)
+    lists: tuple[KeyList | None, ...] = ()
+    sets: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def copies(self) -> int:
+        """How many groups each row is in."""
+        return max(1, len(self.sets))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,23 +169,42 @@ class PublicKeys:
     """Every combination of these values is shown, empty or not (one list per key).
 
     No value is listed twice: a group that is shown twice would get two draws of noise for one price.
+    Of grouping ``sets``, (number, positions of its keys), every combination of these keys is shown, behind
+    the number and with NULL for the other keys.
     """
 
     domains: tuple[tuple[Value, ...], ...]
+    sets: tuple[tuple[int, tuple[int, ...]], ...] = ()
 
     def __post_init__(self) -> None:
         if any(len(unique(values)) < len(values) for values in self.domains):
             raise ValueError("a public key lists a value twice")
+        if len(dict(self.sets)) < len(self.sets):
+            raise ValueError("a grouping set is listed twice")
+
+    def groups(self) -> list[tuple[Value, ...]]:
+        """All groups that are shown."""
+        if not self.sets:
+            return list(itertools.product(*self.domains))
+        found: list[tuple[Value, ...]] = []
+        for number, positions in self.sets:
+            keys = (self.domains[i] if i in positions else (None,) for i in range(1, len(self.domains)))
+            found += itertools.product((number,), *keys)
+        return found
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """A group is shown when its noisy count of units reaches ``steps`` grid steps."""
+    """A group is shown when its noisy count of units reaches ``steps`` grid steps.
+
+    ``listed`` are grouping sets whose keys are public, or which have none: always shown.
+    """
 
     statistic: int
     steps: int
     units: float
     event: ThresholdEvent
+    listed: PublicKeys | None = None
 
 
 KeyRule: TypeAlias = PublicKeys | Threshold

@@ -18,10 +18,11 @@ from dpsql.errors import Error, refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.literals import as_own
-from dpsql.ir.column import Categories, Column, Domain, Listed, Type, Value, unique
+from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.event import ThresholdEvent
 from dpsql.ir.options import Option
 from dpsql.ir.plan import (
+    KeyList,
     KeyRule,
     Measure,
     Noise,
@@ -123,32 +124,45 @@ class _Planner:
         self.owned = owned
         facts = facts_of(measure.relation)
         self.columns = tuple(Column(key.name, fact_of(key.scalar, facts)) for key in measure.keys)
-        self.lists = public_keys(measure, known)
-        self.one_group = all(refs(key.scalar) <= owned.settled for key in measure.keys)
+        self.public = public_keys(measure, known)
         self.rows, self.rows_from = self._rows()
         self.allowance = terms.accountant.allowance(
-            terms.epsilon, terms.budget, share, thresholds=self.lists is None
+            terms.epsilon, terms.budget, share, thresholds=not self.public.whole
         )
 
     def planned(self) -> Planned:
-        if self.lists is None and self.allowance.laplace_delta is None:
+        if not self.public.whole and self.allowance.laplace_delta is None:
             raise refuse(
                 "D304",
                 "these groups are not public, and there is no delta to show them with",
                 self.measure.span,
                 label="which groups exist depends on the data",
-                help="group by a column with declared values, or let the owner choose another accountant",
+                help="group by a column with declared values, or cut a declared range (age // 10); "
+                "or let the owner choose another accountant",
             )
         clip, noise = self._noise()
-        proved = 1 if self.one_group else self.owned.at_most
+        proved = self._private_groups()
         enforced = None
-        if self.lists is None and proved is None:
+        if not self.public.whole and proved is None:
             assert self.rows is not None
-            enforced = 16 * self.rows + 240  # many more than a unit that is clipped little
+            enforced = 16 * self.rows * self.measure.copies + 240  # many more than a unit clipped little
         rule = self._rule(clip, noise, proved or enforced)
         return Planned(
             self.measure, self.columns, rule, clip.shape, noise, enforced, self.rows, self.rows_from
         )
+
+    def _private_groups(self) -> int | None:
+        """In how many groups that are not public one unit is proved to be."""
+        private = self.measure.copies - len(self.public.sets)
+        if self._settled():
+            return private
+        return None if self.owned.at_most is None else self.owned.at_most // self.measure.copies * private
+
+    def _settled(self) -> bool:
+        """Whether a unit is in one group at most (of each grouping set)."""
+        keys = self.measure.keys
+        numbers = refs(keys[0].scalar) if self.measure.sets else frozenset()
+        return all(refs(key.scalar) - numbers <= self.owned.settled for key in keys)
 
     # ---- how much one unit can change --------------------------------------------------------------
 
@@ -158,24 +172,31 @@ class _Planner:
         A unit that is in one group at most contributes to no more, whatever is said of its groups.
         """
         said = self.measure.clip
-        if said is None or (said.name == "max_groups_contributed" and self.one_group):
-            return self.owned.rows, f"rows_per_unit in {self.known.policy_name}"
+        if said is None or (said.name == "max_groups_contributed" and self._settled()):
+            rows = self.owned.rows
+            rows = None if rows is None else rows // self.measure.copies
+            return rows, f"rows_per_unit in {self.known.policy_name}"
         assert isinstance(said.value, int)
         return said.value, f"{said.name} in the query"
 
     def _clips(self) -> tuple[_Clip, _Clip]:
-        """The L1 and the L2 way. A row adds at most ``most`` steps to each family, in either norm."""
+        """The L1 and the L2 way. A row adds at most ``most`` steps to each family, in either norm.
+
+        Where a row is copied into n grouping sets, its copies fall in n different groups, since the set's
+        number is a key: n times v on n coordinates of their own is n |v| in L1 and sqrt(n) |v| in L2. The
+        triangle inequality over a unit's rows (not over their copies) does the rest.
+        """
+        copies = self.measure.copies
         most = [family.most for family in self.measure.families]
-        one_l1, one_l2 = sum(most), _root(sum(each * each for each in most))
-        at_most = self.owned.at_most
+        one_l1, one_l2 = copies * sum(most), _root(copies * sum(each * each for each in most))
+        at_most = None if self.owned.at_most is None else self.owned.at_most // copies
         counted = any(each.part is Part.UNITS for each in self.measure.statistics)
         if at_most is not None and at_most <= (self.rows or at_most) and (at_most == 1 or not counted):
             return (
                 _Clip(Norm.L1, self._sized(one_l1 * at_most), Shape.ROWS),
                 _Clip(Norm.L2, self._sized(one_l2 * at_most), Shape.ROWS),
             )
-        rows = self.rows
-        if rows is None:
+        if self.rows is None:
             raise refuse(
                 "D302",
                 f"nothing says how many rows one {self.known.unit} has here",
@@ -186,8 +207,8 @@ class _Planner:
         cells = Shape.UNIT if not self.measure.keys else Shape.CELLS
         scaled = cells if counted or not self.measure.keys else Shape.L1
         return (
-            _Clip(Norm.L1, self._sized(one_l1 * rows), scaled),
-            _Clip(Norm.L2, self._sized(one_l2 * rows), cells),
+            _Clip(Norm.L1, self._sized(one_l1 * self.rows), scaled),
+            _Clip(Norm.L2, self._sized(one_l2 * self.rows), cells),
         )
 
     def _sized(self, steps: int) -> int:
@@ -228,26 +249,34 @@ class _Planner:
     # ---- which groups are shown --------------------------------------------------------------------
 
     def _rule(self, clip: _Clip, noise: Noise, groups: int | None) -> KeyRule:
-        if self.lists is not None:
-            pairs = zip(self.lists, self.columns, strict=True)
-            return PublicKeys(tuple(self._listed(*domain, column.fact.type) for domain, column in pairs))
+        if self.public.whole:
+            return self._listed()
         a = self.allowance
         delta = a.laplace_delta if noise.mechanism == "laplace" else a.gaussian_delta
         assert delta is not None
         assert self.measure.units is not None
         steps = steps_for(noise.mechanism, noise.scale, GRID, clip.steps, clip.norm, groups, delta)
-        return Threshold(self.measure.units, steps, steps / GRID, ThresholdEvent(delta))
+        listed = self._listed() if self.public.sets else None
+        return Threshold(self.measure.units, steps, steps / GRID, ThresholdEvent(delta), listed)
 
-    def _listed(self, domain: Domain, null: bool, type: Type) -> tuple[Value, ...]:
-        match domain:
+    def _listed(self) -> PublicKeys:
+        """The lists of all keys that some public group has."""
+        m, sets = self.measure, self.public.sets
+        used = {i for _, positions in sets for i in positions} if m.sets else set(range(len(m.keys)))
+        domains = [
+            self._values(each, column.fact.type) if each is not None and i in used else ()
+            for i, (each, column) in enumerate(zip(self.public.lists, self.columns, strict=True))
+        ]
+        return PublicKeys(tuple(domains), sets)
+
+    def _values(self, each: KeyList, type: Type) -> tuple[Value, ...]:
+        match each.domain:
             case Categories(values):
                 found: tuple[Value, ...] = values
             case Listed(table, column):
                 found = self.values(table, column)
-            case _:
-                raise AssertionError("a public key has a list")
-        present = unique(tuple(own for each in found if (own := as_own(each, type)) is not None))
-        return (*present, None) if null else present
+        present = unique(tuple(own for value in found if (own := as_own(value, type)) is not None))
+        return (*present, None) if each.null else present
 
 
 def _root(square: int) -> int:
@@ -261,6 +290,7 @@ def _digest(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
     for stage in stages:
         if stage.awaited is not None:
             said += [repr(stage.awaited), stage.post.sql]
+            said += [repr(each.measure.other) for each in stage.measures]  # a row of what is handed down
         for each in stage.measures:
             m = each.measure
             said += [repr(m.relation), repr(m.keys), repr(m.statistics), repr(each.rule), repr(each.shape)]

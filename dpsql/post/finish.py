@@ -23,6 +23,7 @@ from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_rang
 from dpsql.ir.plan import Finish, Noise, Part, Planned, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
+from dpsql.post.other_group import with_other
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -44,14 +45,15 @@ class Finished:
 
 def finish(released: ReleasedTable, planned: Planned) -> list[Finished]:
     """The keys, then the aggregates."""
+    released, spread = with_other(released, planned)
     columns = [
         Finished(column.name, column.fact.type, [group[i] for group in released.groups], None)
         for i, column in enumerate(planned.keys)
     ]
-    return columns + [_finished(each, released, planned) for each in planned.measure.finishes]
+    return columns + [_finished(each, released, planned, spread) for each in planned.measure.finishes]
 
 
-def _finished(each: Finish, released: ReleasedTable, planned: Planned) -> Finished:
+def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: Floats) -> Finished:
     statistics = [planned.measure.statistics[i] for i in each.statistics]
     sums = released.sums[:, list(each.statistics)]
     estimate = estimated(each, statistics, sums.astype(np.float64))
@@ -59,7 +61,8 @@ def _finished(each: Finish, released: ReleasedTable, planned: Planned) -> Finish
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
         values = _exact(each, statistics, sums)
-    margins = _as_delivered(_half_widths(each, statistics, sums, estimate, planned.noise), each.type)
+    widths = _half_widths(each, statistics, sums, estimate, planned.noise, spread)
+    margins = _as_delivered(widths, each.type)
     return Finished(each.call.name, each.type, values, margins)
 
 
@@ -126,11 +129,21 @@ def _as_delivered(widths: Floats, type: Type) -> Floats:
 
 
 def _half_widths(
-    each: Finish, statistics: list[Statistic], sums: NDArray[np.int64], estimate: Floats, noise: Noise
+    each: Finish,
+    statistics: list[Statistic],
+    sums: NDArray[np.int64],
+    estimate: Floats,
+    noise: Noise,
+    spread: Floats,
 ) -> Floats:
+    """``spread`` is how much wider than one draw the noise of each row is: a sum of Laplace draws reaches
+
+    less far than one wider draw, a sum of Gaussian ones exactly as far.
+    """
     if len(statistics) == 1:
-        width = mechanism(noise.mechanism).half_width(noise.scale) * float(statistics[0].step)
-        return np.full(len(sums), width)
+        step, width_of = float(statistics[0].step), mechanism(noise.mechanism).half_width
+        by_spread = {wider: width_of(noise.scale * wider) * step for wider in set(spread.tolist())}
+        return np.array([by_spread[wider] for wider in spread.tolist()], dtype=np.float64)
     generator = np.random.default_rng(0)
     size = (_DRAWS, 1, len(statistics))  # the same draws for every group
     draw = generator.laplace if noise.mechanism == "laplace" else generator.normal
@@ -139,7 +152,8 @@ def _half_widths(
     at_once = max(1, _NUMBERS // (_DRAWS * len(statistics)))
     for start in range(0, len(sums), at_once):
         part = sums[start : start + at_once].astype(np.float64)
-        moved = np.abs(estimated(each, statistics, part - drawn) - estimate[start : start + at_once])
+        noises = drawn * spread[start : start + at_once, np.newaxis]
+        moved = np.abs(estimated(each, statistics, part - noises) - estimate[start : start + at_once])
         whole = np.where(np.isnan(moved), np.inf, moved)
         place = math.floor(0.95 * (_DRAWS - 1))
         found = np.partition(whole, place, axis=0)[place]

@@ -7,7 +7,6 @@ reaches the threshold. What leaves here is sorted by its keys: the engine's orde
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 from collections.abc import Callable
@@ -44,6 +43,7 @@ def release(exact: ExactTable, planned: Planned, draw: Draw, threshold: int | No
     if isinstance(planned.rule, Threshold):
         steps = planned.rule.steps if threshold is None else threshold
         kept = noisy[:, planned.rule.statistic] >= steps
+        kept[: _always(planned)] = True
         groups = [group for group, keep in zip(groups, kept, strict=True) if keep]
         noisy = noisy[kept]
     order = sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
@@ -51,17 +51,32 @@ def release(exact: ExactTable, planned: Planned, draw: Draw, threshold: int | No
 
 
 def completed(exact: ExactTable, planned: Planned) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
-    """Public keys: all combinations and no others. Private keys: the groups that are there."""
-    if not isinstance(planned.rule, PublicKeys):
+    """Public keys: all combinations and no others, first. Private keys: the groups that are there."""
+    listed = _listed(planned)
+    if listed is None:
         return exact.groups, exact.sums
     places = {_plain(group): i for i, group in enumerate(exact.groups)}
-    groups = list(itertools.product(*planned.rule.domains))
+    groups = listed.groups()
     sums = np.zeros((len(groups), exact.sums.shape[1]), dtype=np.int64)
     for i, group in enumerate(groups):
         found = places.get(_plain(group))
         if found is not None:
             sums[i] = exact.sums[found]
-    return groups, sums
+    if isinstance(planned.rule, PublicKeys):
+        return groups, sums
+    public = {number for number, _ in listed.sets}
+    others = [i for i, group in enumerate(exact.groups) if group[0] not in public]
+    return groups + [exact.groups[i] for i in others], np.concatenate((sums, exact.sums[others]))
+
+
+def _listed(planned: Planned) -> PublicKeys | None:
+    return planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
+
+
+def _always(planned: Planned) -> int:
+    """How many of the first groups appear whatever their numbers."""
+    listed = _listed(planned)
+    return 0 if listed is None else len(listed.groups())
 
 
 def _plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dpsql.errors import Error
 from dpsql.ir.plan import Split
 from dpsql.policy.catalogue import Known
+from dpsql.rewrite.other_group import check_other_groups
 from dpsql.rewrite.statistics import to_statistics
 
-PASSES = (to_statistics,)
+PASSES = (check_other_groups, to_statistics)
 
 
 def rewrite(split: Split, known: Known) -> Split:

@@ -66,8 +66,8 @@ class _Statistics:
         self._facts = facts_of(measure.relation)
         owned = ownership_of(measure.relation)
         assert isinstance(owned, Owned)
-        self._single = owned.at_most == 1
-        self._hidden = public_keys(measure, known) is None
+        self._single = owned.at_most == measure.copies  # a row's copies are in different groups
+        self._hidden = not public_keys(measure, known).whole
         self._statistics: list[Statistic] = []
         self._families: list[Family] = []
 
@@ -79,18 +79,12 @@ class _Statistics:
         finishes = []
         for call, plain in zip(m.aggregates, calls, strict=True):
             finishes.append(Finish(call, self._used(plain, pairs), released_type(call, m)))
-        return Measure(
-            m.name,
-            m.relation,
-            m.keys,
-            m.aggregates,
-            m.span,
-            tuple(self._statistics),
-            tuple(self._families),
-            tuple(finishes),
-            units,
-            m.titles,
-            m.clip,
+        return replace(
+            m,
+            statistics=tuple(self._statistics),
+            families=tuple(self._families),
+            finishes=tuple(finishes),
+            units=units,
         )
 
     def _plain(self, call: AggregateCall) -> AggregateCall:

@@ -42,9 +42,23 @@ SELECT UPPER(SUBSTR(city, 1, 1)) AS initial, COUNT(*) AS n FROM patients GROUP B
 -- outcome: accepted
 SELECT COALESCE(city, 'unknown') AS city, COUNT(*) AS n FROM patients GROUP BY 1;
 
--- case: a month
+-- case: an hour of some day: too many for a list
 -- outcome: accepted
-SELECT date_trunc('month', seen_at) AS month, COUNT(*) AS n FROM visits GROUP BY month ORDER BY month;
+SELECT date_trunc('hour', seen_at) AS hour, COUNT(*) AS n FROM visits GROUP BY hour ORDER BY hour;
+
+-- case: a date, whose range is too long for a list
+-- outcome: accepted
+SELECT CAST(seen_at AS DATE) AS day, COUNT(*) AS n FROM visits GROUP BY day;
+
+-- case: a number that only has a range
+-- outcome: accepted
+SELECT age, COUNT(*) AS n FROM patients GROUP BY age;
+
+-- case: two lists that multiply to too many groups
+-- outcome: accepted
+SELECT trunc(income / 1000) AS income, CAST(year(born) AS VARCHAR) AS year, CAST(age AS VARCHAR) AS age, COUNT(*) AS n
+FROM patients
+GROUP BY ALL;
 
 -- case: a private key below a join
 -- outcome: accepted

@@ -50,10 +50,6 @@ SELECT OPTIONS(privacy_unit_column = customer) COUNT(*) FROM visits;
 -- outcome: refused D252 at 1:16
 SELECT OPTIONS(privacy_unit_column = ward) ward FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward);
 
--- case: other groups
--- outcome: refused D252 at 1:16
-SELECT OPTIONS(other_group = 'others') city, COUNT(*) FROM patients GROUP BY city;
-
 -- case: other groups of public tables
 -- outcome: refused D252 at 1:16
 SELECT OPTIONS(other_group = 'others') city, COUNT(*) FROM places GROUP BY city;
@@ -85,3 +81,25 @@ SELECT ANON_PERCENTILE_CONT(age, 0.5 CLAMPED BETWEEN 0 AND 100) FROM patients;
 -- case: an aggregate that nobody knows
 -- outcome: refused D204 at 1:8
 SELECT ANON_MEDIAN(age) FROM patients;
+
+-- case: an other group of listed groups
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(other_group = 'other') ward, COUNT(*) FROM patients GROUP BY ward;
+
+-- case: an other group without groups
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(other_group = 'other') COUNT(*) FROM patients;
+
+-- case: an other group of grouping sets
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(other_group = 'other') city, COUNT(*) FROM patients GROUP BY ROLLUP (city);
+
+-- case: people who may be in several groups
+-- outcome: refused D252 at 1:57
+SELECT OPTIONS(other_group = 'other') upper(drug) AS d, COUNT(DISTINCT patient_id) AS n
+FROM treatments JOIN visits USING (visit_id)
+GROUP BY d;
+
+-- case: an other group of patients
+-- outcome: refused D252 at 1:36
+SELECT AVG(n) FROM (SELECT OPTIONS(other_group = 'other') patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);

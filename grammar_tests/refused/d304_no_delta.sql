@@ -19,3 +19,18 @@ SELECT ward, place_id, SUM(cost) FROM patients JOIN visits USING (patient_id) GR
 -- outcome: refused D304 at 1:58
 -- policy: pure.toml
 SELECT upper(city) AS c, AVG(age) FROM patients GROUP BY c;
+
+-- case: one private key inside ROLLUP
+-- outcome: refused D304 at 1:59
+-- policy: pure.toml
+SELECT sex, city, COUNT(*) FROM patients GROUP BY ROLLUP (sex, city);
+
+-- case: a number that only has a range
+-- outcome: refused D304 at 1:45
+-- policy: pure.toml
+SELECT age, COUNT(*) FROM patients GROUP BY age;
+
+-- case: a cost cut into too many steps
+-- outcome: refused D304 at 1:56
+-- policy: pure.toml
+SELECT floor(cost) AS c, COUNT(*) FROM visits GROUP BY c;

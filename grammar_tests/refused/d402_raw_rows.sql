@@ -99,3 +99,7 @@ SELECT ward FROM wards WHERE beds > ALL (SELECT age FROM patients);
 -- case: a number looked up for each row
 -- outcome: refused D402 at 1:62
 SELECT p.ward, (SELECT MAX(beds) FROM wards w WHERE w.beds > p.age) AS beds FROM patients p GROUP BY p.ward;
+
+-- case: a column that is in no grouping set
+-- outcome: refused D402 at 1:8
+SELECT age, COUNT(*) FROM patients GROUP BY ROLLUP (ward);

@@ -88,3 +88,7 @@ PIVOT visits ON kind IN ('checkup', 'surgery') USING SUM(cost) GROUP BY patient_
 -- case: a view with a row for each unit
 -- outcome: refused D403
 SELECT * FROM spending;
+
+-- case: an order's number inside ROLLUP
+-- outcome: refused D403 at 1:78
+SELECT order_id, status, COUNT(*) FROM sales.orders GROUP BY ROLLUP (status, order_id);

@@ -1,0 +1,45 @@
+"""The row of an other group: the noisy total less the noisy groups that are shown.
+
+    total 1,693 (± 4)    Oslo 1,204, Bergen 318 (± 4 each)    other 171 (± 6.9)
+
+Claim   it costs nothing beside its measure.
+Proof   it is a function of the released table alone: the total is a number of that table, whether it is
+        shown or not, and which groups are shown is decided by the same noisy numbers.
+
+The variances of all noises add up, so the row's noise is ``spread`` times as wide as a group's.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from dpsql.aggregates import Floats
+from dpsql.ir.column import Value
+from dpsql.ir.plan import Planned
+from dpsql.ir.table import ReleasedTable
+
+_MOST = 2**62
+_TOTAL = 1
+"""The number of the grouping set that is the total."""
+
+
+def with_other(released: ReleasedTable, planned: Planned) -> tuple[ReleasedTable, Floats]:
+    """The table with its total turned into the other group, and how much wider each row's noise is."""
+    spread = np.ones(len(released.groups))
+    if planned.measure.other is None:
+        return released, spread
+    word: Value = str(planned.measure.other.value)
+    shown = [i for i, group in enumerate(released.groups) if group[0] != _TOTAL]
+    (total,) = (i for i, group in enumerate(released.groups) if group[0] == _TOTAL)
+    rest = [
+        column[total] - sum(column[i] for i in shown)
+        for column in zip(*released.sums.tolist(), strict=True)  # whole numbers of any size
+    ]
+    sums = released.sums.copy()
+    sums[total] = [max(-_MOST, min(_MOST, each)) for each in rest]
+    groups = list(released.groups)
+    groups[total] = (_TOTAL, *(word for _ in planned.keys[1:]))
+    spread[total] = math.sqrt(1 + len(shown))
+    return ReleasedTable(groups, sums), spread

@@ -1,0 +1,53 @@
+"""Refuse an other group where it would say nothing, or something wrong.
+
+GROUP BY ward                            every ward is shown: there is no rest
+COUNT(DISTINCT patient_id) by place      a patient of two places is in neither's rest, but counts in both
+"""
+
+from __future__ import annotations
+
+from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.plan import Measure, Split
+from dpsql.ir.scalar import refs
+from dpsql.policy.catalogue import Known
+from dpsql.rewrite.keys import public_keys
+
+
+def check_other_groups(split: Split, known: Known) -> Split:
+    """The split as it is."""
+    for stage in split.stages:
+        for each in stage.measures:
+            if each.other is not None:
+                _check(each, known)
+    return split
+
+
+def _check(measure: Measure, known: Known) -> None:
+    assert measure.other is not None
+    if public_keys(measure, known).whole:
+        raise refuse(
+            "D252",
+            "other_group means nothing here",
+            measure.other.span,
+            label="the values of these keys are public: every group is shown, and none is left for it",
+            help="leave it out",
+        )
+    counted = next((each for each in measure.aggregates if each.function == "count_units"), None)
+    if counted is not None and not _one_group(measure):
+        raise refuse(
+            "D252",
+            f"the {known.unit}s of an other group are not known",
+            counted.span,
+            label=f"a {known.unit} may be in several groups: the total less the groups is not the rest",
+            help="count rows, COUNT(*); or leave other_group out",
+        )
+
+
+def _one_group(measure: Measure) -> bool:
+    """Whether a unit is in one group at most (and in the total)."""
+    owned = ownership_of(measure.relation)
+    assert isinstance(owned, Owned)
+    number = refs(measure.keys[0].scalar)
+    settled = all(refs(key.scalar) - number <= owned.settled for key in measure.keys)
+    return settled or owned.at_most == measure.copies

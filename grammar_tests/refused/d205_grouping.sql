@@ -1,0 +1,25 @@
+-- D205: GROUPING about something that is not grouped.
+
+-- case: GROUPING without groups
+-- outcome: refused D205 at 1:8
+SELECT GROUPING(ward), COUNT(*) FROM patients;
+
+-- case: GROUPING of a column that is no key
+-- outcome: refused D205 at 1:8
+SELECT GROUPING(sex), COUNT(*) FROM patients GROUP BY ROLLUP (ward);
+
+-- case: GROUPING of an expression over a key
+-- outcome: refused D205 at 1:8
+SELECT GROUPING(upper(ward)), COUNT(*) FROM patients GROUP BY ROLLUP (ward);
+
+-- case: a list in ROLLUP
+-- outcome: refused D205 at 1:48
+SELECT COUNT(*) FROM patients GROUP BY ROLLUP (allergies);
+
+-- case: an other group among numbers
+-- outcome: refused D205 at 1:79
+SELECT OPTIONS(other_group = 'other') place_id, COUNT(*) FROM visits GROUP BY place_id;
+
+-- case: an other group whose name is a number
+-- outcome: refused D205 at 1:16
+SELECT OPTIONS(other_group = 0) city, COUNT(*) FROM patients GROUP BY city;
