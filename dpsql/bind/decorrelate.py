@@ -17,6 +17,7 @@ from sqlglot import exp
 from dpsql.bind.aggregates import has_aggregate
 from dpsql.bind.names import Fresh
 from dpsql.bind.scalars import HiddenUnit, Scalars
+from dpsql.bind.subqueries import limit_of
 from dpsql.ir.scalar import Scalar, refs
 
 MOST_CONSTANTS = 998
@@ -141,11 +142,9 @@ def _first_rows(select: exp.Select, inner: exp.Select, within: list[exp.Expr]) -
 
 def limits_plainly(inner: exp.Select) -> bool:
     """Whether its LIMIT is a plain number, alone, over rows that are not grouped."""
-    limit = inner.args.get("limit")
-    if limit is None:
+    if inner.args.get("limit") is None:
         return not inner.args.get("offset")
-    number = limit.expression if isinstance(limit, exp.Limit) else None
-    plain = isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit()
+    plain = limit_of(inner) is not None
     others = any(inner.args.get(each) for each in ("group", "having", "qualify", "offset", "distinct"))
     return plain and not others and not any(has_aggregate(each) for each in inner.expressions)
 

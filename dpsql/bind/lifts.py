@@ -390,7 +390,8 @@ class Lifts:
         if isinstance(bound, Private):
             rows = bound
         elif bound.released:
-            rows = awaited_rows(ctx, bound, span, keys=keys, one_row=not keys)
+            alone = distinct or (valued and not inner.args.get("group") and any(map(has_aggregate, values)))
+            rows = awaited_rows(ctx, bound, span, keys=keys if alone else None, one_row=not keys)
         else:
             rows = given_rows(ctx, bound, span, keys)
         columns = [v.scalar for v in rows.scope.starred][:keys]

@@ -58,7 +58,7 @@ def _refuse_opaque(types: list[Type], span: Span | None) -> None:
 def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = None) -> Private:
     """Public SQL as a relation: its rows, with the facts that they show.
 
-    No two rows agree on the first ``keys`` columns, where that is said.
+    Where no two of them agree on the first ``keys`` columns, these are a key.
     """
     types, rows = evaluated(ctx, bound, span)
     columns = tuple(
@@ -68,8 +68,16 @@ def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = 
     visible = tuple(
         Visible("", name, Ref(column.name)) for name, column in zip(bound.columns, columns, strict=True)
     )
-    unique = () if keys is None else (tuple(each.name for each in columns[:keys]),)
+    unique = (
+        () if keys is None or not distinct(rows, keys) else (tuple(each.name for each in columns[:keys]),)
+    )
     return Private(Given(columns, tuple(rows), unique, span), Scope(visible))
+
+
+def distinct(rows: list[tuple[Value, ...]], keys: int) -> bool:
+    """Whether no two rows agree on the first columns; NULL agrees with nothing."""
+    found = [row[:keys] for row in rows if None not in row[:keys]]
+    return len(set(found)) == len(found)
 
 
 def awaited_rows(
@@ -82,6 +90,7 @@ def awaited_rows(
     tree = exactly(bound, ctx.fresh)
     post = printed(ctx, tree, bound.columns, (None,) * len(bound.columns))
     measures = [each for each in ctx.measures if each.name in post.released]
+    types = [type_named(each) for each in ctx.describe(post.sql, post.tables, measures)]
     if one_row and not gives_one_row(tree, measures):
         raise refuse(
             "D255",
@@ -89,7 +98,6 @@ def awaited_rows(
             span,
             help="aggregate it: (SELECT MAX(n) ...); or add ORDER BY ... LIMIT 1",
         )
-    types = [type_named(each) for each in ctx.describe(post.sql, post.tables, measures)]
     _refuse_opaque(types, span)
     domains = clamped(tree, measures, bound.columns)
     columns = tuple(
@@ -126,27 +134,43 @@ def gives_one_row(tree: exp.Expr, measures: list[Measure]) -> bool:
 
 
 def _key_places(tree: exp.Expr, measures: list[Measure]) -> list[tuple[int, ...]]:
-    """The outputs that are all the keys of one measure, in a plain SELECT from what it releases."""
+    """The outputs on which no two rows agree, as far as plain SELECTs show it."""
+    names = [each.alias_or_name for each in tree.expressions] if isinstance(tree, exp.Select) else []
+    return [tuple(names.index(each) for each in key) for key in _keys(tree, measures)]
+
+
+def _keys(tree: exp.Expr, measures: list[Measure]) -> list[list[str]]:
+    """All keys of the measure that is read, carried up through SELECTs that only choose."""
+    if isinstance(tree, exp.Table):
+        return [[key.name for key in each.keys] for each in measures if each.name == tree.name]
+    if isinstance(tree, exp.Subquery):
+        return _keys(tree.this, measures)
     source = tree.args.get("from_") if isinstance(tree, exp.Select) else None
-    if source is None or tree.args.get("joins") or not isinstance(source.this, exp.Table):
+    if source is None or any(tree.args.get(each) for each in ("joins", "group", "laterals")):
         return []
-    measure = next((each for each in measures if each.name == source.this.name), None)
-    if measure is None:
+    if any(each.find(exp.Unnest, exp.Explode) for each in tree.expressions):
         return []
-    places: dict[str, int] = {}
-    for i, each in enumerate(tree.expressions):
+    named: dict[str, str] = {}
+    for each in tree.expressions:
         bare = each.this if isinstance(each, exp.Alias) else each
-        if isinstance(bare, exp.Column) and bare.name in (key.name for key in measure.keys):
-            places.setdefault(bare.name, i)
-    return [tuple(places.values())] if len(places) == len(measure.keys) else []
+        if isinstance(bare, exp.Column):
+            named.setdefault(bare.name, each.alias_or_name)
+    inside = _keys(source.this, measures)
+    return [[named[name] for name in key] for key in inside if all(name in named for name in key)]
 
 
 def _most_rows(tree: exp.Expr) -> int:
     """How many rows are handed down at most: a LIMIT, or what one row may meet."""
+    number = limit_of(tree)
+    return FAN_OUT if number is None else max(1, min(FAN_OUT, number))
+
+
+def limit_of(tree: exp.Expr) -> int | None:
+    """LIMIT 10 as a number; None for none, and for what is not a plain number of rows."""
     limit = tree.args.get("limit")
     number = limit.expression if isinstance(limit, exp.Limit) else None
     plain = isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit()
-    return max(1, min(FAN_OUT, int(number.this))) if plain and number is not None else FAN_OUT
+    return int(number.this) if plain and number is not None and not limit.args.get("limit_options") else None
 
 
 def printed(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tuple[int | None, ...]) -> Post:

@@ -72,3 +72,17 @@ SELECT COUNT(*) FROM patients p WHERE EXISTS (
 -- outcome: refused D255
 SELECT COUNT(*) FROM patients p WHERE p.age > (
     SELECT v.minutes FROM visits v WHERE v.patient_id = p.patient_id ORDER BY v.minutes LIMIT 1 OFFSET 1);
+
+-- case: one value among several of a release
+-- outcome: refused D255
+WITH r AS (SELECT kind, urgent, COUNT(*) AS n FROM visits GROUP BY ALL)
+SELECT COUNT(*) FROM visits v WHERE (SELECT n FROM r WHERE r.kind = v.kind) > 10;
+
+-- case: a share of a release is no number of rows
+-- outcome: refused D255
+SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits GROUP BY kind LIMIT 1%);
+
+-- case: grouped again, so several rows
+-- outcome: refused D255
+SELECT COUNT(*) FROM patients p
+WHERE age > (SELECT AVG(q.age) FROM patients q WHERE q.ward = p.ward GROUP BY ROLLUP (q.sex));

@@ -77,3 +77,8 @@ WHERE l.place_id < 5 AND 15 < (SELECT COUNT(*) FROM visits v WHERE v.place_id = 
 -- outcome: accepted
 SELECT k.kind, k.n, (SELECT AVG(v.minutes) FROM visits v WHERE v.kind = k.kind) AS minutes
 FROM (SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind) k;
+
+-- case: a value of a release by its key
+-- outcome: accepted
+WITH r AS (SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind)
+SELECT COUNT(*) AS n FROM visits v WHERE (SELECT n FROM r WHERE r.kind = v.kind) > 10;
