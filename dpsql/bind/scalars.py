@@ -169,6 +169,8 @@ class Scalars:
         reading = read(node)
         if reading is None or reading.name not in shelf():
             name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.upper()
+            if isinstance(node, exp.Func) and not isinstance(node, exp.Anonymous):
+                name = node.sql_name()
             raise refuse(
                 "D251",
                 f"{name} is not answered over private rows",

@@ -7,7 +7,6 @@ relate two columns are ignored, which may only widen.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import assert_never
@@ -15,8 +14,7 @@ from weakref import WeakKeyDictionary
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.facts.ownership import rows_of
-from dpsql.functions import meaning
-from dpsql.functions.literals import as_own
+from dpsql.functions import meaning, narrowing
 from dpsql.functions.windows import windows
 from dpsql.ir.column import (
     ANYTHING,
@@ -31,7 +29,6 @@ from dpsql.ir.column import (
     Number,
     Schema,
     Type,
-    Value,
     range_of,
     type_range,
     unique,
@@ -51,7 +48,7 @@ from dpsql.ir.relation import (
     Window,
     WindowCall,
 )
-from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts
+from dpsql.ir.scalar import Ref, Scalar, conjuncts
 
 Facts = Mapping[str, Fact]
 
@@ -183,107 +180,6 @@ def _width(type: Type) -> Number:
     return type_range(type).high if type.kind is Kind.INTEGER else 0
 
 
-# ---- narrowing -------------------------------------------------------------------------------------
-
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "="}
-
-
 def narrow(facts: dict[str, Fact], condition: Scalar) -> None:
     """Use that a condition is true of every row: what it says of one column against constants."""
-    match condition:
-        case Call("=" | "<" | "<=" | ">" | ">=" as op, (left, right)):
-            _compare(facts, left, op, right)
-            _compare(facts, right, _FLIPPED[op], left)
-        case Call("between", (Ref() as column, low, high)):
-            _compare(facts, column, ">=", low)
-            _compare(facts, column, "<=", high)
-        case Call("in", (Ref(name), *listed)) if all(isinstance(each, Literal) for each in listed):
-            values = tuple(each.value for each in listed if isinstance(each, Literal))
-            _one_of(facts, name, tuple(value for value in values if value is not None))
-        case Call("is_not_null", (Ref(name),)):
-            fact = facts[name]
-            facts[name] = Fact(fact.type, fact.domain, nullable=False)
-        case _:
-            pass
-
-
-def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar) -> None:
-    if not isinstance(column, Ref):
-        return
-    fact = facts[column.name]
-    if op == "=" and isinstance(bound, Literal) and bound.value is not None:
-        _one_of(facts, column.name, (bound.value,))
-        return
-    other = fact_of(bound, facts)
-    facts[column.name] = Fact(fact.type, fact.domain, nullable=False)
-    limit = range_of(other)
-    if other.type.kind is not fact.type.kind and not (other.type.numeric and fact.type.numeric):
-        limit = _midnight(fact, other, limit)
-    if isinstance(fact.domain, Categories | Listed) or limit == Interval(-math.inf, math.inf):
-        return
-    known = range_of(fact)
-    low, high = known.low, known.high
-    if op in ("<", "<=", "="):
-        high = min(high, limit.high)
-    if op in (">", ">=", "="):
-        low = max(low, limit.low)
-    if fact.type.kind is Kind.INTEGER:
-        low = math.ceil(low) if math.isfinite(low) else low
-        high = math.floor(high) if math.isfinite(high) else high
-    if low <= high and (isinstance(fact.domain, Interval) or math.isfinite(low) or math.isfinite(high)):
-        facts[column.name] = Fact(fact.type, Interval(low, high), nullable=False)
-
-
-def _midnight(fact: Fact, other: Fact, limit: Interval) -> Interval:
-    """A DATE counts days and a TIMESTAMP microseconds: a limit on the one, in the other's count."""
-    day = 86_400_000_000
-    if fact.type.kind is Kind.DATE and other.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
-        low, high = (end if math.isinf(end) else math.floor(end / day) for end in (limit.low, limit.high))
-        return Interval(low, high + 1)
-    if other.type.kind is Kind.DATE and fact.type.kind is Kind.TIMESTAMP:
-        return Interval(limit.low * day, limit.high * day)
-    return Interval(-math.inf, math.inf)
-
-
-def _one_of(facts: dict[str, Fact], name: str, values: tuple[Value, ...]) -> None:
-    """The column is one of these constants: a list, or for numbers that are not whole a range."""
-    fact = facts[name]
-    facts[name] = Fact(fact.type, fact.domain, nullable=False)
-    if fact.type.kind in (Kind.FLOAT, Kind.DECIMAL):
-        numbers = [number for value in values if (number := _as_number(value)) is not None]
-        if numbers and len(numbers) == len(values) and not isinstance(fact.domain, Categories | Listed):
-            facts[name] = Fact(fact.type, Interval(min(numbers), max(numbers)), nullable=False)
-        return
-    if fact.type.kind not in (Kind.BOOLEAN, Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP):
-        return
-    if any(not _comparable(value, fact.type) for value in values):
-        return
-    held = tuple(own for value in values if (own := as_own(value, fact.type)) is not None)
-    if isinstance(fact.domain, Categories):
-        held = tuple(value for value in unique(fact.domain.values) if value in held)
-    facts[name] = Fact(fact.type, Categories(unique(held)), nullable=False)
-
-
-def _comparable(value: Value, type: Type) -> bool:
-    """Whether equality with the column is equality of values: no cast stands between that merges some."""
-    if isinstance(value, bool) or type.kind is Kind.BOOLEAN:
-        return isinstance(value, bool) and type.kind is Kind.BOOLEAN
-    return not isinstance(value, float) or abs(value) < 2**53
-
-
-def _as_number(value: Value) -> Number | None:
-    import datetime
-    from decimal import Decimal
-
-    match value:
-        case bool() | int():
-            return int(value)
-        case float() | Decimal():
-            return float(value)
-        case datetime.datetime():
-            naive = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
-            return (naive - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
-        case datetime.date():
-            return (value - datetime.date(1970, 1, 1)).days
-        case _:
-            return None
+    narrowing.narrow(facts, condition, lambda bound: fact_of(bound, facts))

@@ -57,6 +57,8 @@ class Argument:
 
 Arguments: TypeAlias = tuple[Argument, ...]
 Groups: TypeAlias = tuple[tuple[int, ...], ...]
+Result: TypeAlias = Callable[[Arguments, "Type | None"], Fact]
+Render: TypeAlias = Callable[[tuple[str, ...], Arguments, "Type | None"], str]
 
 
 def apart(count: int) -> Groups:
@@ -82,15 +84,17 @@ class Function:
                 read as the kind of the others
     ``strict``  NULL in any argument gives NULL
     ``example`` one call over the columns of the property test's table
+    ``names``   the names it is called by where the parser has no syntax of its own for it
     """
 
     name: str
-    result: Callable[[Arguments, Type | None], Fact]
-    render: Callable[[tuple[str, ...], Arguments, Type | None], str]
+    result: Result
+    render: Render
     example: str
     arity: tuple[int, int] = (1, 1)
     alike: Callable[[int], Groups] = apart
     strict: bool = True
+    names: tuple[str, ...] = ()
 
 
 MANY = 1_000

@@ -10,11 +10,11 @@ after ``AT TIME ZONE 'Europe/Berlin'``.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
-from dpsql.functions import Argument, Arguments, Function, Unfit
+from dpsql.functions import Argument, Arguments, Function
 from dpsql.functions.calendar import civil
-from dpsql.functions.conversion import FAR, converted
 from dpsql.functions.moments import (
     dated,
     day_of,
@@ -26,12 +26,10 @@ from dpsql.functions.moments import (
     plain_fact,
 )
 from dpsql.functions.ranges import DAY, known, within
-from dpsql.functions.types import named
 from dpsql.ir.column import (
     BIGINT,
     DOUBLE,
     EVERYWHERE,
-    TIMESTAMP,
     VARCHAR,
     Categories,
     Fact,
@@ -66,7 +64,7 @@ def _month_ends(whole: Interval) -> Interval:
     return Interval(1, 12)
 
 
-def _scaled(micros: int) -> Ends:
+def scaled(micros: int) -> Ends:
     def ends(whole: Interval) -> Interval:
         if not whole.finite:
             return EVERYWHERE
@@ -84,6 +82,24 @@ def _seconds(whole: Interval) -> Interval:
     return Interval(whole.low / 1e6, whole.high / 1e6)
 
 
+_MONTH = 28 * DAY
+_SPANS = {
+    "year": 12 * _MONTH, "decade": 120 * _MONTH, "century": 1_200 * _MONTH, "millennium": 12_000 * _MONTH,
+    "month": 11, "day": DAY, "hour": 3_600_000_000, "minute": 59, "second": 59, "millisecond": 59_999,
+    "microsecond": 59_999_999,
+}  # fmt: skip
+"""The parts that an INTERVAL has: what the greatest ones count, and the most of the others."""
+
+
+def _spanned(name: str, whole: Interval) -> Interval:
+    """A part of an INTERVAL from its length; parts cut towards zero and may be missing."""
+    size = _SPANS[name]
+    if size < 10**9:
+        return Interval(-size if whole.low < 0 else 0, size if whole.high > 0 else 0)
+    low, high = (end if math.isinf(end) else int(end) // size for end in (whole.low, whole.high))
+    return Interval(min(low, 0), max(high, 0))
+
+
 def _part(
     name: str,
     ends: Ends,
@@ -92,11 +108,14 @@ def _part(
     guard: bool = False,
     target: Type = BIGINT,
     example: str | None = None,
+    names: tuple[str, ...] | None = None,
 ) -> Function:
     """``guard``: DuckDB raises for dates at the ends of time."""
 
     def result(arguments: Arguments, type: Type | None) -> Fact:
         (one,) = arguments
+        if one.kind is Kind.INTERVAL and name in _SPANS:
+            return within(BIGINT, _spanned(name, known(one)), one.fact.nullable)
         dated(one, name, times=times)
         fact = plain_fact(one)
         whole = EVERYWHERE if one.kind is Kind.TIME else moments(Argument(fact))
@@ -107,7 +126,7 @@ def _part(
         text = plain(texts[0], arguments[0])
         return guarded(text, arguments[0], f"{name}({text})") if guard else f"{name}({text})"
 
-    return Function(name, result, render, example or f"{name}(d)")
+    return Function(name, result, render, example or f"{name}(d)", names=names or (name,))
 
 
 PARTS = (
@@ -116,7 +135,7 @@ PARTS = (
     _part("month", _month_ends),
     _part("week", _fixed(1, 53), guard=True),
     _part("day", _fixed(1, 31)),
-    _part("dayofweek", _fixed(0, 6)),
+    _part("dayofweek", _fixed(0, 6), names=("dayofweek", "weekday")),
     _part("isodow", _fixed(1, 7)),
     _part("dayofyear", _fixed(1, 366)),
     _part("isoyear", _by_year(lambda year: year, 1), guard=True),
@@ -129,7 +148,9 @@ PARTS = (
     _part("second", _fixed(0, 59), times=True, example="second(ts)"),
     _part("millisecond", _fixed(0, 59_999), times=True, example="millisecond(ts)"),
     _part("microsecond", _fixed(0, 59_999_999), times=True, example="microsecond(ts)"),
-    _part("epoch_us", _scaled(1), guard=True, example="epoch_us(ts)"),
+    _part("epoch_us", scaled(1), guard=True, example="epoch_us(ts)"),
+    _part("era", _fixed(0, 1)),
+    _part("days_in_month", _fixed(28, 31), guard=True),
     _part("julian", lambda w: Interval(w.low / DAY + 2_440_587, w.high / DAY + 2_440_589), target=DOUBLE),
 )
 
@@ -159,38 +180,35 @@ def _epoch_result(arguments: Arguments, type: Type | None) -> Fact:
     return within(DOUBLE, _seconds(whole), fact.nullable or not whole.finite)
 
 
-def _epoch_ms_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    if one.kind is Kind.INTEGER:
-        return _from_number(arguments, 1_000)
-    dated(one, "epoch_ms")
-    fact = plain_fact(one)
-    whole = moments(Argument(fact))
-    return within(BIGINT, _scaled(1_000)(whole), fact.nullable or not near(Argument(fact)))
+def _nanoseconds(name: str, ends: Ends, example: str, guard: str = "") -> Function:
+    """Functions that look below microseconds: a TIMESTAMP_NS stays one."""
+
+    def exact(argument: Argument) -> bool:
+        return argument.type.sql == "TIMESTAMP_NS"
+
+    def result(arguments: Arguments, type: Type | None) -> Fact:
+        (one,) = arguments
+        dated(one, name, times=not guard)
+        whole = EVERYWHERE if one.kind is Kind.TIME else moments(Argument(plain_fact(one)))
+        return within(BIGINT, ends(whole), nullable=True)
+
+    def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+        text = texts[0] if exact(arguments[0]) else plain(texts[0], arguments[0])
+        call = f"{name}({text})"
+        return (
+            f"(CASE WHEN {text} BETWEEN {guard} THEN {call} END)"
+            if guard and not exact(arguments[0])
+            else call
+        )
+
+    return Function(name, result, render, example, names=(name,))
 
 
-def _epoch_ms(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    if arguments[0].kind is Kind.INTEGER:
-        return _from_number_sql("epoch_ms", 1_000, texts[0], arguments[0])
-    text = plain(texts[0], arguments[0])
-    return guarded(text, arguments[0], f"epoch_ms({text})")
+_NANOS = "TIMESTAMP '1678-01-01 00:00:00' AND TIMESTAMP '2262-01-01 00:00:00'"
 
 
-def _from_number(arguments: Arguments, micros: int) -> Fact:
-    (one,) = arguments
-    if one.kind is not Kind.INTEGER:
-        raise Unfit(f"a whole number is wanted here, not {named(one.type)}", "write CAST(... AS BIGINT)")
-    whole = known(one)
-    fails = max(-whole.low, whole.high) * micros > FAR * DAY
-    return within(TIMESTAMP, Interval(whole.low * micros, whole.high * micros), one.fact.nullable or fails)
-
-
-def _from_number_sql(name: str, micros: int, text: str, argument: Argument) -> str:
-    number = converted(text, argument, BIGINT)
-    whole, limit = known(argument), FAR * DAY // micros
-    if max(-whole.low, whole.high) <= limit:
-        return f"{name}({number})"
-    return f"(CASE WHEN {number} BETWEEN -{limit} AND {limit} THEN {name}({number}) END)"
+def _thousandfold(whole: Interval) -> Interval:
+    return Interval(whole.low * 1_000, (whole.high + 1) * 1_000)
 
 
 FUNCTIONS = (
@@ -198,11 +216,6 @@ FUNCTIONS = (
     _named("dayname", _WEEKDAYS),
     _named("monthname", _MONTHS),
     Function("epoch", _epoch_result, lambda t, a, _: f"epoch({plain(t[0], a[0])})", "epoch(ts)"),
-    Function("epoch_ms", _epoch_ms_result, _epoch_ms, "epoch_ms(ts)"),
-    Function(
-        "make_timestamp",
-        lambda a, _: _from_number(a, 1),
-        lambda t, a, _: _from_number_sql("make_timestamp", 1, t[0], a[0]),
-        "make_timestamp(l)",
-    ),
+    _nanoseconds("nanosecond", _fixed(0, 59_999_999_999), "nanosecond(ts)"),
+    _nanoseconds("epoch_ns", _thousandfold, "epoch_ns(ts)", _NANOS),
 )

@@ -55,7 +55,7 @@ def _last_day(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -
     return guarded(text, arguments[0], f"last_day({text})")
 
 
-def _make_date_result(arguments: Arguments, type: Type | None) -> Fact:
+def make_date_result(arguments: Arguments, type: Type | None) -> Fact:
     for each in arguments:
         if each.kind is not Kind.INTEGER:
             raise Unfit(
@@ -69,7 +69,7 @@ def _make_date_result(arguments: Arguments, type: Type | None) -> Fact:
     return within(DATE, ends, nullable=True)
 
 
-def _make_date(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+def make_date_sql(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     # make_date raises on the 30th of February; a cast of text has a form that does not
     parts = " || '-' || ".join(f"CAST({text} AS VARCHAR)" for text in texts)
     return f"(CASE WHEN {texts[0]} BETWEEN 1000 AND 9999 THEN TRY_CAST({parts} AS DATE) END)"
@@ -140,7 +140,9 @@ def _finite_result(arguments: Arguments, type: Type | None) -> Fact:
 
 FUNCTIONS = (
     Function("last_day", _last_day_result, _last_day, "last_day(d)"),
-    Function("make_date", _make_date_result, _make_date, "make_date(2020, i, 1)", (3, 3)),
+    Function(
+        "make_date", make_date_result, make_date_sql, "make_date(2020, i, 1)", (3, 3), names=("make_date",)
+    ),
     Function(
         "strftime",
         _strftime_result,
@@ -154,8 +156,11 @@ FUNCTIONS = (
         lambda t, a, _: f"try_strptime({converted(t[0], a[0], VARCHAR)}, {quoted(_format(a[1]))})",
         "try_strptime(s, '%Y-%m-%d')",
         (2, 2),
+        names=("try_strptime",),
     ),
     Function("timezone", _at_zone_result, _at_zone, "tz AT TIME ZONE 'UTC'", (2, 2)),
-    Function("isfinite", _finite_result, lambda t, a, _: f"isfinite({t[0]})", "isfinite(x)"),
+    Function(
+        "isfinite", _finite_result, lambda t, a, _: f"isfinite({t[0]})", "isfinite(x)", names=("isfinite",)
+    ),
     Function("isinf", _finite_result, lambda t, a, _: f"isinf({t[0]})", "isinf(x)"),
 )

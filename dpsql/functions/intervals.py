@@ -1,4 +1,4 @@
-"""Dates that move: by a constant INTERVAL, by days, and how far apart two are.
+"""Dates that move: by an INTERVAL, by days, and how far apart two are.
 
 born + INTERVAL '3 MONTH'    a TIMESTAMP, NULL for dates some 200,000 years away and for infinity
 born + 3                     a DATE
@@ -40,15 +40,16 @@ from dpsql.ir.column import (
     type_range,
 )
 
-_UNITS = {
+UNITS = {
     "YEAR": (12, 0, 0), "MONTH": (1, 0, 0), "QUARTER": (3, 0, 0), "DECADE": (120, 0, 0),
-    "CENTURY": (1200, 0, 0), "WEEK": (0, 7, 0), "DAY": (0, 1, 0), "HOUR": (0, 0, 3_600_000_000),
-    "MINUTE": (0, 0, 60_000_000), "SECOND": (0, 0, 1_000_000), "MILLISECOND": (0, 0, 1_000),
-    "MICROSECOND": (0, 0, 1),
+    "CENTURY": (1200, 0, 0), "MILLENNIUM": (12_000, 0, 0), "WEEK": (0, 7, 0), "DAY": (0, 1, 0),
+    "HOUR": (0, 0, 3_600_000_000), "MINUTE": (0, 0, 60_000_000), "SECOND": (0, 0, 1_000_000),
+    "MILLISECOND": (0, 0, 1_000), "MICROSECOND": (0, 0, 1),
 }  # fmt: skip
+"""Months, days and microseconds of each unit."""
 _OTHER_NAMES = {
-    "MON": "MONTH", "CENTURIE": "CENTURY", "MIN": "MINUTE", "SEC": "SECOND", "M": "MINUTE", "H": "HOUR",
-    "D": "DAY", "Y": "YEAR", "W": "WEEK", "S": "SECOND",
+    "MON": "MONTH", "CENTURIE": "CENTURY", "MILLENNIA": "MILLENNIUM", "MIN": "MINUTE", "SEC": "SECOND",
+    "M": "MINUTE", "H": "HOUR", "D": "DAY", "Y": "YEAR", "W": "WEEK", "S": "SECOND",
 }  # fmt: skip
 _TERM = re.compile(r"\s*([+-]?[0-9]{1,9})\s*([A-Za-z]+)\s*")
 
@@ -62,7 +63,7 @@ def interval_text(text: str, negative: bool = False) -> str | None:
             return None
         unit = found[2].upper()
         singular = unit.removesuffix("S") if len(unit) > 1 else unit
-        unit = next((u for u in (unit, singular, _OTHER_NAMES.get(singular, "")) if u in _UNITS), "")
+        unit = next((u for u in (unit, singular, _OTHER_NAMES.get(singular, "")) if u in UNITS), "")
         if not unit:
             return None
         terms.append(f"{-int(found[1]) if negative else int(found[1])} {unit}")
@@ -71,15 +72,19 @@ def interval_text(text: str, negative: bool = False) -> str | None:
     return whole if terms and all(abs(part) < limit for part, limit in _limits(whole)) else None
 
 
+LIMITS = (12 * 20_000, 365 * 20_000, 20_000 * 365 * DAY)
+"""The most months, days and microseconds of an INTERVAL that dates are moved by."""
+
+
 def _limits(text: str) -> tuple[tuple[int, int], ...]:
-    return tuple(zip(interval_parts(text), (12 * 20_000, 365 * 20_000, 20_000 * 365 * DAY), strict=True))
+    return tuple(zip(interval_parts(text), LIMITS, strict=True))
 
 
 def interval_parts(text: str) -> tuple[int, int, int]:
     """Months, days and microseconds of a canonical INTERVAL text."""
     words = text.split()
     scaled = [
-        [int(number) * part for part in _UNITS[unit]]
+        [int(number) * part for part in UNITS[unit]]
         for number, unit in zip(words[::2], words[1::2], strict=True)
     ]
     months, day_count, micros = (sum(column) for column in zip(*scaled, strict=True))
@@ -95,33 +100,49 @@ def shifted(end: Number, parts: tuple[int, int, int], sign: int) -> Number:
     return (months_later(day, months) + day_count) * DAY + clock + micros
 
 
-def _constant_interval(argument: Argument) -> tuple[int, int, int]:
-    if argument.literal is None or not isinstance(argument.literal.value, str):
-        raise Unfit("only a constant INTERVAL can be added", "write INTERVAL '3' MONTH")
-    return interval_parts(argument.literal.value)
-
-
 def _moved(one: Argument, other: Argument, sign: int) -> Fact:
-    parts = _constant_interval(other)
     dated(one, "adding an INTERVAL")
     fact = plain_fact(one)
     whole = moments(Argument(fact))
-    ends = Interval(*(shifted(end, parts, sign) for end in (whole.low, whole.high)))
-    return within(TIMESTAMP, ends, any_null((one,)) or fact.nullable or not near(Argument(fact)))
+    nullable = any_null((one, other)) or fact.nullable or not near(Argument(fact)) or not _short(other)
+    if other.literal is not None and isinstance(other.literal.value, str):
+        parts = interval_parts(other.literal.value)
+        ends = Interval(*(shifted(end, parts, sign) for end in (whole.low, whole.high)))
+    else:
+        ends = corners(lambda a, b: a + sign * b, whole, known(other))
+    return within(TIMESTAMP, ends, nullable)
 
 
-def _moved_sql(text: str, interval: str, one: Argument, sign: str) -> str:
-    text = plain(text, one)
-    return guarded(text, one, f"({text} {sign} {interval})")
+def _short(interval: Argument) -> bool:
+    """Whether an INTERVAL surely spans no more than its guard allows."""
+    whole = known(interval)
+    return interval.literal is not None or max(-whole.low, whole.high) < 25_000 * 365 * DAY
+
+
+_SHORT = "INTERVAL '-20000 YEAR' AND INTERVAL '20000 YEAR'"
+
+
+def _moved_sql(texts: tuple[str, str], one: Argument, other: Argument, sign: str) -> str:
+    text, interval = plain(texts[0], one), texts[1]
+    sql = guarded(text, one, f"({text} {sign} {interval})")
+    return sql if _short(other) else f"(CASE WHEN {interval} BETWEEN {_SHORT} THEN {sql} END)"
+
+
+def _clocked(one: Argument, other: Argument) -> Fact:
+    """DATE + TIME: midnight may be the 24th hour."""
+    whole = moments(one)
+    return within(TIMESTAMP, Interval(whole.low, whole.high + DAY), any_null((one, other)) or not near(one))
 
 
 def plus_result(arguments: Arguments) -> Fact:
-    """DATE + whole number of days is a DATE; DATE or TIMESTAMP + INTERVAL is a TIMESTAMP."""
+    """DATE + days is a DATE; DATE or TIMESTAMP + INTERVAL, and DATE + TIME, is a TIMESTAMP."""
     one, other = arguments
-    if one.kind in (Kind.INTERVAL, Kind.INTEGER):
+    if one.kind in (Kind.INTERVAL, Kind.INTEGER, Kind.TIME):
         one, other = other, one
     if one.kind is Kind.DATE and other.kind is Kind.INTEGER:
         return _days_moved(one, other, 1)
+    if one.kind is Kind.DATE and other.kind is Kind.TIME:
+        return _clocked(one, other)
     if other.kind is Kind.INTERVAL:
         return _moved(one, other, 1)
     raise Unfit(*_no_sum("+", arguments))
@@ -169,10 +190,12 @@ def _days_moved(one: Argument, other: Argument, sign: int) -> Fact:
 def plus_sql(texts: tuple[str, ...], arguments: Arguments) -> str:
     one, other = arguments
     left, right = texts
-    if one.kind in (Kind.INTERVAL, Kind.INTEGER):
+    if one.kind in (Kind.INTERVAL, Kind.INTEGER, Kind.TIME):
         one, other, left, right = other, one, right, left
     if other.kind is Kind.INTERVAL:
-        return _moved_sql(left, right, one, "+")
+        return _moved_sql((left, right), one, other, "+")
+    if other.kind is Kind.TIME:
+        return guarded(left, one, f"({left} + {right})")
     return _days_moved_sql(left, right, one, other, "+")
 
 
@@ -182,7 +205,7 @@ def minus_sql(texts: tuple[str, ...], arguments: Arguments) -> str:
     if one.kind is Kind.DATE and other.kind is Kind.DATE:
         return f"({left} - {right})"
     if other.kind is Kind.INTERVAL:
-        return _moved_sql(left, right, one, "-")
+        return _moved_sql((left, right), one, other, "-")
     if other.kind is Kind.INTEGER:
         return _days_moved_sql(left, right, one, other, "-")
     left, right = plain(left, one), plain(right, other)

@@ -12,13 +12,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias, assert_never
 
 from dpsql.functions import MANY, Argument, Arguments, Function, Unfit, shelf
 from dpsql.functions.literals import coerce, constant
+from dpsql.functions.narrowing import narrow, narrow_untrue
 from dpsql.functions.types import common_type, named
 from dpsql.ir.column import ANYTHING, EVERYWHERE, NULL, VARCHAR, Fact, Kind, Type, type_range
-from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.source import Span
 
 Lookup: TypeAlias = Callable[[str], Fact]
@@ -116,19 +118,22 @@ class _Meaning:
     real: Argument
 
 
-def _meaning(scalar: Scalar, lookup: Lookup) -> _Meaning:
+def _meaning(scalar: Scalar, lookup: Lookup, inside: Lookup | None = None) -> _Meaning:
+    """``inside`` knows more of the columns' ranges, where a condition was met on the way here."""
     match scalar:
         case Ref(name):
             fact = lookup(name)
             written = enforced(fact)
             real = replace(written, nullable=fact.nullable)
-            return _Meaning(Argument(fact), Argument(written), Argument(real))
+            declared = fact if inside is None else replace(fact, domain=inside(name).domain)
+            return _Meaning(Argument(declared), Argument(written), Argument(real))
         case Literal():
             argument = constant(scalar)
             return _Meaning(argument, argument, argument)
         case Call(name, scalars, type):
             function = shelf()[name]
-            parts = [_meaning(each, lookup) for each in scalars]
+            lookups = _in_branches(scalars, lookup, inside) if name == "case" else [inside] * len(scalars)
+            parts = [_meaning(each, lookup, known) for each, known in zip(scalars, lookups, strict=True)]
             try:
                 written = checked(function, tuple(each.written for each in parts), type)
                 nullable = checked(function, tuple(each.real for each in parts), type).nullable
@@ -140,6 +145,33 @@ def _meaning(scalar: Scalar, lookup: Lookup) -> _Meaning:
             return _Meaning(*map(Argument, facts))
         case _:
             assert_never(scalar)
+
+
+def _in_branches(scalars: Sequence[Scalar], lookup: Lookup, inside: Lookup | None) -> list[Lookup | None]:
+    """For every argument of a CASE what is known there: its own condition is true, those before are not.
+
+    Declared ranges only: what SQL is written by never follows from a condition.
+    """
+    outside = inside or lookup
+    untrue = {name: outside(name) for each in scalars for name in refs(each)}
+    found: list[Lookup | None] = []
+    for place in range(0, len(scalars) - 1, 2):
+        true = dict(untrue)
+        found.append(dict(untrue).__getitem__)
+        for facts, way in ((true, narrow), (untrue, narrow_untrue)):
+            way(facts, scalars[place], partial(_bound, facts=facts))
+        found.append(true.__getitem__)
+    return found if len(scalars) % 2 == 0 else [*found, untrue.__getitem__]
+
+
+def _bound(scalar: Scalar, facts: dict[str, Fact]) -> Fact:
+    """What is known of the bound in a condition; nothing where a CASE stands in it, which would be taken
+    apart anew at every level of nesting."""
+    return Fact(NULL) if _chooses(scalar) else fact_of(scalar, facts.__getitem__)
+
+
+def _chooses(scalar: Scalar) -> bool:
+    return isinstance(scalar, Call) and (scalar.function == "case" or any(map(_chooses, scalar.arguments)))
 
 
 OF_ANY_TYPE = frozenset({"is_null", "is_not_null"})

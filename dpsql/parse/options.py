@@ -51,6 +51,8 @@ def fill(tree: exp.Expr, parameters: Sequence[Value], now: datetime.datetime) ->
     for mark in list(tree.find_all(exp.Placeholder, exp.Parameter)):
         if not mark.name.isdigit():
             raise refuse("D106", "parameters are written as question marks", help="write ? for a value")
+        if mark.find_ancestor(exp.Bracket):  # sqlglot counts from 0 there, if it knows a whole number
+            raise refuse("D106", "a parameter does not stand in brackets", help="write list_extract(list, ?)")
         mark.replace(node_of(parameters[int(mark.name) - 1]))
     for clock in list(tree.find_all(*_CLOCKS)):
         clock.replace(_moment(clock, now))

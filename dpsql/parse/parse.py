@@ -20,6 +20,7 @@ from dpsql.parse.allowed import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check
 from dpsql.parse.clause import agreed, hang, take_clauses
 from dpsql.parse.grammar import check_grammar
 from dpsql.parse.options import fill, number_marks
+from dpsql.parse.parts import check_parts
 from dpsql.parse.spellings import clamped, take_spellings
 from dpsql.parse.statement import check_explained, without_explain
 from dpsql.parse.written import written
@@ -65,9 +66,11 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         text, tokens = bare, _tokens(bare)
         check_explained(tokens)
     _check_parentheses(tokens)
+    check_parts(tokens)
     whole = written(text, number_marks(tokens, parameters))
     whole, clauses = take_clauses(whole, parameters)
     whole, clamps = take_spellings(whole, parameters)
+
     try:
         statements = Dialect.get_or_raise("duckdb").parser().parse(whole.tokens, text)
     except ParseError as error:

@@ -63,3 +63,99 @@ SELECT COUNT(*) FROM patients WHERE regexp_matches('Oslo', city);
 -- case: a private moment in another time zone
 -- outcome: refused D205 at 1:35
 SELECT COUNT(*) FROM visits WHERE seen_at AT TIME ZONE 'Europe/Oslo' > TIMESTAMPTZ '2024-01-01 00:00:00+00';
+
+-- case: a text repeated as often as a row says
+-- outcome: refused D205 at 1:44
+SELECT COUNT(*) FROM patients WHERE length(repeat('x', age)) > 3;
+
+-- case: a text repeated very often
+-- outcome: refused D205 at 1:44
+SELECT COUNT(*) FROM patients WHERE length(repeat(city, 1000)) > 3;
+
+-- case: a shift by a column
+-- outcome: refused D205 at 1:12
+SELECT SUM(age << children) FROM patients;
+
+-- case: a part of a date that is a column
+-- outcome: refused D205 at 1:25
+SELECT COUNT(date_trunc(kind, visited_on)) FROM visits;
+
+-- case: a part of a date that is a column of a known name
+-- outcome: refused D205 at 1:25
+SELECT COUNT(date_trunc(month, d)) FROM (SELECT patient_id, born AS d, city AS month FROM patients);
+
+-- case: a difference in a column's part
+-- outcome: refused D205 at 1:21
+SELECT SUM(datediff(kind, visited_on, visited_on)) FROM visits;
+
+-- case: a part of a release that is a column
+-- outcome: refused D205 at 1:19
+SELECT date_trunc(ward, DATE '2020-01-01'), n FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward);
+
+-- case: a bucket as wide as a column says
+-- outcome: refused D205 at 1:38
+SELECT COUNT(*) FROM visits GROUP BY time_bucket(to_days(minutes), visited_on);
+
+-- case: a bucket of months and days
+-- outcome: refused D205 at 1:38
+SELECT COUNT(*) FROM visits GROUP BY time_bucket(INTERVAL '1 month 1 day', visited_on);
+
+-- case: a bucket of no width
+-- outcome: refused D205 at 1:38
+SELECT COUNT(*) FROM visits GROUP BY time_bucket(INTERVAL '0 days', visited_on);
+
+-- case: a format from the data
+-- outcome: refused D205 at 1:14
+SELECT COUNT(format(city, age)) FROM patients;
+
+-- case: a format that may not fit
+-- outcome: refused D205 at 1:14
+SELECT COUNT(printf('%s is %5.2f', city, age)) FROM patients;
+
+-- case: a format with too few values
+-- outcome: refused D205 at 1:14
+SELECT COUNT(format('{} {}', city)) FROM patients;
+
+-- case: a pattern of files from the data
+-- outcome: refused D205 at 1:37
+SELECT COUNT(*) FROM patients WHERE city GLOB ward;
+
+-- case: the distance of two numbers
+-- outcome: refused D205 at 1:12
+SELECT SUM(levenshtein(age, 'a')) FROM patients;
+
+-- case: the code of a text
+-- outcome: refused D205 at 1:12
+SELECT SUM(enum_code(city)) FROM patients;
+
+-- case: a map with a key twice
+-- outcome: refused D205 at 1:17
+SELECT SUM(MAP {'A': 1, 'A': 2}[ward]) FROM patients;
+
+-- case: a map with keys from the data
+-- outcome: refused D205 at 1:14
+SELECT COUNT(map_extract_value(MAP([city, ward], [1, 2]), 'Oslo')) FROM patients;
+
+-- case: a list of texts and dates
+-- outcome: refused D205 at 1:37
+SELECT COUNT(*) FROM patients WHERE list_contains([city, born], 'Oslo');
+
+-- case: a place in a list that is no whole number
+-- outcome: refused D205 at 1:12
+SELECT SUM(list_extract([1, 2, 3], income)) FROM patients;
+
+-- case: the parts of a private list
+-- outcome: refused D205 at 1:37
+SELECT COUNT(*) FROM patients WHERE len(allergies) > 1;
+
+-- case: a moment from three numbers
+-- outcome: refused D205 at 1:14
+SELECT COUNT(make_timestamp(2020, 1, age)) FROM patients;
+
+-- case: a base of forty
+-- outcome: refused D205 at 1:14
+SELECT COUNT(to_base(age, 40)) FROM patients;
+
+-- case: days of an INTERVAL from a text
+-- outcome: refused D205 at 1:31
+SELECT COUNT(born + INTERVAL (city) DAY) FROM patients;

@@ -10,7 +10,7 @@ SELECT COUNT(*) FROM patients WHERE CASE WHEN city = 'Longyearbyen' THEN error(c
 
 -- case: work that grows with a value
 -- outcome: refused D251 at 1:41
-SELECT COUNT(*) FROM patients WHERE md5(repeat('x', age * 1000000)) > 'a';
+SELECT COUNT(*) FROM patients WHERE md5(bar(age, 0, 1, age * 1000000)) > 'a';
 
 -- case: the statistics of a column
 -- outcome: refused D251 at 1:8
@@ -92,6 +92,10 @@ SELECT COUNT(*) FROM patients GROUP BY [ward];
 -- outcome: refused D251 at 1:14
 SELECT {'k': ward} AS k, COUNT(*) FROM patients GROUP BY k;
 
+-- case: a function of a list
+-- outcome: refused D251 at 1:12
+SELECT SUM(list_aggregate([1, age], 'sum')) FROM patients;
+
 -- case: an unnested list
 -- outcome: refused D251 at 1:42
 SELECT COUNT(*) FROM (SELECT patient_id, unnest([age, age, age]) AS a FROM patients);
@@ -139,3 +143,23 @@ SELECT SUM(x) FROM (SELECT unnest([age, age]) AS x FROM patients);
 -- case: rows made from a key
 -- outcome: refused D251 at 1:8
 SELECT unnest(['a', 'b']) AS k, COUNT(*) FROM patients GROUP BY k;
+
+-- case: an item of a private list
+-- outcome: refused D251 at 1:37
+SELECT COUNT(*) FROM patients WHERE allergies[1] = 'pollen';
+
+-- case: a private list searched
+-- outcome: refused D251 at 1:37
+SELECT COUNT(*) FROM patients WHERE list_contains(allergies, 'pollen');
+
+-- case: lists of two lengths compared
+-- outcome: refused D251 at 1:12
+SELECT SUM(list_distance([age, 1], [1])) FROM patients;
+
+-- case: time since a birth by the clock
+-- outcome: refused D251 at 1:17
+SELECT AVG(year(age(born))) FROM patients;
+
+-- case: a part of a date named by a row
+-- outcome: refused D251 at 1:12
+SELECT SUM(date_part(city, born)) FROM patients;

@@ -87,3 +87,59 @@ SELECT ward, SUM(score) FROM adults GROUP BY ward;
 -- case: a released sum has no range of its own
 -- outcome: refused D301
 SELECT SUM(age - (SELECT SUM(age) FROM patients)) FROM patients;
+
+-- case: a condition on two columns narrows neither
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN score > steps THEN score END) FROM patients p JOIN visits v ON p.patient_id = v.patient_id;
+
+-- case: a condition with OR narrows only by both sides
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN score BETWEEN 0 AND 1 OR age > 50 THEN score END) FROM patients;
+
+-- case: one end alone
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN score < 5 THEN score END) FROM patients;
+
+-- case: a NOT that leaves the outside
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN NOT (score BETWEEN 0 AND 1) THEN score END) FROM patients;
+
+-- case: the ELSE of an AND
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN score > 5 AND insured THEN 5 WHEN score < -5 THEN -5 ELSE score END) FROM patients;
+
+-- case: the ELSE of a comparison that may be NULL for another column
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN score > age THEN 5 WHEN score < -5 THEN -5 ELSE score END) FROM patients;
+
+-- case: the ELSE of a comparison with NULL
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN score > NULL THEN 5 WHEN score < -5 THEN -5 ELSE score END) FROM patients;
+
+-- case: a branch that another branch's condition bounds
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN score BETWEEN 0 AND 1 THEN 1 WHEN insured THEN score END) FROM patients;
+
+-- case: a condition outside of the sum's own branch
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN score BETWEEN 0 AND 1 THEN 1 ELSE 0 END * score) FROM patients;
+
+-- case: a ratio whose divisor may still be zero
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN cost > 0 THEN 1 / cost END) FROM visits;
+
+-- case: a condition that is not true of NULL says nothing of the value
+-- outcome: refused D301 at 1:22
+SELECT SUM(CASE WHEN score IS NULL THEN 0 ELSE score END) FROM patients;
+
+-- case: the distance from a point that is anywhere
+-- outcome: refused D301 at 1:12
+SELECT SUM(list_distance([score], [0])) FROM patients;
+
+-- case: whichever of an item without bound
+-- outcome: refused D301 at 1:13
+SELECT SUM([age, score][1 + children]) FROM patients;
+
+-- case: different from a value
+-- outcome: refused D301 at 1:12
+SELECT SUM(score) FROM patients WHERE score IS DISTINCT FROM 3;

@@ -1,0 +1,33 @@
+"""One piece of parsed SQL as a function of the shelf, or None: then nobody has vetted it.
+
+    price * 2                 Reading("*", (price, 2))
+    x IS NOT NULL             Reading("is_not_null", (x,))
+    EXTRACT(year FROM d)      Reading("year", (d,))
+    DATE '2020-01-01'         literal_of -> Literal(date(2020, 1, 1), DATE)
+
+A kind of syntax is read by one of the files here; a plain call by the names that its function has.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dpsql.functions.reading import calls, lists, operators, texts, times
+from dpsql.functions.reading.constants import cast_target, interval_literal, literal_of
+from dpsql.functions.reading.shapes import Readers, Reading
+
+__all__ = ["Reading", "cast_target", "interval_literal", "literal_of", "read"]
+
+_READERS: Readers = {
+    **operators.READERS,
+    **texts.READERS,
+    **times.READERS,
+    **lists.READERS,
+    exp.Anonymous: calls.named,
+}
+
+
+def read(node: exp.Expr) -> Reading | None:
+    """The function that a node calls, with its arguments; None for what is not on the shelf."""
+    reader = _READERS.get(type(node))
+    return None if reader is None else reader(node)

@@ -1,0 +1,116 @@
+"""Constants in the text, and the types that casts name.
+
+DATE '2020-01-01'    Literal(date(2020, 1, 1), DATE)
+INTERVAL '3' MONTH   Literal("3 MONTH", INTERVAL)
+a::INT               cast_target -> INTEGER
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sqlglot import exp
+
+from dpsql.functions.intervals import interval_text
+from dpsql.functions.literals import coerce, number_literal
+from dpsql.functions.reading.shapes import only
+from dpsql.ir.column import (
+    BOOLEAN,
+    INTERVAL,
+    NULL,
+    VARCHAR,
+    Kind,
+    Type,
+    type_named,
+)
+from dpsql.ir.scalar import Literal
+
+
+def literal_of(node: exp.Expr) -> Literal | None:
+    """The constant that a node is: a number, a text, TRUE, NULL, -5, DATE '...', an INTERVAL."""
+    match node:
+        case exp.Literal():
+            return Literal(node.this, VARCHAR) if node.is_string else number_literal(node.this)
+        case exp.Boolean():
+            return Literal(bool(node.this), BOOLEAN)
+        case exp.Null():
+            return Literal(None, NULL)
+        case exp.Paren():
+            return literal_of(node.this)
+        case exp.Interval() | exp.Neg(this=exp.Interval()):
+            return interval_literal(node)
+        case exp.Neg():
+            inner = literal_of(node.this)
+            return None if inner is None else _negative(inner)
+        case exp.Cast(this=exp.Literal(is_string=True)) if only(node, "this", "to"):
+            target = cast_target(node.args["to"])
+            if target is None or target.kind not in (
+                Kind.DATE,
+                Kind.TIMESTAMP,
+                Kind.TIMESTAMPTZ,
+                Kind.TIME,
+                Kind.UUID,
+            ):
+                return None
+            return coerce(Literal(node.this.this, VARCHAR), target)
+        case _:
+            return None
+
+
+def _negative(literal: Literal) -> Literal | None:
+    match literal.value:
+        case bool():
+            return None
+        case int(value):
+            return number_literal(str(-value))
+        case float(value):
+            return Literal(-value, literal.type)
+        case Decimal():
+            return Literal(literal.value.copy_negate(), literal.type)
+        case _:
+            return None
+
+
+def interval_literal(node: exp.Expr) -> Literal | None:
+    """A constant INTERVAL, its text in one canonical form."""
+    if isinstance(node, exp.Neg):
+        inner, negative = node.this, True
+    else:
+        inner, negative = node, False
+    if not isinstance(inner, exp.Interval) or not only(inner, "this", "unit"):
+        return None
+    amount, unit = inner.this, inner.args.get("unit")
+    while isinstance(amount, exp.Paren):
+        amount = amount.this
+    sign = ""
+    if isinstance(amount, exp.Neg):
+        sign, amount = "-", amount.this
+    if not isinstance(amount, exp.Literal) or (unit is not None and type(unit) is not exp.Var):
+        return None
+    whole = f"{sign}{amount.this} {'' if unit is None else unit.name}"
+    text = interval_text(whole, negative)
+    return None if text is None else Literal(text, INTERVAL)
+
+
+def cast_target(node: object) -> Type | None:
+    """The type that a cast names, in DuckDB's spelling; None for one that no cast leads to here."""
+    if not isinstance(node, exp.DataType):
+        return None
+    text = node.sql("duckdb")
+    found = type_named(_SPELLINGS.get(text, text).replace(", ", ","))
+    if found.kind is Kind.DECIMAL:
+        size = [each.name for each in node.expressions]
+        if not all(each.isdigit() for each in size) or not 1 <= len(size) <= 2:
+            return None
+        width, scale = int(size[0]), int(size[1]) if len(size) == 2 else 0
+        if not (1 <= width <= 38 and 0 <= scale <= width):
+            return None
+        return type_named(f"DECIMAL({width},{scale})")
+    known = found.kind not in (Kind.OPAQUE, Kind.NULL, Kind.INTERVAL) and not text.startswith("ENUM")
+    return found if known else None
+
+
+_SPELLINGS = {
+    "TEXT": "VARCHAR", "INT": "INTEGER", "REAL": "FLOAT", "INT128": "HUGEINT", "UINT128": "UHUGEINT",
+    "TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE",
+}  # fmt: skip
