@@ -169,8 +169,9 @@ def limit_of(tree: exp.Expr) -> int | None:
     """LIMIT 10 as a number; None for none, and for what is not a plain number of rows."""
     limit = tree.args.get("limit")
     number = limit.expression if isinstance(limit, exp.Limit) else None
-    plain = isinstance(number, exp.Literal) and not number.is_string and number.this.isdigit()
-    return int(number.this) if plain and number is not None and not limit.args.get("limit_options") else None
+    if limit is None or limit.args.get("limit_options") or not isinstance(number, exp.Literal):
+        return None
+    return int(number.this) if not number.is_string and number.this.isdigit() else None
 
 
 def printed(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tuple[int | None, ...]) -> Post:
