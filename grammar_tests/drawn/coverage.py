@@ -14,7 +14,7 @@ from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import shelf
 from dpsql.ir.column import Categories, Kind, Listed
 from dpsql.ir.plan import Plan, Planned, PublicKeys, Shape
-from dpsql.ir.relation import AggregateCall, Join, Relation
+from dpsql.ir.relation import Aggregate, Join, Relation
 from dpsql.ir.scalar import Call, Ref
 from drawn.judges import measures_of
 from drawn.scalars import forms
@@ -36,6 +36,8 @@ class Coverage:
 
     accepted: int = 0
     refused: int = 0
+    alive: int = 0
+    compared: int = 0
     drawn: Counter[tuple[str, str]] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
 
@@ -53,6 +55,7 @@ class Coverage:
     def lines(self) -> Iterator[str]:
         """The report."""
         yield f"{self.accepted} queries accepted, {self.refused} refused"
+        yield f"{self.alive} of them measure more than zeros; {self.compared} were compared with plain DuckDB"
         functions = sorted({each.function for found in forms().values() for each in found})
         for group, names in (
             ("node", NODES),
@@ -92,8 +95,9 @@ def _occurring(plan: Plan) -> Iterator[tuple[str, str]]:
             match part:
                 case Call(function):
                     yield "function", function
-                case AggregateCall(_, function):
-                    yield "aggregate", f"{function} per unit"
+                case Aggregate(_, _, calls):
+                    for call in calls:
+                        yield "aggregate", f"{call.function} per unit"
                 case Join(kind, left, right):
                     sides = (
                         "private" if isinstance(ownership_of(s), Owned) else "public" for s in (left, right)

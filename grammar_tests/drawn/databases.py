@@ -36,7 +36,8 @@ _POOLS: dict[str, tuple[str, ...]] = {
     "city": ("'Oslo'", "'Bergen'", "'Oslo'", "'Bergen'", "NULL", "''", "'%_'", "'2023-01-05'", "'O''Brien'"),
     "height": ("168.50", "181.00", "52.00", "999.99", "-999.99", "0.00", "NULL"),
     "children": ("0", "2", "4", "127", "-128", "NULL"),
-    "score": ("0.5", "-1.5", "100", "0.1", "NULL", "'NaN'", "'inf'", "'-inf'", "1e308", "-1e308", "'-0.0'", "0.0"),
+    "score": ("0.5", "-1.5", "'-0.0'", "0.0", "'-0.0'", "0.0", "NULL", "'NaN'", "'inf'", "'-inf'", "1e308",
+              "-1e308"),
     "blood": ("'0'", "'A'", "'B'", "'AB'", "NULL"),
     "registered": ("'2021-03-01 08:00:00'", "'2022-01-31 23:59:59.999999'", "'2024-02-29 00:00:00'", "NULL",
                    "'infinity'", "'-infinity'", "'1899-12-31 00:00:00'", "'294247-01-10 04:00:54.775806'"),
@@ -44,8 +45,8 @@ _POOLS: dict[str, tuple[str, ...]] = {
     "place_id": ("1", "2", "3", "6", "NULL", "99", "42"),
     "visited_on": ("'2023-01-05'", "'2024-02-29'", "'2025-12-31'", "NULL", "'infinity'", "'1999-12-31'"),
     "seen_at": ("'2023-01-05 09:00:00'", "'2023-10-29 02:30:00'", "NULL", "'-infinity'", "'2031-01-01 00:00:00'"),
-    "cost": ("120.5", "80", "0", "5000", "0.1", "0.2", "'NaN'", "'inf'", "'-inf'", "1e300", "-1e300", "-0.01",
-             "5000.01", "NULL"),
+    "cost": ("120.5", "80", "0", "5000", "'-0.0'", "0.1", "0.2", "'NaN'", "'inf'", "'-inf'", "1e300", "-1e300",
+             "-0.01",             "5000.01", "NULL"),
     "minutes": ("30", "15", "0", "480", "NULL", "-1", "481", "2147483647", "-2147483648"),
     "visit_kind": ("'checkup'", "'surgery'", "'therapy'", "'emergency'", "'massage'", "''"),
     "urgent": ("true", "false", "NULL"),
@@ -90,10 +91,13 @@ def rows_of(rng: random.Random) -> str:
         row = f"{unit}, {listed(first)}, NULL"
         add("patients", row)
     heavy = patients[0]
-    owners = [*patients, *patients, 900001, 900002, None]
+    owners: list[int | None] = [*patients, *patients, 900001, 900002, None]
+    often = heavy if rng.random() < 0.5 else 900001
     visits = list(range(101, 101 + rng.randint(10, 30)))
     for number in visits:
-        owner = heavy if rng.random() < 0.25 else rng.choice(owners)
+        owner = rng.choice(owners)
+        if owner == heavy or rng.random() < 0.25:  # what cancels out must not be hidden by NaN everywhere
+            owner = often
         row = listed("place_id visited_on seen_at cost minutes visit_kind urgent steps")
         tied = rng.random() < 0.2
         add("visits", f"{number}, {_sql(owner)}, {row}")
@@ -101,7 +105,7 @@ def rows_of(rng: random.Random) -> str:
             add("visits", f"{rng.choice(('NULL', str(number + 5000)))}, {_sql(owner)}, {row}")
     places = [str(1 + i % 7) for i in range(40)]
     for i in range(rng.choice((25, 60))):  # one unit that is everywhere, with costs that cancel out
-        cost = ("1e300", "-1e300", "0.1", "2500", "0.3")[i % 5]
+        cost = ("1e300", "-1e300", "0.1", "7.25", "40")[i % 5]
         on = f"DATE '2021-01-01' + {i % 15}"
         kind = ("checkup", "surgery", "therapy")[i % 3]
         rest = f"{i % 60}, '{kind}', {i % 2 == 0}, {i}"

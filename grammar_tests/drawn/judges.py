@@ -39,6 +39,11 @@ def moved(plan: Plan, database: Database) -> list[str]:
         return [f"{type(error).__name__}: {error}"]
 
 
+def alive(plan: Plan, database: Database) -> bool:
+    """Whether there is anything to measure."""
+    return any(bool(database.whole.measure(each).sums.any()) for each in measures_of(plan))
+
+
 def order(plan: Plan, database: Database) -> list[str]:
     found = []
     for each in measures_of(plan):
@@ -234,10 +239,9 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
     scales = [max(1e-3, 1e3 * step) for step in steps]
 
     def scaled(row: tuple[object, ...]) -> tuple[object, ...]:
-        """A sum over nothing is 0 here and NULL in SQL."""
+        """A sum over nothing is 0 here and NULL in SQL; keys agree to ten digits."""
+        keys = (f"{key:.10g}" if isinstance(key, float) else key for key in row[: len(query.keys)])
         numbers = zip(row[len(query.keys) :], scales, strict=True)
-        return row[: len(query.keys)] + tuple(
-            0.0 if n is None else float(str(n)) / scale for n, scale in numbers
-        )
+        return (*keys, *(0.0 if n is None else float(str(n)) / scale for n, scale in numbers))
 
     return meaning([scaled(row) for row in ours], [scaled(row) for row in plain], 1.0, public)

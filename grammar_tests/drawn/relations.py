@@ -108,6 +108,10 @@ class Trees:
         number = next(self._numbers)
         return Column(number, sort, name or f"c{number}", bounded, key)
 
+    def unit(self, tree: Tree) -> Column | None:
+        """Any column that holds the unit."""
+        return self.expressions.column(tree.columns, Sort.UNIT)
+
     def table(self, stored: Stored, public: bool = False) -> Table:
         columns = tuple(
             self.fresh(each.sort, each.bounded and not self.expressions.calm, each.name, each.key)
@@ -120,7 +124,7 @@ class Trees:
     def draw(self, depth: int) -> Tree:
         """A private tree of at most this many steps."""
         if depth <= 0:
-            names = ("patients", "patients", "visits", "visits", "treatments", "reactions", "sales.orders")
+            names = ("patients", "patients", "visits", "visits", "visits", "treatments", "reactions", "sales.orders")
             return self.table(PRIVATE[self.rng.choice((*names, "sales.refunds", "referrals"))])
         steps = (self.filtered, self.projected, self.with_public, self.on_unit, self.along_keys)
         more = (self.union, self.per_unit, self.distinct)
@@ -136,7 +140,7 @@ class Trees:
     def items(self, tree: Tree, most: int = 4) -> tuple[Item, ...]:
         """The unit, and some columns and expressions."""
         found: list[Item] = []
-        unit = unit_of(tree)
+        unit = self.unit(tree)
         if unit is not None:
             found.append((self.fresh(Sort.UNIT), unit.token))
         plain = [each for each in tree.columns if each.sort in (*SHOWN, Sort.ENUM, Sort.IDENTITY)]
@@ -164,7 +168,7 @@ class Trees:
 
     def per_unit(self, depth: int) -> Tree:
         source = self.draw(depth - 1)
-        unit = unit_of(source)
+        unit = self.unit(source)
         if unit is None:
             return source
         keys = [(self.fresh(Sort.UNIT), unit.token)]
@@ -232,7 +236,7 @@ class Trees:
         """Two private trees on the unit, now and then one tree on itself."""
         left = self.draw(depth - 1)
         right = self.draw(min(depth - 1, 1))
-        ours, theirs = unit_of(left), unit_of(right)
+        ours, theirs = self.unit(left), self.unit(right)
         if ours is None or theirs is None:
             return self.along_keys(depth)
         on = self.also(left, right, [_equal(self.rng, ours, theirs)])
@@ -292,7 +296,7 @@ class Trees:
     def union(self, depth: int) -> Tree:
         left = self.draw(depth - 1)
         right = self.draw(0) if self.rng.random() < 0.5 else left
-        ours, theirs = unit_of(left), unit_of(right)
+        ours, theirs = self.unit(left), self.unit(right)
         if ours is None or theirs is None:
             return left
         sorts = [self.rng.choice(SHOWN) for _ in range(self.rng.randint(1, 3))]

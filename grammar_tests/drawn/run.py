@@ -73,6 +73,7 @@ class Run:
         query = queries.draw()
         sql = query.printed(rng)
         if self._judge(sql, world, epsilon) and queries.expressions.calm and query.above != "outer":
+            self.coverage.compared += 1
             self._note(judges.meant(sql, query, self.calm), sql, self.calm, 1.0)
 
     def _judge(self, sql: str, world: Database, epsilon: float) -> bool:
@@ -93,6 +94,7 @@ class Run:
         self.triples += len(world.neighbours)
         for judge in (judges.moved, judges.order, judges.ranges):
             self._note(judge(plan, world), sql, world, epsilon)
+        self.coverage.alive += judges.alive(plan, world)
         if self.coverage.accepted % 4 == 0:
             self._note(judges.answered(sql, world), sql, world, 1.0)
         return True

@@ -43,6 +43,11 @@ class Column:
     key: str = ""
 
     @property
+    def made(self) -> bool:
+        """Whether it is computed in the tree."""
+        return self.name == f"c{self.number}"
+
+    @property
     def token(self) -> str:
         return f"⟦{self.number}⟧"
 
@@ -227,8 +232,10 @@ class Expressions:
         self.calm = False
 
     def column(self, scope: Scope, *sorts: Sort) -> Column | None:
+        """A column of one of these sorts, computed ones first: what nobody reads is not judged."""
         found = [each for each in scope if each.sort in sorts]
-        return self.rng.choice(found) if found else None
+        made = [each for each in found if each.made]
+        return self.rng.choice(made if made and self.rng.random() < 0.5 else found) if found else None
 
     def constant(self, sort: Sort) -> str:
         return self.rng.choice((CALM if self.calm else CONSTANTS).get(sort, CONSTANTS[sort]))
@@ -275,13 +282,14 @@ class Expressions:
             return "true"
         one, sort = column.token, column.sort
         if sort is Sort.BOOLEAN or chance < 0.58:
-            return one if sort is Sort.BOOLEAN else f"{one} IS {rng.choice(('', 'NOT '))}NULL"
-        if chance < 0.7:
+            return one if sort is Sort.BOOLEAN else f"{one} IS {rng.choice(('', 'NOT ', 'NOT '))}NULL"
+        if chance < 0.65:
             return f"{one} IN ({', '.join(self.constant(sort) for _ in range(3))})"
-        if chance < 0.8 and sort is not Sort.ENUM:
+        if chance < 0.72 and sort is not Sort.ENUM:
             low, high = self.constant(sort), self.constant(sort)
             return f"{one} BETWEEN {low} AND {high}"
-        sign = rng.choice(("=", "<>") if sort is Sort.ENUM else ("=", "<", ">=", "<>", "IS DISTINCT FROM"))
+        signs = ("=", "<", "<", ">=", ">=", "<>", "<>", "IS DISTINCT FROM", "IS DISTINCT FROM")
+        sign = rng.choice(("=", "<>", "<>") if sort is Sort.ENUM else signs)
         return f"{one} {sign} {self.constant(sort)}"
 
     def bounded(self, scope: Scope, depth: int = 1) -> str:
@@ -289,7 +297,8 @@ class Expressions:
         rng = self.rng
         plain = [each for each in scope if each.bounded and each.sort in NUMBERS]
         if plain and rng.random() < 0.45:
-            one = rng.choice(plain).token
+            made = [each for each in plain if each.made]
+            one = rng.choice(made or plain).token
         else:
             low, high = rng.choice(CLAMPS[:3] if self.calm else CLAMPS)
             one = f"LEAST(GREATEST({self.draw(scope, rng.choice(NUMBERS), depth)}, {low}), {high})"
