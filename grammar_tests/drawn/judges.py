@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from decimal import Decimal
 
 import duckdb
 
@@ -240,7 +241,7 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
 
     def scaled(row: tuple[object, ...]) -> tuple[object, ...]:
         """A sum over nothing is 0 here and NULL in SQL; keys agree to ten digits."""
-        keys = (f"{key:.10g}" if isinstance(key, float) else key for key in row[: len(query.keys)])
+        keys = (f"{key:.10g}" if isinstance(key, float | Decimal) else key for key in row[: len(query.keys)])
         numbers = zip(row[len(query.keys) :], scales, strict=True)
         return (*keys, *(0.0 if n is None else float(str(n)) / scale for n, scale in numbers))
 

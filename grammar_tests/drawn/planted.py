@@ -21,7 +21,7 @@ from dpsql.facts.ownership import Owned, Ownership
 from dpsql.functions import arithmetic
 from dpsql.functions.ranges import spread
 from dpsql.ir.column import Interval
-from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Relation
+from dpsql.ir.relation import Aggregate, Filter, Join, Relation
 from dpsql.plan.plan import _Planner
 
 
@@ -97,14 +97,9 @@ def both_sides_hold_one_row() -> AbstractContextManager[None]:
     return _set(ownership, "_both", single)
 
 
-def left_joins_lose_their_side() -> AbstractContextManager[None]:
-    """The unit of the side that is not kept is taken for the unit of the row."""
-    both = ownership._both
-
-    def other(join: Join, left: Owned, right: Owned) -> Owned:
-        return both(Join(JoinKind.INNER, join.left, join.right, join.condition), left, right)
-
-    return _set(ownership, "_both", other)
+def left_joins_fill_their_side() -> AbstractContextManager[None]:
+    """What a LEFT join may not find is said never to be NULL."""
+    return _set(schema, "_nullable", dict)
 
 
 # ---- groups ------------------------------------------------------------------------------------------
@@ -183,7 +178,7 @@ PLANTS: dict[str, Callable[[], AbstractContextManager[None]]] = {
     f"{place}: {plant.__name__.replace('_', ' ')}": plant
     for place, plants in (
         ("ranges", (products_by_two_corners, declared_ranges_are_trusted, narrowing_forgets_equality)),
-        ("joins", (fan_out_is_one, units_are_not_equated, both_sides_hold_one_row, left_joins_lose_their_side)),
+        ("joins", (fan_out_is_one, units_are_not_equated, both_sides_hold_one_row, left_joins_fill_their_side)),
         ("groups", (a_group_per_unit_is_one_row, a_unit_is_in_one_group, keys_by_their_bits, null_is_no_group,
                     one_clip_is_forgotten)),
         ("ties", (sums_in_any_order,)),

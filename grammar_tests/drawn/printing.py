@@ -135,10 +135,10 @@ class Hand:
                 tail += f" HAVING {found.fill(having)}" if having else ""
                 return f"SELECT {self._listed(found, items)}{tail}", _outputs(items)
             case _:
-                found = self.block(tree, needed)
+                columns = _wanted(tree.columns, needed)
+                found = self.block(tree, frozenset(each.number for each in columns))
                 if isinstance(tree, Table) or (isinstance(tree, Filter) and isinstance(tree.source, Table)):
                     return f"SELECT *{found.tail()}", {each.number: each.name for each in tree.columns}
-                columns = _wanted(tree.columns, needed)
                 own = {each.number: f"c{each.number}" for each in columns}
                 listed = ", ".join(f"{found.names[n]} AS {name}" for n, name in own.items())
                 return f"SELECT {listed}{found.tail()}", own

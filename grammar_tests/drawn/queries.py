@@ -68,7 +68,7 @@ class Queries:
         drawn = (self.key(tree) for _ in range(rng.choice((0, 0, 1, 1, 1, 2))))
         keys = tuple(dict.fromkeys(each for each in drawn if each))
         calls = tuple(self.call(tree) for _ in range(rng.choice((1, 2, 3, 4) if not keys else (0, 1, 2, 3))))
-        where = self.expressions.condition(tree.columns) if rng.random() < 0.4 else ""
+        where = self.expressions.condition(tree.columns) if rng.random() < 0.3 else ""
         above = rng.choice(("", "", "", "", "having", "order", "outer")) if keys and calls else ""
         return Query(tree, where, keys, calls, above)
 

@@ -128,7 +128,7 @@ class Trees:
             return self.table(PRIVATE[self.rng.choice((*names, "sales.refunds", "referrals"))])
         steps = (self.filtered, self.projected, self.with_public, self.on_unit, self.along_keys)
         more = (self.union, self.per_unit, self.distinct)
-        [step] = self.rng.choices((*steps, *more), (4, 3, 4, 4, 3, 2, 4, 1))
+        [step] = self.rng.choices((*steps, *more), (3, 3, 4, 4, 3, 2, 5, 1))
         return step(depth)
 
     # ---- one step over a tree ----------------------------------------------------------------------
@@ -183,7 +183,7 @@ class Trees:
         """An aggregate over one unit's rows."""
         rng, scope = self.rng, source.columns
         only = f" FILTER (WHERE {self.expressions.condition(scope)})" if rng.random() < 0.25 else ""
-        name = rng.choice(("COUNT", "COUNT", "SUM", "SUM", "AVG", "MIN", "MAX", "COUNT_IF"))
+        name = rng.choice(("COUNT", "COUNT", "SUM", "SUM", "SUM", "AVG", "AVG", "MIN", "MAX", "COUNT_IF"))
         if name == "COUNT_IF":
             return self.fresh(Sort.INTEGER, True), f"COUNT_IF({self.expressions.condition(scope)}){only}"
         if name == "COUNT":
@@ -245,18 +245,15 @@ class Trees:
     def along_keys(self, depth: int) -> Tree:
         """Tables along a declared key: reactions, treatments, visits, patients; orders and their refunds."""
         chain = ["sales.orders", "sales.refunds"]
-        if self.rng.random() < 0.7:
+        if self.rng.random() < 0.6:
             chain = ["patients", "visits", "treatments", "reactions"]
         start = self.rng.randrange(len(chain) - 1)
         left: Tree = self._maybe_filtered(self.table(PRIVATE[chain[start]]))
         for name in chain[start + 1 : start + 1 + self.rng.choice((1, 1, 2, 3))]:
             right = self._maybe_filtered(self.table(PRIVATE[name]))
-            shared = [
-                (a, b)
-                for a in left.columns
-                for b in right.columns
-                if (a.key and a.key == b.key) or (a.sort is b.sort is Sort.UNIT)
-            ]
+            pairs = [(a, b) for a in left.columns for b in right.columns]
+            shared = [(a, b) for a, b in pairs if a.key and a.key == b.key]
+            shared = shared or [(a, b) for a, b in pairs if a.sort is b.sort is Sort.UNIT]
             if not shared:
                 break
             on = self.also(left, right, [_equal(self.rng, *self.rng.choice(shared))])

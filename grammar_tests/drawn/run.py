@@ -25,7 +25,7 @@ WORLDS, NEIGHBOURS = 6, 6
 ILLEGAL = 0.25
 """The share of queries that are spoilt on purpose."""
 
-CALM = 0.15
+CALM = 0.25
 """The share of queries that plain DuckDB is asked too."""
 
 
