@@ -14,7 +14,7 @@ from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import shelf
 from dpsql.ir.column import Categories, Kind, Listed
 from dpsql.ir.plan import Plan, Planned, PublicKeys, Shape
-from dpsql.ir.relation import Aggregate, Join, Relation
+from dpsql.ir.relation import Aggregate, Join, Relation, Window
 from dpsql.ir.scalar import Call, Ref
 from drawn.judges import measures_of
 from drawn.scalars import forms
@@ -60,6 +60,8 @@ class Coverage:
         for group, names in (
             ("node", NODES),
             ("join", sorted(name for kind, name in self.drawn if kind == "join")),
+            ("window", sorted(name for kind, name in self.drawn if kind == "window")),
+            ("stages", sorted(name for kind, name in self.drawn if kind == "stages")),
             ("shape", [each.name for each in Shape]),
             ("noise", sorted(name for kind, name in self.drawn if kind == "noise")),
             ("key", KEYS),
@@ -82,6 +84,7 @@ class Coverage:
 
 
 def _occurring(plan: Plan) -> Iterator[tuple[str, str]]:
+    yield "stages", str(len(plan.stages))
     for each in measures_of(plan):
         yield "shape", each.shape.name
         yield (
@@ -98,6 +101,8 @@ def _occurring(plan: Plan) -> Iterator[tuple[str, str]]:
                 case Aggregate(_, _, calls):
                     for call in calls:
                         yield "aggregate", f"{call.function} per unit"
+                case Window(_, call):
+                    yield "window", call.function
                 case Join(kind, left, right):
                     sides = (
                         "private" if isinstance(ownership_of(s), Owned) else "public" for s in (left, right)

@@ -30,7 +30,7 @@ class Draw:
         return self.trees.draw(self.rng.randint(0, most))
 
     def over(self, tree: Tree, call: str = "COUNT(*)", keys: tuple[str, ...] = (), where: str = "") -> str:
-        return Query(tree, where, keys, (call,)).printed(self.rng)
+        return Query(tree, where, keys, (call,), "", tuple(self.trees.subs)).printed(self.rng)
 
     def value(self, tree: Tree, *sorts: Sort) -> str:
         return self.expressions.draw(tree.columns, self.rng.choice(sorts or SHOWN), 1)
@@ -123,7 +123,7 @@ def unvetted(d: Draw) -> str:
 
 def rows_picked(d: Draw) -> str:
     """LIMIT, DISTINCT ON, samples and odd joins over several units' rows."""
-    inner, _ = Hand(d.rng).select(d.tree(1), frozenset())
+    inner, _ = Hand(d.rng, d.trees.subs).select(d.tree(1), frozenset())
     table = d.rng.choice(("visits", "patients"))
     return d.rng.choice(
         (f"SELECT COUNT(*) FROM (SELECT * FROM {table} ORDER BY 1 LIMIT {d.rng.randint(1, 9)}) AS s",
@@ -218,7 +218,7 @@ def off_the_unit(d: Draw) -> str:
 
 def raw_rows(d: Draw) -> str:
     tree = d.tree()
-    select, _ = Hand(d.rng).select(Project(tree, d.trees.items(tree)), frozenset())
+    select, _ = Hand(d.rng, d.trees.subs).select(Project(tree, d.trees.items(tree)), frozenset())
     value = d.value(tree)
     return d.rng.choice(
         (select, f"{select} LIMIT 5", f"{d.over(tree, value)}", d.over(tree, f"COUNT(*), {value}"))

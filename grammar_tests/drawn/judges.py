@@ -11,18 +11,30 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import assert_never
 
 import duckdb
 
-import dpsql
 from dpsql.audit import plan_of
-from dpsql.audit.oracles import meaning, sensitivity, without_noise
+from dpsql.audit.oracles import meaning, ready_measures, sensitivity, without_noise
 from dpsql.engines.sql import quote, relation_sql, scalar_sql, table_sql
 from dpsql.facts.schema import Facts, fact_of, facts_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Categories, Fact, Interval, Kind, Listed, type_range
 from dpsql.ir.plan import Part, Plan, Planned, PublicKeys
-from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Union
+from dpsql.ir.relation import (
+    Aggregate,
+    Awaited,
+    Filter,
+    Given,
+    Join,
+    JoinKind,
+    Project,
+    Relation,
+    Scan,
+    Union,
+    Window,
+)
 from dpsql.ir.scalar import Call, Literal, Scalar, refs
 from drawn.databases import Database
 from drawn.queries import Query
@@ -35,22 +47,27 @@ def measures_of(plan: Plan) -> list[Planned]:
 def moved(plan: Plan, database: Database) -> list[str]:
     """What the neighbours say; a failing engine is a violation too."""
     try:
-        return sensitivity(plan, database.whole, database.neighbours)
-    except (dpsql.Error, AssertionError) as error:
+        return sensitivity(plan, database.whole, database.neighbours, database.session.sealed)
+    except Exception as error:
         return [f"{type(error).__name__}: {error}"]
 
 
 def alive(plan: Plan, database: Database) -> bool:
     """Whether there is anything to measure."""
-    return any(bool(database.whole.measure(each).sums.any()) for each in measures_of(plan))
+    return any(bool(database.whole.measure(each).sums.any()) for each in ready(plan, database))
+
+
+def ready(plan: Plan, database: Database) -> list[Planned]:
+    """The measures, later stages fed with what earlier ones give without noise."""
+    return ready_measures(plan, database.whole, database.session.sealed)
 
 
 def order(plan: Plan, database: Database) -> list[str]:
     found = []
-    for each in measures_of(plan):
+    for each in ready(plan, database):
         try:
             ours, theirs = (engine.measure(each) for engine in (database.whole, database.shuffle))
-        except dpsql.Error as error:
+        except Exception as error:
             return [f"shuffled: {error}"]
         first = dict(zip(map(repr, ours.groups), ours.sums.tolist(), strict=True))
         second = dict(zip(map(repr, theirs.groups), theirs.sums.tolist(), strict=True))
@@ -64,7 +81,7 @@ def answered(sql: str, database: Database) -> list[str]:
     try:
         answer = database.connection.execute(sql, epsilon=1.0)
         assert all(len(row) == len(answer.columns) for row in answer)
-    except (dpsql.Error, AssertionError) as error:
+    except Exception as error:
         return [f"not answered: {type(error).__name__}: {error}"]
     return []
 
@@ -75,7 +92,7 @@ def answered(sql: str, database: Database) -> list[str]:
 def ranges(plan: Plan, database: Database) -> list[str]:
     """Every step of every relation of the plan, held against the rows of one world."""
     found = []
-    for each in measures_of(plan):
+    for each in ready(plan, database):
         for relation, probes in _steps(each):
             if not probes:
                 continue
@@ -129,11 +146,17 @@ def _inner(relation: Relation) -> Iterator[tuple[Relation, _Probes]]:
             scalars += [each.argument for each in calls if isinstance(each.argument, Call)]
             yield source, [_scalar(each, source) for each in scalars]
             yield from _inner(source)
+        case Window(source, call):
+            scalars = [*call.arguments, *call.partition, *(each.scalar for each in call.order)]
+            yield source, [_scalar(each, source) for each in scalars if isinstance(each, Call)]
+            yield from _inner(source)
         case Union(left, right):
             yield from _inner(left)
             yield from _inner(right)
-        case _:
+        case Scan() | Given() | Awaited():
             pass
+        case _:
+            assert_never(relation)
 
 
 def _scalar(scalar: Scalar, relation: Relation) -> tuple[str, str]:
@@ -164,6 +187,8 @@ def _narrowed(before: Facts, after: Facts, relation: Relation, condition: Scalar
         if fact != before[name]:
             names = sorted(refs(condition) | {name})
             kept = " AND ".join(inside(quote(each), before[each]) for each in names)
+            floats = [quote(each) for each in names if before[each].type.kind is Kind.FLOAT]
+            kept += "".join(f" AND NOT coalesce(isnan({each}), false)" for each in floats)  # above all bounds
             null = "" if fact.nullable else f" OR {quote(name)} IS NULL"
             broken = f"(NOT {inside(quote(name), fact)}{null}) AND {kept}"
             probes.append((f"narrowed out of {fact}: {name}", broken))
@@ -225,7 +250,10 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
         plain = calm.plain.execute(sql).fetchall()
     except duckdb.Error:
         return []
-    ours = without_noise(calm.connection, sql, 1.0)
+    try:
+        ours = without_noise(calm.connection, sql, 1.0)
+    except Exception as error:
+        return [f"without noise: {type(error).__name__}: {error}"]
     measures = measures_of(plan_of(calm.session, sql, 1.0))
     public = any(each.keys and isinstance(each.rule, PublicKeys) for each in measures)
     if public and query.above:

@@ -159,7 +159,12 @@ def one_clip_is_forgotten() -> AbstractContextManager[None]:
 
 def sums_in_any_order() -> AbstractContextManager[None]:
     """A unit's floats are added up without the grid."""
-    return _set(Sum, "per_unit", lambda self, argument, fact: f"sum({argument})")
+    return _set(Sum, "per_unit", lambda self, argument, fact, over="": f"sum({argument}){over}")
+
+
+def orders_leave_ties() -> AbstractContextManager[None]:
+    """A window's order is not completed by all columns."""
+    return _set(sql, "_complete", lambda source: [])
 
 
 def filters_are_lost() -> AbstractContextManager[None]:
@@ -181,7 +186,7 @@ PLANTS: dict[str, Callable[[], AbstractContextManager[None]]] = {
         ("joins", (fan_out_is_one, units_are_not_equated, both_sides_hold_one_row, left_joins_fill_their_side)),
         ("groups", (a_group_per_unit_is_one_row, a_unit_is_in_one_group, keys_by_their_bits, null_is_no_group,
                     one_clip_is_forgotten)),
-        ("ties", (sums_in_any_order,)),
+        ("ties", (sums_in_any_order, orders_leave_ties)),
         ("meaning", (filters_are_lost,)),
     )
     for plant in plants

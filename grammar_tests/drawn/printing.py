@@ -12,13 +12,14 @@ from __future__ import annotations
 import itertools
 import random
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from drawn.relations import Filter, Item, Join, PerUnit, Project, Table, Tree, Union
+from drawn.relations import Filter, Item, Join, PerUnit, Project, Sub, Table, Tree, Union, Windowed
 from drawn.scalars import TOKEN, Column
 
 Names = dict[int, str]
+SUB = re.compile(r"⟪(\d+):([^⟫]*)⟫")
 
 
 @dataclass(slots=True)
@@ -27,11 +28,14 @@ class Block:
 
     source: str
     names: Names
+    hand: Hand
     where: list[str] = field(default_factory=list)
     comma: bool = False
 
     def fill(self, text: str) -> str:
-        return TOKEN.sub(lambda found: self.names[int(found[1])], text)
+        """The expression over this block, subqueries in it written out."""
+        named = TOKEN.sub(lambda found: self.names[int(found[1])], text)
+        return SUB.sub(lambda found: self.hand.subquery(int(found[1]), found[2].split(",")), named)
 
     def tail(self) -> str:
         where = f" WHERE {' AND '.join(f'({each})' for each in self.where)}" if self.where else ""
@@ -41,8 +45,8 @@ class Block:
 class Hand:
     """One way to write a query. ``needed`` are the columns that something above reads."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, subs: Sequence[Sub]) -> None:
+        self.rng, self.subs = rng, subs
         self.ctes: list[str] = []
         self._names = itertools.count(1)
         self._nests = rng.random() * 0.5
@@ -52,6 +56,16 @@ class Hand:
 
     def query(self, select: str) -> str:
         return f"WITH {', '.join(self.ctes)} {select}" if self.ctes else select
+
+    def subquery(self, number: int, outer: list[str]) -> str:
+        """A subquery, with the names that its ties have around it."""
+        sub = self.subs[number]
+        around = {column.number: name for column, name in zip(sub.outer, outer, strict=False)}
+        found = self.block(sub.tree, (numbers(sub.item) | numbers(sub.where)) - around.keys())
+        found.names |= around
+        if sub.where:
+            found.where.append(found.fill(sub.where))
+        return sub.form.format(f"SELECT {found.fill(sub.item)}{found.tail()}")
 
     def block(self, tree: Tree, needed: frozenset[int]) -> Block:
         """The tree as FROM and WHERE, written into one SELECT where that means the same."""
@@ -69,27 +83,30 @@ class Hand:
         """The tree as one thing in FROM."""
         alias = f"{self.rng.choice('tsqr')}{next(self._names)}"
         if isinstance(tree, Table):
-            name = tree.name if self.rng.random() < 0.9 else _capitals(tree.name)
-            return Block(f"{name} AS {alias}", {each.number: f"{alias}.{each.name}" for each in tree.columns})
+            plain = "(" in tree.name or self.rng.random() < 0.9
+            name = tree.name if plain else _capitals(tree.name)
+            listed = f"({', '.join(each.name for each in tree.columns)})" if "(" in name else ""
+            names = {each.number: f"{alias}.{each.name}" for each in tree.columns}
+            return Block(f"{name} AS {alias}{listed}", names, self)
         select, names = self.select(tree, needed)
         called = {number: f"{alias}.{name}" for number, name in names.items()}
         if self.rng.random() < self._names_parts:
             self.ctes.append(f"w{alias} AS ({select})")
-            return Block(f"w{alias} AS {alias}", called)
+            return Block(f"w{alias} AS {alias}", called, self)
         if self.rng.random() < 0.1 and "*" not in select.partition(" FROM ")[0]:
             listed = [f"n{i}" for i in range(len(names))]
             called = {number: f"{alias}.{new}" for number, new in zip(names, listed, strict=True)}
-            return Block(f"({select}) AS {alias}({', '.join(listed)})", called)
-        return Block(f"({select}) AS {alias}", called)
+            return Block(f"({select}) AS {alias}({', '.join(listed)})", called, self)
+        return Block(f"({select}) AS {alias}", called, self)
 
     def _join(self, join: Join, needed: frozenset[int]) -> Block:
         within = needed.union(*(numbers(each) for each in join.on))
         left = self.block(join.left, within)
-        if left.comma or (left.where and join.kind == "RIGHT"):
+        if left.comma or (left.where and join.kind in ("RIGHT", "FULL")):
             left = self.item(join.left, within)
         right = self.item(join.right, within)
         names = left.names | right.names
-        both = Block("", names, left.where)
+        both = Block("", names, self, left.where)
         conditions = [both.fill(each) for each in join.on]
         shared = _same_name(conditions)
         if conditions == ["true"] and join.kind == "INNER":
@@ -110,6 +127,8 @@ class Hand:
         return both
 
     def _word(self, kind: str) -> str:
+        if kind in ("SEMI", "ANTI"):
+            return f"{kind} JOIN"
         plain = ("JOIN", "INNER JOIN") if kind == "INNER" else (f"{kind} JOIN", f"{kind} OUTER JOIN")
         return self.rng.choice(plain)
 
@@ -121,10 +140,10 @@ class Hand:
                 found = self.block(source, _read(kept))
                 word = "SELECT DISTINCT" if distinct else "SELECT"
                 return f"{word} {self._listed(found, kept)}{found.tail()}", _outputs(kept)
-            case Union(left, right):
+            case Union(left, right, word):
                 ours, names = self.select(left, frozenset(each.number for each in left.columns))
                 theirs, _ = self.select(right, frozenset(each.number for each in right.columns))
-                return f"{ours} UNION ALL {theirs}", names
+                return f"{ours} {word} {theirs}", names
             case PerUnit(source, keys, calls, having):
                 items = (*keys, *calls)
                 found = self.block(source, _read(items) | numbers(having))
@@ -134,6 +153,16 @@ class Hand:
                 tail = f"{found.tail()} GROUP BY {', '.join(by)}"
                 tail += f" HAVING {found.fill(having)}" if having else ""
                 return f"SELECT {self._listed(found, items)}{tail}", _outputs(items)
+            case Windowed(source, items, qualify):
+                kept = tuple(each for each in items if each[0].number in needed)
+                plain = _wanted(source.columns, needed)
+                own = frozenset(each.number for each in plain)
+                found = self.block(source, own | _read(kept) | numbers(qualify))
+                every = (*((each, each.token) for each in plain), *kept)
+                outputs = {column.number: f"c{column.number}" for column, _ in every}
+                listed = ", ".join(f"{found.fill(text)} AS c{column.number}" for column, text in every)
+                tail = f" QUALIFY {found.fill(qualify)}" if qualify else ""
+                return f"SELECT {listed}{found.tail()}{tail}", outputs
             case _:
                 columns = _wanted(tree.columns, needed)
                 found = self.block(tree, frozenset(each.number for each in columns))

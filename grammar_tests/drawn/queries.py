@@ -9,7 +9,7 @@ import random
 from dataclasses import dataclass
 
 from drawn.printing import Hand, numbers
-from drawn.relations import SHOWN, Tree, Trees, unit_of
+from drawn.relations import SHOWN, Sub, Tree, Trees, unit_of
 from drawn.scalars import Expressions
 from drawn.tables import Sort
 
@@ -25,10 +25,11 @@ class Query:
     keys: tuple[str, ...]
     calls: tuple[str, ...]
     above: str = ""
+    subs: tuple[Sub, ...] = ()
 
     def printed(self, rng: random.Random) -> str:
         """The query in one hand."""
-        hand = Hand(rng)
+        hand = Hand(rng, self.subs)
         texts = (self.where, *self.keys, *self.calls)
         block = hand.block(self.tree, frozenset().union(*(numbers(each) for each in texts)))
         if self.where:
@@ -70,7 +71,7 @@ class Queries:
         calls = tuple(self.call(tree) for _ in range(rng.choice((1, 2, 3, 4) if not keys else (0, 1, 2, 3))))
         where = self.expressions.condition(tree.columns) if rng.random() < 0.3 else ""
         above = rng.choice(("", "", "", "", "having", "order", "outer")) if keys and calls else ""
-        return Query(tree, where, keys, calls, above)
+        return Query(tree, where, keys, calls, above, tuple(trees.subs))
 
     def key(self, tree: Tree) -> str:
         """A key: a column of any kind, declared ones first, or an expression."""

@@ -52,7 +52,7 @@ class Project:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """``kind`` is INNER, LEFT or RIGHT; ``on`` are conditions, all of which hold."""
+    """``kind`` is INNER, LEFT, RIGHT, FULL, SEMI or ANTI; ``on`` are conditions, all of which hold."""
 
     kind: str
     left: Tree
@@ -63,10 +63,11 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Union:
-    """Rows of two projections of the same sorts, under the left one's names."""
+    """A set operation of two projections of the same sorts, under the left one's names."""
 
     left: Project
     right: Project
+    word: str = "UNION ALL"
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -87,7 +88,37 @@ class PerUnit:
         return tuple(column for column, _ in (*self.keys, *self.calls))
 
 
-Tree: TypeAlias = Table | Filter | Project | Join | Union | PerUnit
+@dataclass(frozen=True, slots=True)
+class Windowed:
+    """The source's columns and window functions over them; ``qualify`` keeps some rows."""
+
+    source: Tree
+    items: tuple[Item, ...]
+    qualify: str = ""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        return (*self.source.columns, *(column for column, _ in self.items))
+
+
+@dataclass(frozen=True, slots=True)
+class Sub:
+    """A subquery in an expression: ``{}`` in ``form`` is its SELECT of ``item``, ``where`` ties it around.
+
+    Its token in an expression lists the columns around it that it reads.
+    """
+
+    form: str
+    tree: Tree
+    item: str
+    where: str
+    outer: tuple[Column, ...]
+
+    def token(self, number: int) -> str:
+        return f"⟪{number}:{','.join(each.token for each in self.outer)}⟫"
+
+
+Tree: TypeAlias = Table | Filter | Project | Join | Union | PerUnit | Windowed
 
 SHOWN = (*NUMBERS, Sort.TEXT, Sort.BOOLEAN, Sort.DATE, Sort.TIMESTAMP)
 
@@ -103,6 +134,7 @@ class Trees:
     def __init__(self, rng: random.Random, expressions: Expressions) -> None:
         self.rng, self.expressions = rng, expressions
         self._numbers = itertools.count()
+        self.subs: list[Sub] = []
 
     def fresh(self, sort: Sort, bounded: bool = False, name: str = "", key: str = "") -> Column:
         number = next(self._numbers)
@@ -124,11 +156,20 @@ class Trees:
     def draw(self, depth: int) -> Tree:
         """A private tree of at most this many steps."""
         if depth <= 0:
-            names = ("patients", "patients", "visits", "visits", "visits", "treatments", "reactions", "sales.orders")
+            names = (
+                "patients",
+                "patients",
+                "visits",
+                "visits",
+                "visits",
+                "treatments",
+                "reactions",
+                "sales.orders",
+            )
             return self.table(PRIVATE[self.rng.choice((*names, "sales.refunds", "referrals"))])
         steps = (self.filtered, self.projected, self.with_public, self.on_unit, self.along_keys)
-        more = (self.union, self.per_unit, self.distinct)
-        [step] = self.rng.choices((*steps, *more), (3, 3, 4, 4, 3, 2, 5, 1))
+        more = (self.union, self.per_unit, self.distinct, self.windowed, self.chosen, self.valued)
+        [step] = self.rng.choices((*steps, *more), (3, 3, 4, 4, 3, 3, 5, 1, 3, 4, 2))
         return step(depth)
 
     # ---- one step over a tree ----------------------------------------------------------------------
@@ -205,10 +246,12 @@ class Trees:
     def joined(self, kind: str, left: Tree, right: Tree, on: list[str]) -> Join:
         """The join; a unit of the side that is not kept is no unit of its rows."""
         ours, theirs = left.columns, right.columns
-        if kind == "LEFT":
+        if kind in ("LEFT", "FULL"):
             theirs = tuple(self._lost(each) for each in theirs)
-        if kind == "RIGHT":
+        if kind in ("RIGHT", "FULL"):
             ours = tuple(self._lost(each) for each in ours)
+        if kind in ("SEMI", "ANTI"):
+            theirs = ()
         return Join(kind, left, right, tuple(on), (*ours, *theirs))
 
     def _lost(self, column: Column) -> Column:
@@ -218,7 +261,7 @@ class Trees:
         return replace(column, sort=Sort.IDENTITY, key="")
 
     def kind(self) -> str:
-        return self.rng.choice(("INNER", "INNER", "INNER", "LEFT", "LEFT", "RIGHT"))
+        return self.rng.choice(("INNER", "INNER", "INNER", "LEFT", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"))
 
     def also(self, left: Tree, right: Tree, on: list[str]) -> list[str]:
         """Sometimes one more condition: two columns of one sort, or anything about both sides."""
@@ -281,14 +324,28 @@ class Trees:
             other = next(each for each in right.columns if each.name == theirs)
             on = [f"{ours.token} {self.rng.choice(('=', '=', '=', '>='))} {other.token}"]
         else:
-            right = self.table(PUBLIC[self.rng.choice(tuple(PUBLIC))], public=True)
+            right = (
+                self.listed()
+                if self.rng.random() < 0.4
+                else self.table(PUBLIC[self.rng.choice(tuple(PUBLIC))], public=True)
+            )
             on = []
             column = self.expressions.column(right.columns, *SHOWN)
             if column is not None and self.rng.random() < 0.8:
                 value = self.expressions.draw(left.columns, column.sort, 1)
                 on = [f"{value} {self.rng.choice(('=', '<='))} {column.token}"]
-        kind = self.rng.choice(("INNER", "INNER", "LEFT"))
+        kind = self.rng.choice(("INNER", "INNER", "LEFT", "INNER", "LEFT", "SEMI", "ANTI"))
         return self.joined(kind, left, right, on or ["true"])
+
+    def listed(self) -> Tree:
+        """Public rows that the analyst writes out."""
+        rows = "(VALUES (1, 'A', 1.5), (1, 'Oslo', 2.5), (3, 'checkup', -1), (NULL, NULL, NULL))"
+        if self.rng.random() < 0.3:
+            return Table(
+                f"range({self.rng.randint(1, 9)})", (self.fresh(Sort.INTEGER, True, "r"),), public=True
+            )
+        names = ((Sort.INTEGER, "i"), (Sort.TEXT, "t"), (Sort.DECIMAL, "d"))
+        return Table(rows, tuple(self.fresh(sort, False, name) for sort, name in names), public=True)
 
     def union(self, depth: int) -> Tree:
         left = self.draw(depth - 1)
@@ -302,7 +359,89 @@ class Trees:
             items = [(self.fresh(Sort.UNIT), unit.token)]
             items += [(self.fresh(sort), self.expressions.draw(tree.columns, sort, 1)) for sort in sorts]
             sides.append(Project(tree, tuple(items)))
-        return Union(*sides)
+        words = ("UNION ALL", "UNION ALL", "UNION", "INTERSECT", "INTERSECT ALL", "EXCEPT", "EXCEPT ALL")
+        return Union(*sides, self.rng.choice(words))
+
+    # ---- windows and subqueries --------------------------------------------------------------------
+
+    def windowed(self, depth: int) -> Tree:
+        """Rows beside others of their unit, now and then the first ones alone."""
+        source = self.draw(depth - 1)
+        unit = self.unit(source)
+        if unit is None:
+            return source
+        items = tuple(self.window(source, unit) for _ in range(self.rng.choice((1, 1, 2))))
+        qualify = ""
+        if self.rng.random() < 0.4:
+            qualify = f"ROW_NUMBER() OVER ({self.over(source, unit)}) <= {self.rng.choice((1, 1, 2, 5))}"
+        return Windowed(source, items, qualify)
+
+    def over(self, source: Tree, unit: Column) -> str:
+        """PARTITION BY the unit, perhaps more, and an order that may leave ties."""
+        parts = [unit.token]
+        if self.rng.random() < 0.3:
+            parts.append(self.expressions.draw(source.columns, self.rng.choice(SHOWN), 1))
+        order = [self.expressions.draw(source.columns, self.rng.choice(SHOWN), 0) for _ in range(2)]
+        ways = [f"{each}{self.rng.choice(('', ' DESC', ' NULLS FIRST'))}" for each in order]
+        return f"PARTITION BY {', '.join(parts)} ORDER BY {', '.join(ways[: self.rng.choice((1, 1, 2))])}"
+
+    def window(self, source: Tree, unit: Column) -> Item:
+        rng, scope = self.rng, source.columns
+        over = self.over(source, unit)
+        name = rng.choice(("place", "place", "value", "value", "total", "running"))
+        if name == "place":
+            function = rng.choice(("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "NTILE(2)"))
+            return self.fresh(Sort.INTEGER, True), f"{function} OVER ({over})"
+        if name == "value":
+            plain = self.expressions.column(scope, *SHOWN)
+            if plain is not None:
+                function = rng.choice(("LAG({})", "LEAD({}, 2)", "FIRST_VALUE({})", "LAST_VALUE({})"))
+                text = f"{function.format(plain.token)} OVER ({over})"
+                return self.fresh(plain.sort, plain.bounded), text
+        whole = f"PARTITION BY {unit.token}"
+        call = f"{rng.choice(('SUM', 'AVG', 'MIN', 'MAX'))}({self.expressions.bounded(scope)})"
+        frame = rng.choice(("", " ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"))
+        text = f"{call} OVER ({whole if name == 'total' else over + frame})"
+        return self.fresh(Sort.FLOAT, True), f"CAST({text} AS DOUBLE)"
+
+    def _sub(self, form: str, tree: Tree, item: str, where: str, outer: tuple[Column, ...]) -> str:
+        self.subs.append(Sub(form, tree, item, where, outer))
+        return self.subs[-1].token(len(self.subs) - 1)
+
+    def chosen(self, depth: int) -> Tree:
+        """Rows whose unit has, or has not, certain rows elsewhere; rows held against a released number."""
+        source = self.draw(depth - 1)
+        inner = self.draw(self.rng.choice((0, 0, 1)))
+        ours, theirs = self.unit(source), self.unit(inner)
+        if ours is None or theirs is None:
+            return source
+        chance, no = self.rng.random(), self.rng.choice(("", "NOT "))
+        if chance < 0.3:
+            mean = f"AVG({self.expressions.bounded(inner.columns)})"
+            number = self.expressions.draw(source.columns, self.rng.choice(NUMBERS), 0)
+            stage = self._sub("({})", inner, mean, "", ())
+            return Filter(source, f"{number} {self.rng.choice(('<', '>='))} {stage}")
+        if chance < 0.6:
+            where = f"{theirs.token} = {ours.token}"
+            if self.rng.random() < 0.4:
+                where += f" AND {self.expressions.condition(inner.columns)}"
+            return Filter(source, self._sub(f"{no}EXISTS ({{}})", inner, "1", where, (ours,)))
+        where = self.expressions.condition(inner.columns) if self.rng.random() < 0.5 else ""
+        return Filter(source, f"{ours.token} {self._sub(f'{no}IN ({{}})', inner, theirs.token, where, ())}")
+
+    def valued(self, depth: int) -> Tree:
+        """A number of the unit's own rows elsewhere, as a column."""
+        source = self.draw(depth - 1)
+        inner = self.draw(0)
+        ours, theirs = self.unit(source), self.unit(inner)
+        if ours is None or theirs is None:
+            return source
+        calls = ("COUNT(*)", "COUNT(*)", f"AVG({self.expressions.bounded(inner.columns)})")
+        equal = f"{theirs.token} = {ours.token}"
+        value = self._sub("({})", inner, self.rng.choice(calls), equal, (ours,))
+        return Project(
+            source, (*self.items(source, 2), (self.fresh(Sort.FLOAT, True), f"CAST({value} AS DOUBLE)"))
+        )
 
 
 def _equal(rng: random.Random, one: Column, other: Column) -> str:

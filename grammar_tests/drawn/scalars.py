@@ -248,7 +248,8 @@ class Expressions:
             return found.token if found is not None and self.rng.random() < 0.9 else self.constant(sort)
         form = self._form(scope, known)
         self.used[form.function] += 1
-        values = [self._argument(scope, each, depth - 1) for each in form.arguments]
+        drawn = (self._argument(scope, each, depth - 1) for each in form.arguments)
+        values = [f"({each})" if each.startswith("-") else each for each in drawn]
         return "(" + TOKEN.sub(lambda match: values[int(match[1])], form.text) + ")"
 
     def _argument(self, scope: Scope, sort: Sort, depth: int) -> str:
@@ -308,7 +309,7 @@ class Expressions:
         forms = (
             f"({one} * {small})",
             f"({one} - 5)",
-            f"(-{one})",
+            f"(- {one})",
             f"abs({one} - 3)",
             f"coalesce({one}, 0)",
             f"CASE WHEN {self.condition(scope, 0)} THEN {one} ELSE {small} END",
