@@ -81,7 +81,7 @@ class Queries:
         if declared and chance < 0.3:
             return rng.choice(declared).token
         if chance < 0.6:
-            sort = rng.choice((*SHOWN, Sort.ENUM, Sort.FLOAT))
+            sort = rng.choice((*SHOWN, Sort.ENUM, Sort.ENUM, Sort.FLOAT, Sort.FLOAT))
             column = self.expressions.column(scope, sort)
             if column is not None:
                 return column.token

@@ -169,7 +169,7 @@ class Trees:
             return self.table(PRIVATE[self.rng.choice((*names, "sales.refunds", "referrals"))])
         steps = (self.filtered, self.projected, self.with_public, self.on_unit, self.along_keys)
         more = (self.union, self.per_unit, self.distinct, self.windowed, self.chosen, self.valued)
-        [step] = self.rng.choices((*steps, *more), (3, 3, 4, 4, 3, 3, 5, 1, 3, 4, 2))
+        [step] = self.rng.choices((*steps, *more), (3, 3, 4, 4, 4, 3, 5, 1, 3, 4, 2))
         return step(depth)
 
     # ---- one step over a tree ----------------------------------------------------------------------
@@ -288,7 +288,7 @@ class Trees:
     def along_keys(self, depth: int) -> Tree:
         """Tables along a declared key: reactions, treatments, visits, patients; orders and their refunds."""
         chain = ["sales.orders", "sales.refunds"]
-        if self.rng.random() < 0.6:
+        if self.rng.random() < 0.5:
             chain = ["patients", "visits", "treatments", "reactions"]
         start = self.rng.randrange(len(chain) - 1)
         left: Tree = self._maybe_filtered(self.table(PRIVATE[chain[start]]))
@@ -300,8 +300,7 @@ class Trees:
             if not shared:
                 break
             on = self.also(left, right, [_equal(self.rng, *self.rng.choice(shared))])
-            kind = self.kind()
-            left = self.joined(kind, left, right, on)
+            left = self.joined(self.kind() if self.rng.random() < 0.6 else "INNER", left, right, on)
         return left
 
     def _maybe_filtered(self, table: Table) -> Tree:
