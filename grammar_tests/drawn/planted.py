@@ -1,6 +1,6 @@
 """Errors planted in the engine, one at a time; a run must find each of them.
 
-    with PLANTS["a join: fan-out is taken as one"]():
+    with PLANTS["joins: fan out is one"].plant():
         ...
 
 What is planted is a rule that somebody could get wrong: of ranges, of joins, of groups, of ties.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsql.aggregates.sum import Sum
@@ -179,15 +179,33 @@ def filters_are_lost() -> AbstractContextManager[None]:
     return _set(sql, "relation_sql", lost)
 
 
-PLANTS: dict[str, Callable[[], AbstractContextManager[None]]] = {
-    f"{place}: {plant.__name__.replace('_', ' ')}": plant
+@dataclass(frozen=True, slots=True)
+class Plant:
+    """How to plant an error, and the seed of the run that looks for it."""
+
+    plant: Callable[[], AbstractContextManager[None]]
+    seed: int
+
+
+_SEEDS = {null_is_no_group: 2}
+
+PLANTS: dict[str, Plant] = {
+    f"{place}: {plant.__name__.replace('_', ' ')}": Plant(plant, _SEEDS.get(plant, 1))
     for place, plants in (
         ("ranges", (products_by_two_corners, declared_ranges_are_trusted, narrowing_forgets_equality)),
         ("joins", (fan_out_is_one, units_are_not_equated, both_sides_hold_one_row, left_joins_fill_their_side)),
-        ("groups", (a_group_per_unit_is_one_row, a_unit_is_in_one_group, keys_by_their_bits, null_is_no_group,
-                    one_clip_is_forgotten)),
+        (
+            "groups",
+            (
+                a_group_per_unit_is_one_row,
+                a_unit_is_in_one_group,
+                keys_by_their_bits,
+                null_is_no_group,
+                one_clip_is_forgotten,
+            ),
+        ),
         ("ties", (sums_in_any_order, orders_leave_ties)),
         ("meaning", (filters_are_lost,)),
     )
     for plant in plants
-}  # fmt: skip
+}
