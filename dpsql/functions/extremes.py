@@ -37,6 +37,12 @@ def _extreme(name: str, best: Callable[[float, float], float]) -> Function:
         if best is max:
             low = max([min(lows), *(each.low for each in sure)])
             return within(target, Interval(low, max(highs)), nullable)
+        # nor does NaN, which is greater than all numbers
+        sure = [
+            each
+            for (each, null), given in zip(ranges, arguments, strict=True)
+            if not null and (given.kind is not Kind.FLOAT or given.literal is not None)
+        ]
         high = min([max(highs), *(each.high for each in sure)])
         return within(target, Interval(min(lows), high), nullable)
 

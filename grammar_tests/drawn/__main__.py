@@ -1,0 +1,35 @@
+"""``python grammar_tests/drawn --triples 20000 --seed 7``: a run of any size, with its report."""
+
+from __future__ import annotations
+
+import argparse
+import secrets
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from drawn.run import started
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="drawn", description=__doc__)
+    parser.add_argument("--triples", type=int, default=20_000)
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(10**6))
+    options = parser.parse_args()
+    print(f"seed {options.seed}", flush=True)
+    with started(options.seed) as run:
+        shown = 0
+        while run.triples < options.triples:
+            goal = min(options.triples, run.triples + 500)
+            run.until(lambda each: each.triples >= goal)
+            for violation in run.violations[shown:]:
+                print(f"VIOLATION {violation}", flush=True)
+            shown = len(run.violations)
+        print(f"seed {options.seed}: {run.triples} triples, {len(run.violations)} violations")
+        print("\n".join(run.coverage.lines()))
+    return 1 if run.violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

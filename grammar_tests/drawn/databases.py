@@ -1,0 +1,216 @@
+"""Small random worlds, each with its neighbours: the same without one unit.
+
+Every world has what breaks engines: NaN and infinities, NULL units and dangling keys, ties, the ends of
+every type, numbers that cancel out, one unit with many rows, units that are alone in their groups.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+import dpsql
+from dpsql.audit.neighbours import shuffled, units_of, without
+from dpsql.engines.duckdb import DuckDB
+from dpsql.session import Session
+
+HERE = Path(__file__).parent.parent
+
+# column: the values it can take; the first half of a list is in bounds
+_POOLS: dict[str, tuple[str, ...]] = {
+    "born": ("'1980-02-29'", "'1991-12-31'", "'2024-01-01'", "'1955-07-04'", "NULL", "'infinity'", "'-infinity'",
+             "'1899-12-31'", "'9999-12-31'"),
+    "age": ("44", "33", "0", "120", "69", "17", "NULL", "-1", "121", "2147483647", "-2147483648"),
+    "sex": ("'F'", "'M'", "'F'", "'M'", "'X'", "''"),
+    "ward": ("'A'", "'B'", "'C'", "'D'", "'A'", "NULL", "'Q'", "'a'", "'A '"),
+    "income": ("52000", "31000.25", "0", "'-0.0'", "0", "'-0.0'", "499999.99", "NULL", "'NaN'", "'inf'", "'-inf'",
+               "1e300", "-1e300", "5e-324", "500000.01"),
+    "insured": ("true", "false", "NULL"),
+    "smoker": ("true", "false"),
+    "city": ("'Oslo'", "'Bergen'", "'Oslo'", "'Bergen'", "NULL", "''", "'%_'", "'2023-01-05'", "'O''Brien'"),
+    "height": ("168.50", "181.00", "52.00", "999.99", "-999.99", "0.00", "NULL"),
+    "children": ("0", "2", "4", "127", "-128", "NULL"),
+    "score": ("0.5", "-1.5", "'-0.0'", "0.0", "'-0.0'", "0.0", "NULL", "'NaN'", "'inf'", "'-inf'", "1e308",
+              "-1e308"),
+    "blood": ("'0'", "'A'", "'B'", "'AB'", "NULL"),
+    "registered": ("'2021-03-01 08:00:00'", "'2022-01-31 23:59:59.999999'", "'2024-02-29 00:00:00'", "NULL",
+                   "'infinity'", "'-infinity'", "'1899-12-31 00:00:00'", "'294247-01-10 04:00:54.775806'"),
+    "allergies": ("['pollen']", "[]", "['nuts', NULL]", "NULL"),
+    "place_id": ("1", "2", "3", "6", "NULL", "99", "42"),
+    "visited_on": ("'2023-01-05'", "'2024-02-29'", "'2025-12-31'", "NULL", "'infinity'", "'1999-12-31'"),
+    "seen_at": ("'2023-01-05 09:00:00'", "'2023-10-29 02:30:00'", "NULL", "'-infinity'", "'2031-01-01 00:00:00'"),
+    "cost": ("120.5", "80", "0", "'-0.0'", "0", "'-0.0'", "5000", "0.1", "'NaN'", "'inf'", "'-inf'", "1e300",
+             "-1e300", "-0.01", "5000.01", "NULL"),
+    "minutes": ("30", "15", "0", "480", "NULL", "-1", "481", "2147483647", "-2147483648"),
+    "visit_kind": ("'checkup'", "'surgery'", "'therapy'", "'emergency'", "'massage'", "''"),
+    "urgent": ("true", "false", "NULL"),
+    "steps": ("100", "0", "-7", "9223372036854775807", "-9223372036854775808", "NULL"),
+    "drug": ("'aspirin'", "'ibuprofen'", "'aspirin'", "NULL", "'only one'"),
+    "dose": ("100.00", "400.5", "0", "1000", "0.01", "999999.99", "-999999.99", "NULL"),
+    "given_on": ("'2023-01-05'", "'2025-12-31'", "NULL", "'infinity'"),
+    "severity": ("1", "3", "5", "NULL", "2147483647", "-2147483648"),
+    "noted_on": ("'2023-01-06'", "'2023-02-12'", "NULL", "'-infinity'"),
+    "reason": ("'pain'", "'pain'", "NULL", "'rare'"),
+    "placed_at": ("'2023-01-10 10:00:00'", "'2024-02-29 10:00:00'", "NULL", "'infinity'"),
+    "amount": ("99.90", "0.10", "10000", "9999999999.99", "-9999999999.99", "NULL"),
+    "status": ("'paid'", "'open'", "'returned'", "'lost'", "''"),
+    "method": ("'card'", "'card'", "'invoice'", "NULL", "'barter'"),
+    "paid_on": ("'2023-02-01'", "'2024-03-01'", "NULL"),
+}  # fmt: skip
+
+_ODD_UNITS = (0, -7, 2147483647, -2147483648)
+
+
+def rows_of(rng: random.Random) -> str:
+    """The private rows of one world, as SQL."""
+    wild = rng.choice((0.3, 0.6, 1.0))
+
+    def value(column: str) -> str:
+        pool = _POOLS[column]
+        return rng.choice(pool if rng.random() < wild else pool[: (len(pool) + 1) // 2])
+
+    def listed(columns: str) -> str:
+        return ", ".join(value(column) for column in columns.split())
+
+    tables: dict[str, list[str]] = {}
+
+    def add(table: str, *rows: str) -> None:
+        tables.setdefault(table, []).extend(f"({row})" for row in rows)
+
+    patients = [*range(1, rng.randint(6, 14)), *rng.sample(_ODD_UNITS, rng.randint(0, 2))]
+    for unit in patients:
+        first = (
+            "born age sex ward income insured smoker city height children score blood registered allergies"
+        )
+        row = f"{unit}, {listed(first)}, NULL"
+        add("patients", row)
+    heavy = patients[0]
+    owners: list[int | None] = [*patients, *patients, 900001, 900002, None]
+    visits = list(range(101, 101 + rng.randint(10, 30)))
+    for number in visits:
+        owner = rng.choice(owners)
+        if owner == heavy or rng.random() < 0.2:  # NaN would hide what cancels out
+            owner = 900001
+        row = listed("place_id visited_on seen_at cost minutes visit_kind urgent steps")
+        tied = rng.random() < 0.2
+        add("visits", f"{number}, {_sql(owner)}, {row}")
+        if tied:  # the same visit again, under another number or none
+            add("visits", f"{rng.choice(('NULL', str(number + 5000)))}, {_sql(owner)}, {row}")
+    places = [str(1 + i % 7) for i in range(40)]
+    for i in range(rng.choice((25, 60))):  # one unit that is everywhere, with costs that cancel out
+        cost = ("1e300", "-1e300", "0.1", "7.25", "40")[i % 5]
+        on = f"DATE '2021-01-01' + {i % 15}"
+        kind = ("checkup", "surgery", "therapy")[i % 3]
+        rest = f"{i % 60}, '{kind}', {i % 2 == 0}, {i}"
+        add("visits", f"{9000 + i}, {heavy}, {places[i % 40]}, {on}, {on}, {cost}, {rest}")
+    treatments = list(range(1, rng.randint(8, 20)))
+    for number in treatments:
+        visit = rng.choice((*map(str, visits), *map(str, range(9000, 9010)), "NULL", "777777"))
+        row = f"{visit}, {listed('drug dose given_on')}"
+        add("treatments", f"{number}, {row}")
+        if rng.random() < 0.2:
+            add("treatments", f"{rng.choice(('NULL', str(number + 500)))}, {row}")
+    for _ in range(rng.randint(6, 20)):
+        treatment = rng.choice((*map(str, treatments), "1", "1", "1", "NULL", "888888"))
+        add("reactions", f"{treatment}, {listed('severity noted_on')}")
+    for _ in range(rng.randint(0, 8)):
+        add("referrals", f"{rng.randint(1, 9)}, {_sql(rng.choice(owners))}, {listed('reason cost noted_on')}")
+    orders = list(range(1, rng.randint(8, 20)))
+    for number in orders:
+        owner = heavy if rng.random() < 0.3 else rng.choice((*owners, 900003, 9223372036854775807))
+        add("sales.orders", f"{number}, {_sql(owner)}, {listed('placed_at amount status method')}")
+    for number in orders:  # refunds of one unit for everybody's orders: two tables that disagree
+        add("sales.refunds", f"{number}, {patients[-1]}, {listed('amount paid_on')}")
+        if rng.random() < 0.5:
+            add("sales.refunds", f"{number}, {_sql(rng.choice(owners))}, {listed('amount paid_on')}")
+    return "\n".join(f"INSERT INTO {name} VALUES {', '.join(rows)};" for name, rows in tables.items())
+
+
+def _sql(unit: int | None) -> str:
+    return "NULL" if unit is None else str(unit)
+
+
+def policy_of(rng: random.Random, number: int) -> str:
+    """The world's policy under another accountant and with another guess of the rows of a unit."""
+    text = (HERE / "world.toml").read_text(encoding="utf-8")
+    rows = (1, 3, 20, 200)[number % 4] if rng.random() < 0.8 else rng.randint(1, 40)
+    accountant = ("zcdp", "approx", "zcdp", "pure", "approx", "zcdp")[number % 6]
+    text = re.sub(r"rows_per_unit = \d+", f"rows_per_unit = {rows}", text)
+    text = text.replace('accountant = "zcdp"', f'accountant = "{accountant}"')
+    text = text.replace("epsilon = 1000.0\ndelta", "epsilon = 1000000.0\ndelta", 1)
+    return text.replace("delta = 1e-6", "delta = 0.0") if accountant == "pure" else text
+
+
+@dataclass(frozen=True)
+class Database:
+    """A world that is open: the owner's session, its neighbours, a shuffled copy, and plain DuckDB."""
+
+    name: str
+    connection: dpsql.Connection
+    session: Session
+    whole: DuckDB
+    neighbours: list[tuple[str, DuckDB]]
+    shuffle: DuckDB
+    plain: duckdb.DuckDBPyConnection
+
+
+@contextmanager
+def databases(folder: Path, rng: random.Random, worlds: int, neighbours: int) -> Iterator[list[Database]]:
+    """So many worlds, with so many neighbours each."""
+    with ExitStack() as stack:
+        yield [_made(folder / f"world{i}", rng, i, neighbours, stack) for i in range(worlds)]
+
+
+def _made(folder: Path, rng: random.Random, number: int, neighbours: int, stack: ExitStack) -> Database:
+    folder.mkdir()
+    world, policy = folder / "world.duckdb", folder / "policy.toml"
+    schema = (HERE / "schema.sql").read_text(encoding="utf-8")
+    rows = rows_of(rng)
+    with duckdb.connect(str(world)) as connection:
+        connection.execute(schema + rows)
+    plain = stack.enter_context(duckdb.connect(config={"threads": 1}))
+    plain.execute("SET TimeZone = 'UTC'")
+    plain.execute(schema + rows)
+    policy.write_text(policy_of(rng, number), encoding="utf-8")
+    with dpsql.connect(world, policy, folder / "first.ledger") as first:
+        known = first._open().known
+    units = units_of(world, known)
+    rng.shuffle(units)
+    units.sort(key=lambda unit: unit not in (1, 900001))  # the one with many rows, one that is no patient
+    found = []
+    for place, unit in enumerate(units[:neighbours]):
+        target = folder / f"without{place}.duckdb"
+        without(world, target, known, unit)
+        found.append((str(unit), DuckDB(target)))
+    shuffled(world, folder / "shuffled.duckdb", known, number)
+    db = dpsql.connect(world, policy, folder / "ledger")
+    made = Database(
+        f"world {number}", db, db._open(), DuckDB(world), found, DuckDB(folder / "shuffled.duckdb"), plain
+    )
+    for each in (db, made.whole, made.shuffle, *(engine for _, engine in found)):
+        stack.callback(each.close)
+    return made
+
+
+@contextmanager
+def calm_database(folder: Path) -> Iterator[Database]:
+    """The fixtures' calm world, in bounds and under every clip; it has no neighbours here."""
+    world, schema = folder / "calm.duckdb", (HERE / "schema.sql").read_text(encoding="utf-8")
+    script = schema + (HERE / "calm.sql").read_text(encoding="utf-8")
+    with duckdb.connect(str(world)) as connection:
+        connection.execute(script)
+    with (
+        duckdb.connect(config={"threads": 1}) as plain,
+        dpsql.connect(world, HERE / "world.toml", folder / "calm.ledger") as db,
+    ):
+        plain.execute("SET TimeZone = 'UTC'")
+        plain.execute(script)
+        whole = DuckDB(world)
+        yield Database("calm", db, db._open(), whole, [], whole, plain)
+        whole.close()

@@ -1,0 +1,276 @@
+"""Four judges of one accepted query; each returns the violations that it finds, in words.
+
+sensitivity   no neighbour moves the exact sums by more than declared (``dpsql.audit.oracles``)
+order         shuffled rows give the same sums
+ranges        wherever all columns lie in their ranges, so does every scalar made of them; types are right
+meaning       without noise, on calm data: what plain DuckDB answers
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import assert_never
+
+import duckdb
+
+from dpsql.audit import plan_of
+from dpsql.audit.oracles import meaning, ready_measures, sensitivity, without_noise
+from dpsql.engines.sql import quote, relation_sql, scalar_sql, table_sql
+from dpsql.facts.schema import Facts, fact_of, facts_of
+from dpsql.functions.literals import literal_sql
+from dpsql.ir.column import VARCHAR, Categories, Fact, Interval, Kind, Listed, type_range
+from dpsql.ir.plan import Part, Plan, Planned, PublicKeys
+from dpsql.ir.relation import (
+    Aggregate,
+    Awaited,
+    Filter,
+    Given,
+    Join,
+    JoinKind,
+    Project,
+    Relation,
+    Scan,
+    Union,
+    Window,
+)
+from dpsql.ir.scalar import Call, Literal, Scalar, refs
+from drawn.databases import Database
+from drawn.queries import Query
+
+
+def measures_of(plan: Plan) -> list[Planned]:
+    return [each for stage in plan.stages for each in stage.measures]
+
+
+def moved(plan: Plan, database: Database) -> list[str]:
+    """What the neighbours say; a failing engine is a violation too."""
+    try:
+        return sensitivity(plan, database.whole, database.neighbours, database.session.sealed)
+    except Exception as error:
+        return [f"{type(error).__name__}: {error}"]
+
+
+def alive(plan: Plan, database: Database) -> bool:
+    """Whether there is anything to measure."""
+    return any(bool(database.whole.measure(each).sums.any()) for each in ready(plan, database))
+
+
+def ready(plan: Plan, database: Database) -> list[Planned]:
+    """The measures, later stages fed with what earlier ones give without noise."""
+    return ready_measures(plan, database.whole, database.session.sealed)
+
+
+def order(plan: Plan, database: Database) -> list[str]:
+    found = []
+    for each in ready(plan, database):
+        try:
+            ours, theirs = (engine.measure(each) for engine in (database.whole, database.shuffle))
+        except Exception as error:
+            return [f"shuffled: {error}"]
+        first = dict(zip(map(repr, ours.groups), ours.sums.tolist(), strict=True))
+        second = dict(zip(map(repr, theirs.groups), theirs.sums.tolist(), strict=True))
+        if first != second:
+            found.append("another order of the rows gives other sums")
+    return found
+
+
+def answered(sql: str, database: Database) -> list[str]:
+    """The whole way, with real noise."""
+    try:
+        answer = database.connection.execute(sql, epsilon=1.0)
+        assert all(len(row) == len(answer.columns) for row in answer)
+    except Exception as error:
+        return [f"not answered: {type(error).__name__}: {error}"]
+    return []
+
+
+# ---- ranges ------------------------------------------------------------------------------------------
+
+
+def ranges(plan: Plan, database: Database) -> list[str]:
+    """Every step of every relation of the plan, held against the rows of one world."""
+    found = []
+    for each in ready(plan, database):
+        for relation, probes in _steps(each):
+            if not probes:
+                continue
+            counts = ", ".join(f"count(*) FILTER (WHERE {broken})" for _, broken in probes)
+            try:
+                row = database.plain.execute(f"SELECT {counts} FROM ({relation_sql(relation)})").fetchone()
+            except duckdb.Error as error:
+                found.append(f"the engine's SQL fails: {str(error)[:200]}")
+                continue
+            assert row is not None
+            found += [said for (said, _), count in zip(probes, row, strict=True) if count]
+    return found
+
+
+_Probes = list[tuple[str, str]]
+"""What is claimed, and SQL that is true of a row that breaks it."""
+
+
+def _steps(planned: Planned) -> Iterator[tuple[Relation, _Probes]]:
+    m = planned.measure
+    facts = facts_of(m.relation)
+    probes = [_scalar(key.scalar, m.relation) for key in m.keys]
+    for each in m.statistics:
+        if each.argument is not None and each.part in (Part.VALUE, Part.REST):
+            fact = fact_of(each.argument, facts)
+            claimed = Fact(fact.type, Interval(each.low, each.high))
+            given = [] if each.condition is None else [each.condition]
+            probes.append(_probe(each.argument, claimed, m.relation, given, facts))
+    yield m.relation, probes
+    yield from _inner(m.relation)
+
+
+def _inner(relation: Relation) -> Iterator[tuple[Relation, _Probes]]:
+    match relation:
+        case Project(source, columns):
+            scalars = [each.scalar for each in columns if isinstance(each.scalar, Call)]
+            yield source, [_scalar(each, source) for each in scalars]
+            yield from _inner(source)
+        case Filter(source, condition):
+            before, after = facts_of(source), facts_of(relation)
+            yield relation, _narrowed(before, after, relation, condition)
+            yield from _inner(source)
+        case Join(kind, left, right, condition):
+            if kind is JoinKind.INNER and condition is not None:
+                before = {**facts_of(left), **facts_of(right)}
+                yield relation, _narrowed(before, facts_of(relation), relation, condition)
+            yield from _inner(left)
+            yield from _inner(right)
+        case Aggregate(source, keys, calls):
+            scalars = [each.scalar for each in keys if isinstance(each.scalar, Call)]
+            scalars += [each.argument for each in calls if isinstance(each.argument, Call)]
+            yield source, [_scalar(each, source) for each in scalars]
+            yield from _inner(source)
+        case Window(source, call):
+            scalars = [*call.arguments, *call.partition, *(each.scalar for each in call.order)]
+            yield source, [_scalar(each, source) for each in scalars if isinstance(each, Call)]
+            yield from _inner(source)
+        case Union(left, right):
+            yield from _inner(left)
+            yield from _inner(right)
+        case Scan() | Given() | Awaited():
+            pass
+        case _:
+            assert_never(relation)
+
+
+def _scalar(scalar: Scalar, relation: Relation) -> tuple[str, str]:
+    facts = facts_of(relation)
+    return _probe(scalar, fact_of(scalar, facts), relation, [], facts)
+
+
+def _probe(
+    scalar: Scalar, claimed: Fact, relation: Relation, given: list[Scalar], facts: Facts
+) -> tuple[str, str]:
+    """A scalar out of its range although every column it reads is in its own; NULL or of another type."""
+    sql = scalar_sql(scalar, relation)
+    names = refs(scalar).union(*(refs(each) for each in given))
+    kept = [inside(quote(name), facts[name]) for name in sorted(names)]
+    kept += [scalar_sql(each, relation) for each in given]
+    broken = f"NOT {inside(sql, claimed)}"
+    if not claimed.nullable:
+        broken = f"({broken} OR {sql} IS NULL)"
+    broken = f"({broken} AND {' AND '.join(kept) or 'true'})"
+    if claimed.type.kind is not Kind.NULL:
+        broken = f"({broken} OR typeof({sql}) <> '{claimed.type.sql.replace(chr(39), chr(39) * 2)}')"
+    return f"out of {claimed}: {str(sql)[:160]}", broken
+
+
+def _narrowed(before: Facts, after: Facts, relation: Relation, condition: Scalar) -> _Probes:
+    probes = []
+    for name, fact in after.items():
+        if fact != before[name]:
+            names = sorted(refs(condition) | {name})
+            kept = " AND ".join(inside(quote(each), before[each]) for each in names)
+            floats = [quote(each) for each in names if before[each].type.kind is Kind.FLOAT]
+            kept += "".join(f" AND NOT coalesce(isnan({each}), false)" for each in floats)  # above all bounds
+            null = "" if fact.nullable else f" OR {quote(name)} IS NULL"
+            broken = f"(NOT {inside(quote(name), fact)}{null}) AND {kept}"
+            probes.append((f"narrowed out of {fact}: {name}", broken))
+    return probes
+
+
+def inside(sql: str, fact: Fact) -> str:
+    """Whether a value lies in the domain of a fact; NULL and NaN always do."""
+    match fact.domain:
+        case Interval() as interval:
+            return _between(sql, fact, interval)
+        case Categories(values):
+            text = fact.type.kind is Kind.TEXT
+            listed = ", ".join(
+                literal_sql(Literal(value, VARCHAR if text else fact.type))
+                for value in values
+                if value is not None
+            )
+            shown = f"CAST({sql} AS VARCHAR)" if text else sql
+            return f"coalesce({shown} IN ({listed}), true)" if listed else f"({sql} IS NULL)"
+        case Listed(table, column):
+            return f"coalesce({sql} IN (SELECT {quote(column)} FROM {table_sql(table)}), true)"
+        case _:
+            return "true"
+
+
+def _between(sql: str, fact: Fact, interval: Interval) -> str:
+    """Numbers are compared as DOUBLE with a margin of its last digits; whole ones of 64 bits exactly."""
+    number = sql
+    match fact.type.kind:
+        case Kind.INTEGER if interval.finite and type_range(fact.type).high < 2**127:
+            return f"coalesce({sql}::HUGEINT BETWEEN {int(interval.low)} AND {int(interval.high)}, true)"
+        case Kind.DATE | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
+            scale = "/ 86400" if fact.type.kind is Kind.DATE else "* 1e6"
+            end = f"CASE WHEN {sql} > '2000-01-01' THEN 'inf'::DOUBLE ELSE '-inf'::DOUBLE END"
+            number = (
+                f"CASE WHEN isfinite({sql}) THEN epoch({sql}) {scale} WHEN {sql} IS NOT NULL THEN {end} END"
+            )
+        case _:
+            number = f"CAST({sql} AS DOUBLE)"
+    low, high = (float(each) for each in (interval.low, interval.high))
+    ends = [
+        low - 1e-9 * abs(low) if math.isfinite(low) else low,
+        high + 1e-9 * abs(high) if math.isfinite(high) else high,
+    ]
+    first, second = (f"'{each!r}'::DOUBLE" for each in ends)
+    return f"coalesce(isnan({number}) OR {number} BETWEEN {first} AND {second}, true)"
+
+
+# ---- meaning -----------------------------------------------------------------------------------------
+
+
+def meant(sql: str, query: Query, calm: Database) -> list[str]:
+    """The answer without noise against plain DuckDB's; [] where plain DuckDB fails on a value.
+
+    Each sum may be off by the roundings of its own grid: it is written in steps of a thousand of them.
+    """
+    try:
+        plain = calm.plain.execute(sql).fetchall()
+    except duckdb.Error:
+        return []
+    try:
+        ours = without_noise(calm.connection, sql, 1.0)
+    except Exception as error:
+        return [f"without noise: {type(error).__name__}: {error}"]
+    measures = measures_of(plan_of(calm.session, sql, 1.0))
+    public = any(each.keys and isinstance(each.rule, PublicKeys) for each in measures)
+    if public and query.above:
+        return []  # empty groups count for LIMIT, and are shown to HAVING
+    steps = [
+        max(float(m.measure.statistics[i].step) for i in f.statistics)
+        for m in measures
+        for f in m.measure.finishes
+    ]
+    if len(steps) != len(query.calls):
+        steps = [max(steps, default=1.0)] * len(query.calls)
+    scales = [max(1e-3, 1e3 * step) for step in steps]
+
+    def scaled(row: tuple[object, ...]) -> tuple[object, ...]:
+        """A sum over nothing is 0 here and NULL in SQL; keys agree to ten digits."""
+        keys = (f"{key:.10g}" if isinstance(key, float | Decimal) else key for key in row[: len(query.keys)])
+        numbers = zip(row[len(query.keys) :], scales, strict=True)
+        return (*keys, *(0.0 if n is None else float(str(n)) / scale for n, scale in numbers))
+
+    return meaning([scaled(row) for row in ours], [scaled(row) for row in plain], 1.0, public)

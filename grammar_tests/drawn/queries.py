@@ -1,0 +1,109 @@
+"""The query over a tree: group keys of every kind, several aggregates, and clauses above the release.
+
+SELECT ward, SUM(LEAST(...)) FILTER (WHERE ...) FROM <tree> WHERE ... GROUP BY 1 HAVING COUNT(*) > 2
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from drawn.printing import Hand, numbers
+from drawn.relations import SHOWN, Sub, Tree, Trees, unit_of
+from drawn.scalars import Expressions
+from drawn.tables import Sort
+
+KEYS = ("sex", "ward", "kind", "status")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Keys and aggregates over a tree, in tokens; ``above`` is what happens to the released table."""
+
+    tree: Tree
+    where: str
+    keys: tuple[str, ...]
+    calls: tuple[str, ...]
+    above: str = ""
+    subs: tuple[Sub, ...] = ()
+
+    def printed(self, rng: random.Random) -> str:
+        """The query in one hand."""
+        hand = Hand(rng, self.subs)
+        texts = (self.where, *self.keys, *self.calls)
+        block = hand.block(self.tree, frozenset().union(*(numbers(each) for each in texts)))
+        if self.where:
+            block.where.append(block.fill(self.where))
+        keys = [block.fill(each) for each in self.keys]
+        listed = [f"{key} AS k{i}" for i, key in enumerate(keys)]
+        listed += [f"{block.fill(call)} AS a{i}" for i, call in enumerate(self.calls)]
+        select = f"SELECT {', '.join(listed)}{block.tail()}"
+        if keys:
+            places, names = ([f"{i + 1}" for i in range(len(keys))], [f"k{i}" for i in range(len(keys))])
+            select += f" GROUP BY {', '.join(rng.choice((keys, places, names, ['ALL'])))}"
+        return hand.query(self._finished(select))
+
+    def _finished(self, select: str) -> str:
+        match self.above:
+            case "having":
+                return f"{select} HAVING COUNT(*) > 2"
+            case "order":
+                return f"{select} ORDER BY {', '.join(str(i + 1) for i in range(len(self.keys)))} LIMIT 7"
+            case "outer":
+                return f"SELECT x.*, 1 + a0 AS more FROM ({select}) AS x WHERE a0 IS NOT NULL"
+            case _:
+                return select
+
+
+class Queries:
+    """Draws queries. Calm ones stay under every clip and bound, so that plain DuckDB agrees with them."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.expressions = Expressions(rng)
+
+    def draw(self) -> Query:
+        rng = self.rng
+        trees = Trees(rng, self.expressions)
+        tree = trees.draw(rng.choice((0, 1, 1, 2, 2, 3)))
+        drawn = (self.key(tree) for _ in range(rng.choice((0, 0, 1, 1, 1, 2))))
+        keys = tuple(dict.fromkeys(each for each in drawn if each))
+        calls = tuple(self.call(tree) for _ in range(rng.choice((1, 2, 3, 4) if not keys else (0, 1, 2, 3))))
+        where = self.expressions.condition(tree.columns) if rng.random() < 0.3 else ""
+        above = rng.choice(("", "", "", "", "having", "order", "outer")) if keys and calls else ""
+        return Query(tree, where, keys, calls, above, tuple(trees.subs))
+
+    def key(self, tree: Tree) -> str:
+        """A key: a column of any kind, declared ones first, or an expression."""
+        rng, scope = self.rng, tree.columns
+        chance = rng.random()
+        declared = [each for each in scope if each.name in KEYS or each.sort is Sort.BOOLEAN]
+        if declared and chance < 0.3:
+            return rng.choice(declared).token
+        if chance < 0.6:
+            sort = rng.choice((*SHOWN, Sort.ENUM, Sort.ENUM, Sort.FLOAT, Sort.FLOAT))
+            column = self.expressions.column(scope, sort)
+            if column is not None:
+                return column.token
+        drawn = self.expressions.draw(scope, rng.choice(SHOWN), rng.choice((1, 1, 2)))
+        if numbers(drawn):
+            return drawn
+        column = self.expressions.column(scope, *SHOWN)  # a constant is no key, a number would be a position
+        return "" if column is None else column.token
+
+    def call(self, tree: Tree) -> str:
+        rng, scope = self.rng, tree.columns
+        only = f" FILTER (WHERE {self.expressions.condition(scope)})" if rng.random() < 0.25 else ""
+        unit = unit_of(tree)
+        chance = rng.random()
+        if chance < 0.15 and unit is not None:
+            return f"COUNT(DISTINCT {unit.token}){only}"
+        if chance < 0.4:
+            what = "*" if rng.random() < 0.4 else self.expressions.draw(scope, rng.choice(SHOWN), 2)
+            return f"COUNT({what}){only}"
+        if chance < 0.5:
+            return f"COUNT_IF({self.expressions.condition(scope, 2)}){only}"
+        if chance < 0.65:
+            values = [self.expressions.draw(scope, rng.choice(SHOWN), 2) for _ in range(rng.randint(2, 5))]
+            return f"COUNT_IF({' OR '.join(f'{each} IS NULL' for each in values)}){only}"
+        return f"{rng.choice(('SUM', 'SUM', 'AVG'))}({self.expressions.bounded(scope, 2)}){only}"

@@ -1,0 +1,115 @@
+"""One run: draw queries, plan them, judge what is accepted, count what is refused.
+
+Everything follows from the seed. A query is judged on one of the open worlds, against all neighbours of it.
+"""
+
+from __future__ import annotations
+
+import random
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import dpsql
+from dpsql.audit import plan_of
+from drawn import judges
+from drawn.coverage import Coverage
+from drawn.databases import Database, calm_database, databases
+from drawn.illegal import spoilt
+from drawn.queries import Queries
+
+WORLDS, NEIGHBOURS = 6, 6
+
+ILLEGAL = 0.25
+"""The share of queries that are spoilt on purpose."""
+
+CALM = 0.25
+"""The share of queries that plain DuckDB is asked too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What was seen, and of which query, where."""
+
+    said: str
+    sql: str
+    world: str
+    epsilon: float
+
+    def __str__(self) -> str:
+        return f"{self.said}\n    {self.world}, epsilon {self.epsilon}\n    {self.sql}"
+
+
+@dataclass(slots=True)
+class Run:
+    """A run that is under way."""
+
+    seed: int
+    worlds: list[Database]
+    calm: Database
+    triples: int = 0
+    violations: list[Violation] = field(default_factory=list)
+    coverage: Coverage = field(default_factory=Coverage)
+    queries: Queries = field(init=False)
+    illegal: Iterator[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.queries = Queries(random.Random(self.seed))
+        self.illegal = spoilt(self.queries)
+
+    def until(self, done: Callable[[Run], bool]) -> None:
+        while not done(self):
+            self._one(self.queries, self.queries.rng)
+
+    def _one(self, queries: Queries, rng: random.Random) -> None:
+        world, epsilon = rng.choice(self.worlds), rng.choice((0.05, 0.5, 1.0, 7.0, 50.0))
+        queries.expressions.calm = False
+        if rng.random() < ILLEGAL:
+            self._judge(next(self.illegal), world, epsilon)
+            return
+        queries.expressions.calm = rng.random() < CALM
+        query = queries.draw()
+        sql = query.printed(rng)
+        if self._judge(sql, world, epsilon) and queries.expressions.calm and query.above != "outer":
+            self.coverage.compared += 1
+            self._note(judges.meant(sql, query, self.calm), sql, self.calm, 1.0)
+
+    def _judge(self, sql: str, world: Database, epsilon: float) -> bool:
+        """Whether the query was accepted."""
+        try:
+            plan = plan_of(world.session, sql, epsilon)
+        except dpsql.Error as error:
+            self.coverage.refuse(error.code)
+            if error.code[1] in "69":
+                self._note([f"a refusal that is none: {error!r} {error.__cause__!r}"], sql, world, epsilon)
+            return False
+        except Exception as error:
+            self._note([f"{type(error).__name__}: {error}"], sql, world, epsilon)
+            return False
+        if not judges.measures_of(plan):
+            return False
+        self.coverage.accept(plan)
+        self.triples += len(world.neighbours)
+        for judge in (judges.moved, judges.order, judges.ranges):
+            self._note(judge(plan, world), sql, world, epsilon)
+        self.coverage.alive += judges.alive(plan, world)
+        if self.coverage.accepted % 4 == 0:
+            self._note(judges.answered(sql, world), sql, world, 1.0)
+        return True
+
+    def _note(self, found: list[str], sql: str, world: Database, epsilon: float) -> None:
+        self.violations += [Violation(each, sql, world.name, epsilon) for each in found]
+
+
+@contextmanager
+def started(seed: int, worlds: int = WORLDS, neighbours: int = NEIGHBOURS) -> Iterator[Run]:
+    """A run over fresh databases, which are gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="drawn-") as name:
+        folder = Path(name)
+        with (
+            databases(folder, random.Random(seed), worlds, neighbours) as found,
+            calm_database(folder) as calm,
+        ):
+            yield Run(seed, found, calm)

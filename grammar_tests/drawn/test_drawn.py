@@ -1,0 +1,65 @@
+"""A tenth of a run for every commit, and errors planted in the engine that runs must find."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+
+import pytest
+
+from drawn.coverage import KEYS, NODES
+from drawn.planted import PLANTS
+from drawn.run import Run, started
+from dpsql.errors import CODES
+from dpsql.functions import shelf
+
+SEED = 1
+TRIPLES = 2_000
+
+RARE = ("D101", "D102", "D103", "D104", "D105", "D106")
+"""Refusals of texts rather than of queries: they are met, in whatever share."""
+
+
+@pytest.fixture(scope="module")
+def worlds() -> Iterator[Run]:
+    with started(SEED) as run:
+        yield run
+
+
+def test_no_violations(capsys: pytest.CaptureFixture[str]) -> None:
+    """2,000 triples under the fixed seed: none is a violation, and little of the language is left out."""
+    with started(SEED) as run:
+        run.until(lambda each: each.triples >= TRIPLES)
+        with capsys.disabled():
+            print(f"\nseed {SEED}: {run.triples} triples, {len(run.violations)} violations")
+    assert [str(each) for each in run.violations] == []
+    coverage = run.coverage
+    assert {name for name in NODES if coverage.share("node", name) <= 0.01} == set()
+    assert {name for name in KEYS if coverage.share("key", name) <= 0.01} <= {"enum"}
+    assert {name for name in shelf() if not coverage.drawn["function", name]} == set()
+    met = {code for code in CODES if coverage.codes[code] > 0.01 * coverage.refused}
+    assert {code for code in CODES if code[1] in "234"} <= met
+    assert {code for code in RARE if not coverage.codes[code]} == set()
+    assert coverage.alive > coverage.accepted / 2
+
+
+def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Other queries every time; a failure names its seed: python grammar_tests/drawn --seed N."""
+    seed = secrets.randbelow(10**6)
+    with started(seed, worlds=3) as run:
+        run.until(lambda each: each.triples >= TRIPLES // 10)
+        with capsys.disabled():
+            print(f"\nseed {seed}: {run.triples} triples, {len(run.violations)} violations")
+    assert [str(each) for each in run.violations] == []
+
+
+@pytest.mark.parametrize("name", PLANTS)
+def test_planted_errors_are_found(name: str, worlds: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each within 2,000 triples; the run stops at the first violation."""
+    run = Run(PLANTS[name].seed, worlds.worlds, worlds.calm)
+    with PLANTS[name].plant():
+        run.until(lambda each: bool(each.violations) or each.triples >= TRIPLES)
+    with capsys.disabled():
+        found = run.violations[0].said.partition("\n")[0][:100] if run.violations else "not found"
+        print(f"\n{name}: after {run.triples} triples: {found}")
+    assert run.violations
