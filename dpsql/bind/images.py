@@ -8,7 +8,8 @@
 An expression is computed, by the sealed engine and as it would be printed for private rows, over every
 combination of the values of its columns; a part of it that cannot be (a DOUBLE has too many) stands for
 itself where it gives few whole numbers or is a list. A value that only rows outside of their declarations
-have is on no list, and such a row is in no group (a count per unit is declared by ``rows_per_unit``).
+have is on no list, and such a row is in no group. A count per unit is declared by nobody: that it stays
+within ``rows_per_unit`` is a guess, so what is computed from it is a private key.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from itertools import count
 from dpsql.bind.given import Evaluate, given_value
 from dpsql.bind.whole_days import of_days
 from dpsql.errors import Error
+from dpsql.facts.guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import Unfit
 from dpsql.functions.literals import as_own, literal_sql
@@ -119,7 +121,7 @@ class _Cutter:
     def cut(self, relation: Relation, scalar: Scalar) -> _Cut | None:
         if isinstance(scalar, Literal):
             return _Cut(scalar, {})
-        whole = self._atom(scalar, _tight(relation, scalar))
+        whole = self._atom(relation, scalar, _tight(relation, scalar))
         if isinstance(scalar, Ref):
             deeper = None if whole else _below(relation, scalar)
             return self.cut(*deeper) if deeper else whole
@@ -145,7 +147,7 @@ class _Cutter:
         found = _Cut(Call(call.function, named, call.type), atoms)
         return found if found.size <= MOST_COMBINATIONS else None
 
-    def _atom(self, scalar: Scalar, fact: Fact) -> _Cut | None:
+    def _atom(self, relation: Relation, scalar: Scalar, fact: Fact) -> _Cut | None:
         """The values of a part by what is known of it."""
         table: str | None = None
         match fact.domain:
@@ -155,7 +157,7 @@ class _Cutter:
             case Listed():
                 table = fact.domain.table
                 size, sql = 0, f"SELECT DISTINCT {_quoted(fact.domain.column)} FROM {_quoted(table)}"
-            case Interval(low, high) as interval if interval.finite:
+            case Interval(low, high) as interval if interval.finite and not guessed(relation, scalar):
                 step = _step(scalar, fact.type)
                 if not step:
                     return None

@@ -83,3 +83,8 @@ SELECT reason, COUNT(*) AS n FROM referrals GROUP BY reason;
 -- case: a float, where NaN is a group and the two zeros are one
 -- outcome: accepted
 SELECT cost, COUNT(DISTINCT patient_id) AS people FROM visits GROUP BY cost;
+
+-- case: counts per unit in fives
+-- outcome: accepted
+SELECT n // 5 AS fives, COUNT(*) AS patients
+FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) GROUP BY 1;
