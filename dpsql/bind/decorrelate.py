@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from dpsql.bind.aggregates import has_aggregate
 from dpsql.bind.names import Fresh
+from dpsql.bind.outputs import named_by, ordered_by
 from dpsql.bind.scalars import HiddenUnit, Scalars
 from dpsql.ir.scalar import Scalar, refs
 
@@ -30,6 +31,55 @@ def is_grouped(inner: exp.Select) -> bool:
     """Whether its rows are not simply those of FROM and WHERE."""
     clauses = ("group", "having", "qualify", "limit", "offset")
     return any(inner.args.get(each) for each in clauses) or any(has_aggregate(e) for e in inner.expressions)
+
+
+def gives_one_row(inner: exp.Select) -> bool:
+    """Whether it aggregates all its rows at once: there is a row even where nothing is aggregated."""
+    aggregated = inner.args.get("having") or any(has_aggregate(each) for each in inner.expressions)
+    return bool(aggregated) and not inner.args.get("group")
+
+
+def with_having(inner: exp.Select) -> exp.Select:
+    """SELECT x ... HAVING y, all rows at once, as SELECT CASE WHEN y THEN x END ...: no row is NULL."""
+    having = inner.args.get("having")
+    if having is None or not gives_one_row(inner) or len(inner.expressions) != 1:
+        return inner
+    condition = _without_aliases(having.this, inner.expressions)
+    chosen = exp.Case(ifs=[exp.If(this=condition, true=_bare(inner.expressions[0]).copy())])
+    whole = inner.copy()
+    whole.set("having", None)
+    whole.set("expressions", [chosen])
+    return whole
+
+
+def is_there(inner: exp.Select) -> exp.Expr:
+    """EXISTS (SELECT ... HAVING y), all rows at once, as a value: whether y is true."""
+    having = inner.args.get("having")
+    whole = inner.copy()
+    whole.set("having", None)
+    there: exp.Expr = exp.GTE(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+    if having is not None:
+        there = _without_aliases(having.this, inner.expressions)
+    whole.set("expressions", [there])
+    return exp.Coalesce(this=exp.Subquery(this=whole), expressions=[exp.false()])
+
+
+def _without_aliases(condition: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """HAVING names aliases outside its aggregates."""
+    if isinstance(condition, exp.AggFunc | exp.Query):
+        return condition.copy()
+    found = named_by(condition, items) if isinstance(condition, exp.Column) else condition
+    if found is not condition:
+        return exp.Paren(this=found)
+    written = condition.copy()
+    for key, value in condition.args.items():
+        if isinstance(value, exp.Expr):
+            written.set(key, _without_aliases(value, items))
+        elif isinstance(value, list):
+            written.set(
+                key, [_without_aliases(each, items) if isinstance(each, exp.Expr) else each for each in value]
+            )
+    return written
 
 
 def tie_of(node: exp.Expr, part: Scalar, within: Scalars, own: Collection[str]) -> Tie | None:
@@ -112,7 +162,7 @@ def _first_rows(select: exp.Select, inner: exp.Select, within: list[exp.Expr]) -
     """ORDER BY ... LIMIT n of each key's rows, as a window."""
     window = exp.Window(this=exp.RowNumber(), partition_by=[each.copy() for each in within], over="OVER")
     if inner.args.get("order"):
-        window.set("order", inner.args["order"].copy())
+        window.set("order", ordered_by(inner.args["order"], inner.expressions))
     limit = inner.args["limit"].expression
     select.set("qualify", exp.Qualify(this=exp.LTE(this=window, expression=limit.copy())))
 

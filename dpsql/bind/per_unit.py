@@ -50,12 +50,15 @@ def per_unit(
         scalars.bind(each)
         return each
 
+    def aliases(condition: exp.Expr) -> exp.Expr:
+        return with_aliases(condition, node, source.scope, aggregates=True)
+
     turner = Released(ctx.text, "", scalars, keys, register, refused, ctx.fresh)
     turned = [turner.turn(unaliased(each)) for each in items]
     having = node.args.get("having")
-    kept = turner.turn(having.this) if having is not None else None
+    kept = turner.turn(aliases(having.this)) if having is not None else None
     qualify = node.args.get("qualify")
-    picked = turner.turn(with_aliases(qualify.this, node, source.scope)) if qualify is not None else None
+    picked = turner.turn(aliases(qualify.this)) if qualify is not None else None
     groupable(ctx, keys, scalars)
     grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(turner.calls))
     names = [named.name for _, named in keys] + [call.name for call in turner.calls]
@@ -63,10 +66,11 @@ def per_unit(
     inner = Scope(tuple(Visible("", each, Ref(each)) for each in names))
     above = Lifts(ctx, source.env, grouped, inner, source.named)
     over = above.scalars()
-    for condition in (kept, picked):
-        if condition is not None:
-            above.keep(over.condition(condition))
-    scalars_out = [over.bind(each) for each in turned]
+    if kept is not None:
+        above.keep(over.condition(kept))
+    scalars_out = [over.bind(each) for each in turned]  # windows look at all groups: those before QUALIFY
+    if picked is not None:
+        above.keep(over.condition(picked))
     return selected(ctx, above.relation, [output_name(each) for each in items], scalars_out)
 
 

@@ -107,7 +107,8 @@ def _aligned(
             help="select as many columns on both sides",
         )
     at = [i for i, each in enumerate(mine) if refs(each.scalar) and refs(each.scalar) <= ours.units]
-    if not any(isinstance(others[i].scalar, Ref) and refs(others[i].scalar) <= theirs.units for i in at):
+    at = [i for i in at if isinstance(others[i].scalar, Ref) and refs(others[i].scalar) <= theirs.units]
+    if not at:
         raise refuse(
             "D406",
             f"{what} needs the {ctx.known.unit} in the same position on both sides",

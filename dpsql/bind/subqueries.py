@@ -46,7 +46,7 @@ def evaluated(ctx: Context, bound: Open, span: Span | None) -> tuple[list[Type],
 def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = None) -> Private:
     """Public SQL as a relation: its rows, with the facts that they show.
 
-    No two rows agree on the first ``keys`` columns, where that is said.
+    The first ``keys`` columns are a key of it where no two of the rows agree on them.
     """
     types, rows = evaluated(ctx, bound, span)
     columns = tuple(
@@ -56,7 +56,8 @@ def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = 
     visible = tuple(
         Visible("", name, Ref(column.name)) for name, column in zip(bound.columns, columns, strict=True)
     )
-    unique = () if keys is None else (tuple(each.name for each in columns[:keys]),)
+    alone = keys is not None and len({row[:keys] for row in rows}) == len(rows)
+    unique = (tuple(each.name for each in columns[:keys]),) if alone else ()
     return Private(Given(columns, tuple(rows), unique, span), Scope(visible))
 
 
