@@ -126,9 +126,7 @@ def has_query(node: exp.Expr) -> bool:
     return node.find(exp.Query, exp.Exists) is not None
 
 
-def with_aliases(
-    condition: exp.Expr, node: exp.Select, scope: Scope, aggregates: bool = False
-) -> exp.Expr:
+def with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope, aggregates: bool = False) -> exp.Expr:
     """WHERE, HAVING and QUALIFY may use an alias of the select list where no column has that name, as in
 
     DuckDB; WHERE none that stands for an aggregate.

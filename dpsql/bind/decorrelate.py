@@ -135,14 +135,17 @@ def keyed(
     """The subquery alone: its keys (and the unit) first, then the values, a row or group for each key."""
     within = [*keys, *([HiddenUnit(this=exp.to_identifier(fresh("unit"), quoted=True))] if per_unit else [])]
     listed = [exp.alias_(_bare(each).copy(), fresh(f"k{i}"), quoted=True) for i, each in enumerate(within)]
-    listed += [exp.alias_(_bare(each).copy(), fresh(f"v{i}"), quoted=True) for i, each in enumerate(values)]
+    listed += [
+        exp.alias_(_windowed(_bare(each), keys), fresh(f"v{i}"), quoted=True) for i, each in enumerate(values)
+    ]
     select = exp.Select(expressions=listed, from_=inner.args["from_"].copy())
     if inner.args.get("joins"):
         select.set("joins", [each.copy() for each in inner.args["joins"]])
     for key in ("having", "qualify", "windows"):
         clause = inner.args.get(key)
         if clause:
-            select.set(key, [each.copy() for each in clause] if isinstance(clause, list) else clause.copy())
+            windowed = [_windowed(each, keys) for each in (clause if isinstance(clause, list) else [clause])]
+            select.set(key, windowed if isinstance(clause, list) else windowed[0])
     if local:
         select.set("where", exp.Where(this=exp.and_(*(each.copy() for each in local))))
     aggregated = any(has_aggregate(each) for each in (*inner.expressions, *values))
@@ -153,9 +156,38 @@ def keyed(
             select.set("group", group)
     elif inner.args.get("limit"):
         _first_rows(select, inner, within)
-    elif distinct:
+    if distinct and not inner.args.get("limit"):
         select.set("distinct", exp.Distinct())
     return select
+
+
+def _windowed(node: exp.Expr, keys: list[exp.Expr]) -> exp.Expr:
+    """The same with windows that look at the rows of one key, as they do for one row around."""
+    if isinstance(node, exp.Query):
+        return node.copy()
+    written = node.copy()
+    for key, value in node.args.items():
+        if isinstance(value, exp.Expr):
+            written.set(key, _windowed(value, keys))
+        elif isinstance(value, list):
+            written.set(
+                key, [_windowed(each, keys) if isinstance(each, exp.Expr) else each for each in value]
+            )
+    if isinstance(written, exp.Window) and not written.args.get("alias"):
+        partition = [*(written.args.get("partition_by") or ()), *(each.copy() for each in keys)]
+        written.set("partition_by", partition)
+    return written
+
+
+def without_limit(inner: exp.Select) -> exp.Select:
+    """For EXISTS, to which one row is as good as many."""
+    limit = inner.args.get("limit")
+    if limit is None or not limits_plainly(inner) or int(limit.expression.this) == 0:
+        return inner
+    whole = inner.copy()
+    whole.set("limit", None)
+    whole.set("order", None)
+    return whole
 
 
 def _first_rows(select: exp.Select, inner: exp.Select, within: list[exp.Expr]) -> None:

@@ -123,7 +123,7 @@ class Lifts:
     def _exists(self, node: exp.Exists, negated: bool) -> None:
         span = self.ctx.span(node)
         kind = JoinKind.ANTI if negated else JoinKind.SEMI
-        inner = self._inner(node.this, span)
+        inner = decorrelate.without_limit(self._inner(node.this, span))
         if decorrelate.is_grouped(inner):
             rows, parts = self._grouped(inner, [], span)
             self._join(kind, rows.relation, parts, span)
@@ -227,7 +227,7 @@ class Lifts:
             return replace(scalars.condition(decorrelate.is_there(node.this)), span=span)
         if (constant := self._public_exists(node)) is not None:
             return constant
-        inner = self._inner(node.this, span)
+        inner = decorrelate.without_limit(self._inner(node.this, span))
         rows, parts = self._grouped(inner, [], span, distinct=True)
         mark = refs(parts[0]) & facts_of(rows.relation).keys()
         self._join(JoinKind.LEFT, rows.relation, parts, span)
@@ -330,6 +330,8 @@ class Lifts:
         inner = node.this if isinstance(node, exp.Subquery) else node
         if not isinstance(inner, exp.Select) or inner.args.get("with_"):
             self._refuse(span, "only a plain SELECT may be tied to the rows around it")
+        if inner.args.get("distinct") and inner.args["distinct"].args.get("on"):
+            self._refuse(span, "DISTINCT ON is not answered here")
         return inner
 
     def _uncorrelated(self, node: exp.Expr, one_row: bool = False) -> list[Literal] | Private | None:

@@ -146,11 +146,11 @@ def projected_rows(
         kept = scalars.condition(with_aliases(qualify.this, node, source.scope))
         source.keep(kept)
     if distinct is not None:
-        source.keep(scalars.condition(first_of_each(node, distinct, items)))
+        source.keep(scalars.condition(first_of_each(ctx, node, distinct, items)))
     return selected(ctx, source.relation, [output_name(each) for each in items], bound)
 
 
-def first_of_each(node: exp.Select, distinct: exp.Distinct, items: list[exp.Expr]) -> exp.Expr:
+def first_of_each(ctx: Context, node: exp.Select, distinct: exp.Distinct, items: list[exp.Expr]) -> exp.Expr:
     """DISTINCT ON (unit, x) ORDER BY y: the first row of each, as a window over the unit's rows."""
     for key in ("limit", "offset"):
         if node.args.get(key):
