@@ -126,8 +126,11 @@ def has_query(node: exp.Expr) -> bool:
     return node.find(exp.Query, exp.Exists) is not None
 
 
-def with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope) -> exp.Expr:
-    """WHERE and QUALIFY may use an alias of the select list where no column has that name, as in DuckDB."""
+def with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope, aggregates: bool = False) -> exp.Expr:
+    """WHERE, HAVING and QUALIFY may use an alias of the select list where no column has that name, as in
+
+    DuckDB; WHERE none that stands for an aggregate.
+    """
     aliases = {each.alias.casefold(): each.this for each in node.expressions if isinstance(each, exp.Alias)}
 
     def written_out(each: exp.Expr) -> exp.Expr:
@@ -135,7 +138,7 @@ def with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope) -> exp.Exp
             return each
         if isinstance(each, exp.Column) and not each.table and not scope.find(each.name):
             meant = aliases.get(each.name.casefold())
-            if meant is not None and not has_aggregate(meant) and not has_query(meant):
+            if meant is not None and (aggregates or not has_aggregate(meant)) and not has_query(meant):
                 return exp.Paren(this=meant.copy())
         for key, value in list(each.args.items()):
             if isinstance(value, exp.Expr):

@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from dpsql.bind.aggregates import has_aggregate
 from dpsql.bind.names import Fresh
+from dpsql.bind.outputs import named_by, ordered_by
 from dpsql.bind.scalars import HiddenUnit, Scalars
 from dpsql.bind.subqueries import limit_of
 from dpsql.ir.scalar import Scalar, refs
@@ -31,6 +32,55 @@ def is_grouped(inner: exp.Select) -> bool:
     """Whether its rows are not simply those of FROM and WHERE."""
     clauses = ("group", "having", "qualify", "limit", "offset")
     return any(inner.args.get(each) for each in clauses) or any(has_aggregate(e) for e in inner.expressions)
+
+
+def gives_one_row(inner: exp.Select) -> bool:
+    """Whether it aggregates all its rows at once: there is a row even where nothing is aggregated."""
+    aggregated = inner.args.get("having") or any(has_aggregate(each) for each in inner.expressions)
+    return bool(aggregated) and not inner.args.get("group")
+
+
+def with_having(inner: exp.Select) -> exp.Select:
+    """SELECT x ... HAVING y, all rows at once, as SELECT CASE WHEN y THEN x END ...: no row is NULL."""
+    having = inner.args.get("having")
+    if having is None or not gives_one_row(inner) or len(inner.expressions) != 1:
+        return inner
+    condition = _without_aliases(having.this, inner.expressions)
+    chosen = exp.Case(ifs=[exp.If(this=condition, true=_bare(inner.expressions[0]).copy())])
+    whole = inner.copy()
+    whole.set("having", None)
+    whole.set("expressions", [chosen])
+    return whole
+
+
+def is_there(inner: exp.Select) -> exp.Expr:
+    """EXISTS (SELECT ... HAVING y), all rows at once, as a value: whether y is true."""
+    having = inner.args.get("having")
+    whole = inner.copy()
+    whole.set("having", None)
+    there: exp.Expr = exp.GTE(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+    if having is not None:
+        there = _without_aliases(having.this, inner.expressions)
+    whole.set("expressions", [there])
+    return exp.Coalesce(this=exp.Subquery(this=whole), expressions=[exp.false()])
+
+
+def _without_aliases(condition: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """HAVING names aliases outside its aggregates."""
+    if isinstance(condition, exp.AggFunc | exp.Query):
+        return condition.copy()
+    found = named_by(condition, items) if isinstance(condition, exp.Column) else condition
+    if found is not condition:
+        return exp.Paren(this=found)
+    written = condition.copy()
+    for key, value in condition.args.items():
+        if isinstance(value, exp.Expr):
+            written.set(key, _without_aliases(value, items))
+        elif isinstance(value, list):
+            written.set(
+                key, [_without_aliases(each, items) if isinstance(each, exp.Expr) else each for each in value]
+            )
+    return written
 
 
 def tie_of(node: exp.Expr, part: Scalar, within: Scalars, own: Collection[str]) -> Tie | None:
@@ -108,14 +158,17 @@ def keyed(
     """The subquery alone: its keys (and the unit) first, then the values, a row or group for each key."""
     within = [*keys, *([HiddenUnit(this=exp.to_identifier(fresh("unit"), quoted=True))] if per_unit else [])]
     listed = [exp.alias_(_bare(each).copy(), fresh(f"k{i}"), quoted=True) for i, each in enumerate(within)]
-    listed += [exp.alias_(_bare(each).copy(), fresh(f"v{i}"), quoted=True) for i, each in enumerate(values)]
+    listed += [
+        exp.alias_(_windowed(_bare(each), keys), fresh(f"v{i}"), quoted=True) for i, each in enumerate(values)
+    ]
     select = exp.Select(expressions=listed, from_=inner.args["from_"].copy())
     if inner.args.get("joins"):
         select.set("joins", [each.copy() for each in inner.args["joins"]])
     for key in ("having", "qualify", "windows"):
         clause = inner.args.get(key)
         if clause:
-            select.set(key, [each.copy() for each in clause] if isinstance(clause, list) else clause.copy())
+            windowed = [_windowed(each, keys) for each in (clause if isinstance(clause, list) else [clause])]
+            select.set(key, windowed if isinstance(clause, list) else windowed[0])
     if local:
         select.set("where", exp.Where(this=exp.and_(*(each.copy() for each in local))))
     aggregated = any(has_aggregate(each) for each in (*inner.expressions, *values))
@@ -126,16 +179,45 @@ def keyed(
             select.set("group", group)
     elif inner.args.get("limit"):
         _first_rows(select, inner, within)
-    elif distinct:
+    if distinct and not inner.args.get("limit"):
         select.set("distinct", exp.Distinct())
     return select
+
+
+def _windowed(node: exp.Expr, keys: list[exp.Expr]) -> exp.Expr:
+    """The same with windows that look at the rows of one key, as they do for one row around."""
+    if isinstance(node, exp.Query):
+        return node.copy()
+    written = node.copy()
+    for key, value in node.args.items():
+        if isinstance(value, exp.Expr):
+            written.set(key, _windowed(value, keys))
+        elif isinstance(value, list):
+            written.set(
+                key, [_windowed(each, keys) if isinstance(each, exp.Expr) else each for each in value]
+            )
+    if isinstance(written, exp.Window) and not written.args.get("alias"):
+        partition = [*(written.args.get("partition_by") or ()), *(each.copy() for each in keys)]
+        written.set("partition_by", partition)
+    return written
+
+
+def without_limit(inner: exp.Select) -> exp.Select:
+    """For EXISTS, to which one row is as good as many."""
+    limit = inner.args.get("limit")
+    if limit is None or not limits_plainly(inner) or int(limit.expression.this) == 0:
+        return inner
+    whole = inner.copy()
+    whole.set("limit", None)
+    whole.set("order", None)
+    return whole
 
 
 def _first_rows(select: exp.Select, inner: exp.Select, within: list[exp.Expr]) -> None:
     """ORDER BY ... LIMIT n of each key's rows, as a window."""
     window = exp.Window(this=exp.RowNumber(), partition_by=[each.copy() for each in within], over="OVER")
     if inner.args.get("order"):
-        window.set("order", inner.args["order"].copy())
+        window.set("order", ordered_by(inner.args["order"], inner.expressions))
     limit = inner.args["limit"].expression
     select.set("qualify", exp.Qualify(this=exp.LTE(this=window, expression=limit.copy())))
 

@@ -106,7 +106,7 @@ class Lifts:
         conditions: list[Scalar] = []
         for each in parts:
             node, negated = _positive(each)
-            if isinstance(node, exp.Exists):
+            if isinstance(node, exp.Exists) and not self._is_there(node):
                 self._exists(node, negated)
             elif (test := _membership(node, negated)) is not None:
                 conditions += self._chosen(test)
@@ -116,10 +116,15 @@ class Lifts:
                     self._refuse(self.ctx.span(each), "it reads columns of a query further out")
         self._grow(filtered(self.relation, conditions))
 
+    def _is_there(self, node: exp.Exists) -> bool:
+        """Whether its subquery gives one row, or none, for everybody: then it is a value like any other."""
+        inner = node.this
+        return isinstance(inner, exp.Select) and decorrelate.gives_one_row(inner)
+
     def _exists(self, node: exp.Exists, negated: bool) -> None:
         span = self.ctx.span(node)
         kind = JoinKind.ANTI if negated else JoinKind.SEMI
-        inner = self._inner(node.this, span)
+        inner = decorrelate.without_limit(self._inner(node.this, span))
         if decorrelate.is_grouped(inner):
             rows, parts = self._grouped(inner, [], span)
             self._join(kind, rows.relation, parts, span)
@@ -153,6 +158,8 @@ class Lifts:
             self._join(kind, rows.relation, equal, span)
             return []
         inner = self._inner(test.query, span)
+        if decorrelate.gives_one_row(inner):
+            return [scalars.condition(self._equals(test, inner, span))]
         if decorrelate.is_grouped(inner):
             found_rows, parts = self._grouped(inner, list(inner.expressions), span)
             values = [v.scalar for v in found_rows.scope.starred][-len(inner.expressions) :]
@@ -170,6 +177,13 @@ class Lifts:
             equal = [_not_false(each) for each in equal]
         self._join(kind, relation, parts + equal, span)
         return []
+
+    def _equals(self, test: _In, inner: exp.Select, span: Span | None) -> exp.Expr:
+        """x [NOT] IN (SELECT SUM(y) ...): there is one value to be compared with."""
+        if len(test.subjects) != 1 or inner.args.get("having"):
+            self._refuse(span, "HAVING without GROUP BY is not answered here")
+        kind = exp.NEQ if test.negated else exp.EQ
+        return kind(this=test.subjects[0].copy(), expression=exp.Subquery(this=inner.copy()))
 
     def _equalities(
         self, subjects: list[Scalar], values: list[Scalar], relation: Relation, span: Span | None
@@ -210,9 +224,11 @@ class Lifts:
     def exists(self, node: exp.Exists, scalars: Scalars) -> Scalar:
         """EXISTS inside an expression: a mark that is joined on."""
         span = self.ctx.span(node)
+        if self._is_there(node):
+            return replace(scalars.condition(decorrelate.is_there(node.this)), span=span)
         if (constant := self._public_exists(node)) is not None:
             return constant
-        inner = self._inner(node.this, span)
+        inner = decorrelate.without_limit(self._inner(node.this, span))
         rows, parts = self._grouped(inner, [], span, distinct=True)
         mark = refs(parts[0]) & facts_of(rows.relation).keys()
         self._join(JoinKind.LEFT, rows.relation, parts, span)
@@ -241,6 +257,8 @@ class Lifts:
         subjects = [scalars.bind(each) for each in test.subjects]
         if rows is None:
             inner = self._inner(test.query, span)
+            if decorrelate.gives_one_row(inner):
+                return replace(scalars.condition(self._equals(test, inner, span)), span=span)
             rows, parts = self._grouped(inner, list(inner.expressions), span, distinct=True)
             values = [v.scalar for v in rows.scope.starred][-len(inner.expressions) :]
         else:
@@ -269,7 +287,7 @@ class Lifts:
             self._join(JoinKind.LEFT, rows.relation, [], span)
             [only] = rows.scope.starred
             return replace(only.scalar, span=span)
-        inner = self._inner(query, span)
+        inner = decorrelate.with_having(self._inner(query, span))
         if len(inner.expressions) != 1:
             raise refuse("D205", "a scalar subquery has one column", span, help="select one expression")
         item = _bare(inner.expressions[0])
@@ -284,7 +302,7 @@ class Lifts:
         visible = []
         for i, (column, each) in enumerate(zip(columns, calls, strict=True)):
             scalar = column.scalar
-            if decorrelate.counts(each):  # COUNT over nothing is 0
+            if decorrelate.counts(each) and not inner.args.get("group"):  # COUNT over nothing is 0
                 scalar = Call("coalesce", (scalar, Literal(0, BIGINT)))
             visible.append(Visible(alias, f"c{i}", scalar))
         over = Scalars(
@@ -313,6 +331,8 @@ class Lifts:
         inner = node.this if isinstance(node, exp.Subquery) else node
         if not isinstance(inner, exp.Select) or inner.args.get("with_"):
             self._refuse(span, "only a plain SELECT may be tied to the rows around it")
+        if inner.args.get("distinct") and inner.args["distinct"].args.get("on"):
+            self._refuse(span, "DISTINCT ON is not answered here")
         return inner
 
     def _uncorrelated(self, node: exp.Expr, one_row: bool = False) -> list[Literal] | Private | None:

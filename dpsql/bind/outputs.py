@@ -31,6 +31,27 @@ def unaliased(node: exp.Expr) -> exp.Expr:
     return bare
 
 
+def named_by(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """What ORDER BY and DISTINCT ON name: an ordinal or an alias of the select list, or an expression."""
+    if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
+        place = int(node.this) - 1
+        return unaliased(items[place]).copy() if 0 <= place < len(items) else node
+    if isinstance(node, exp.Column) and not node.table:
+        for item in items:
+            if isinstance(item, exp.Alias) and item.alias.casefold() == node.name.casefold():
+                return unaliased(item).copy()
+    return node
+
+
+def ordered_by(order: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """An ORDER BY for use where the select list is out of sight."""
+    written = order.copy()
+    for each in written.expressions:
+        if isinstance(each, exp.Ordered):
+            each.set("this", named_by(each.this, items))
+    return written
+
+
 def output_name(node: exp.Expr) -> str:
     """The name of an output column."""
     if isinstance(node, exp.Alias):

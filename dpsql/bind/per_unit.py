@@ -6,18 +6,18 @@ from sqlglot import exp
 
 from dpsql.aggregates import Unbounded
 from dpsql.aggregates import shelf as aggregates
-from dpsql.bind.aggregates import aggregate, refuse_distinct
+from dpsql.bind.aggregates import aggregate, has_aggregate, refuse_distinct
 from dpsql.bind.conditions import with_aliases
 from dpsql.bind.context import Context
 from dpsql.bind.lifts import Lifts
 from dpsql.bind.names import Scope, Visible
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.released import Released
-from dpsql.bind.rows import groupable, refuse_picked, selected
+from dpsql.bind.rows import distinct_rows, groupable, refuse_picked, selected
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Private
 from dpsql.errors import refuse
-from dpsql.facts.ownership import rows_of
+from dpsql.facts.ownership import Owned, ownership_of, rows_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.relation import (
     Aggregate,
@@ -37,6 +37,7 @@ def per_unit(
 ) -> Private:
     """GROUP BY with the unit among its keys: exact, one unit's rows at a time, and still private."""
     refuse_picked(ctx, node)
+    grouped_by = node.args.get("group") or any(has_aggregate(each) for each in items)
 
     def register(each: exp.Expr) -> AggregateCall | None:
         call = aggregate(ctx, each, scalars)
@@ -50,12 +51,15 @@ def per_unit(
         scalars.bind(each)
         return each
 
+    def aliases(condition: exp.Expr) -> exp.Expr:
+        return with_aliases(condition, node, source.scope, aggregates=True)
+
     turner = Released(ctx.text, "", scalars, keys, register, refused, ctx.fresh)
     turned = [turner.turn(unaliased(each)) for each in items]
     having = node.args.get("having")
-    kept = turner.turn(having.this) if having is not None else None
+    kept = turner.turn(aliases(having.this)) if having is not None else None
     qualify = node.args.get("qualify")
-    picked = turner.turn(with_aliases(qualify.this, node, source.scope)) if qualify is not None else None
+    picked = turner.turn(aliases(qualify.this)) if qualify is not None else None
     groupable(ctx, keys, scalars)
     grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(turner.calls))
     names = [named.name for _, named in keys] + [call.name for call in turner.calls]
@@ -63,11 +67,30 @@ def per_unit(
     inner = Scope(tuple(Visible("", each, Ref(each)) for each in names))
     above = Lifts(ctx, source.env, grouped, inner, source.named)
     over = above.scalars()
-    for condition in (kept, picked):
-        if condition is not None:
-            above.keep(over.condition(condition))
-    scalars_out = [over.bind(each) for each in turned]
-    return selected(ctx, above.relation, [output_name(each) for each in items], scalars_out)
+    if kept is not None:
+        above.keep(over.condition(kept))
+    scalars_out = [over.bind(each) for each in turned]  # windows look at all groups: those before QUALIFY
+    if picked is not None:
+        above.keep(over.condition(picked))
+    rows = selected(ctx, above.relation, [output_name(each) for each in items], scalars_out)
+    return _each_once(ctx, node, rows) if grouped_by and node.args.get("distinct") else rows
+
+
+def _each_once(ctx: Context, node: exp.Select, rows: Private) -> Private:
+    """DISTINCT over groups of the unit: what it leaves is the unit's own, if the unit is in the output."""
+    names = [each.scalar.name for each in rows.scope.columns if isinstance(each.scalar, Ref)]
+    owned = ownership_of(rows.relation)
+    assert isinstance(owned, Owned)
+    if not owned.units & set(names):
+        raise refuse(
+            "D406",
+            f"DISTINCT over rows that no longer tell one {ctx.known.unit} from another",
+            ctx.span(node.args["distinct"]) or ctx.span(node),
+            label=f"the {ctx.known.unit} is not in the select list",
+            help=f"select the {ctx.known.unit} too, or write SELECT DISTINCT ... FROM (SELECT ...)",
+        )
+    relation, scope = distinct_rows(ctx, node, rows.relation, names, rows.scope)
+    return Private(relation, scope)
 
 
 _DISTINCT = ("count", "sum", "avg", "min", "max")

@@ -15,6 +15,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Kind
 from dpsql.ir.relation import (
+    Aggregate,
     Named,
     Project,
     Relation,
@@ -79,3 +80,14 @@ def refuse_ungroupable(ctx: Context, node: exp.Expr, relation: Relation, names: 
                 ctx.span(node),
                 help="leave the column out, or cast it to text or a number first",
             )
+
+
+def distinct_rows(
+    ctx: Context, node: exp.Expr, relation: Relation, names: list[str], scope: Scope
+) -> tuple[Relation, Scope]:
+    """Each row once: the columns ``names``, which the scope shows in this order, the unit among them."""
+    refuse_ungroupable(ctx, node, relation, names)
+    fresh = {name: ctx.fresh(name) for name in names}
+    keys = tuple(Named(fresh[name], Ref(name)) for name in fresh)
+    visible = (Visible("", v.name, Ref(fresh[n])) for v, n in zip(scope.columns, names, strict=True))
+    return Aggregate(relation, keys, ()), Scope(tuple(visible))

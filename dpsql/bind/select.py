@@ -18,7 +18,7 @@ from dpsql.bind.opened import (
     open_select,
 )
 from dpsql.bind.options import refuse_clip
-from dpsql.bind.outputs import output_name
+from dpsql.bind.outputs import named_by, ordered_by, output_name
 from dpsql.bind.per_unit import per_unit
 from dpsql.bind.release_point import release_point
 from dpsql.bind.rows import refuse_picked, refuse_picking, selected
@@ -152,25 +152,26 @@ def projected_rows(
     if distinct is None:
         refuse_picked(ctx, node)
     qualify = node.args.get("qualify")
+    bound = [scalars.bind(each) for each in items]  # windows look at all rows: those before QUALIFY
     if qualify is not None:
         kept = scalars.condition(with_aliases(qualify.this, node, source.scope))
         source.keep(kept)
     if distinct is not None:
-        source.keep(scalars.condition(first_of_each(ctx, node, distinct)))
-    bound = [scalars.bind(each) for each in items]
+        source.keep(scalars.condition(first_of_each(ctx, node, distinct, items)))
     return selected(ctx, source.relation, [output_name(each) for each in items], bound)
 
 
-def first_of_each(ctx: Context, node: exp.Select, distinct: exp.Distinct) -> exp.Expr:
+def first_of_each(ctx: Context, node: exp.Select, distinct: exp.Distinct, items: list[exp.Expr]) -> exp.Expr:
     """DISTINCT ON (unit, x) ORDER BY y: the first row of each, as a window over the unit's rows."""
     for key in ("limit", "offset"):
         if node.args.get(key):
             refuse_picking(ctx, node.args[key])
     on = distinct.args["on"]
     keys = on.expressions if isinstance(on, exp.Tuple) else [on.this if isinstance(on, exp.Paren) else on]
-    window = exp.Window(this=exp.RowNumber(), partition_by=[each.copy() for each in keys], over="OVER")
+    keys = [named_by(each, items).copy() for each in keys]
+    window = exp.Window(this=exp.RowNumber(), partition_by=keys, over="OVER")
     if node.args.get("order"):
-        window.set("order", node.args["order"].copy())
+        window.set("order", ordered_by(node.args["order"], items))
     return exp.EQ(this=window, expression=exp.Literal.number(1))
 
 

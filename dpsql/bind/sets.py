@@ -12,7 +12,7 @@ from sqlglot import exp
 from dpsql.bind.context import Context
 from dpsql.bind.joins import all_of, join
 from dpsql.bind.names import Scope, Visible
-from dpsql.bind.rows import refuse_ungroupable
+from dpsql.bind.rows import distinct_rows, refuse_ungroupable
 from dpsql.bind.sources import Private
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
@@ -20,7 +20,7 @@ from dpsql.facts.schema import facts_of
 from dpsql.functions import Argument, Unfit
 from dpsql.functions.types import common_type
 from dpsql.ir.column import Fact, Type
-from dpsql.ir.relation import Aggregate, JoinKind, Named, Project, Relation, Union, Window, WindowCall
+from dpsql.ir.relation import JoinKind, Named, Project, Relation, Union, Window, WindowCall
 from dpsql.ir.scalar import Call, Ref, Scalar, refs
 
 
@@ -35,13 +35,13 @@ def set_of_rows(ctx: Context, node: exp.SetOperation, left: Private, right: Priv
     if isinstance(node, exp.Union):
         whole = Union(*sides)
         if node.args.get("distinct"):
-            whole, scope = _distinct(ctx, node, whole, names, scope)
+            whole, scope = distinct_rows(ctx, node, whole, names, scope)
         return Private(whole, scope)
     kind = JoinKind.SEMI if isinstance(node, exp.Intersect) else JoinKind.ANTI
     first, second = sides
     parts: list[Scalar] = []
     if node.args.get("distinct"):
-        whole, scope = _distinct(ctx, node, first, names, scope)
+        whole, scope = distinct_rows(ctx, node, first, names, scope)
         names = [ref.name for each in scope.columns if isinstance(ref := each.scalar, Ref)]
     else:  # the n-th of equal rows meets the n-th of equal rows
         whole, number = _numbered(ctx, node, first, names)
@@ -58,16 +58,6 @@ def set_of_rows(ctx: Context, node: exp.SetOperation, left: Private, right: Priv
         same = "=" if name in owned.units and other in their_owned.units else "is_not_distinct_from"
         parts.append(Call(same, (Ref(name), Ref(other))))
     return Private(join(kind, whole, right_rows, all_of(parts), ctx.span(node), ctx.known.unit), scope)
-
-
-def _distinct(
-    ctx: Context, node: exp.SetOperation, relation: Relation, names: list[str], scope: Scope
-) -> tuple[Relation, Scope]:
-    refuse_ungroupable(ctx, node, relation, names)
-    fresh = {name: ctx.fresh(name) for name in names}
-    keys = tuple(Named(fresh[name], Ref(name)) for name in names)
-    visible = (Visible("", v.name, Ref(fresh[n])) for v, n in zip(scope.columns, names, strict=True))
-    return Aggregate(relation, keys, ()), Scope(tuple(visible))
 
 
 def _numbered(
@@ -107,7 +97,8 @@ def _aligned(
             help="select as many columns on both sides",
         )
     at = [i for i, each in enumerate(mine) if refs(each.scalar) and refs(each.scalar) <= ours.units]
-    if not any(isinstance(others[i].scalar, Ref) and refs(others[i].scalar) <= theirs.units for i in at):
+    at = [i for i in at if isinstance(others[i].scalar, Ref) and refs(others[i].scalar) <= theirs.units]
+    if not at:
         raise refuse(
             "D406",
             f"{what} needs the {ctx.known.unit} in the same position on both sides",

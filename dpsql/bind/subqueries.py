@@ -68,9 +68,8 @@ def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = 
     visible = tuple(
         Visible("", name, Ref(column.name)) for name, column in zip(bound.columns, columns, strict=True)
     )
-    unique = (
-        () if keys is None or not distinct(rows, keys) else (tuple(each.name for each in columns[:keys]),)
-    )
+    key = tuple(each.name for each in columns[: keys or 0])
+    unique = (key,) if keys is not None and distinct(rows, keys) else ()
     return Private(Given(columns, tuple(rows), unique, span), Scope(visible))
 
 

@@ -35,6 +35,7 @@ def tied_release(ctx: Context, env: Mapping[str, Cte], items: list[Item], node: 
     inner = node.this if isinstance(node, exp.Subquery) else node
     if not isinstance(inner, exp.Select) or inner.args.get("with_") or len(inner.expressions) != 1:
         return None
+    inner = decorrelate.with_having(inner)
     item = inner.expressions[0].unalias()
     if not has_aggregate(item) or inner.args.get("group") or not decorrelate.limits_plainly(inner):
         return None
@@ -58,17 +59,18 @@ def tied_release(ctx: Context, env: Mapping[str, Cte], items: list[Item], node: 
     alias = ctx.fresh("sub")
     columns = [column(name, alias) for name in bound.columns]
     equal = [exp.EQ(this=k, expression=around.copy()) for k, (_, around) in zip(columns, ties, strict=False)]
-    shown = exp.Select(
-        expressions=[decorrelate.replaced(item, calls, columns[len(ties) :])],
-        from_=exp.From(this=aliased(exactly(bound, ctx.fresh), alias)),
-        where=exp.Where(this=exp.and_(*equal)),
-    )
-    if not any(decorrelate.counts(each) for each in calls):
-        return exp.Subquery(this=shown)
-    nothing = [exp.Literal.number(0) if decorrelate.counts(each) else exp.Null() for each in calls]
-    return exp.Coalesce(
-        this=exp.Subquery(this=shown), expressions=[decorrelate.replaced(item, calls, nothing)]
-    )
+    values = []
+    for each, held in zip(calls, columns[len(ties) :], strict=True):
+        shown = exp.Select(
+            expressions=[held],
+            from_=exp.From(this=aliased(exactly(bound, ctx.fresh), alias)),
+            where=exp.Where(this=exp.and_(*(one.copy() for one in equal))),
+        )
+        value: exp.Expr = exp.Subquery(this=shown)
+        if decorrelate.counts(each):  # COUNT over nothing is 0
+            value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
+        values.append(value)
+    return exp.Paren(this=decorrelate.replaced(item, calls, values))
 
 
 def _around(ctx: Context, items: list[Item]) -> tuple[Scope, dict[str, Fact], dict[str, Origin]]:
