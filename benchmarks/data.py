@@ -2,7 +2,7 @@
 
 people   one row per person: state (50, skewed), age, income (some above the declared range)
 visits   heavy-tailed rows per user: place (text) and place_no (integer), 100 of each, minutes, cost
-tpch     TPC-H, from tpchgen-cli (the bench extra) or, tiny, from tpch/tiny.sql
+tpch     TPC-H, from tpchgen-cli (the bench and dev extras) or, tiny, from its tiny.sql
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import duckdb
 import numpy as np
 
 import dpsql
-from benchmarks.timing import Setting
+from benchmarks.timing import ROOT, Setting
 from dpsql.session import Session
 
-TPCH = Path(__file__).resolve().parent / "tpch"
+TPCH = ROOT / "grammar_tests" / "tpch"
 PUBLIC = ("region", "nation", "supplier", "part", "partsupp")
 PRIVATE = ("customer", "orders", "lineitem")
 

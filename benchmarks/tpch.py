@@ -1,7 +1,8 @@
 """Which TPC-H queries are answered with a customer as the unit, at what price in time and accuracy?
 
 The data comes from tpchgen-cli (the bench extra); with --quick, or where it is not installed, it is a tiny
-database of the same shape, whose errors say nothing.
+database of the same shape, whose errors say nothing. Queries 2, 11 and 16 read public tables alone: they
+are exact, and nothing is measured for them.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ from typing import Any
 import dpsql
 from benchmarks.data import connect, plain, session_of, tiny_tpch, tpch, tpch_queries
 from benchmarks.timing import Report, Setting, Table, Verdict, alternate
+from dpsql.audit.oracles import ready_measures
 from dpsql.ir.source import Source
 from dpsql.pipeline import planned
 
-ANSWERED = (1, 5, 6, 12, 14)
 REFUSED = (3, 10, 18)
-KEYS = {1: 2, 5: 1, 6: 0, 12: 1, 14: 0}  # how many of a query's first columns name its group
+# How many of a query's first columns name its group; the others are numbers, if there are any.
+KEYS = {1: 2, 2: 8, 4: 1, 5: 1, 6: 0, 7: 3, 8: 1, 9: 2, 11: 1, 12: 1, 13: 1}
+KEYS |= {14: 0, 15: 4, 16: 3, 17: 0, 19: 0, 20: 2, 21: 1, 22: 1}
 
 
 def run(setting: Setting) -> Report:
@@ -30,44 +33,49 @@ def run(setting: Setting) -> Report:
     queries = tpch_queries()
     answered = Table(
         f"answered on {path.stem}, ms; median relative error at epsilon 1",
-        ("query", "shape", "plain", "measure", "ratio", "execute", "whole ratio", "error"),
+        ("query", "stages", "shapes", "plain", "measure", "ratio", "execute", "whole ratio", "error"),
     )
     refused = Table(f"refused on {path.stem}", ("query", "code", "why"))
-    ratios = []
+    measured, whole = [], []
     with connect(path) as db:
-        for number in ANSWERED:
+        for number, keys in KEYS.items():
             try:
-                row = _answered(db, number, queries[number].rstrip().rstrip(";"), setting)
+                row = _answered(db, queries[number].rstrip().rstrip(";"), keys, setting)
             except dpsql.Error as error:
-                answered.rows.append((f"Q{number}", error.code, *[None] * 6))
+                answered.rows.append((f"Q{number}", error.code, *[None] * 7))
                 continue
             answered.rows.append((f"Q{number}", *row))
-            ratios.append(row[3])
+            measured += [] if row[4] is None else [row[4]]
+            whole.append(row[6])
         for number in REFUSED:
             refused.rows.append((f"Q{number}", *_refused(db, queries[number])))
-    mean = math.exp(statistics.fmean(math.log(each) for each in ratios))
-    whole = Verdict("measure / plain, geometric mean of the answered", mean, None)
     wrong = sum(row[1] != "D403" for row in refused.rows)
     return Report(
         (answered, refused),
         (
-            whole,
-            Verdict("answered of five", len(ratios), len(ANSWERED), at_least=True),
+            Verdict("measure / plain, geometric mean of those with measures", _mean(measured), None),
+            Verdict("execute / plain, geometric mean of the answered", _mean(whole), None),
+            Verdict("answered of 22", len(whole), len(KEYS), at_least=True),
             Verdict("refused for another reason than D403", wrong, 0),
         ),
     )
 
 
-def _answered(db: dpsql.Connection, number: int, sql: str, setting: Setting) -> tuple[Any, ...]:
+def _mean(ratios: list[float]) -> float:
+    return math.exp(statistics.fmean(math.log(each) for each in ratios))
+
+
+def _answered(db: dpsql.Connection, sql: str, keys: int, setting: Setting) -> tuple[Any, ...]:
     session, cursor, prices = session_of(db), plain(db), itertools.count(1)
-    measure = planned(session, Source(sql), (), session.terms(None)).stages[0].measures[0]
+    plan = planned(session, Source(sql), (), session.terms(None))
+    measures = ready_measures(plan, session.engine, session.sealed)
     answers = []
 
     def theirs() -> object:
         return cursor.execute(sql).fetchall()
 
     def measured() -> object:
-        return session.engine.measure(measure)
+        return [session.engine.measure(each) for each in measures]
 
     def whole() -> object:
         answers.append(db.execute(sql, epsilon=1 + next(prices) * 1e-6).rows)
@@ -75,12 +83,13 @@ def _answered(db: dpsql.Connection, number: int, sql: str, setting: Setting) -> 
 
     other, sums, mine = alternate([theirs, measured, whole], 2 if setting.quick else 7)
     truth = cursor.execute(sql).fetchall()
-    error = statistics.median(_error(rows, truth, KEYS[number]) for rows in answers)
+    error = statistics.median(_error(rows, truth, keys) for rows in answers)
     return (
-        measure.shape.name,
+        len(plan.stages),
+        ", ".join(each.shape.name for each in measures),
         other,
-        sums,
-        sums.median / other.median,
+        sums if measures else None,
+        sums.median / other.median if measures else None,
         mine,
         mine.median / other.median,
         error,
@@ -92,6 +101,8 @@ def _error(rows: list[tuple[Any, ...]], truth: list[tuple[Any, ...]], keys: int)
     found = {row[:keys]: row[keys:] for row in rows}
     errors = []
     for row in truth:
+        if keys == len(row):
+            errors.append(0.0 if row in found else 1.0)
         numbers = found.get(row[:keys], (None,) * (len(row) - keys))
         for ours, theirs in zip(numbers, row[keys:], strict=True):
             if theirs:

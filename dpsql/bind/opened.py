@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from dpsql.bind.conditions import has_query
 from dpsql.bind.froms import Item
 from dpsql.bind.names import Fresh, Scope, Visible
 from dpsql.bind.sources import Open, Private
@@ -110,6 +111,8 @@ def replace_queries(node: exp.Expr, subqueries: Subqueries) -> exp.Expr:
         turned.set("this", replace_queries(node.this, subqueries))
         return turned
     turned = node.copy()
+    if not has_query(node):
+        return turned
     for key, value in node.args.items():
         if isinstance(value, exp.Expr):
             turned.set(key, replace_queries(value, subqueries))

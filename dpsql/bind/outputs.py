@@ -74,10 +74,11 @@ def _bracketed(node: exp.Expr) -> exp.Expr:
         return _bracketed(node.this)
     if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
         return exp.Anonymous(this="count" if isinstance(node.parent, exp.Window) else "count_star")
-    shown = node.copy()
-    for key, value in node.args.items():
-        if isinstance(value, exp.Expr):
-            shown.set(key, _bracketed(value))
-        elif isinstance(value, list):
-            shown.set(key, [_bracketed(each) if isinstance(each, exp.Expr) else each for each in value])
+    shown = type(node)(**{key: _each_bracketed(value) for key, value in node.args.items()})
     return exp.Paren(this=shown) if isinstance(node, _BRACKETED) else shown
+
+
+def _each_bracketed(value: object) -> object:
+    if isinstance(value, list):
+        return [_each_bracketed(each) for each in value]
+    return _bracketed(value) if isinstance(value, exp.Expr) else value

@@ -15,9 +15,9 @@ from sqlglot import exp
 from dpsql.bind.names import Scope
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.facts.schema import Facts, fact_of
+from dpsql.facts.schema import Facts
 from dpsql.functions import Unfit, shelf
-from dpsql.functions.meaning import call
+from dpsql.functions.meaning import Remembering, call, fact_of
 from dpsql.functions.reading import literal_of, read
 from dpsql.ir.column import BOOLEAN, NULL, Kind, Type
 from dpsql.ir.relation import Relation
@@ -56,12 +56,13 @@ class Scalars:
     ) -> None:
         self.text, self.scope, self.facts, self.constants = text, scope, facts, constants
         self.lifted = lifted
+        self._lookup = Remembering(facts.__getitem__)
 
     def bind(self, node: exp.Expr) -> Scalar:
         """The scalar that an expression means; its types fit."""
         scalar = self._bind(node)
         try:
-            fact_of(scalar, self.facts)
+            fact_of(scalar, self._lookup)
         except Unfit:
             self._blame(scalar, node)
         return scalar
@@ -70,11 +71,11 @@ class Scalars:
         """Refuse at the innermost call whose arguments do not fit."""
         for each in scalar.arguments if isinstance(scalar, Call) else ():
             try:
-                fact_of(each, self.facts)
+                fact_of(each, self._lookup)
             except Unfit:
                 self._blame(each, node)
         try:
-            fact_of(scalar, self.facts)
+            fact_of(scalar, self._lookup)
         except Unfit as unfit:
             span = scalar.span or self.span(node)
             raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
@@ -83,7 +84,7 @@ class Scalars:
     def condition(self, node: exp.Expr) -> Scalar:
         """A scalar that is true, false or NULL."""
         scalar = self.bind(node)
-        if fact_of(scalar, self.facts).type.kind not in (Kind.BOOLEAN, Kind.NULL):
+        if fact_of(scalar, self._lookup).type.kind not in (Kind.BOOLEAN, Kind.NULL):
             raise refuse(
                 "D205",
                 "this condition is not true or false",
@@ -147,7 +148,7 @@ class Scalars:
             return Literal(False, BOOLEAN, self.span(node))
         value = self._bind(subject)
         try:
-            return call("in", (value, *listed), self.facts.__getitem__, None, self.span(node))
+            return call("in", (value, *listed), self._lookup, None, self.span(node))
         except Unfit as unfit:
             raise refuse(unfit.code, unfit.title, self.span(node), help=unfit.help or _OTHERWISE) from None
 
@@ -182,7 +183,7 @@ class Scalars:
         if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):
             return arguments[0]
         try:
-            return call(reading.name, arguments, self.facts.__getitem__, reading.type, self.span(node))
+            return call(reading.name, arguments, self._lookup, reading.type, self.span(node))
         except Unfit as unfit:
             span = self.span(node)
             raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
@@ -191,7 +192,7 @@ class Scalars:
         if isinstance(scalar, Literal):
             return False
         try:
-            return fact_of(scalar, self.facts).type == target
+            return fact_of(scalar, self._lookup).type == target
         except Unfit:
             return False
 

@@ -11,7 +11,7 @@ turns a scalar into NULL that is said to have none.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeAlias, assert_never
 
@@ -118,8 +118,30 @@ class _Meaning:
     real: Argument
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Remembering:
+    """A lookup that remembers each scalar it was asked about: a binder asks anew at every level above it.
+
+    What it knows of a column may narrow meanwhile; the columns' types may not change.
+    """
+
+    lookup: Lookup
+    found: dict[int, tuple[Scalar, _Meaning]] = field(default_factory=dict)
+
+    def __call__(self, name: str) -> Fact:
+        return self.lookup(name)
+
+
 def _meaning(scalar: Scalar, lookup: Lookup, inside: Lookup | None = None) -> _Meaning:
     """``inside`` knows more of the columns' ranges, where a condition was met on the way here."""
+    if inside is not None or not isinstance(lookup, Remembering):
+        return _computed(scalar, lookup, inside)
+    if id(scalar) not in lookup.found:  # kept beside its meaning, so that the id stays its own
+        lookup.found[id(scalar)] = scalar, _computed(scalar, lookup, None)
+    return lookup.found[id(scalar)][1]
+
+
+def _computed(scalar: Scalar, lookup: Lookup, inside: Lookup | None) -> _Meaning:
     match scalar:
         case Ref(name):
             fact = lookup(name)

@@ -68,7 +68,19 @@ def replace_refs(scalar: Scalar, by: dict[str, Scalar]) -> Scalar:
 
 
 def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
-    """The parts that AND joins together."""
-    if isinstance(scalar, Call) and scalar.function == "and":
-        return tuple(part for each in scalar.arguments for part in conjuncts(each))
-    return (scalar,)
+    """The parts that AND joins together. ``a AND b OR a AND c`` is ``a AND (b OR c)``, with NULL too."""
+    match scalar:
+        case Call("and", arguments):
+            return tuple(part for each in arguments for part in conjuncts(each))
+        case Call("or", arguments, type, span):
+            branches = [conjuncts(each) for each in arguments]
+            common = [part for part in branches[0] if all(part in each for each in branches)]
+            rest = [tuple(part for part in each if part not in common) for each in branches]
+            if not common:
+                return (scalar,)
+            if not all(rest):  # a OR a AND b
+                return tuple(common)
+            left = tuple(each[0] if len(each) == 1 else Call("and", each) for each in rest)
+            return (*common, Call("or", left, type, span))
+        case _:
+            return (scalar,)

@@ -71,3 +71,14 @@ FROM visits v JOIN (SELECT kind, AVG(fee) AS mean_fee FROM tariffs WHERE fee IS 
 -- case: joined on what may be NULL on both sides
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM patients p JOIN places l ON p.city IS NOT DISTINCT FROM l.city;
+
+-- case: a key that every branch of OR names
+-- outcome: accepted
+SELECT COUNT(*) AS n, SUM(v.cost) AS cost FROM visits v, places l
+WHERE v.place_id = l.place_id AND l.kind = 'clinic' AND v.cost < 100
+   OR (v.place_id = l.place_id AND l.kind = 'hospital' AND (v.urgent OR v.minutes > 30));
+
+-- case: a branch of OR that another one implies
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM visits v JOIN places l
+  ON v.place_id = l.place_id AND v.urgent OR v.place_id = l.place_id AND v.urgent AND l.city = 'Oslo';
