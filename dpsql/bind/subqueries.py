@@ -58,7 +58,7 @@ def _refuse_opaque(types: list[Type], span: Span | None) -> None:
 def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = None) -> Private:
     """Public SQL as a relation: its rows, with the facts that they show.
 
-    Where no two of them agree on the first ``keys`` columns, these are a key.
+    A column on which no two of them agree is a key, and so are the first ``keys`` columns together.
     """
     types, rows = evaluated(ctx, bound, span)
     columns = tuple(
@@ -68,15 +68,16 @@ def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = 
     visible = tuple(
         Visible("", name, Ref(column.name)) for name, column in zip(bound.columns, columns, strict=True)
     )
-    key = tuple(each.name for each in columns[: keys or 0])
-    unique = (key,) if keys is not None and distinct(rows, keys) else ()
-    return Private(Given(columns, tuple(rows), unique, span), Scope(visible))
+    places = [(i,) for i in range(len(columns))] + ([tuple(range(keys))] if keys else [])
+    unique = (tuple(columns[i].name for i in place) for place in places if distinct(rows, place))
+    return Private(Given(columns, tuple(rows), tuple(unique), span), Scope(visible))
 
 
-def distinct(rows: list[tuple[Value, ...]], keys: int) -> bool:
-    """Whether no two rows agree on the first columns; NULL agrees with nothing."""
-    found = [row[:keys] for row in rows if None not in row[:keys]]
-    return len(set(found)) == len(found)
+def distinct(rows: list[tuple[Value, ...]], places: tuple[int, ...]) -> bool:
+    """Whether no two rows agree on these columns; NULL agrees with nothing."""
+    found = [tuple(row[i] for i in places) for row in rows]
+    present = [each for each in found if None not in each]
+    return len(set(present)) == len(present)
 
 
 def awaited_rows(
