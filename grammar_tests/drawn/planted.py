@@ -125,13 +125,7 @@ def a_group_per_unit_is_one_row() -> AbstractContextManager[None]:
 
 def a_unit_is_in_one_group() -> AbstractContextManager[None]:
     """The threshold forgets that a unit may be in several groups."""
-    begin = _Planner.__init__
-
-    def forgetful(self: Any, *arguments: Any) -> None:
-        begin(self, *arguments)
-        self.one_group = True
-
-    return _set(_Planner, "__init__", forgetful)
+    return _set(_Planner, "_settled", lambda self: True)
 
 
 def keys_by_their_bits() -> AbstractContextManager[None]:
@@ -193,7 +187,10 @@ PLANTS: dict[str, Plant] = {
     f"{place}: {plant.__name__.replace('_', ' ')}": Plant(plant, _SEEDS.get(plant, 1))
     for place, plants in (
         ("ranges", (products_by_two_corners, declared_ranges_are_trusted, narrowing_forgets_equality)),
-        ("joins", (fan_out_is_one, units_are_not_equated, both_sides_hold_one_row, left_joins_fill_their_side)),
+        (
+            "joins",
+            (fan_out_is_one, units_are_not_equated, both_sides_hold_one_row, left_joins_fill_their_side),
+        ),
         (
             "groups",
             (

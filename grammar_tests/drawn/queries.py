@@ -13,7 +13,7 @@ from drawn.relations import SHOWN, Sub, Tree, Trees, unit_of
 from drawn.scalars import Expressions
 from drawn.tables import Sort
 
-KEYS = ("sex", "ward", "kind", "status")
+KEYS = ("sex", "ward", "kind", "status", "blood", "band", "tag", "floor", "city", "fee")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class Queries:
         rng, scope = self.rng, tree.columns
         chance = rng.random()
         declared = [each for each in scope if each.name in KEYS or each.sort is Sort.BOOLEAN]
-        if declared and chance < 0.3:
+        if declared and chance < 0.35:
             return rng.choice(declared).token
         if chance < 0.6:
             sort = rng.choice((*SHOWN, Sort.ENUM, Sort.ENUM, Sort.FLOAT, Sort.FLOAT))

@@ -169,7 +169,7 @@ class Trees:
             return self.table(PRIVATE[self.rng.choice((*names, "sales.refunds", "referrals"))])
         steps = (self.filtered, self.projected, self.with_public, self.on_unit, self.along_keys)
         more = (self.union, self.per_unit, self.distinct, self.windowed, self.chosen, self.valued)
-        [step] = self.rng.choices((*steps, *more), (3, 3, 4, 4, 4, 3, 5, 1, 3, 4, 2))
+        [step] = self.rng.choices((*steps, *more), (3, 3, 4, 4, 4, 3, 6, 1, 4, 4, 2))
         return step(depth)
 
     # ---- one step over a tree ----------------------------------------------------------------------
@@ -240,9 +240,12 @@ class Trees:
                 return self.fresh(one.sort, one.bounded), f"{name}({one.token}){only}"
             sort = rng.choice(SHOWN)
             return self.fresh(sort), f"{name}({self.expressions.draw(scope, sort, 1)}){only}"
-        return self.fresh(
-            Sort.FLOAT, True
-        ), f"CAST({name}({self.expressions.bounded(scope)}){only} AS DOUBLE)"
+        return self.fresh(Sort.FLOAT, True), f"CAST({name}({self.summand(scope)}){only} AS DOUBLE)"
+
+    def summand(self, scope: tuple[Column, ...]) -> str:
+        """A bounded number; floats themselves first, whose sums depend on their order if nobody takes care."""
+        plain = [each.token for each in scope if each.bounded and each.sort is Sort.FLOAT]
+        return self.rng.choice(plain) if plain and self.rng.random() < 0.7 else self.expressions.bounded(scope)
 
     # ---- two trees ---------------------------------------------------------------------------------
 
@@ -375,7 +378,8 @@ class Trees:
         items = tuple(self.window(source, unit) for _ in range(self.rng.choice((1, 1, 2))))
         qualify = ""
         if self.rng.random() < 0.4:
-            qualify = f"ROW_NUMBER() OVER ({self.over(source, unit)}) <= {self.rng.choice((1, 1, 2, 5))}"
+            number = "RANK()" if self.expressions.calm else "ROW_NUMBER()"  # DuckDB picks among ties
+            qualify = f"{number} OVER ({self.over(source, unit)}) <= {self.rng.choice((1, 1, 2, 5))}"
         return Windowed(source, items, qualify)
 
     def over(self, source: Tree, unit: Column) -> str:
@@ -390,9 +394,12 @@ class Trees:
     def window(self, source: Tree, unit: Column) -> Item:
         rng, scope = self.rng, source.columns
         over = self.over(source, unit)
-        name = rng.choice(("place", "place", "value", "value", "total", "running"))
+        name = rng.choice(("place", "place", "value", "value", "total", "total", "running"))
+        if self.expressions.calm and name in ("value", "running"):
+            name = "total"
         if name == "place":
-            function = rng.choice(("ROW_NUMBER()", "RANK()", "DENSE_RANK()", "NTILE(2)"))
+            ranks = ("RANK()", "DENSE_RANK()")
+            function = rng.choice(ranks if self.expressions.calm else (*ranks, "ROW_NUMBER()", "NTILE(2)"))
             return self.fresh(Sort.INTEGER, True), f"{function} OVER ({over})"
         if name == "value":
             plain = self.expressions.column(scope, *SHOWN)
@@ -401,7 +408,7 @@ class Trees:
                 text = f"{function.format(plain.token)} OVER ({over})"
                 return self.fresh(plain.sort, plain.bounded), text
         whole = f"PARTITION BY {unit.token}"
-        call = f"{rng.choice(('SUM', 'AVG', 'MIN', 'MAX'))}({self.expressions.bounded(scope)})"
+        call = f"{rng.choice(('SUM', 'AVG', 'MIN', 'MAX'))}({self.summand(scope)})"
         frame = rng.choice(("", " ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"))
         text = f"{call} OVER ({whole if name == 'total' else over + frame})"
         return self.fresh(Sort.FLOAT, True), f"CAST({text} AS DOUBLE)"

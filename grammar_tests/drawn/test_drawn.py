@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from dpsql.errors import CODES
+from dpsql.functions import shelf
 from drawn.coverage import KEYS, NODES
 from drawn.planted import PLANTS
 from drawn.run import Run, started
-from dpsql.errors import CODES
-from dpsql.functions import shelf
 
 SEED = 1
 TRIPLES = 2_000
