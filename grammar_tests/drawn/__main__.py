@@ -21,8 +21,7 @@ def main() -> int:
     with started(options.seed) as run:
         shown = 0
         while run.triples < options.triples:
-            goal = min(options.triples, run.triples + 500)
-            run.until(lambda each: each.triples >= goal)
+            run.triples_beyond(min(options.triples, run.triples + 500))
             for violation in run.violations[shown:]:
                 print(f"VIOLATION {violation}", flush=True)
             shown = len(run.violations)

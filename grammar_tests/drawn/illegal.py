@@ -94,7 +94,8 @@ def no_column(d: Draw) -> str:
 
 def two_meanings(d: Draw) -> str:
     name = d.rng.choice(("patient_id", "patient_id", "kind", "cost"))
-    return f"SELECT COUNT({name}) FROM visits a JOIN visits b ON a.patient_id = b.patient_id WHERE {name} IS NOT NULL"
+    both = "visits a JOIN visits b ON a.patient_id = b.patient_id"
+    return f"SELECT COUNT({name}) FROM {both} WHERE {name} IS NOT NULL"
 
 
 def no_function(d: Draw) -> str:
@@ -113,8 +114,8 @@ def wrong_types(d: Draw) -> str:
 def unvetted(d: Draw) -> str:
     tree = d.tree()
     text, number = d.value(tree, Sort.TEXT), d.value(tree, Sort.INTEGER)
-    names = (f"error({text})", f"hash({number})", f"sleep_ms({number})", "random()", f"repeat({text}, {number})",
-             "current_setting('threads')", f"getvariable({text})", f"[{number}]")  # fmt: skip
+    names = (f"error({text})", f"hash({number})", f"sleep_ms({number})", "random()",
+             f"repeat({text}, {number})", "current_setting('threads')", f"[{number}]")  # fmt: skip
     return d.over(tree, f"COUNT({d.rng.choice(names)})")
 
 
@@ -122,16 +123,18 @@ def unvetted(d: Draw) -> str:
 
 
 def rows_picked(d: Draw) -> str:
-    """LIMIT, DISTINCT ON, samples and odd joins over several units' rows."""
+    """LIMIT, OFFSET and joins by position over several units' rows."""
     inner, _ = Hand(d.rng, d.trees.subs).select(d.tree(1), frozenset())
     table = d.rng.choice(("visits", "patients"))
+    number = d.rng.randint(1, 9)
     return d.rng.choice(
-        (f"SELECT COUNT(*) FROM (SELECT * FROM {table} ORDER BY 1 LIMIT {d.rng.randint(1, 9)}) AS s",
-         f"SELECT COUNT(*) FROM (SELECT * FROM ({inner}) AS i LIMIT 3) AS s",
-         "SELECT SUM(minutes) FROM (SELECT DISTINCT ON (kind) kind, minutes FROM visits) AS s",
-         f"SELECT COUNT(*) FROM {table} AS a POSITIONAL JOIN patients AS b",
-         f"SELECT COUNT(*) FROM {table} NATURAL JOIN visits AS b")
-    )  # fmt: skip
+        (
+            f"SELECT COUNT(*) FROM (SELECT * FROM {table} ORDER BY 1 LIMIT {number}) AS s",
+            f"SELECT COUNT(*) FROM (SELECT * FROM ({inner}) AS i LIMIT {number}) AS s",
+            f"SELECT COUNT(*) FROM (SELECT * FROM {table} OFFSET {number}) AS s",
+            f"SELECT COUNT(*) FROM {table} AS a POSITIONAL JOIN patients AS b",
+        )
+    )
 
 
 def raw_aggregate(d: Draw) -> str:
@@ -159,7 +162,8 @@ def subquery_of_many(d: Draw) -> str:
     inner = d.rng.choice(("SELECT AVG(v.age) FROM patients AS v", "SELECT v.age FROM patients AS v"))
     number = d.value(tree, Sort.INTEGER)
     return d.over(tree, where=d.rng.choice(
-        (f"{number} IN (SELECT v.minutes FROM visits AS v)", f"{number} NOT IN (SELECT v.age FROM patients AS v)",
+        (f"{number} IN (SELECT v.minutes FROM visits AS v)",
+         f"{number} NOT IN (SELECT v.age FROM patients AS v)",
          f"EXISTS (SELECT 1 FROM visits AS v WHERE v.minutes = {number})", f"{number} > ANY ({inner})",
          f"{number} > (SELECT MAX(v.minutes) FROM visits AS v WHERE v.kind = {d.value(tree, Sort.TEXT)})")
     ))  # fmt: skip
@@ -259,7 +263,8 @@ def public_chosen(d: Draw) -> str:
     exists = f"{word}EXISTS ({other} WHERE {other.split()[1]} = w.{column})"
     where = d.rng.choice((exists, f"w.{column} {word}IN ({other})"))
     kept = f"SELECT w.{column} FROM {table} AS w WHERE {where}"
-    joined = f"SELECT w.{column} FROM {table} AS w {d.rng.choice(('SEMI', 'ANTI'))} JOIN visits AS v ON w.{column} = v.kind"
+    join = d.rng.choice(("SEMI", "ANTI"))
+    joined = f"SELECT w.{column} FROM {table} AS w {join} JOIN visits AS v ON w.{column} = v.kind"
     return kept if table == "places" or d.rng.random() < 0.5 else joined
 
 
@@ -279,8 +284,8 @@ def sets_apart(d: Draw) -> str:
 SPOILERS: tuple[Spoiler, ...] = (
     not_sql, two_statements, too_deep, other_statement, unread_syntax, a_parameter, no_table, no_column,
     two_meanings, no_function, wrong_types, unvetted, rows_picked, raw_aggregate, window_of_many,
-    subquery_of_many, no_bound, no_rows_per_unit, far_fan_out, beyond_grid, private_key, off_the_unit, raw_rows,
-    unit_shown, public_kept, public_chosen, sets_apart,
+    subquery_of_many, no_bound, no_rows_per_unit, far_fan_out, beyond_grid, private_key, off_the_unit,
+    raw_rows, unit_shown, public_kept, public_chosen, sets_apart,
 )  # fmt: skip
 
 

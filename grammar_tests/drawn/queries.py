@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from drawn.printing import Hand, numbers
 from drawn.relations import SHOWN, Sub, Tree, Trees, unit_of
-from drawn.scalars import Expressions
+from drawn.scalars import NUMBERS, Expressions
 from drawn.tables import Sort
 
 KEYS = ("sex", "ward", "kind", "status", "blood", "band", "tag", "floor", "city", "fee")
@@ -95,6 +95,12 @@ class Queries:
         rng, scope = self.rng, tree.columns
         only = f" FILTER (WHERE {self.expressions.condition(scope)})" if rng.random() < 0.25 else ""
         unit = unit_of(tree)
+        made = [each for each in scope if each.made and each.sort in SHOWN]
+        if made and rng.random() < 0.4:  # what the tree computes is read
+            one = rng.choice([each for each in made if each.bounded] or made)
+            if one.bounded and one.sort in NUMBERS:
+                return f"{rng.choice(('SUM', 'SUM', 'AVG'))}({one.token}){only}"
+            return f"COUNT_IF({one.token} >= {self.expressions.constant(one.sort)}){only}"
         chance = rng.random()
         if chance < 0.15 and unit is not None:
             return f"COUNT(DISTINCT {unit.token}){only}"

@@ -169,7 +169,7 @@ class Trees:
             return self.table(PRIVATE[self.rng.choice((*names, "sales.refunds", "referrals"))])
         steps = (self.filtered, self.projected, self.with_public, self.on_unit, self.along_keys)
         more = (self.union, self.per_unit, self.distinct, self.windowed, self.chosen, self.valued)
-        [step] = self.rng.choices((*steps, *more), (3, 3, 4, 4, 4, 3, 6, 1, 4, 4, 2))
+        [step] = self.rng.choices((*steps, *more), (3, 3, 6, 4, 4, 3, 6, 1, 4, 5, 2))
         return step(depth)
 
     # ---- one step over a tree ----------------------------------------------------------------------
@@ -243,9 +243,11 @@ class Trees:
         return self.fresh(Sort.FLOAT, True), f"CAST({name}({self.summand(scope)}){only} AS DOUBLE)"
 
     def summand(self, scope: tuple[Column, ...]) -> str:
-        """A bounded number; floats themselves first, whose sums depend on their order if nobody takes care."""
+        """A bounded number; floats as they are first, whose sums depend on the order of the rows."""
         plain = [each.token for each in scope if each.bounded and each.sort is Sort.FLOAT]
-        return self.rng.choice(plain) if plain and self.rng.random() < 0.7 else self.expressions.bounded(scope)
+        if plain and self.rng.random() < 0.7:
+            return self.rng.choice(plain)
+        return self.expressions.bounded(scope)
 
     # ---- two trees ---------------------------------------------------------------------------------
 
@@ -425,12 +427,12 @@ class Trees:
         if ours is None or theirs is None:
             return source
         chance, no = self.rng.random(), self.rng.choice(("", "NOT "))
-        if chance < 0.3:
+        if chance < 0.4:
             mean = f"AVG({self.expressions.bounded(inner.columns)})"
             number = self.expressions.draw(source.columns, self.rng.choice(NUMBERS), 0)
             stage = self._sub("({})", inner, mean, "", ())
             return Filter(source, f"{number} {self.rng.choice(('<', '>='))} {stage}")
-        if chance < 0.6:
+        if chance < 0.7:
             where = f"{theirs.token} = {ours.token}"
             if self.rng.random() < 0.4:
                 where += f" AND {self.expressions.condition(inner.columns)}"

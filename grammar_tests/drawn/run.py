@@ -22,7 +22,7 @@ from drawn.queries import Queries
 
 WORLDS, NEIGHBOURS = 6, 6
 
-ILLEGAL = 0.25
+ILLEGAL = 0.3
 """The share of queries that are spoilt on purpose."""
 
 CALM = 0.25
@@ -62,6 +62,9 @@ class Run:
     def until(self, done: Callable[[Run], bool]) -> None:
         while not done(self):
             self._one(self.queries, self.queries.rng)
+
+    def triples_beyond(self, goal: int) -> None:
+        self.until(lambda run: run.triples >= goal)
 
     def _one(self, queries: Queries, rng: random.Random) -> None:
         world, epsilon = rng.choice(self.worlds), rng.choice((0.05, 0.5, 1.0, 7.0, 50.0))

@@ -72,13 +72,15 @@ PRIVATE = {
         ),
         _table(
             "treatments",
-            "treatment_id:identity@treatments visit_id:identity@visits drug:text dose:decimal! given_on:date!",
+            "treatment_id:identity@treatments visit_id:identity@visits drug:text dose:decimal! "
+            "given_on:date!",
         ),
         _table("reactions", "treatment_id:identity@treatments severity:integer! noted_on:date"),
         _table("referrals", "patient_id:unit reason:text cost:float! made_on:date"),
         _table(
             "sales.orders",
-            "order_id:identity@orders patient_id:unit placed_at:timestamp amount:decimal! status:text method:text",
+            "order_id:identity@orders patient_id:unit placed_at:timestamp amount:decimal! status:text "
+            "method:text",
         ),
         _table("sales.refunds", "order_id:identity@orders patient_id:unit amount:decimal! paid_on:date"),
     )
