@@ -145,8 +145,9 @@ def _reach(name: str, arguments: Arguments) -> Interval:
         case "list_cosine_distance":
             return Interval(-1e-9, 2 + 1e-9)
         case "list_distance":
-            gaps = (max(a.high - b.low, b.high - a.low) for a, b in pairs)
-            return outward(Interval(0, math.hypot(*map(float, gaps))), 1e-9)
+            gaps = [float(max(a.high - b.low, b.high - a.low)) for a, b in pairs]
+            squares = sum(gap * gap for gap in gaps)  # infinite where DuckDB's are
+            return outward(Interval(0, math.sqrt(squares)), 1e-9)
         case _:
             products = [corners(lambda a, b: float(a) * float(b), a, b) for a, b in pairs]
             size = sum(max(abs(each.low), abs(each.high)) for each in products)

@@ -41,9 +41,12 @@ class Coverage:
     drawn: Counter[tuple[str, str]] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
 
-    def accept(self, plan: Plan) -> None:
+    def accept(self, plan: Plan) -> set[str]:
+        """Counts the query; returns its functions."""
         self.accepted += 1
-        self.drawn.update(set(_occurring(plan)))
+        found = set(_occurring(plan))
+        self.drawn.update(found)
+        return {name for group, name in found if group == "function"}
 
     def refuse(self, code: str) -> None:
         self.refused += 1

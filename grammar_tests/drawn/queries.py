@@ -109,7 +109,7 @@ class Queries:
             return f"COUNT({what}){only}"
         if chance < 0.5:
             return f"COUNT_IF({self.expressions.condition(scope, 2)}){only}"
-        if chance < 0.65:
-            values = [self.expressions.draw(scope, rng.choice(SHOWN), 2) for _ in range(rng.randint(2, 5))]
+        if chance < 0.7:
+            values = [self.expressions.draw(scope, rng.choice(SHOWN), 2) for _ in range(rng.randint(3, 6))]
             return f"COUNT_IF({' OR '.join(f'{each} IS NULL' for each in values)}){only}"
         return f"{rng.choice(('SUM', 'SUM', 'AVG'))}({self.expressions.bounded(scope, 2)}){only}"

@@ -93,7 +93,7 @@ class Run:
             return False
         if not judges.measures_of(plan):
             return False
-        self.coverage.accept(plan)
+        self.queries.expressions.used.update(self.coverage.accept(plan))
         self.triples += len(world.neighbours)
         for judge in (judges.moved, judges.order, judges.ranges):
             self._note(judge(plan, world), sql, world, epsilon)

@@ -59,6 +59,7 @@ _TYPES = {
     Sort.DECIMAL: "DECIMAL(12,2)",
     Sort.FLOAT: "DOUBLE",
     Sort.TEXT: "VARCHAR",
+    Sort.ENUM: "ENUM('0', 'A', 'B', 'AB')",
     Sort.BOOLEAN: "BOOLEAN",
     Sort.DATE: "DATE",
     Sort.TIMESTAMP: "TIMESTAMP",
@@ -72,14 +73,15 @@ _SORTS = {
     Kind.DATE: Sort.DATE,
     Kind.TIMESTAMP: Sort.TIMESTAMP,
 }
-_OTHER = {Kind.TIMESTAMPTZ: "TIMESTAMPTZ", Kind.TIME: "TIME", Kind.UUID: "UUID", Kind.INTERVAL: "INTERVAL"}
+_OTHER = frozenset((Kind.TIME, Kind.UUID))
 
 _LETTERS = {
     **dict.fromkeys("ijklh", Sort.INTEGER),
     **dict.fromkeys(("sm", "ti", "ut", "ui", "ub", "uh"), Sort.INTEGER),
     **dict.fromkeys("pqw", Sort.DECIMAL),
     **dict.fromkeys("fxy", Sort.FLOAT),
-    **dict.fromkeys("sce", Sort.TEXT),
+    **dict.fromkeys("sc", Sort.TEXT),
+    "e": Sort.ENUM,
     **dict.fromkeys(("d", "d2"), Sort.DATE),
     **dict.fromkeys(("ts", "tsec", "tn"), Sort.TIMESTAMP),
     "b": Sort.BOOLEAN,
@@ -143,6 +145,8 @@ def _forms_of(name: str, example: str) -> Iterator[Form]:
             yield Form(name, text, sorts, _SORTS[kind])
         elif kind is Kind.INTERVAL:
             yield Form(name, f"epoch({text})", sorts, Sort.FLOAT)
+        elif kind is Kind.TIMESTAMPTZ:
+            yield Form(name, f"(({text}) AT TIME ZONE 'UTC')", sorts, Sort.TIMESTAMP)
         elif kind in _OTHER:
             yield Form(name, f"CAST({text} AS VARCHAR)", sorts, Sort.TEXT)
 
@@ -224,10 +228,14 @@ Scope = Sequence[Column]
 
 
 class Expressions:
-    """Draws expressions over the columns in scope; ``used`` counts how often each function was drawn."""
+    """Draws expressions over the columns in scope.
+
+    ``drawn`` counts how often each function was drawn, ``used`` in how many accepted queries it stood.
+    """
 
     def __init__(self, rng: random.Random) -> None:
         self.rng = rng
+        self.drawn: Counter[str] = Counter()
         self.used: Counter[str] = Counter()
         self.calm = False
 
@@ -247,7 +255,7 @@ class Expressions:
         if depth <= 0 or not known or self.rng.random() < 0.15:
             return found.token if found is not None and self.rng.random() < 0.9 else self.constant(sort)
         form = self._form(scope, known)
-        self.used[form.function] += 1
+        self.drawn[form.function] += 1
         drawn = (self._argument(scope, each, depth - 1) for each in form.arguments)
         values = [f"({each})" if each.startswith("-") else each for each in drawn]
         return "(" + TOKEN.sub(lambda match: values[int(match[1])], form.text) + ")"
@@ -265,7 +273,10 @@ class Expressions:
         """Rare functions first, and those whose arguments are there."""
         sorts = {each.sort for each in scope}
         weights = [
-            (1.0 if set(form.arguments) <= sorts else 0.25) / (1 + self.used[form.function]) ** 2
+            0.0
+            if Sort.ENUM in form.arguments and Sort.ENUM not in sorts  # no constant is an ENUM
+            else (1.0 if set(form.arguments) <= sorts else 0.25)
+            / (1 + self.used[form.function] + 0.2 * self.drawn[form.function]) ** 2
             for form in known
         ]
         return self.rng.choices(known, weights)[0]
