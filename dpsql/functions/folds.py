@@ -151,6 +151,8 @@ def _reach(name: str, arguments: Arguments) -> Interval:
         case _:
             products = [corners(lambda a, b: float(a) * float(b), a, b) for a, b in pairs]
             size = sum(max(abs(each.low), abs(each.high)) for each in products)
+            if math.isinf(size):  # of either sign, or NaN
+                return Interval(-math.inf, math.inf)
             whole = reduce(_added, products)
             whole = Interval(whole.low - size * 1e-9, whole.high + size * 1e-9)
             return Interval(-whole.high, -whole.low) if name == "list_negative_inner_product" else whole

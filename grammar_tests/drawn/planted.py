@@ -18,7 +18,7 @@ from dpsql.bind import joins
 from dpsql.engines import cells, sql
 from dpsql.facts import ownership, schema
 from dpsql.facts.ownership import Owned, Ownership
-from dpsql.functions import arithmetic
+from dpsql.functions import narrowing, operands
 from dpsql.functions.ranges import spread
 from dpsql.ir.column import Interval
 from dpsql.ir.relation import Aggregate, Filter, Join, Relation
@@ -44,7 +44,7 @@ def products_by_two_corners() -> AbstractContextManager[None]:
     def corners(operation: Callable[[Any, Any], Any], left: Interval, right: Interval) -> Interval:
         return spread((operation(left.low, right.low), operation(left.high, right.high)))
 
-    return _set(arithmetic, "corners", corners)
+    return _set(operands, "corners", corners)
 
 
 def declared_ranges_are_trusted() -> AbstractContextManager[None]:
@@ -57,14 +57,14 @@ def declared_ranges_are_trusted() -> AbstractContextManager[None]:
     return _set(cells, "_float", trusting)
 
 
-def narrowing_forgets_equality() -> AbstractContextManager[None]:
-    """x >= 5 narrows as x > 5 would narrow a whole number."""
-    compare = schema._compare
+def narrowing_looks_the_other_way() -> AbstractContextManager[None]:
+    """x >= 5 narrows as x <= 5."""
+    compare = narrowing._compare
 
-    def wrong(facts: Any, column: Any, op: str, bound: Any) -> None:
-        compare(facts, column, "<=" if op == ">=" else op, bound)
+    def wrong(facts: Any, column: Any, op: str, *rest: Any) -> None:
+        compare(facts, column, "<=" if op == ">=" else op, *rest)
 
-    return _set(schema, "_compare", wrong)
+    return _set(narrowing, "_compare", wrong)
 
 
 # ---- joins -------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ _SEEDS = {null_is_no_group: 2}
 PLANTS: dict[str, Plant] = {
     f"{place}: {plant.__name__.replace('_', ' ')}": Plant(plant, _SEEDS.get(plant, 1))
     for place, plants in (
-        ("ranges", (products_by_two_corners, declared_ranges_are_trusted, narrowing_forgets_equality)),
+        ("ranges", (products_by_two_corners, declared_ranges_are_trusted, narrowing_looks_the_other_way)),
         (
             "joins",
             (fan_out_is_one, units_are_not_equated, both_sides_hold_one_row, left_joins_fill_their_side),
