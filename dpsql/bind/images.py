@@ -239,7 +239,7 @@ def _tight(relation: Relation, scalar: Scalar) -> Fact:
     """The fact of a part, without the room that its range leaves at the ends."""
     facts = facts_of(relation)
     fact = fact_of(scalar, facts)
-    if not isinstance(fact.domain, Interval) or not isinstance(scalar, Call):
+    if not isinstance(fact.domain, Interval) or not isinstance(scalar, Call) or not scalar.arguments:
         return fact
     argument = fact_of(scalar.arguments[0], facts)
     low, high = fact.domain.low, fact.domain.high

@@ -111,3 +111,7 @@ SELECT age, COUNT(*) AS n FROM patients WHERE age IN (40, 40.0, 41, 922337203685
 -- case: an empty text as a key
 -- outcome: accepted
 SELECT '', COUNT(*) FROM patients GROUP BY '';
+
+-- case: a constant that is computed
+-- outcome: accepted
+SELECT pi() AS k, COUNT(*) AS n FROM patients GROUP BY 1;
