@@ -14,6 +14,7 @@ alone, from one.
     policy    the policy file, where it is not world.toml
     plain     the query as plain DuckDB reads it, on one line, where it does not know our clause
     measure   a line of the plan in short form, written by ``pytest --write``
+    attack    what the query tries to learn or to break, a name of ATTACKS in test_attack_list.py
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ WORLDS = {
     "empty": ("schema.sql",),  # no private row at all
 }
 
-_KEYS = ("outcome", "oracle", "epsilon", "policy", "plain", "measure")
+_KEYS = ("outcome", "oracle", "epsilon", "policy", "plain", "measure", "attack")
 _HEADER = re.compile(r"-- (\w+): *(.*?) *")
 _OUTCOME = re.compile(r"(accepted)|refused (D\d{3})(?: at (\d+):(\d+))?")
 
