@@ -12,6 +12,7 @@ import importlib
 import pkgutil
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,15 +33,16 @@ INTRODUCTION = """# The language
 
 <!-- Written by `python grammar_tests/language.py --write`; a test compares the two. -->
 
-Every example here is run by the tests of the language, over [these tables](../../grammar_tests/schema.sql) with
-[this policy](../../grammar_tests/world.toml): `patients` are the units, `visits`, `treatments` and others are
-theirs; `wards`, `places`, `tariffs` and others are public.
+Every example here is run by the tests of the language, over [these
+tables](../../grammar_tests/schema.sql) with [this policy](../../grammar_tests/world.toml): `patients`
+are the units, `visits`, `treatments` and others are theirs; `wards`, `places`, `tariffs` and others are
+public.
 
-One thing decides what may be written where. **Below the release**, rows belong to persons: what stands there
-is on closed lists, and each row keeps its person. **The release** is the aggregate that drops the person: it is
-clipped, noised and paid for. **After it**, numbers belong to nobody: there, and over public tables, DuckDB's SQL
-is free. What is not on a list is refused, before a row is read and at no price, with a code, the reason and a
-query that would be answered.
+One thing decides what may be written where. **Below the release**, rows belong to persons: what stands
+there is on closed lists, and each row keeps its person. **The release** is the aggregate that drops the
+person: it is clipped, noised and paid for. **After it**, numbers belong to nobody: there, and over
+public tables, DuckDB's SQL is free. What is not on a list is refused, before a row is read and at no
+price, with a code, the reason and a query that would be answered.
 """
 
 AGGREGATES = {
@@ -56,8 +58,8 @@ AGGREGATES = {
 }
 """How an aggregate is written, and what one should know of it."""
 
-WRITES = """CREATE TABLE t (i INTEGER, j INTEGER, l BIGINT, x DOUBLE, y DOUBLE, b BOOLEAN, s VARCHAR, c VARCHAR,
-    d DATE, ts TIMESTAMP, tz TIMESTAMPTZ, u UUID, e ENUM ('a', 'b'))"""
+WRITES = """CREATE TABLE t (i INTEGER, j INTEGER, l BIGINT, x DOUBLE, y DOUBLE, b BOOLEAN,
+    s VARCHAR, c VARCHAR, d DATE, ts TIMESTAMP, tz TIMESTAMPTZ, u UUID, e ENUM ('a', 'b'))"""
 """Columns of the kinds that the shelf's examples call by these names."""
 
 
@@ -78,13 +80,14 @@ def _body() -> Iterator[str]:
             case "After the release":
                 yield from _vocabulary()
             case "Statements and options":
-                yield f"The options are {', '.join(f'`{each}`' for each in KNOWN)}: see [options](options.md).\n"
+                names = ", ".join(f"`{each}`" for each in KNOWN)
+                yield f"The options are {names}: see [options](options.md).\n"
     yield from _refused()
 
 
 def _chapter(chapter: Chapter) -> Iterator[str]:
     yield f"## {chapter.title}\n"
-    yield f"{chapter.text}\n"
+    yield f"{textwrap.fill(chapter.text, 116)}\n"
     for heading, examples in chapter.examples:
         yield f"{heading}\n"
         yield "```sql"

@@ -21,8 +21,9 @@ class Chapter:
 CHAPTERS = (
     Chapter(
         "Sources",
-        "FROM reads tables of the policy, its views, WITH, subqueries, constants and `range`. Names are read as in\n"
-        "DuckDB: case does not matter, a WITH hides a table. A column that the policy does not list is not there.",
+        "FROM reads tables of the policy, its views, WITH, subqueries, constants and `range`. "
+        "Names are read as in DuckDB: case does not matter, a WITH hides a table. A column that "
+        "the policy does not list is not there.",
         (
             (
                 "Tables, aliases, schemas, names of columns:",
@@ -75,9 +76,9 @@ CHAPTERS = (
     ),
     Chapter(
         "Joins",
-        "Two private tables meet on the unit, or along a foreign key that the policy declares. A public table may be\n"
-        "joined on anything: what it multiplies is bounded per unit. INNER, LEFT, RIGHT, FULL, SEMI, ANTI, NATURAL,\n"
-        "CROSS, USING, and a comma with WHERE.",
+        "Two private tables meet on the unit, or along a foreign key that the policy declares. A "
+        "public table may be joined on anything: what it multiplies is bounded per unit. INNER, "
+        "LEFT, RIGHT, FULL, SEMI, ANTI, NATURAL, CROSS, USING, and a comma with WHERE.",
         (
             (
                 "On the unit:",
@@ -105,8 +106,8 @@ CHAPTERS = (
     ),
     Chapter(
         "Rows",
-        "WHERE takes any expression of the functions below. What it says of a column is known of it afterwards:\n"
-        "`WHERE x BETWEEN 0 AND 10` gives SUM(x) a range.",
+        "WHERE takes any expression of the functions below. What it says of a column is known of "
+        "it afterwards: `WHERE x BETWEEN 0 AND 10` gives SUM(x) a range.",
         (
             (
                 "Conditions:",
@@ -128,8 +129,8 @@ CHAPTERS = (
     ),
     Chapter(
         "Subqueries",
-        "A subquery among private rows is tied to the unit, or public, or a release of its own, which is made first\n"
-        "and paid for as a part of the query.",
+        "A subquery among private rows is tied to the unit, or public, or a release of its own, "
+        "which is made first and paid for as a part of the query.",
         (
             (
                 "Tied to the unit:",
@@ -160,8 +161,9 @@ CHAPTERS = (
     ),
     Chapter(
         "Per-unit work",
-        "GROUP BY the unit, and windows that are partitioned by it, are exact: each person's rows make that person's\n"
-        "values, which are aggregated once more. Ties in an order are broken by all columns.",
+        "GROUP BY the unit, and windows that are partitioned by it, are exact: each person's rows "
+        "make that person's values, which are aggregated once more. Ties in an order are broken "
+        "by all columns.",
         (
             (
                 "Aggregates of each person:",
@@ -184,9 +186,10 @@ CHAPTERS = (
     ),
     Chapter(
         "Groups",
-        "A group appears because its key is public (a declared value, a boolean, a short range, a column of a public\n"
-        "table, or an expression over those), or because enough persons are in it (a noisy threshold, paid from delta).\n"
-        "Public groups appear even where nobody is in them.",
+        "A group appears because its key is public (a declared value, a boolean, a short range, a "
+        "column of a public table, or an expression over those), or because enough persons are in "
+        "it (a noisy threshold, paid from delta). Public groups appear even where nobody is in "
+        "them.",
         (
             (
                 "Public keys:",
@@ -224,7 +227,8 @@ CHAPTERS = (
     ),
     Chapter(
         "Aggregates",
-        "What one person adds is clipped as a whole, over all rows, groups and columns, before noise is added.",
+        "What one person adds is clipped as a whole, over all rows, groups and columns, before "
+        "noise is added.",
         (
             (
                 "Counts, sums, means, with FILTER:",
@@ -239,16 +243,17 @@ CHAPTERS = (
     ),
     Chapter(
         "Functions",
-        "These may be applied to private rows. Each gives a value for every argument: what would fail in DuckDB (a division\n"
-        "by zero, an overflow, a text that is no date) is NULL here. DuckDB's other names for them are read as well.\n"
-        "The examples are over columns `i`, `j` INTEGER, `l` BIGINT, `x`, `y` DOUBLE, `b` BOOLEAN, `s`, `c` VARCHAR, `d` DATE,\n"
-        "`ts` TIMESTAMP, `tz` TIMESTAMPTZ, `u` UUID, `e` ENUM.",
+        "These may be applied to private rows. Each gives a value for every argument: what would "
+        "fail in DuckDB (a division by zero, an overflow, a text that is no date) is NULL here. "
+        "DuckDB's other names for them are read as well. The examples are over columns `i`, `j` "
+        "INTEGER, `l` BIGINT, `x`, `y` DOUBLE, `b` BOOLEAN, `s`, `c` VARCHAR, `d` DATE, `ts` "
+        "TIMESTAMP, `tz` TIMESTAMPTZ, `u` UUID, `e` ENUM.",
     ),
     Chapter(
         "After the release",
-        "Above an aggregate that dropped the unit, and over public tables, any SELECT of DuckDB: joins, windows, QUALIFY,\n"
-        "set operations, GROUP BY, lists, LATERAL, recursion, PIVOT and UNPIVOT, with all functions whose result depends on\n"
-        "their arguments alone. It is free.",
+        "Above an aggregate that dropped the unit, and over public tables, any SELECT of DuckDB: "
+        "joins, windows, QUALIFY, set operations, GROUP BY, lists, LATERAL, recursion, PIVOT and "
+        "UNPIVOT, with all functions whose result depends on their arguments alone. It is free.",
         (
             (
                 "Over released groups:",
@@ -268,8 +273,9 @@ CHAPTERS = (
     ),
     Chapter(
         "Statements and options",
-        "SELECT, VALUES, PIVOT and FROM are answered; EXPLAIN tells what a query would release, at what price, and reads\n"
-        "nothing. One statement at a time; values come as question marks.",
+        "SELECT, VALUES, PIVOT and FROM are answered; EXPLAIN tells what a query would release, "
+        "at what price, and reads nothing. One statement at a time; values come as question "
+        "marks.",
         (
             (
                 "A query may say its price, and where clipping starts:",
