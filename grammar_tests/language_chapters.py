@@ -1,6 +1,6 @@
 """What the language page says and shows, chapter by chapter: words, and names of fixtures.
 
-Chapter("Joins", "Two private tables meet on the unit...", (("Along a foreign key:", (("joins/...", "..."),)),))
+Chapter("Joins", "Two private tables meet on...", (("On the unit:", (("joins/...", "..."),)),))
 """
 
 from __future__ import annotations

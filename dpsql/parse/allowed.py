@@ -207,7 +207,7 @@ def unknown_function(name: str, span: Span | None) -> Error:
             f"{name} is not on the list of vetted functions",
             span,
             label="nobody has checked what this function reads, or how it fails",
-            help="compute it from plain functions of SQL",
+            help=_instead(folded),
         )
     close = difflib.get_close_matches(folded, sorted(FUNCTIONS), 1)
     return refuse(
@@ -216,6 +216,21 @@ def unknown_function(name: str, span: Span | None) -> Error:
         span,
         help=f"did you mean {close[0]}?" if close else "use a plain function of SQL",
     )
+
+
+def _instead(name: str) -> str:
+    """What to write for a function that reads, draws or waits."""
+    if name.startswith(("read_", "parquet", "glob", "sniff", "query", "json_execute", "arrow_", "pandas_")):
+        return "read a table or a view of the policy, by its name: SELECT ... FROM t"
+    if name.startswith(("duckdb_", "pragma_", "stats", "current_", "getvariable")):
+        return (
+            "a question about the engine has no answer here: ask one about the data, SELECT COUNT(*) FROM t"
+        )
+    if name in ("rand", "random", "setseed", "uuid", "gen_random_uuid", "uuidv4", "uuidv7"):
+        return "leave chance out: noise is added anyway, and is nobody's to choose"
+    if name == "hash":
+        return "write md5(x) or sha256(x)"
+    return "compute it from functions that are vetted: they are listed in dpsql/docs/language.md"
 
 
 def check_size(tree: exp.Expr) -> None:
