@@ -168,6 +168,8 @@ def _refused() -> Iterator[str]:
                 yield f"### {code}: {meaning}\n"
             for each in mine:
                 yield f"```text\n{_said(path, each)}\n```\n"
+                if each.instead:
+                    yield f"Answered instead:\n\n```sql\n{each.instead};\n```\n"
     shown = {each.code for each in chosen}
     assert {code for code in CODES if code[1] in "234"} <= shown, "a refused case for each code"
     yield "### Other codes\n"

@@ -193,7 +193,10 @@ PLANTS: dict[str, Plant] = {
     f"{place}: {plant.__name__.replace('_', ' ')}": Plant(plant, _SEEDS.get(plant, 1))
     for place, plants in (
         ("ranges", (products_by_two_corners, declared_ranges_are_trusted, narrowing_forgets_equality)),
-        ("joins", (fan_out_is_one, units_are_not_equated, both_sides_hold_one_row, left_joins_fill_their_side)),
+        (
+            "joins",
+            (fan_out_is_one, units_are_not_equated, both_sides_hold_one_row, left_joins_fill_their_side),
+        ),
         (
             "groups",
             (
