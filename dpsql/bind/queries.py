@@ -204,7 +204,7 @@ def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:
     names = sorted(
         {*(each.name for each in ctx.known.tables), *(each.name for each in ctx.known.views), *env}
     )
-    close = difflib.get_close_matches(name.casefold(), names, 1)
+    close = difflib.get_close_matches(name.casefold(), names, 1, 0.67)
     return f"did you mean {close[0]}?" if close else f"the tables here are {', '.join(names)}"
 
 

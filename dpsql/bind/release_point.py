@@ -119,7 +119,7 @@ def released_call(ctx: Context, call: AggregateCall, owned: Owned) -> AggregateC
             "D253",
             f"{call.function.upper()} at the release point is not answered yet",
             call.span,
-            label="it would show one unit's exact value",
+            label=f"it would show one {ctx.known.unit}'s exact value",
             help="count the rows above a limit: COUNT(*) FILTER (WHERE x > 100); or take the mean of each "
             f"{ctx.known.unit}'s own: SELECT AVG(m) FROM (SELECT {ctx.known.unit_column}, "
             f"{call.function.upper()}(x) AS m FROM ... GROUP BY {ctx.known.unit_column})",

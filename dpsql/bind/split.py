@@ -23,7 +23,9 @@ from dpsql.bind.views import views_of
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import Unfit
+from dpsql.ir.column import Categories, Listed
 from dpsql.ir.plan import Post, Split, Stage
 from dpsql.ir.relation import Aggregate, Filter, Project, awaits
 from dpsql.parse.parse import Query
@@ -81,8 +83,11 @@ def _stages(ctx: Context, post: Post) -> tuple[Stage, ...]:
 
 
 def _shared(bound: Private, secret: list[Visible]) -> str:
-    """A column of these rows that may be a key."""
-    return next((each.name for each in bound.scope.columns if each not in secret), "x")
+    """A column of these rows to group by: best one with few values."""
+    facts = facts_of(bound.relation)
+    names = [each for each in bound.scope.columns if each not in secret]
+    few = [each for each in names if isinstance(fact_of(each.scalar, facts).domain, Listed | Categories)]
+    return next((each.name for each in [*few, *names]), "x")
 
 
 def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:

@@ -154,7 +154,9 @@ def check_tree(tree: exp.Expr, text: str) -> None:
                 help="put it into parentheses: (~x) - 3",
             )
         if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
-            raise unknown_function(type(node).sql_name().lower(), span_of(node, text))
+            span = span_of(node, text)
+            word = "" if span is None else text[span.start : span.end].split("(")[0].strip()
+            raise unknown_function(word if word.isidentifier() else type(node).sql_name().lower(), span)
         if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX) or _misplaced(node):
             name = type(node).__name__
             raise refuse(

@@ -91,7 +91,3 @@ UNPIVOT (SELECT sex, COUNT(*) AS n, SUM(age) AS total FROM patients GROUP BY sex
 -- case: a column that a view leaves out
 -- outcome: refused D202 at 1:14
 SELECT COUNT(allergies) FROM adults;
-
--- case: DISTINCT ON a position that is none
--- outcome: refused D202 at 1:44
-SELECT SUM(cost) FROM (SELECT DISTINCT ON (9) patient_id, cost FROM visits);
