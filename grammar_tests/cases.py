@@ -14,6 +14,8 @@ alone, from one.
     policy    the policy file, where it is not world.toml
     plain     the query as plain DuckDB reads it, on one line, where it does not know our clause
     measure   a line of the plan in short form, written by ``pytest --write``
+    instead   of a refused query: one near it, on one line, that is answered
+    attack    what the query tries to learn or to break, a name of ATTACKS in test_attack_list.py
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ WORLDS = {
     "empty": ("schema.sql",),  # no private row at all
 }
 
-_KEYS = ("outcome", "oracle", "epsilon", "policy", "plain", "measure")
+_KEYS = ("outcome", "oracle", "epsilon", "policy", "plain", "measure", "attack", "instead")
 _HEADER = re.compile(r"-- (\w+): *(.*?) *")
 _OUTCOME = re.compile(r"(accepted)|refused (D\d{3})(?: at (\d+):(\d+))?")
 
@@ -67,6 +69,10 @@ class Case:
     def plain(self) -> str:
         """What plain DuckDB is asked in its place."""
         return self.options.get("plain", self.sql)
+
+    @property
+    def instead(self) -> str | None:
+        return self.options.get("instead")
 
     @property
     def has_meaning(self) -> bool:

@@ -40,6 +40,13 @@ def test_refused(case: Case, worlds: Worlds) -> None:
     assert error.help
 
 
+@pytest.mark.parametrize("case", [case for case in REFUSED if case.instead], ids=ids)
+def test_what_is_written_instead_is_answered(case: Case, worlds: Worlds) -> None:
+    assert case.instead is not None
+    for world in ("world", "empty"):
+        assert worlds.connections[world, case.policy.name].execute(case.instead).columns
+
+
 @pytest.mark.parametrize("case", ACCEPTED, ids=ids)
 def test_sensitivity(case: Case, worlds: Worlds) -> None:
     """Removing any one unit moves the exact sums by no more than declared; order and threads do nothing."""

@@ -31,7 +31,7 @@ def test_there_are_enough() -> None:
 
 
 def test_refused_cases_lie_in_their_folder_and_accepted_ones_do_not() -> None:
-    assert {case.file.parent.name for case in REFUSED} == {"refused"}
+    assert {case.file.parent.name for case in REFUSED} == {"refused", "attacks"}
     assert "refused" not in {case.file.parent.name for case in ACCEPTED}
 
 

@@ -44,7 +44,7 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
             "D253",
             f"{function_name(node, ctx.text)} is not answered yet",
             ctx.span(outer),
-            help="COUNT, SUM and AVG are answered, with FILTER and COUNT(DISTINCT unit)",
+            help=_instead(node),
         )
     argument = node.this
     distinct = isinstance(argument, exp.Distinct)
@@ -54,7 +54,9 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
                 "D253",
                 "DISTINCT over several columns is not answered",
                 ctx.span(outer),
-                help="count the units, or group by the columns",
+                help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.unit_column}); or the "
+                "released groups: SELECT "
+                "COUNT(*) FROM (SELECT x, y FROM ... GROUP BY x, y)",
             )
         argument = argument.expressions[0]
     if has_aggregate(argument):
@@ -74,8 +76,36 @@ def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
         "D253",
         f"{call.function.upper()}(DISTINCT ...) is answered for the {ctx.known.unit} only",
         call.span,
-        help=f"count the {ctx.known.unit}s: COUNT(DISTINCT ...) on the column that holds them",
+        help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.unit_column}); how many values "
+        "there are: SELECT "
+        "COUNT(*) FROM (SELECT x FROM ... GROUP BY x)",
     )
+
+
+_SPREADS = (exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevSamp, exp.StddevPop)
+_QUANTILES = (exp.Quantile, exp.PercentileCont, exp.PercentileDisc, exp.ApproxQuantile, exp.Median)
+_PICKS = (
+    exp.AnyValue,
+    exp.First,
+    exp.Last,
+    exp.ArgMax,
+    exp.ArgMin,
+    exp.ArrayAgg,
+    exp.List,
+    exp.GroupConcat,
+    exp.Mode,
+)
+
+
+def _instead(node: exp.Expr) -> str:
+    """What answers nearly the same question."""
+    if isinstance(node, _SPREADS):
+        return "write a variance as AVG(x * x) - AVG(x) * AVG(x), and its root above the release"
+    if isinstance(node, _QUANTILES):
+        return "count by steps, and look where the middle is: SELECT x // 10, COUNT(*) FROM ... GROUP BY 1"
+    if isinstance(node, _PICKS):
+        return "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC"
+    return "COUNT, SUM and AVG are answered, with FILTER and COUNT(DISTINCT unit)"
 
 
 def has_aggregate(node: exp.Expr | None) -> bool:

@@ -123,7 +123,9 @@ class Froms:
                     "D252",
                     "LATERAL is not answered over private rows",
                     self.span(each),
-                    help="compute the columns in a subquery of the private table, or join on the unit",
+                    label="it would make a table of each private row",
+                    help="compute the columns in a subquery: FROM (SELECT *, x + 1 AS y FROM ...); or "
+                    "join on the unit",
                 )
             found += self._item(each.this, each)
         return found
@@ -288,7 +290,8 @@ class Froms:
                 f"{each.method or 'ASOF'} JOIN is not answered over private rows",
                 self.span(each),
                 label="which rows meet depends on rows of other units",
-                help="write JOIN ... ON the column that holds the unit",
+                help=f"write JOIN ... USING ({self.known.unit_column}), and keep the nearest row: QUALIFY "
+                f"ROW_NUMBER() OVER (PARTITION BY {self.known.unit_column} ORDER BY ...) = 1",
             )
         if each.kind in ("SEMI", "ANTI"):
             return JoinKind[each.kind]
@@ -307,7 +310,9 @@ class Froms:
                 "D405",
                 "public rows would be chosen by private ones",
                 span,
-                help="release the keys first: SELECT ... GROUP BY, then join with the released groups",
+                label=f"one {self.known.unit} could choose a public row",
+                help="release the keys first: ... FROM a SEMI JOIN (SELECT x FROM ... GROUP BY x) AS b "
+                "USING (x)",
             )
         if kind is JoinKind.FULL and any(public):
             raise refuse(
@@ -315,7 +320,8 @@ class Froms:
                 "this outer join keeps public rows that have no private row",
                 span,
                 label=f"such a row belongs to no {self.known.unit}; its being there depends on all of them",
-                help="write LEFT JOIN with the private table first",
+                help="write LEFT JOIN with the private table first; or release its groups, and join them: "
+                "... FROM (SELECT x, COUNT(*) AS n FROM ... GROUP BY x) AS a FULL JOIN b USING (x)",
             )
 
     def _where(

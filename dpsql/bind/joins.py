@@ -77,7 +77,9 @@ def _with_equal_units(
             f"these private tables are not joined on the {unit}",
             span,
             label=f"one {unit}'s rows would meet another's",
-            help=f"join them on the column that holds the {unit}, or along a declared foreign key",
+            help=f"join them on the column that holds the {unit}, ON a.id = b.id AND ..., or along a "
+            "declared "
+            "foreign key; to compare groups, aggregate both sides first and join the released groups",
         )
     equal = Call("=", (Ref(ours.unit), Ref(theirs.unit)))
     return all_of([*parts, equal]) or equal

@@ -80,10 +80,11 @@ class Lifts:
         unit = self.ctx.known.unit
         raise refuse(
             "D255",
-            "this subquery stands among private rows",
+            "this subquery is not answered among private rows",
             span,
             label=label,
-            help=f"tie it to the {unit}, WHERE inner.x = outer.x; or ask it as a query of its own",
+            help=f"tie it to the {unit}: WHERE inner.{self.ctx.known.unit_column} = outer."
+            f"{self.ctx.known.unit_column}; or compare with a released number: x > (SELECT AVG(x) FROM ...)",
         )
 
     def keep(self, condition: Scalar) -> None:
@@ -213,10 +214,11 @@ class Lifts:
     def _refuse_null(self, span: Span | None) -> NoReturn:
         raise refuse(
             "D255",
-            "one NULL among these values would empty everybody's NOT IN",
+            "one NULL among these values would decide for everybody",
             span,
-            label="either side may be NULL, and the subquery is not tied to the unit",
-            help="write NOT EXISTS (SELECT 1 FROM ... WHERE inner.x = outer.x), or add x IS NOT NULL",
+            label=f"either side may be NULL, and the subquery is not tied to the {self.ctx.known.unit}",
+            help=f"tie it: [NOT] EXISTS (SELECT 1 FROM ... WHERE inner.{self.ctx.known.unit_column} = "
+            f"outer.{self.ctx.known.unit_column} AND inner.x = outer.x); or add x IS NOT NULL on both sides",
         )
 
     # ---- values ------------------------------------------------------------------------------------
@@ -322,7 +324,7 @@ class Lifts:
                 "this subquery may give several rows",
                 span,
                 label="nothing says that one row matches at most",
-                help="aggregate it: (SELECT MAX(x) ...); or add ORDER BY ... LIMIT 1",
+                help="aggregate it: (SELECT MAX(x) FROM ... WHERE ...); or take one: ORDER BY x DESC LIMIT 1",
             )
 
     # ---- subqueries --------------------------------------------------------------------------------

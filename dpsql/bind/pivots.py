@@ -190,7 +190,9 @@ def _unpivoted(
             "UNPIVOT is not answered over private rows",
             ctx.span(node),
             label="one row would become several",
-            help="aggregate each column, and UNPIVOT the released ones",
+            help="release the columns first: FROM (SELECT SUM(a) AS a, SUM(b) AS b FROM ...) UNPIVOT (v "
+            "FOR name "
+            "IN (a, b))",
         )
     into = node.args.get("into")
     field = node.expressions[0] if into is None and len(node.expressions) == 1 else None

@@ -84,7 +84,9 @@ def recursive(ctx: Context, cte: exp.CTE, names: tuple[str, ...], env: Mapping[s
             "D252",
             "a recursion over private or released rows is not answered",
             ctx.span(cte),
-            help="recursion is for public tables and constants",
+            label="each step would read them again",
+            help="recursion is for public tables and constants: WITH RECURSIVE t AS (SELECT 1 AS i UNION ALL "
+            "SELECT i + 1 FROM t WHERE i < 10)",
         )
     name = ctx.fresh(cte.alias)
     ctx.recursive.add(name)
@@ -97,7 +99,9 @@ def recursive(ctx: Context, cte: exp.CTE, names: tuple[str, ...], env: Mapping[s
             "D252",
             "a recursion over private or released rows is not answered",
             ctx.span(cte),
-            help="recursion is for public tables and constants",
+            label="each step would read them again",
+            help="recursion is for public tables and constants: WITH RECURSIVE t AS (SELECT 1 AS i UNION ALL "
+            "SELECT i + 1 FROM t WHERE i < 10)",
         )
     alias = exp.TableAlias(this=identifier(name), columns=[identifier(each) for each in columns])
     tree = exp.select("*").from_(exp.Table(this=identifier(name)))
@@ -159,7 +163,8 @@ def series(ctx: Context, node: exp.Table) -> Open:
             "D252",
             f"{name} is answered over constants only",
             ctx.span(node),
-            help="write the numbers: range(10)",
+            label="how many rows there are would depend on values",
+            help="write the numbers, and choose among them: FROM range(100) AS r(i) WHERE i < ...",
         )
     written = exp.Anonymous(this=name, expressions=[each.copy() for each in arguments])
     alias = exp.TableAlias(this=identifier(ctx.fresh("series")), columns=[identifier(name)])
@@ -199,7 +204,7 @@ def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:
     names = sorted(
         {*(each.name for each in ctx.known.tables), *(each.name for each in ctx.known.views), *env}
     )
-    close = difflib.get_close_matches(name.casefold(), names, 1)
+    close = difflib.get_close_matches(name.casefold(), names, 1, 0.67)
     return f"did you mean {close[0]}?" if close else f"the tables here are {', '.join(names)}"
 
 
@@ -233,9 +238,11 @@ def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) 
     if isinstance(left, Open) or isinstance(right, Open):
         raise refuse(
             "D406",
-            f"{type(node).__name__.upper()} of private rows with public or released ones",
+            f"{type(node).__name__.upper()} does not mix private rows with public or released ones",
             ctx.span(node.right if isinstance(right, Open) else node.left),
-            help="aggregate the private side first, then combine",
+            label=f"these rows are no {ctx.known.unit}'s, the others are",
+            help="release the private side first: SELECT x FROM ... GROUP BY x "
+            f"{type(node).__name__.upper()} SELECT x FROM ...",
         )
     refuse_picked(ctx, node)
     return set_of_rows(ctx, node, left, right)

@@ -119,8 +119,10 @@ def released_call(ctx: Context, call: AggregateCall, owned: Owned) -> AggregateC
             "D253",
             f"{call.function.upper()} at the release point is not answered yet",
             call.span,
-            label="it would show one unit's exact value",
-            help="ask for AVG, or count the rows above a limit: COUNT(*) FILTER (WHERE x > 100)",
+            label=f"it would show one {ctx.known.unit}'s exact value",
+            help="count the rows above a limit: COUNT(*) FILTER (WHERE x > 100); or take the mean of each "
+            f"{ctx.known.unit}'s own: SELECT AVG(m) FROM (SELECT {ctx.known.unit_column}, "
+            f"{call.function.upper()}(x) AS m FROM ... GROUP BY {ctx.known.unit_column})",
         )
     if not call.distinct:
         return call
@@ -137,6 +139,10 @@ def refuse_identity(ctx: Context, source: Lifts, keys: list[tuple[exp.Expr, Name
                 "D403",
                 f"this key tells one {ctx.known.unit} from another",
                 ctx.span(node),
-                label=f"every group would be about one {ctx.known.unit}",
-                help=f"group by something that many {ctx.known.unit}s share, and aggregate",
+                label=f"a group would be about the {ctx.known.unit} that has this value",
+                help=f"group by something that many {ctx.known.unit}s share; or by "
+                f"{ctx.known.unit_column} inside, and "
+                f"aggregate its groups: SELECT AVG(n) FROM (SELECT {ctx.known.unit_column}, COUNT(*) AS "
+                "n FROM ... "
+                f"GROUP BY {ctx.known.unit_column})",
             )

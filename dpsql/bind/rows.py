@@ -54,7 +54,10 @@ def refuse_picking(ctx: Context, node: exp.Expr) -> NoReturn:
         "D252",
         "ORDER BY, LIMIT and OFFSET would pick single private rows",
         ctx.span(node),
-        help="order and limit the released groups, outside the aggregate",
+        label=f"which rows come first depends on all {ctx.known.unit}s",
+        help="order and limit the released groups, outside the aggregate; or pick among one "
+        f"{ctx.known.unit}'s "
+        f"rows: QUALIFY ROW_NUMBER() OVER (PARTITION BY {ctx.known.unit_column} ORDER BY x DESC) <= 3",
     )
 
 

@@ -6,6 +6,7 @@ fits it: aggregates in the wrong place, windows over other units' rows, subqueri
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn, Protocol
@@ -158,6 +159,16 @@ class Scalars:
         scalar = self.scope.resolve(node.name, node.table, self.span(node))
         return _placed(scalar, self.span(node))
 
+    def _written(self, node: exp.Expr) -> str:
+        """A call by the name in the text; brackets and signs by what they are."""
+        span = self.span(node)
+        word = "" if span is None else self.text[span.start : span.end].split("(")[0].strip()
+        if word.isidentifier():
+            return word
+        if isinstance(node, exp.Array | exp.Struct | exp.Bracket):
+            return f"{type(node).__name__.lower()} in brackets"
+        return node.sql_name() if isinstance(node, exp.Func) else type(node).__name__.upper()
+
     def _call(self, node: exp.Expr) -> Scalar:
         self._refuse_misplaced(node)
         if isinstance(node, exp.In) and len(node.expressions) > MOST_LISTED:
@@ -169,15 +180,13 @@ class Scalars:
             )
         reading = read(node)
         if reading is None or reading.name not in shelf():
-            name = node.name if isinstance(node, exp.Anonymous) else type(node).__name__.upper()
-            if isinstance(node, exp.Func) and not isinstance(node, exp.Anonymous):
-                name = node.sql_name()
+            name = self._written(node)
             raise refuse(
                 "D251",
                 f"{name} is not answered over private rows",
                 self.span(node),
                 label="it is not on the list of functions whose every outcome has been checked",
-                help="compute it from vetted functions, or apply it to the released result",
+                help=nearest(name),
             )
         arguments = [self._bind(each) for each in reading.arguments]
         if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):
@@ -200,17 +209,20 @@ class Scalars:
         if isinstance(node, exp.Window):
             raise refuse(
                 "D254",
-                "a window over private rows looks at several units",
+                "a window does not stand here",
                 self.span(node),
-                help="aggregate first, then use the window over the released groups",
+                label="WHERE, GROUP BY and aggregates come before windows",
+                help="compute it in a subquery, partitioned by the unit, or choose rows by QUALIFY; "
+                "released groups take any window: SELECT x, RANK() OVER (ORDER BY COUNT(*)) FROM ... "
+                "GROUP BY x",
             )
         if isinstance(node, exp.Query | exp.Exists) or node.args.get("query") is not None:
             raise refuse(
                 "D255",
-                "this subquery stands among private rows",
+                "this subquery is not answered here",
                 self.span(node),
                 label="one row's outcome would depend on rows of other units",
-                help="write it as a join on the unit, or ask it as a query of its own",
+                help="choose rows by it in WHERE, or compute it in the select list of a subquery",
             )
         if isinstance(node, exp.Any | exp.All) or isinstance(node.args.get("expression"), exp.Any | exp.All):
             raise refuse(
@@ -218,7 +230,8 @@ class Scalars:
                 "a comparison with all rows of a subquery stands among private rows",
                 self.span(node),
                 label="one row's outcome would depend on other units",
-                help="compare with one value: x >= (SELECT MAX(y) FROM ... WHERE inner.x = outer.x)",
+                help="compare with a released number: x >= (SELECT AVG(y) FROM ...); or with the unit's own: "
+                "x >= (SELECT MAX(y) FROM ... WHERE inner.id = outer.id)",
             )
         if isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
             raise refuse(
@@ -227,6 +240,13 @@ class Scalars:
                 self.span(node),
                 help="aggregates stand in the select list, HAVING and ORDER BY, not inside each other",
             )
+
+
+def nearest(name: str) -> str:
+    """The vetted function that is called most like this one."""
+    close = difflib.get_close_matches(name.casefold(), sorted(shelf()), 1, 0.75)
+    meant = f"did you mean {close[0]}? Or " if close else ""
+    return f"{meant}apply it above the release, or compute it from the functions of dpsql/docs/language.md"
 
 
 def _placed(scalar: Scalar, span: Span | None) -> Scalar:

@@ -120,8 +120,10 @@ def refuse_sets(ctx: Context, node: exp.Select, groups: Groups) -> None:
             "D252",
             f"grouping sets of single {ctx.known.unit}s are not answered",
             ctx.span(node.args.get("group")),
-            label="the unit stands among these keys",
-            help="group by the unit and plain keys inside, and use ROLLUP over the groups outside",
+            label=f"the {ctx.known.unit} stands among these keys",
+            help=f"GROUP BY {ctx.known.unit_column}, x inside, and ROLLUP (x) outside: SELECT x, SUM(n) "
+            "FROM (SELECT "
+            f"{ctx.known.unit_column}, x, COUNT(*) AS n FROM ... GROUP BY ALL) GROUP BY ROLLUP (x)",
         )
 
 
@@ -131,7 +133,8 @@ def refuse_distinct_on(ctx: Context, distinct: exp.Distinct | None) -> None:
             "D252",
             "DISTINCT ON picks single private rows",
             ctx.span(distinct),
-            help="aggregate per unit: MIN or MAX with GROUP BY the unit",
+            help=f"take each {ctx.known.unit}'s first row without GROUP BY: SELECT DISTINCT ON "
+            f"({ctx.known.unit_column}) * FROM ... ORDER BY x",
         )
 
 

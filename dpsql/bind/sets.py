@@ -103,7 +103,10 @@ def _aligned(
             "D406",
             f"{what} needs the {ctx.known.unit} in the same position on both sides",
             ctx.span(node.right),
-            help=f"select the column that holds the {ctx.known.unit} first on both sides",
+            label=f"without it, nobody knows which {ctx.known.unit}'s a row is",
+            help=f"select it first: SELECT {ctx.known.unit_column}, x FROM a {what} SELECT "
+            f"{ctx.known.unit_column}, y "
+            "FROM b; or release both sides: SELECT x FROM a GROUP BY x ...",
         )
     names = [ctx.fresh(each.name) for each in mine]
     sides = []

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.given import Describe, Evaluate
-from dpsql.bind.names import Fresh
+from dpsql.bind.names import Fresh, Visible
 from dpsql.bind.queries import query as bound_query
 from dpsql.bind.sources import Private
 from dpsql.bind.subqueries import printed
@@ -23,7 +23,9 @@ from dpsql.bind.views import views_of
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import Unfit
+from dpsql.ir.column import Categories, Listed
 from dpsql.ir.plan import Post, Split, Stage
 from dpsql.ir.relation import Aggregate, Filter, Project, awaits
 from dpsql.parse.parse import Query
@@ -80,6 +82,14 @@ def _stages(ctx: Context, post: Post) -> tuple[Stage, ...]:
     return tuple(found)
 
 
+def _shared(bound: Private, secret: list[Visible]) -> str:
+    """A column of these rows to group by: best one with few values."""
+    facts = facts_of(bound.relation)
+    names = [each for each in bound.scope.columns if each not in secret]
+    few = [each for each in names if isinstance(fact_of(each.scalar, facts).domain, Listed | Categories)]
+    return next((each.name for each in [*few, *names]), "x")
+
+
 def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
     owned = ownership_of(bound.relation)
     assert isinstance(owned, Owned)
@@ -95,13 +105,14 @@ def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
             f"each row of this would be about one {ctx.known.unit}",
             ctx.span(listed[0]) if listed else None,
             label=f"{shown[0].name} tells one {ctx.known.unit} from another",
-            help=f"aggregate once more over the {ctx.known.unit}s: SELECT AVG(n) FROM (SELECT ..., "
-            "COUNT(*) AS n ... GROUP BY ...)",
+            help=f"aggregate once more over the {ctx.known.unit}s: SELECT AVG(n), COUNT(*) FROM (SELECT "
+            f"{ctx.known.unit_column}, COUNT(*) AS n FROM ... GROUP BY {ctx.known.unit_column})",
         )
     raise refuse(
         "D402",
         "single private rows are never shown",
         ctx.span(listed[0]) if listed else None,
         label="this query returns rows, not aggregates",
-        help="aggregate them: SELECT COUNT(*), AVG(...) FROM ... GROUP BY ...",
+        help=f"aggregate them: SELECT {_shared(bound, shown)}, COUNT(*) FROM ... GROUP BY 1, or SELECT "
+        "AVG(x) ...",
     )

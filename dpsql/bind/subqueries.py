@@ -96,7 +96,8 @@ def awaited_rows(
             "D255",
             "this subquery may give several rows",
             span,
-            help="aggregate it: (SELECT MAX(n) ...); or add ORDER BY ... LIMIT 1",
+            label="a release has a row for each of its groups",
+            help="leave GROUP BY out: (SELECT AVG(x) FROM ...); or take one group: ORDER BY 1 DESC LIMIT 1",
         )
     _refuse_opaque(types, span)
     domains = clamped(tree, measures, bound.columns)
@@ -198,10 +199,10 @@ def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], t
         if bound is None or isinstance(bound, Private) or bound.released or len(bound.columns) != 1:
             raise refuse(
                 "D255",
-                "this subquery stands among private rows",
+                "this subquery is not answered among private rows",
                 ctx.span(node),
                 label="one row's outcome would depend on rows of other units",
-                help="write it as a join on the unit, or ask it as a query of its own",
+                help="join it on the unit; or compare with a released number: x > (SELECT AVG(x) FROM ...)",
             )
         types, rows = evaluated(ctx, bound, ctx.span(node))
         found = tuple(Literal(given_value(row[0], types[0]), types[0]) for row in rows)
@@ -247,14 +248,17 @@ def bound_subqueries(
                 "D255" if isinstance(node, exp.Subquery | exp.Select) else "D405",
                 "public rows would be chosen or filled by private ones, row by row",
                 ctx.span(inner),
-                help="release the groups first: SELECT ..., COUNT(*) ... GROUP BY, then join with them",
+                label=f"one {ctx.known.unit} could choose a public row",
+                help="release the groups first, and join: ... FROM a JOIN (SELECT x, COUNT(*) AS n FROM ... "
+                "GROUP BY x) AS b USING (x)",
             ) from None
         if isinstance(bound, Private):
             raise refuse(
                 "D405" if not isinstance(node, exp.Subquery | exp.Select) else "D402",
                 "rows here would be chosen by single private rows",
                 ctx.span(inner),
-                help="release the keys first: SELECT ... GROUP BY, then join with the released groups",
+                label=f"each row of this subquery is one {ctx.known.unit}'s",
+                help="release it: IN (SELECT x FROM ... GROUP BY x), or a number: (SELECT AVG(x) FROM ...)",
             )
         tree = exactly(bound, ctx.fresh)
         if isinstance(node, exp.Exists):

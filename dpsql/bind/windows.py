@@ -72,7 +72,7 @@ def _refuse_function(ctx: Context, node: exp.Window) -> NoReturn:
         "D254",
         "this function is not answered in a window over private rows",
         ctx.span(node.this) or ctx.span(node),
-        help=f"these are: {', '.join(sorted(windows()))}; count, sum, avg, min, max",
+        help=f"these are: {', '.join(sorted(windows()))}; count, sum, avg, min, max, median",
     )
 
 
@@ -114,7 +114,9 @@ def _partition(ctx: Context, node: exp.Window, scalars: Scalars, relation: Relat
         "a window over private rows looks at several units",
         ctx.span(node),
         label=f"its partition does not hold the {unit}",
-        help=f"PARTITION BY the column that holds the {unit}; or use it over the released groups",
+        help=f"PARTITION BY {ctx.known.unit_column}, which looks at one {unit}'s rows; or look at "
+        "released groups: "
+        "SELECT x, RANK() OVER (ORDER BY COUNT(*) DESC) FROM ... GROUP BY x",
     )
 
 

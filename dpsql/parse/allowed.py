@@ -154,7 +154,9 @@ def check_tree(tree: exp.Expr, text: str) -> None:
                 help="put it into parentheses: (~x) - 3",
             )
         if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
-            raise unknown_function(type(node).sql_name().lower(), span_of(node, text))
+            span = span_of(node, text)
+            word = "" if span is None else text[span.start : span.end].split("(")[0].strip()
+            raise unknown_function(word if word.isidentifier() else type(node).sql_name().lower(), span)
         if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX) or _misplaced(node):
             name = type(node).__name__
             raise refuse(
@@ -207,7 +209,7 @@ def unknown_function(name: str, span: Span | None) -> Error:
             f"{name} is not on the list of vetted functions",
             span,
             label="nobody has checked what this function reads, or how it fails",
-            help="compute it from plain functions of SQL",
+            help=_instead(folded),
         )
     close = difflib.get_close_matches(folded, sorted(FUNCTIONS), 1)
     return refuse(
@@ -216,6 +218,21 @@ def unknown_function(name: str, span: Span | None) -> Error:
         span,
         help=f"did you mean {close[0]}?" if close else "use a plain function of SQL",
     )
+
+
+def _instead(name: str) -> str:
+    """What to write for a function that reads, draws or waits."""
+    if name.startswith(("read_", "parquet", "glob", "sniff", "query", "json_execute", "arrow_", "pandas_")):
+        return "read a table or a view of the policy, by its name: SELECT ... FROM t"
+    if name.startswith(("duckdb_", "pragma_", "stats", "current_", "getvariable")):
+        return (
+            "a question about the engine has no answer here: ask one about the data, SELECT COUNT(*) FROM t"
+        )
+    if name in ("rand", "random", "setseed", "uuid", "gen_random_uuid", "uuidv4", "uuidv7"):
+        return "leave chance out: noise is added anyway, and is nobody's to choose"
+    if name == "hash":
+        return "write md5(x) or sha256(x)"
+    return "compute it from functions that are vetted: they are listed in dpsql/docs/language.md"
 
 
 def check_size(tree: exp.Expr) -> None:

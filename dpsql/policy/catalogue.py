@@ -91,6 +91,12 @@ class Known:
     timezone: str = "UTC"
     views: tuple[KnownView, ...] = ()
 
+    @property
+    def unit_column(self) -> str:
+        """What the unit's column is called, for a refusal to show: in the unit table, if there is one."""
+        named = sorted((each.at_most != 1, each.unit_column) for each in self.tables if each.unit_column)
+        return named[0][1] if named else "id"
+
     def table(self, name: str) -> KnownTable | None:
         """By name, with DuckDB's case folding."""
         folded = fold(name)

@@ -129,3 +129,34 @@ SELECT SUM(minutes) AS minutes FROM (
     SELECT patient_id, minutes, NTH_VALUE(minutes, 2) OVER (PARTITION BY patient_id ORDER BY minutes DESC) AS second,
         LEAD(minutes, 2) OVER (PARTITION BY patient_id ORDER BY minutes DESC) AS third FROM visits)
 WHERE third IS NOT NULL;
+
+-- case: QUALIFY drops rows after the select list has looked at them
+-- outcome: accepted
+SELECT SUM(c) AS c, COUNT(*) AS n FROM (
+    SELECT patient_id, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visit_id) AS c FROM visits QUALIFY c = 2);
+
+-- case: QUALIFY over the groups of a unit, by an alias
+-- outcome: accepted
+SELECT SUM(n) AS n, SUM(r) AS r FROM (
+    SELECT patient_id, kind, COUNT(*) AS n, RANK() OVER (PARTITION BY patient_id ORDER BY COUNT(*) DESC, kind) AS r
+    FROM visits GROUP BY patient_id, kind QUALIFY r = 2);
+
+-- case: HAVING and QUALIFY of one unit's groups
+-- outcome: accepted
+SELECT COUNT(*) AS n, SUM(n) AS s FROM (
+    SELECT patient_id AS p, COUNT(*) AS n, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY kind) AS r
+    FROM visits GROUP BY p, kind HAVING n > 1 QUALIFY r > 1);
+
+-- case: DISTINCT ON in the order of an alias that a column has too
+-- outcome: accepted
+SELECT SUM(minutes) AS s FROM (
+    SELECT DISTINCT ON (patient_id) patient_id, 480 - minutes AS minutes FROM visits ORDER BY patient_id, minutes);
+
+-- case: DISTINCT ON an alias of the unit that a column has too
+-- outcome: accepted
+SELECT SUM(cost) AS cost FROM (SELECT DISTINCT ON (kind) patient_id AS kind, cost FROM visits ORDER BY kind, visit_id);
+
+-- case: DISTINCT ON positions
+-- outcome: accepted
+SELECT SUM(n) AS n, SUM(cost) AS cost FROM (
+    SELECT DISTINCT ON (1, 2) patient_id, kind, 1 AS n, cost FROM visits ORDER BY patient_id, 4);

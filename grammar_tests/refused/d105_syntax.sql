@@ -2,6 +2,7 @@
 
 -- case: a column by its number
 -- outcome: refused D105 at 1:8
+-- instead: SELECT SUM(age) FROM patients
 SELECT SUM(#3) FROM patients;
 
 -- case: an aggregate written as a method

@@ -6,6 +6,7 @@ SELECT AVG(agee) FROM patients;
 
 -- case: a column that the policy does not mention
 -- outcome: refused D202 at 1:14
+-- instead: SELECT COUNT(city) FROM patients
 SELECT COUNT(notes) FROM patients;
 
 -- case: a hidden column beside a star

@@ -2,6 +2,7 @@
 
 -- case: the unit of two tables
 -- outcome: refused D203 at 1:14
+-- instead: SELECT COUNT(p.patient_id) FROM patients p JOIN visits v ON p.patient_id = v.patient_id
 SELECT COUNT(patient_id) FROM patients p JOIN visits v ON p.patient_id = v.patient_id;
 
 -- case: a private and a public column

@@ -18,6 +18,7 @@ SELECT stats(income) FROM patients LIMIT 1;
 
 -- case: chance
 -- outcome: refused D251 at 1:37
+-- instead: SELECT COUNT(*) AS n FROM patients
 SELECT COUNT(*) FROM patients WHERE random() < 0.5;
 
 -- case: a seed
@@ -50,6 +51,7 @@ SELECT * FROM query_table('patients');
 
 -- case: a file of values
 -- outcome: refused D251 at 1:22
+-- instead: SELECT COUNT(*) FROM places
 SELECT COUNT(*) FROM read_csv('patients.csv');
 
 -- case: a file of text

@@ -2,6 +2,7 @@
 
 -- case: the first rows inside
 -- outcome: refused D252 at 1:63
+-- instead: SELECT AVG(income) AS a FROM patients WHERE income > (SELECT AVG(income) FROM patients)
 SELECT AVG(income) FROM (SELECT income FROM patients ORDER BY income DESC LIMIT 1);
 
 -- case: some rows inside, in no order
@@ -35,6 +36,7 @@ SELECT COUNT(*) FROM patients POSITIONAL JOIN visits;
 
 -- case: the nearest row
 -- outcome: refused D252 at 1:43
+-- instead: SELECT COUNT(*) FROM (SELECT p.patient_id FROM patients p JOIN visits v USING (patient_id) WHERE v.seen_at <= p.registered QUALIFY ROW_NUMBER() OVER (PARTITION BY p.patient_id ORDER BY v.seen_at DESC) = 1)
 SELECT COUNT(*) FROM patients p ASOF JOIN visits v ON p.patient_id = v.patient_id AND p.registered >= v.seen_at;
 
 -- case: as many rows as the age
@@ -47,14 +49,17 @@ SELECT COUNT(*) FROM range((SELECT age FROM patients WHERE patient_id = 3)) AS r
 
 -- case: a table made from each row
 -- outcome: refused D252 at 1:50
+-- instead: SELECT COUNT(*) FROM (SELECT *, age + 1 AS next_age FROM patients)
 SELECT COUNT(*) FROM patients p, LATERAL (SELECT p.age + 1 AS next_age) AS n;
 
 -- case: columns turned into rows
 -- outcome: refused D252
+-- instead: SELECT name, v FROM (SELECT SUM(age) AS a, SUM(children) AS c FROM patients) UNPIVOT (v FOR name IN (a, c))
 SELECT SUM(value) FROM (UNPIVOT patients ON age, children INTO NAME name VALUE value);
 
 -- case: a pivot without a list
 -- outcome: refused D252 at 1:19
+-- instead: PIVOT patients ON city IN ('Oslo', 'Bergen') USING COUNT(*) GROUP BY ward
 PIVOT patients ON city USING COUNT(*) GROUP BY ward;
 
 -- case: a second column of values without a list

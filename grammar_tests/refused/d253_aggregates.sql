@@ -2,6 +2,7 @@
 
 -- case: the largest value
 -- outcome: refused D253 at 1:8
+-- instead: SELECT COUNT(*) FILTER (WHERE income > 400000) AS n FROM patients
 SELECT MAX(income) FROM patients;
 
 -- case: the smallest by group
@@ -10,6 +11,7 @@ SELECT ward, MIN(age) FROM patients GROUP BY ward;
 
 -- case: the median
 -- outcome: refused D253 at 1:8
+-- instead: SELECT age // 10 AS decade, COUNT(*) AS n FROM patients GROUP BY decade
 SELECT MEDIAN(income) FROM patients;
 
 -- case: a quantile
@@ -22,6 +24,7 @@ SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM patients;
 
 -- case: the variance
 -- outcome: refused D253 at 1:8
+-- instead: SELECT AVG(age * age) - AVG(age) * AVG(age) AS variance FROM patients
 SELECT VAR_SAMP(age) FROM patients;
 
 -- case: the standard deviation
@@ -34,6 +37,7 @@ SELECT corr(age, income) FROM patients;
 
 -- case: distinct values that are not units
 -- outcome: refused D253 at 1:8
+-- instead: SELECT COUNT(*) FROM (SELECT city FROM patients GROUP BY city)
 SELECT COUNT(DISTINCT income) FROM patients;
 
 -- case: a sum of distinct values
@@ -54,6 +58,7 @@ SELECT arg_max(city, income) FROM patients;
 
 -- case: all values as a list
 -- outcome: refused D253 at 1:8
+-- instead: SELECT city, COUNT(*) AS n FROM patients GROUP BY city ORDER BY n DESC
 SELECT list(age) FROM patients;
 
 -- case: all values as a text

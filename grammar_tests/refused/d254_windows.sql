@@ -10,6 +10,7 @@ SELECT c, COUNT(*) FROM (SELECT COUNT(age) OVER (PARTITION BY ward) AS c FROM pa
 
 -- case: a place in the order of all
 -- outcome: refused D254 at 1:42
+-- instead: SELECT ward, RANK() OVER (ORDER BY AVG(income) DESC) AS place FROM patients GROUP BY ward
 SELECT COUNT(*) FROM (SELECT patient_id, ROW_NUMBER() OVER (ORDER BY income) AS r FROM patients) WHERE r < 10;
 
 -- case: the value before
@@ -82,6 +83,7 @@ SELECT COUNT(*) FROM (SELECT patient_id, COUNT(DISTINCT kind) OVER (PARTITION BY
 
 -- case: in WHERE
 -- outcome: refused D254
+-- instead: SELECT COUNT(*) FROM (SELECT patient_id FROM visits QUALIFY ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY cost) = 1)
 SELECT COUNT(*) FROM visits WHERE ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY cost) = 1;
 
 -- case: one visit count for each ward

@@ -10,6 +10,7 @@ SELECT COUNT(*) FROM patients WHERE age IN (SELECT age FROM patients WHERE patie
 
 -- case: somebody with the same age
 -- outcome: refused D255 at 2:22
+-- instead: SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id AND v.minutes > p.age)
 SELECT COUNT(*) FROM patients p
 WHERE EXISTS (SELECT 1 FROM patients q WHERE q.age = p.age AND q.patient_id <> p.patient_id);
 
@@ -23,6 +24,7 @@ VALUES (1, (SELECT age FROM patients WHERE patient_id = 3));
 
 -- case: all of the others
 -- outcome: refused D255 at 1:37
+-- instead: SELECT COUNT(*) FROM patients WHERE income >= (SELECT AVG(income) FROM patients)
 SELECT COUNT(*) FROM patients WHERE income >= ALL (SELECT income FROM patients);
 
 -- case: any of the others
@@ -31,6 +33,7 @@ SELECT COUNT(*) FROM patients WHERE age = ANY (SELECT minutes FROM visits);
 
 -- case: one NULL would empty everybody's list
 -- outcome: refused D255 at 1:35
+-- instead: SELECT COUNT(*) FROM visits v WHERE NOT EXISTS (SELECT 1 FROM visits w WHERE w.patient_id = v.patient_id AND w.visit_id = v.visit_id AND w.kind = 'surgery')
 SELECT COUNT(*) FROM visits WHERE visit_id NOT IN (SELECT visit_id FROM visits WHERE kind = 'surgery');
 
 -- case: whether the others have any
@@ -55,6 +58,7 @@ SELECT COUNT(*) FROM patients p WHERE (SELECT v.kind FROM visits v WHERE v.patie
 
 -- case: a release that may have several rows
 -- outcome: refused D255
+-- instead: SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) AS c FROM visits GROUP BY kind ORDER BY c DESC LIMIT 1)
 SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits GROUP BY kind);
 
 -- case: two levels out

@@ -10,6 +10,7 @@ SELECT ward, AVG(score) FROM patients GROUP BY ward;
 
 -- case: a ratio whose divisor may be zero
 -- outcome: refused D301 at 1:12
+-- instead: SELECT SUM(LEAST(GREATEST(income / age, 0), 50000)) AS rate FROM patients
 SELECT SUM(income / age) AS rate FROM patients;
 
 -- case: one by something

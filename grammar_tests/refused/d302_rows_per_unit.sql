@@ -2,6 +2,7 @@
 
 -- case: a count of rows
 -- outcome: refused D302 at 1:8
+-- instead: SELECT OPTIONS(max_rows_contributed = 20) COUNT(*) FROM calls
 SELECT COUNT(*) FROM calls;
 
 -- case: a sum

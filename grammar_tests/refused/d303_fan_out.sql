@@ -2,6 +2,7 @@
 
 -- case: a long range crossed in
 -- outcome: refused D303 at 1:32
+-- instead: SELECT COUNT(*) FROM patients, range(100) AS r(i)
 SELECT COUNT(*) FROM patients, range(20000) AS r(i);
 
 -- case: a long range, joined for some

@@ -2,6 +2,7 @@
 
 -- case: a private key
 -- outcome: refused D304 at 1:46
+-- instead: SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex
 -- policy: pure.toml
 SELECT city, COUNT(*) FROM patients GROUP BY city;
 

@@ -11,6 +11,7 @@ JOIN visits n USING (patient_id) JOIN visits o USING (patient_id) JOIN visits p 
 
 -- case: sums of very different size under one clip
 -- outcome: refused D305 at 1:12
+-- instead: SELECT SUM(income / 1000) AS thousands, COUNT(*) AS n FROM patients
 SELECT SUM(income * 1e300), COUNT(*) FROM patients;
 
 -- case: a power that almost overflows

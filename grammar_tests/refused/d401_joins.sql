@@ -6,10 +6,12 @@ SELECT COUNT(*) FROM patients p JOIN visits v ON p.age = v.minutes;
 
 -- case: a self join on a group
 -- outcome: refused D401 at 1:38
+-- instead: SELECT a.ward, a.n * b.n AS pairs FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) a JOIN (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) b USING (ward)
 SELECT COUNT(*) FROM patients a JOIN patients b USING (ward);
 
 -- case: a cross join
 -- outcome: refused D401 at 1:42
+-- instead: SELECT COUNT(*) FROM patients p JOIN visits v ON v.patient_id = p.patient_id
 SELECT COUNT(*) FROM patients CROSS JOIN visits;
 
 -- case: a comma without a condition

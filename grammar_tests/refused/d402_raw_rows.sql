@@ -2,6 +2,7 @@
 
 -- case: all columns
 -- outcome: refused D402 at 1:8
+-- instead: SELECT ward, COUNT(*) AS n FROM patients GROUP BY 1
 SELECT * FROM patients;
 
 -- case: one column
@@ -34,6 +35,7 @@ SELECT age, COUNT(*) FROM patients;
 
 -- case: a column that is no key
 -- outcome: refused D402 at 1:14
+-- instead: SELECT ward, AVG(income) AS income, COUNT(*) AS n FROM patients GROUP BY ward
 SELECT ward, income, COUNT(*) FROM patients GROUP BY ward;
 
 -- case: a raw column in ORDER BY
@@ -58,6 +60,7 @@ SELECT age FROM (SELECT patient_id, age FROM patients UNION ALL SELECT patient_i
 
 -- case: a value of one row for a limit
 -- outcome: refused D402 at 1:39
+-- instead: SELECT city FROM places WHERE place_id < (SELECT AVG(age) FROM patients)
 SELECT city FROM places LIMIT (SELECT age FROM patients WHERE patient_id = 3);
 
 -- case: a value of one row for an offset
@@ -66,6 +69,7 @@ SELECT ward, COUNT(*) FROM patients GROUP BY ward ORDER BY ward OFFSET (SELECT c
 
 -- case: a value of one row in HAVING
 -- outcome: refused D402 at 1:77
+-- instead: SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward HAVING COUNT(*) > (SELECT AVG(age) FROM patients)
 SELECT ward, COUNT(*) FROM patients GROUP BY ward HAVING COUNT(*) > (SELECT age FROM patients WHERE patient_id = 3);
 
 -- case: a value of one row in ORDER BY

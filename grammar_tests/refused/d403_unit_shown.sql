@@ -2,6 +2,7 @@
 
 -- case: the unit as a key
 -- outcome: refused D403 at 1:8
+-- instead: SELECT n, COUNT(*) AS patients FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) GROUP BY n
 SELECT patient_id, COUNT(*) FROM visits GROUP BY patient_id;
 
 -- case: distinct units
@@ -10,6 +11,7 @@ SELECT DISTINCT patient_id FROM patients;
 
 -- case: the unit's remainder
 -- outcome: refused D403 at 1:8
+-- instead: SELECT AVG(n) AS n FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)
 SELECT patient_id % 2 AS parity, COUNT(*) FROM patients GROUP BY parity;
 
 -- case: the unit as a text

@@ -2,6 +2,7 @@
 
 -- case: a public table kept, all rows counted
 -- outcome: refused D404 at 1:53
+-- instead: SELECT l.place_id, COUNT(v.visit_id) AS n FROM places l LEFT JOIN visits v ON v.place_id = l.place_id GROUP BY l.place_id
 SELECT l.place_id, COUNT(*) FROM places l LEFT JOIN visits v ON v.place_id = l.place_id GROUP BY l.place_id;
 
 -- case: a public table kept from the right
@@ -10,6 +11,7 @@ SELECT l.city, COUNT(*) FROM visits v RIGHT JOIN places l ON v.place_id = l.plac
 
 -- case: both sides kept
 -- outcome: refused D404 at 1:41
+-- instead: SELECT l.city, v.n FROM (SELECT place_id, COUNT(*) AS n FROM visits GROUP BY place_id) v FULL JOIN places l USING (place_id)
 SELECT COUNT(*) FROM visits v FULL JOIN places l ON v.place_id = l.place_id;
 
 -- case: places nobody visits

@@ -2,6 +2,7 @@
 
 -- case: places somebody visits
 -- outcome: refused D405 at 1:50
+-- instead: SELECT l.city FROM places l SEMI JOIN (SELECT place_id FROM visits GROUP BY place_id) v USING (place_id)
 SELECT l.city FROM places l WHERE EXISTS (SELECT 1 FROM visits v WHERE v.place_id = l.place_id);
 
 -- case: places nobody visits
@@ -10,6 +11,7 @@ SELECT l.place_id FROM places l WHERE NOT EXISTS (SELECT 1 FROM visits v WHERE v
 
 -- case: places in a private list
 -- outcome: refused D405 at 1:51
+-- instead: SELECT city FROM places WHERE place_id IN (SELECT place_id FROM visits GROUP BY place_id)
 SELECT city FROM places WHERE place_id IN (SELECT place_id FROM visits);
 
 -- case: places in no private list

@@ -2,6 +2,7 @@
 
 -- case: private and public rows together
 -- outcome: refused D406 at 1:66
+-- instead: SELECT ward FROM patients GROUP BY ward UNION ALL SELECT ward FROM wards
 SELECT COUNT(*) FROM (SELECT ward FROM patients UNION ALL SELECT ward FROM wards);
 
 -- case: distinct rows of both
@@ -10,6 +11,7 @@ SELECT COUNT(*) FROM (SELECT age FROM patients UNION SELECT minutes FROM visits)
 
 -- case: the unit in different places
 -- outcome: refused D406 at 1:73
+-- instead: SELECT COUNT(*) FROM (SELECT patient_id, age FROM patients UNION SELECT patient_id, minutes FROM visits)
 SELECT COUNT(*) FROM (SELECT patient_id, age FROM patients UNION SELECT minutes, patient_id FROM visits);
 
 -- case: values of both

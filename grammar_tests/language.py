@@ -1,0 +1,196 @@
+"""The language page: dpsql/docs/language.md, written from the shelves, the lists and the fixtures.
+
+    python grammar_tests/language.py --write
+
+It stands here, beside the fixtures, because every example on the page is one: judged by the oracles if it is
+answered, and shown with the engine's own words if it is refused. A test compares the page with ``page()``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+import tempfile
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+from cases import HERE, Case, cases, script
+from language_chapters import CHAPTERS, REFUSED, Chapter
+
+import dpsql
+from dpsql import aggregates, functions
+from dpsql.errors import CODES
+from dpsql.functions.windows import windows
+from dpsql.parse.clause import KNOWN
+from dpsql.parse.vocabulary import FUNCTIONS
+
+PAGE = HERE.parent / "dpsql" / "docs" / "language.md"
+
+INTRODUCTION = """# The language
+
+<!-- Written by `python grammar_tests/language.py --write`; a test compares the two. -->
+
+Every example here is run by the tests of the language, over [these
+tables](../../grammar_tests/schema.sql) with [this policy](../../grammar_tests/world.toml): `patients`
+are the units, `visits`, `treatments` and others are theirs; `wards`, `places`, `tariffs` and others are
+public.
+
+One thing decides what may be written where. **Below the release**, rows belong to persons: what stands
+there is on closed lists, and each row keeps its person. **The release** is the aggregate that drops the
+person: it is clipped, noised and paid for. **After it**, numbers belong to nobody: there, and over
+public tables, DuckDB's SQL is free. What is not on a list is refused, before a row is read and at no
+price, with a code, the reason and a query that would be answered.
+"""
+
+AGGREGATES = {
+    "count": ("COUNT(*), COUNT(x)", "may come out negative: write `GREATEST(COUNT(*), 0)`"),
+    "count_units": ("COUNT(DISTINCT unit)", "how many persons"),
+    "sum": ("SUM(x)", "`x` needs a finite range: the policy's, its type's, a clamp's; of nothing it is 0"),
+    "avg": ("AVG(x)", "as SUM; a noisy sum over a noisy count, for one price"),
+    "min": ("MIN(x)", "the least"),
+    "max": ("MAX(x)", "the greatest"),
+    "bool_and": ("BOOL_AND(x)", "whether all are true"),
+    "bool_or": ("BOOL_OR(x)", "whether any is true"),
+    "median": ("MEDIAN(x)", "the middle one"),
+}
+"""How an aggregate is written, and what one should know of it."""
+
+WRITES = """CREATE TABLE t (i INTEGER, j INTEGER, l BIGINT, x DOUBLE, y DOUBLE, b BOOLEAN,
+    s VARCHAR, c VARCHAR, d DATE, ts TIMESTAMP, tz TIMESTAMPTZ, u UUID, e ENUM ('a', 'b'))"""
+"""Columns of the kinds that the shelf's examples call by these names."""
+
+
+def page() -> str:
+    return "\n".join([INTRODUCTION, *_body()]).rstrip() + "\n"
+
+
+def _body() -> Iterator[str]:
+    for chapter in CHAPTERS:
+        yield from _chapter(chapter)
+        match chapter.title:
+            case "Aggregates":
+                yield from _aggregates()
+            case "Per-unit work":
+                yield from _windows()
+            case "Functions":
+                yield from _functions()
+            case "After the release":
+                yield from _vocabulary()
+            case "Statements and options":
+                names = ", ".join(f"`{each}`" for each in KNOWN)
+                yield f"The options are {names}: see [options](options.md).\n"
+    yield from _refused()
+
+
+def _chapter(chapter: Chapter) -> Iterator[str]:
+    yield f"## {chapter.title}\n"
+    yield f"{textwrap.fill(chapter.text, 116)}\n"
+    for heading, examples in chapter.examples:
+        yield f"{heading}\n"
+        yield "```sql"
+        for file, name in examples:
+            yield case(file, name).sql.strip()
+        yield "```\n"
+
+
+def case(file: str, name: str) -> Case:
+    """The case of this name in this file: the page shows nothing else."""
+    return next(each for each in cases(HERE / file) if each.name == name)
+
+
+# ---- tables --------------------------------------------------------------------------------------------
+
+
+def _aggregates() -> Iterator[str]:
+    yield "| aggregate | as a release | inside one person's rows | |"
+    yield "|---|---|---|---|"
+    for name, rule in sorted(aggregates.shelf().items(), key=lambda each: (not each[1].needs, each[0])):
+        noised = "noised" if rule.needs else "no"
+        written, note = AGGREGATES.get(name, (f"{name.upper()}(x)", _first_line(type(rule).__doc__)))
+        yield f"| `{written}` | {noised} | exact | {note} |"
+    yield ""
+
+
+def _windows() -> Iterator[str]:
+    names = ", ".join(f"`{name}`" for name in sorted(windows()))
+    plain = ", ".join(f"`{name}`" for name in sorted(aggregates.shelf()) if name != "count_units")
+    yield f"Window functions over one person's rows: {names}; and the aggregates {plain}.\n"
+
+
+def _functions() -> Iterator[str]:
+    with duckdb.connect() as database:
+        database.execute(WRITES)
+        for module in pkgutil.iter_modules(functions.__path__, functions.__name__ + "."):
+            family = importlib.import_module(module.name)
+            gives: dict[str, list[str]] = {}
+            for each in getattr(family, "FUNCTIONS", ()):
+                [(_, type_, *_)] = database.execute(f"DESCRIBE SELECT {each.example} FROM t").fetchall()
+                gives.setdefault(type_, []).append(_code(each.example))
+            if gives:
+                yield f"**{_first_line(family.__doc__)}**\n"
+                yield "| | gives |"
+                yield "|---|---|"
+                yield from (f"| {', '.join(calls)} | {type_} |" for type_, calls in gives.items())
+                yield ""
+
+
+def _first_line(doc: str | None) -> str:
+    return (doc or "").split("\n")[0]
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", "\\|")
+
+
+def _vocabulary() -> Iterator[str]:
+    yield "<details><summary>All functions that may be called there</summary>\n"
+    yield " ".join(f"`{name}`" for name in sorted(FUNCTIONS)) + "\n"
+    yield "</details>\n"
+
+
+# ---- refusals ------------------------------------------------------------------------------------------
+
+
+def _refused() -> Iterator[str]:
+    yield "## What is refused, and what to write instead\n"
+    yield "In the engine's own words, by code.\n"
+    chosen = [case(file, name) for file, name in REFUSED]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "world.duckdb"
+        with duckdb.connect(str(path)) as database:
+            database.execute(script("empty"))
+        for code, meaning in CODES.items():
+            mine = [each for each in chosen if each.code == code]
+            if mine:
+                yield f"### {code}: {meaning}\n"
+            for each in mine:
+                yield f"```text\n{_said(path, each)}\n```\n"
+                if each.instead:
+                    yield f"Answered instead:\n\n```sql\n{each.instead};\n```\n"
+    shown = {each.code for each in chosen}
+    assert {code for code in CODES if code[1] in "234"} <= shown, "a refused case for each code"
+    yield "### Other codes\n"
+    yield "| code | |"
+    yield "|---|---|"
+    for code, meaning in CODES.items():
+        if code not in shown:
+            yield f"| {code} | {meaning} |"
+
+
+def _said(database: Path, refused: Case) -> str:
+    with dpsql.connect(database, refused.policy, database.with_name(f"{refused.policy.stem}.ledger")) as db:
+        try:
+            db.explain(refused.sql)
+        except dpsql.Error as error:
+            return str(error)
+    raise AssertionError(refused.id)
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        PAGE.write_text(page(), encoding="utf-8")
+    else:
+        print(page(), end="")

@@ -1,0 +1,325 @@
+"""What the language page says and shows, chapter by chapter: words, and names of fixtures.
+
+Chapter("Joins", "Two private tables meet on...", (("On the unit:", (("joins/...", "..."),)),))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+Example = tuple[str, str]
+"""A file of this folder, and the name of one of its cases."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chapter:
+    title: str
+    text: str
+    examples: tuple[tuple[str, tuple[Example, ...]], ...] = ()
+
+
+CHAPTERS = (
+    Chapter(
+        "Sources",
+        "FROM reads tables of the policy, its views, WITH, subqueries, constants and `range`. "
+        "Names are read as in DuckDB: case does not matter, a WITH hides a table. A column that "
+        "the policy does not list is not there.",
+        (
+            (
+                "Tables, aliases, schemas, names of columns:",
+                (
+                    ("select/shapes.sql", "how many patients are there"),
+                    ("from/relations.sql", "a table alias with AS and a list of column names"),
+                    ("from/relations.sql", "a table in another schema under an alias"),
+                    ("select/shapes.sql", "FROM comes first"),
+                ),
+            ),
+            (
+                "WITH and subqueries; a table may come in twice:",
+                (
+                    ("cte/with.sql", "a private filter"),
+                    ("cte/with.sql", "a per-unit table, then a release, then its summary"),
+                    ("from/relations.sql", "a subquery that filters and computes"),
+                    ("from/relations.sql", "the same table three times"),
+                ),
+            ),
+            (
+                "Views of the policy are read as if they were written in WITH:",
+                (
+                    ("views/policy_views.sql", "rows of a view"),
+                    ("views/policy_views.sql", "a view that has aggregated by unit"),
+                ),
+            ),
+            (
+                "Stars, with EXCLUDE, REPLACE and RENAME:",
+                (
+                    ("select/stars.sql", "a star without some columns"),
+                    ("select/stars.sql", "a column replaced by a clamp of itself"),
+                ),
+            ),
+            (
+                "Sets of private rows carry the unit on both sides:",
+                (
+                    ("sets/sets.sql", "UNION of units"),
+                    ("sets/sets.sql", "EXCEPT of units"),
+                    ("sets/sets.sql", "UNION ALL BY NAME"),
+                ),
+            ),
+            (
+                "PIVOT lists its values:",
+                (
+                    ("pivot/pivot.sql", "two aggregates for each value"),
+                    ("pivot/pivot.sql", "a pivot in FROM"),
+                ),
+            ),
+        ),
+    ),
+    Chapter(
+        "Joins",
+        "Two private tables meet on the unit, or along a foreign key that the policy declares. A "
+        "public table may be joined on anything: what it multiplies is bounded per unit. INNER, "
+        "LEFT, RIGHT, FULL, SEMI, ANTI, NATURAL, CROSS, USING, and a comma with WHERE.",
+        (
+            (
+                "On the unit:",
+                (
+                    ("joins/on_the_unit.sql", "USING the unit"),
+                    ("joins/on_the_unit.sql", "a private table kept by a left join"),
+                    ("joins/more_kinds.sql", "FULL on the unit"),
+                    ("joins/more_kinds.sql", "ANTI"),
+                ),
+            ),
+            ("Along foreign keys:", (("joins/foreign_keys.sql", "one step along the chain"),)),
+            (
+                "With public tables:",
+                (
+                    ("joins/public_tables.sql", "on a public key"),
+                    ("joins/public_tables.sql", "a range condition"),
+                    ("joins/public_tables.sql", "private rows kept by a left join"),
+                ),
+            ),
+            (
+                "Public rows are kept where they are the groups, and a row of NULLs changes no aggregate:",
+                (("joins/public_side_kept.sql", "visits of every place"),),
+            ),
+        ),
+    ),
+    Chapter(
+        "Rows",
+        "WHERE takes any expression of the functions below. What it says of a column is known of "
+        "it afterwards: `WHERE x BETWEEN 0 AND 10` gives SUM(x) a range.",
+        (
+            (
+                "Conditions:",
+                (
+                    ("where/conditions.sql", "OR and NOT"),
+                    ("where/conditions.sql", "LIKE with both wildcards"),
+                    ("where/conditions.sql", "dates compared with literals"),
+                ),
+            ),
+            (
+                "Conditions that bound:",
+                (
+                    ("aggregates/sums.sql", "a column without a range, bounded by WHERE"),
+                    ("scalars/narrowed.sql", "a branch within its own condition"),
+                    ("scalars/narrowed.sql", "a ratio away from zero"),
+                ),
+            ),
+        ),
+    ),
+    Chapter(
+        "Subqueries",
+        "A subquery among private rows is tied to the unit, or public, or a release of its own, "
+        "which is made first and paid for as a part of the query.",
+        (
+            (
+                "Tied to the unit:",
+                (
+                    ("subqueries/exists.sql", "those with a visit"),
+                    ("subqueries/exists.sql", "those without"),
+                    ("subqueries/membership.sql", "units with many rows"),
+                    ("subqueries/values.sql", "a count per unit, 0 where there is nothing"),
+                ),
+            ),
+            (
+                "Public:",
+                (
+                    ("subqueries/exists.sql", "public rows choose private ones"),
+                    ("where/conditions.sql", "a list from a public table"),
+                    ("subqueries/values.sql", "a public row tied to a private one"),
+                ),
+            ),
+            (
+                "Released first:",
+                (
+                    ("stages/stages.sql", "above the mean"),
+                    ("stages/stages.sql", "a mean of the group, decorrelated"),
+                    ("stages/stages.sql", "the busiest places, joined back"),
+                ),
+            ),
+        ),
+    ),
+    Chapter(
+        "Per-unit work",
+        "GROUP BY the unit, and windows that are partitioned by it, are exact: each person's rows "
+        "make that person's values, which are aggregated once more. Ties in an order are broken "
+        "by all columns.",
+        (
+            (
+                "Aggregates of each person:",
+                (
+                    ("per_unit/inner_aggregates.sql", "visits per patient"),
+                    ("per_unit/inner_aggregates.sql", "a histogram of how often patients came"),
+                    ("per_unit/inner_aggregates.sql", "HAVING inside, by unit"),
+                ),
+            ),
+            (
+                "Windows, QUALIFY, DISTINCT ON:",
+                (
+                    ("per_unit/windows.sql", "the latest visit by QUALIFY"),
+                    ("per_unit/windows.sql", "the change from the visit before"),
+                    ("per_unit/windows.sql", "a frame of rows"),
+                    ("per_unit/windows.sql", "DISTINCT ON the unit"),
+                ),
+            ),
+        ),
+    ),
+    Chapter(
+        "Groups",
+        "A group appears because its key is public (a declared value, a boolean, a short range, a "
+        "column of a public table, or an expression over those), or because enough persons are in "
+        "it (a noisy threshold, paid from delta). Public groups appear even where nobody is in "
+        "them.",
+        (
+            (
+                "Public keys:",
+                (
+                    ("group_by/public_keys.sql", "declared values"),
+                    ("group_by/public_keys.sql", "two keys"),
+                    ("keys/public_expressions.sql", "a month of a declared range"),
+                    ("keys/public_expressions.sql", "a float cut to steps"),
+                ),
+            ),
+            (
+                "Private keys:",
+                (
+                    ("keys/private_keys.sql", "a text without declared values"),
+                    ("keys/keys_only.sql", "distinct values of a private key"),
+                    ("keys/other_group.sql", "the rest of the cities"),
+                ),
+            ),
+            (
+                "Subtotals:",
+                (
+                    ("group_by/grouping_sets.sql", "subtotals and a total"),
+                    ("group_by/grouping_sets.sql", "chosen sets"),
+                    ("group_by/grouping_sets.sql", "which keys are left out"),
+                ),
+            ),
+            (
+                "Groups are chosen and ordered by released numbers, free of charge:",
+                (
+                    ("having/having.sql", "a condition on a count"),
+                    ("order_limit/order_limit.sql", "the three largest groups"),
+                ),
+            ),
+        ),
+    ),
+    Chapter(
+        "Aggregates",
+        "What one person adds is clipped as a whole, over all rows, groups and columns, before "
+        "noise is added.",
+        (
+            (
+                "Counts, sums, means, with FILTER:",
+                (
+                    ("aggregates/counts.sql", "distinct units by group"),
+                    ("aggregates/sums.sql", "a sum clamped by the analyst"),
+                    ("aggregates/filters.sql", "a sum and a mean with conditions"),
+                    ("select/shapes.sql", "arithmetic between aggregates"),
+                ),
+            ),
+        ),
+    ),
+    Chapter(
+        "Functions",
+        "These may be applied to private rows. Each gives a value for every argument: what would "
+        "fail in DuckDB (a division by zero, an overflow, a text that is no date) is NULL here. "
+        "DuckDB's other names for them are read as well. The examples are over columns `i`, `j` "
+        "INTEGER, `l` BIGINT, `x`, `y` DOUBLE, `b` BOOLEAN, `s`, `c` VARCHAR, `d` DATE, `ts` "
+        "TIMESTAMP, `tz` TIMESTAMPTZ, `u` UUID, `e` ENUM.",
+    ),
+    Chapter(
+        "After the release",
+        "Above an aggregate that dropped the unit, and over public tables, any SELECT of DuckDB: "
+        "joins, windows, QUALIFY, set operations, GROUP BY, lists, LATERAL, recursion, PIVOT and "
+        "UNPIVOT, with all functions whose result depends on their arguments alone. It is free.",
+        (
+            (
+                "Over released groups:",
+                (
+                    ("post/outer_queries.sql", "a release joined with a public table"),
+                    ("post/windows.sql", "the share of the whole"),
+                    ("post/windows.sql", "QUALIFY over groups"),
+                    ("post/outer_queries.sql", "a union of releases"),
+                    ("post/clauses.sql", "one row for each value, the first in order"),
+                ),
+            ),
+            (
+                "Over public tables, exact and free:",
+                (("public/exact.sql", "aggregates of every sort"), ("public/exact.sql", "a recursive query")),
+            ),
+        ),
+    ),
+    Chapter(
+        "Statements and options",
+        "SELECT, VALUES, PIVOT and FROM are answered; EXPLAIN tells what a query would release, "
+        "at what price, and reads nothing. One statement at a time; values come as question "
+        "marks.",
+        (
+            (
+                "A query may say its price, and where clipping starts:",
+                (
+                    ("options/clause.sql", "the price in the long form"),
+                    ("options/contributions.sql", "more rows than the policy guesses"),
+                    ("options/spellings.sql", "clamped between bounds"),
+                ),
+            ),
+        ),
+    ),
+)
+
+REFUSED: tuple[Example, ...] = (
+    ("refused/d104_statements.sql", "rows changed"),
+    ("refused/d105_syntax.sql", "a column by its number"),
+    ("refused/d201_tables.sql", "a table that the policy does not mention"),
+    ("refused/d202_columns.sql", "a column that the policy does not mention"),
+    ("refused/d203_ambiguous.sql", "the unit of two tables"),
+    ("refused/d204_functions.sql", "a name with a slip"),
+    ("refused/d205_types.sql", "a number plus a text"),
+    ("refused/d251_unvetted_functions.sql", "chance"),
+    ("refused/d252_clauses.sql", "the first rows inside"),
+    ("refused/d252_clauses.sql", "a pivot without a list"),
+    ("refused/d252_clauses.sql", "columns turned into rows"),
+    ("refused/d252_clauses.sql", "the nearest row"),
+    ("refused/d253_aggregates.sql", "the largest value"),
+    ("refused/d253_aggregates.sql", "distinct values that are not units"),
+    ("refused/d254_windows.sql", "a place in the order of all"),
+    ("refused/d255_subqueries.sql", "somebody with the same age"),
+    ("refused/d255_subqueries.sql", "one NULL would empty everybody's list"),
+    ("refused/d301_bounds.sql", "a ratio whose divisor may be zero"),
+    ("refused/d302_rows_per_unit.sql", "a count of rows"),
+    ("refused/d303_fan_out.sql", "a long range crossed in"),
+    ("refused/d304_no_delta.sql", "a private key"),
+    ("refused/d305_grid.sql", "sums of very different size under one clip"),
+    ("refused/d401_joins.sql", "a self join on a group"),
+    ("refused/d402_raw_rows.sql", "all columns"),
+    ("refused/d402_raw_rows.sql", "a column that is no key"),
+    ("refused/d402_raw_rows.sql", "a value of one row in HAVING"),
+    ("refused/d403_unit_shown.sql", "the unit as a key"),
+    ("refused/d403_unit_shown.sql", "the unit's remainder"),
+    ("refused/d404_kept_rows.sql", "a public table kept, all rows counted"),
+    ("refused/d405_public_rows_chosen.sql", "places somebody visits"),
+    ("refused/d406_set_operations.sql", "private and public rows together"),
+    ("refused/d406_set_operations.sql", "the unit in different places"),
+)
