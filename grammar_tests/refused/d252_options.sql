@@ -85,3 +85,8 @@ SELECT ANON_PERCENTILE_CONT(age, 0.5 CLAMPED BETWEEN 0 AND 100) FROM patients;
 -- case: an aggregate that nobody knows
 -- outcome: refused D204 at 1:8
 SELECT ANON_MEDIAN(age) FROM patients;
+
+-- case: a clip among tied rows
+-- outcome: refused D252 at 2:32
+SELECT COUNT(*) FROM visits v
+WHERE v.cost > (SELECT OPTIONS(max_rows_contributed = 1) AVG(cost) FROM visits w WHERE w.patient_id = v.patient_id);
