@@ -162,6 +162,7 @@ def keyed(
         exp.alias_(_windowed(_bare(each), keys), fresh(f"v{i}"), quoted=True) for i, each in enumerate(values)
     ]
     select = exp.Select(expressions=listed, from_=inner.args["from_"].copy())
+    select.meta.update(inner.meta)  # its OPTIONS
     if inner.args.get("joins"):
         select.set("joins", [each.copy() for each in inner.args["joins"]])
     for key in ("having", "qualify", "windows"):

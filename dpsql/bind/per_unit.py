@@ -47,14 +47,10 @@ def per_unit(
             refuse_distinct(ctx, call)
         return call
 
-    def refused(each: exp.Expr) -> exp.Expr:
-        scalars.bind(each)
-        return each
-
     def aliases(condition: exp.Expr) -> exp.Expr:
         return with_aliases(condition, node, source.scope, aggregates=True)
 
-    turner = Released(ctx.text, "", scalars, keys, register, refused, ctx.fresh)
+    turner = Released(ctx.text, "", scalars, keys, register, lambda subquery: subquery, ctx.fresh)
     turned = [turner.turn(unaliased(each)) for each in items]
     having = node.args.get("having")
     kept = turner.turn(aliases(having.this)) if having is not None else None
@@ -64,7 +60,13 @@ def per_unit(
     grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(turner.calls))
     names = [named.name for _, named in keys] + [call.name for call in turner.calls]
     computable(ctx, grouped)
-    inner = Scope(tuple(Visible("", each, Ref(each)) for each in names))
+    shown = (  # to a subquery, a key goes by the name that it has in FROM
+        Visible(v.qualifier, v.name, Ref(named.name), v.merged)
+        for _, named in keys
+        for v in source.scope.columns
+        if v.scalar == named.scalar
+    )
+    inner = Scope((*(Visible("", each, Ref(each)) for each in names), *shown))
     above = Lifts(ctx, source.env, grouped, inner, source.named)
     over = above.scalars()
     if kept is not None:

@@ -103,3 +103,8 @@ GROUP BY d;
 -- case: an other group of patients
 -- outcome: refused D252 at 1:36
 SELECT AVG(n) FROM (SELECT OPTIONS(other_group = 'other') patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
+
+-- case: a clip among tied rows
+-- outcome: refused D252 at 2:32
+SELECT COUNT(*) FROM visits v
+WHERE v.cost > (SELECT OPTIONS(max_rows_contributed = 1) AVG(cost) FROM visits w WHERE w.patient_id = v.patient_id);

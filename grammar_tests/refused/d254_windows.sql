@@ -90,3 +90,13 @@ SELECT COUNT(*) FROM visits WHERE ROW_NUMBER() OVER (PARTITION BY patient_id ORD
 -- outcome: refused D254 at 1:21
 SELECT DISTINCT ON (ward) ward, n
 FROM (SELECT patient_id, ward, COUNT(*) AS n FROM visits JOIN patients USING (patient_id) GROUP BY ALL) ORDER BY n;
+
+-- case: the unit of the kept side's other
+-- outcome: refused D254 at 1:30
+SELECT COUNT(*) FROM (SELECT row_number() OVER (PARTITION BY v.patient_id) AS rn
+    FROM patients p LEFT JOIN visits v USING (patient_id)) WHERE rn = 1;
+
+-- case: the unit of one side of a FULL join
+-- outcome: refused D254 at 1:30
+SELECT COUNT(*) FROM (SELECT row_number() OVER (PARTITION BY o.patient_id) AS rn
+    FROM visits v FULL JOIN sales.orders o ON v.patient_id = o.patient_id) WHERE rn = 1;

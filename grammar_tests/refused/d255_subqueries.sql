@@ -90,3 +90,40 @@ SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits GROUP BY 
 -- outcome: refused D255
 SELECT COUNT(*) FROM patients p
 WHERE age > (SELECT AVG(q.age) FROM patients q WHERE q.ward = p.ward GROUP BY ROLLUP (q.sex));
+
+-- case: a public value that may be several
+-- outcome: refused D255 at 1:47
+SELECT COUNT(*) FROM patients p WHERE (SELECT tag FROM place_tags t WHERE t.place_id = p.children) IS NOT NULL;
+
+-- case: a window's row that may be several
+-- outcome: refused D255 at 1:54
+SELECT COUNT(*) FROM visits v WHERE v.cost = (SELECT w.cost FROM visits w WHERE w.patient_id = v.patient_id
+    QUALIFY row_number() OVER (PARTITION BY w.visit_id) = 1);
+
+-- case: two columns behind IN and an aggregate
+-- outcome: refused D255 at 2:8
+SELECT COUNT(*) FROM patients p
+WHERE (p.age, 1) IN (SELECT MAX(minutes), COUNT(*) FROM visits v WHERE v.patient_id = p.patient_id);
+
+-- case: IN of what HAVING may drop
+-- outcome: refused D255 at 2:7
+SELECT COUNT(*) FROM patients p
+WHERE p.age NOT IN (SELECT MAX(minutes) FROM visits v WHERE v.patient_id = p.patient_id HAVING COUNT(*) > 1);
+
+-- case: DISTINCT ON among tied rows
+-- outcome: refused D255 at 2:7
+SELECT COUNT(*) FROM visits v
+WHERE v.cost IN (SELECT DISTINCT ON (w.kind) w.cost FROM visits w WHERE w.patient_id = v.patient_id ORDER BY w.cost);
+
+-- case: two queries further out
+-- outcome: refused D255 at 2:24
+SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id
+    AND EXISTS (SELECT 1 FROM treatments t WHERE t.visit_id = v.visit_id AND t.dose > p.age));
+
+-- case: a name hidden by the inner table
+-- outcome: refused D255 at 1:54
+SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM visits WHERE patient_id = patient_id);
+
+-- case: IN with three outcomes
+-- outcome: refused D255 at 1:40
+SELECT COUNT(*) FROM patients p WHERE (p.age IN (SELECT minutes FROM visits v WHERE v.patient_id = p.patient_id)) IS NULL;

@@ -74,3 +74,7 @@ JOIN (SELECT * RENAME (patient_id AS place_id, place_id AS patient_id) FROM visi
 -- case: two views joined on something else
 -- outcome: refused D401 at 1:35
 SELECT COUNT(*) FROM stays s JOIN adults a ON s.ward = a.ward;
+
+-- case: a join to one side of a FULL join
+-- outcome: refused D401 at 1:76
+SELECT COUNT(*) FROM treatments t FULL JOIN visits v USING (visit_id) JOIN patients p ON p.patient_id = v.patient_id;

@@ -41,3 +41,13 @@ SELECT p.kind, COUNT(v.kind) FROM places p LEFT JOIN visits v ON p.place_id = v.
 -- case: both sides kept, the public one first
 -- outcome: refused D404
 SELECT COUNT(*) FROM places l FULL JOIN visits v USING (place_id);
+
+-- case: a mark above kept public rows
+-- outcome: refused D404 at 2:24
+SELECT w.ward, SUM(CASE WHEN EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id) THEN 0 ELSE 1 END)
+FROM wards w LEFT JOIN patients p ON p.ward = w.ward GROUP BY w.ward;
+
+-- case: a window above kept public rows
+-- outcome: refused D404 at 2:24
+SELECT w.ward, SUM(rank() OVER (PARTITION BY p.patient_id ORDER BY w.beds))
+FROM wards w LEFT JOIN patients p ON p.ward = w.ward GROUP BY w.ward;

@@ -61,3 +61,16 @@ SELECT COUNT(*) FROM (SELECT place_id FROM visits EXCEPT SELECT place_id FROM pl
 -- case: UNION of a released list
 -- outcome: refused D406
 SELECT COUNT(*) FROM (SELECT kind FROM visits UNION SELECT kind FROM visits GROUP BY kind);
+
+-- case: DISTINCT groups without the unit
+-- outcome: refused D406 at 1:39
+SELECT COUNT(*) FROM (SELECT DISTINCT kind FROM visits GROUP BY patient_id, kind);
+
+-- case: the unit in crossed columns
+-- outcome: refused D406 at 1:89
+SELECT COUNT(*) FROM (SELECT patient_id AS a, minutes AS b FROM visits UNION ALL SELECT minutes, patient_id FROM visits);
+
+-- case: the unit in turns
+-- outcome: refused D406 at 2:71
+SELECT COUNT(*) FROM (SELECT patient_id AS a, patient_id AS b FROM visits
+    UNION ALL SELECT minutes, patient_id FROM visits UNION ALL SELECT patient_id, minutes FROM visits);
