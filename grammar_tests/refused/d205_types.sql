@@ -159,3 +159,8 @@ SELECT COUNT(to_base(age, 40)) FROM patients;
 -- case: days of an INTERVAL from a text
 -- outcome: refused D205 at 1:31
 SELECT COUNT(born + INTERVAL (city) DAY) FROM patients;
+
+-- case: lists handed down to private rows
+-- outcome: refused D205 at 2:48
+WITH k AS (SELECT ward, list(sex) AS l FROM (SELECT ward, sex, COUNT(*) FROM patients GROUP BY ALL) GROUP BY ward)
+SELECT COUNT(*), COUNT(l) FROM patients p JOIN k USING (ward);

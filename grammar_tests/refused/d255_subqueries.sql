@@ -115,11 +115,6 @@ WHERE p.age NOT IN (SELECT MAX(minutes) FROM visits v WHERE v.patient_id = p.pat
 SELECT COUNT(*) FROM visits v
 WHERE v.cost IN (SELECT DISTINCT ON (w.kind) w.cost FROM visits w WHERE w.patient_id = v.patient_id ORDER BY w.cost);
 
--- case: two queries further out
--- outcome: refused D255 at 2:24
-SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id
-    AND EXISTS (SELECT 1 FROM treatments t WHERE t.visit_id = v.visit_id AND t.dose > p.age));
-
 -- case: a name hidden by the inner table
 -- outcome: refused D255 at 1:54
 SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM visits WHERE patient_id = patient_id);
