@@ -123,11 +123,14 @@ def _pair(name: str) -> Function:
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         items = [converted(text, each, DOUBLE) for text, each in zip(texts, arguments, strict=True)]
+        nullable = [each.fact.nullable for each in arguments]
+        some = [f"{item} IS NOT NULL" for item, may in zip(items, nullable, strict=True) if may]
+        # DuckDB sees a NULL in lists that hold none, of rows that a join repeats: arrays are measured right,
+        # and hold none even where the CASE does not ask for them.
+        given = [f"coalesce({item}, 0)" if may else item for item, may in zip(items, nullable, strict=True)]
         half = len(items) // 2
-        call = f"{name}([{', '.join(items[:half])}], [{', '.join(items[half:])}])"
-        some = [
-            f"{item} IS NOT NULL" for item, each in zip(items, arguments, strict=True) if each.fact.nullable
-        ]
+        lists = (f"CAST([{', '.join(part)}] AS DOUBLE[{half}])" for part in (given[:half], given[half:]))
+        call = f"{name.replace('list_', 'array_')}({', '.join(lists)})"
         return f"(CASE WHEN {' AND '.join(some)} THEN {call} END)" if some else call
 
     return Function(name, result, render, f"{name}([x, y], [1, 2])", (2, MANY))

@@ -55,3 +55,8 @@ SELECT AVG(list_distance([COALESCE(cost, 0), minutes], [100, 60])) AS d, SUM(lis
 -- case: an angle between two directions
 -- outcome: accepted
 SELECT AVG(list_cosine_similarity([1 + COALESCE(cost, 0), minutes], [1, 1])) AS s, AVG(list_cosine_distance([1 + COALESCE(cost, 0), minutes], [1, 1])) AS d, AVG(list_negative_inner_product([minutes], [2])) AS p FROM visits;
+
+-- case: an inner product over rows that a join repeats
+-- outcome: accepted
+SELECT SUM(LEAST(GREATEST(list_negative_inner_product([ceil(100::DECIMAL(8, 2)), -t.dose], [1, 2]), -1000), 0.5)) AS s
+FROM treatments t JOIN reactions r USING (treatment_id);
