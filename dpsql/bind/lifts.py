@@ -10,7 +10,7 @@ Each is added to the relation when it is met; names are unique, so nothing that 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import NoReturn
 
@@ -18,24 +18,24 @@ from sqlglot import exp
 
 from dpsql.bind import decorrelate
 from dpsql.bind.aggregates import has_aggregate
-from dpsql.bind.conditions import has_query
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.froms import Froms, Joined
-from dpsql.bind.joins import all_of, filtered, join, on_the_unit
+from dpsql.bind.grown import Grown
+from dpsql.bind.joins import all_of, filtered, on_the_unit
+from dpsql.bind.memberships import Membership, membership, not_false, positive
 from dpsql.bind.names import Scope, Visible
-from dpsql.bind.opened import aliased
 from dpsql.bind.scalars import Scalars
-from dpsql.bind.sources import Open, Private
-from dpsql.bind.subqueries import awaited_rows, constants_of, evaluated, given_rows
-from dpsql.bind.windows import windowed
+from dpsql.bind.sources import Private
+from dpsql.bind.subqueries import awaited_rows, constants_of, given_rows
+from dpsql.bind.untied import each_once, on_its_own, public_exists, public_rows, public_source, rows_of_open
 from dpsql.errors import Error, refuse
-from dpsql.facts.origin import Origin, origins_of
+from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, Public, meets_one, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import Unfit
 from dpsql.functions.meaning import call
-from dpsql.ir.column import BIGINT, BOOLEAN, Fact
-from dpsql.ir.relation import JoinKind, Relation, Window
+from dpsql.ir.column import BIGINT, Fact
+from dpsql.ir.relation import JoinKind, Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.source import Span
 
@@ -43,62 +43,12 @@ _TIED = "the subquery is tied to the rows around it in a way that is not answere
 
 
 @dataclass(slots=True)
-class Lifts:
-    """The rows of a SELECT, growing by what its expressions need; ``around`` is what a subquery may read."""
-
-    ctx: Context
-    env: Mapping[str, Cte]
-    relation: Relation
-    scope: Scope
-    named: Mapping[str, exp.Window] = field(default_factory=dict)
-    around: Mapping[str, Fact] = field(default_factory=dict)
-    facts: dict[str, Fact] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.facts = {**self.around, **facts_of(self.relation)}
+class Lifts(Grown):
+    """The rows of a SELECT, growing by what its expressions need."""
 
     def scalars(self) -> Scalars:
         """Binds expressions over these rows."""
         return Scalars(self.ctx.text, self.scope, self.facts, constants_of(self.ctx, self.env), self)
-
-    def _grow(self, relation: Relation) -> None:
-        self.relation = relation
-        self.facts.update(facts_of(relation))
-
-    def _join(self, kind: JoinKind, right: Relation, parts: list[Scalar], span: Span | None) -> None:
-        names = facts_of(self.relation).keys() | facts_of(right).keys()
-        if any(not refs(part) <= names for part in parts):
-            self._refuse(span, "it reads columns of a query further out")
-        private = isinstance(ownership_of(right), Owned)
-        if private and not on_the_unit(self.relation, right, parts):
-            self._refuse(span)
-        self._grow(join(kind, self.relation, right, all_of(parts), span, self.ctx.known.unit))
-
-    def _refuse(
-        self, span: Span | None, label: str = "one row's outcome would depend on other units"
-    ) -> NoReturn:
-        unit = self.ctx.known.unit
-        raise refuse(
-            "D255",
-            "this subquery is not answered among private rows",
-            span,
-            label=label,
-            help=f"tie it to the {unit}: WHERE inner.{self.ctx.known.unit_column} = outer."
-            f"{self.ctx.known.unit_column}; or compare with a released number: x > (SELECT AVG(x) FROM ...)",
-        )
-
-    def keep(self, condition: Scalar) -> None:
-        """Only the rows for which a condition is true."""
-        self._grow(filtered(self.relation, [condition]))
-
-    # ---- windows -----------------------------------------------------------------------------------
-
-    def window(self, node: exp.Window, scalars: Scalars) -> Scalar:
-        """The column that a window computes."""
-        found = windowed(self.ctx, node, scalars, self.named, self.relation)
-        named = replace(found, name=self.ctx.fresh(found.function))
-        self._grow(Window(self.relation, named))
-        return Ref(named.name, named.span)
 
     # ---- conditions --------------------------------------------------------------------------------
 
@@ -106,16 +56,16 @@ class Lifts:
         """The parts of WHERE in which subqueries stand: whole [NOT] EXISTS and [NOT] IN choose rows."""
         conditions: list[Scalar] = []
         for each in parts:
-            node, negated = _positive(each)
+            node, negated = positive(each)
             if isinstance(node, exp.Exists) and not self._is_there(node):
                 self._exists(node, negated)
-            elif (test := _membership(node, negated)) is not None:
+            elif (test := membership(node, negated)) is not None:
                 conditions += self._chosen(test)
             else:
                 conditions.append(self.scalars().condition(each))
                 if not refs(conditions[-1]) <= facts_of(self.relation).keys():
-                    self._refuse(self.ctx.span(each), "it reads columns of a query further out")
-        self._grow(filtered(self.relation, conditions))
+                    self.refuse(self.ctx.span(each), "it reads columns of a query further out")
+        self.grow(filtered(self.relation, conditions))
 
     def _is_there(self, node: exp.Exists) -> bool:
         """Whether its subquery gives one row, or none, for everybody: then it is a value like any other."""
@@ -128,25 +78,25 @@ class Lifts:
         inner = decorrelate.without_limit(self._inner(node.this, span))
         if decorrelate.is_grouped(inner):
             rows, parts = self._grouped(inner, [], span)
-            self._join(kind, rows.relation, parts, span)
+            self.join(kind, rows.relation, parts, span)
             return
         joined, _ = self._probe(inner)
         parts = [part for _, part in joined.outer]
         if not parts and isinstance(ownership_of(joined.relation), Owned):
-            self._refuse(span, "whether it has rows depends on all units")
-        self._join(kind, joined.relation, parts, span)
+            self.refuse(span, "whether it has rows depends on all units")
+        self.join(kind, joined.relation, parts, span)
 
-    def _chosen(self, test: _In) -> list[Scalar]:
+    def _chosen(self, test: Membership) -> list[Scalar]:
         """x [NOT] IN (subquery) as a whole condition: the rows that it keeps, or a condition more."""
         span = self.ctx.span(test.node)
         kind = JoinKind.ANTI if test.negated else JoinKind.SEMI
         scalars = self.scalars()
-        rows = self._uncorrelated(test.query)
+        rows = on_its_own(self.ctx, self.env, test.query)
         if isinstance(rows, list):
             if len(test.subjects) == 1 and len(rows) <= decorrelate.MOST_CONSTANTS:
                 found = scalars.listed(test.node, test.subjects[0], rows)
                 return [Call("not", (found,)) if test.negated else found]
-            rows = self._given(test.query)
+            rows = public_rows(self.ctx, self.env, test.query)
         subjects = [scalars.bind(each) for each in test.subjects]
         if rows is not None:
             values = [v.scalar for v in rows.scope.starred]
@@ -155,8 +105,8 @@ class Lifts:
             if test.negated and not public and self._nullable(subjects, values, rows.relation):
                 self._refuse_null(span)
             if test.negated and public:
-                equal = [_not_false(each) for each in equal]
-            self._join(kind, rows.relation, equal, span)
+                equal = [not_false(each) for each in equal]
+            self.join(kind, rows.relation, equal, span)
             return []
         inner = self._inner(test.query, span)
         if decorrelate.gives_one_row(inner):
@@ -175,14 +125,14 @@ class Lifts:
             self._refuse_null(span)
         equal = self._equalities(subjects, values, relation, span)
         if test.negated:
-            equal = [_not_false(each) for each in equal]
-        self._join(kind, relation, parts + equal, span)
+            equal = [not_false(each) for each in equal]
+        self.join(kind, relation, parts + equal, span)
         return []
 
-    def _equals(self, test: _In, inner: exp.Select, span: Span | None) -> exp.Expr:
+    def _equals(self, test: Membership, inner: exp.Select, span: Span | None) -> exp.Expr:
         """x [NOT] IN (SELECT SUM(y) ...): there is one value to be compared with."""
         if len(test.subjects) != 1 or inner.args.get("having"):
-            self._refuse(span, "HAVING without GROUP BY is not answered here")
+            self.refuse(span, "HAVING without GROUP BY is not answered here")
         kind = exp.NEQ if test.negated else exp.EQ
         return kind(this=test.subjects[0].copy(), expression=exp.Subquery(this=inner.copy()))
 
@@ -228,32 +178,21 @@ class Lifts:
         span = self.ctx.span(node)
         if self._is_there(node):
             return replace(scalars.condition(decorrelate.is_there(node.this)), span=span)
-        if (constant := self._public_exists(node)) is not None:
+        if (constant := public_exists(self.ctx, self.env, node)) is not None:
             return constant
         inner = decorrelate.without_limit(self._inner(node.this, span))
         rows, parts = self._grouped(inner, [], span, distinct=True)
         mark = refs(parts[0]) & facts_of(rows.relation).keys()
-        self._join(JoinKind.LEFT, rows.relation, parts, span)
+        self.join(JoinKind.LEFT, rows.relation, parts, span)
         return Call("is_not_null", (Ref(min(mark)),), span=span)
-
-    def _public_exists(self, node: exp.Exists) -> Literal | None:
-        """EXISTS over public rows that nothing ties to the rows around it."""
-        try:
-            bound = self.ctx.query(node.this, self.env)
-            if isinstance(bound, Open) and not bound.released:
-                return Literal(bool(evaluated(self.ctx, bound, self.ctx.span(node))[1]), BOOLEAN)
-        except Error as error:
-            if error.code != "D202":
-                raise
-        return None
 
     def member(self, node: exp.In, scalars: Scalars) -> Scalar:
         """IN inside an expression, where it has two values: neither side is ever NULL."""
         span = self.ctx.span(node)
-        test = _membership(node, negated=False)
+        test = membership(node, negated=False)
         if test is None:
-            self._refuse(span)
-        rows = self._uncorrelated(test.query)
+            self.refuse(span)
+        rows = on_its_own(self.ctx, self.env, test.query)
         if isinstance(rows, list):
             return scalars.listed(node, test.subjects[0], rows)
         subjects = [scalars.bind(each) for each in test.subjects]
@@ -264,13 +203,13 @@ class Lifts:
             rows, parts = self._grouped(inner, list(inner.expressions), span, distinct=True)
             values = [v.scalar for v in rows.scope.starred][-len(inner.expressions) :]
         else:
-            rows = self._distinct(test.query)
+            rows = each_once(self.ctx, self.env, test.query)
             values, parts = [v.scalar for v in rows.scope.starred], []
         if self._nullable(subjects, values, rows.relation):
             self._refuse_null(span)
         equal = self._equalities(subjects, values, rows.relation, span)
         self._at_most_one(rows.relation, parts + equal, span)
-        self._join(JoinKind.LEFT, rows.relation, parts + equal, span)
+        self.join(JoinKind.LEFT, rows.relation, parts + equal, span)
         mark = refs(equal[0]) & facts_of(rows.relation).keys()
         return Call("is_not_null", (Ref(min(mark)),), span=span)
 
@@ -278,15 +217,15 @@ class Lifts:
         """A scalar subquery: a public constant, a release of an earlier stage, or a row per unit."""
         span = self.ctx.span(node)
         query = node.this if isinstance(node, exp.Subquery) else node
-        rows = self._uncorrelated(query, one_row=True)
+        rows = on_its_own(self.ctx, self.env, query, one_row=True)
         if isinstance(rows, list):
             return scalars.single(node, rows)
         if isinstance(rows, Private):
             if isinstance(ownership_of(rows.relation), Owned):
-                self._refuse(span)
+                self.refuse(span)
             if len(rows.scope.starred) != 1:
                 raise refuse("D205", "a scalar subquery has one column", span, help="select one expression")
-            self._join(JoinKind.LEFT, rows.relation, [], span)
+            self.join(JoinKind.LEFT, rows.relation, [], span)
             [only] = rows.scope.starred
             return replace(only.scalar, span=span)
         inner = decorrelate.with_having(self._inner(query, span))
@@ -296,7 +235,7 @@ class Lifts:
         calls = decorrelate.aggregates_in(item) if has_aggregate(item) else [item]
         rows, parts = self._grouped(inner, list(calls), span, valued=True)
         self._at_most_one(rows.relation, parts, span)
-        self._join(JoinKind.LEFT, rows.relation, parts, span)
+        self.join(JoinKind.LEFT, rows.relation, parts, span)
         columns = rows.scope.starred[-len(calls) :]
         if not has_aggregate(item):
             return replace(columns[0].scalar, span=span)
@@ -332,43 +271,10 @@ class Lifts:
     def _inner(self, node: exp.Expr, span: Span | None) -> exp.Select:
         inner = node.this if isinstance(node, exp.Subquery) else node
         if not isinstance(inner, exp.Select) or inner.args.get("with_"):
-            self._refuse(span, "only a plain SELECT may be tied to the rows around it")
+            self.refuse(span, "only a plain SELECT may be tied to the rows around it")
         if inner.args.get("distinct") and inner.args["distinct"].args.get("on"):
-            self._refuse(span, "DISTINCT ON is not answered here")
+            self.refuse(span, "DISTINCT ON is not answered here")
         return inner
-
-    def _uncorrelated(self, node: exp.Expr, one_row: bool = False) -> list[Literal] | Private | None:
-        """The subquery on its own: public constants, rows; or None where it names columns around it."""
-        ctx = self.ctx
-        inner = node.this if isinstance(node, exp.Subquery) else node
-        try:
-            bound = ctx.query(inner, self.env)
-            if isinstance(bound, Private):
-                return bound
-            if not bound.released and len(bound.columns) == 1:
-                return list(constants_of(ctx, self.env)(node))
-            if not bound.released:
-                return given_rows(ctx, bound, ctx.span(node))
-            return awaited_rows(ctx, bound, ctx.span(node), one_row=one_row)
-        except Error as error:
-            if error.code != "D202":
-                raise
-            return None
-
-    def _given(self, node: exp.Expr) -> Private:
-        bound = self.ctx.query(node.this if isinstance(node, exp.Subquery) else node, self.env)
-        assert isinstance(bound, Open)
-        return given_rows(self.ctx, bound, self.ctx.span(node))
-
-    def _distinct(self, node: exp.Expr) -> Private:
-        """The rows of an uncorrelated subquery, each once."""
-        inner = node.this if isinstance(node, exp.Subquery) else node
-        whole = exp.select("*").from_(aliased(inner, self.ctx.fresh("sub"))).distinct()
-        bound = self.ctx.query(whole, self.env)
-        if isinstance(bound, Private):
-            return bound
-        rows = awaited_rows if bound.released else given_rows
-        return rows(self.ctx, bound, self.ctx.span(node), len(bound.columns))
 
     def _probe(self, inner: exp.Select) -> tuple[Joined, Scalars]:
         return probe(self.ctx, self.env, self.scope, self.facts, inner)
@@ -384,17 +290,17 @@ class Lifts:
         """The subquery with one row (or group) for each value of what ties it, and the ties as conditions."""
         ctx = self.ctx
         if not decorrelate.limits_plainly(inner):
-            self._refuse(span, "its LIMIT or OFFSET is not answered here")
+            self.refuse(span, "its LIMIT or OFFSET is not answered here")
         joined, within = self._probe(inner)
         private = isinstance(ownership_of(joined.relation), Owned)
         ties = []
         for node, part in joined.outer:
             tie = decorrelate.tie_of(node, part, within, facts_of(joined.relation).keys())
             if tie is None:
-                self._refuse(ctx.span(node), "only equalities tie this subquery to the rows around it")
+                self.refuse(ctx.span(node), "only equalities tie this subquery to the rows around it")
             ties.append(tie)
         if not ties and private and not valued:
-            self._refuse(span, "whether it has rows depends on all units")
+            self.refuse(span, "whether it has rows depends on all units")
         own = private and on_the_unit(self.relation, joined.relation, [part for _, part in joined.outer])
         inside = [each for each, _ in ties]
         if private and not own:
@@ -406,7 +312,7 @@ class Lifts:
             bound = ctx.query(select, self.env)
         except Error as error:
             if error.code == "D202":
-                self._refuse(span, _TIED)
+                self.refuse(span, _TIED)
             raise
         keys = len(ties)
         if isinstance(bound, Private):
@@ -449,24 +355,10 @@ def probe(
         froms.refuse_kept(joined.kept)
     within = Lifts(ctx, env, joined.relation, joined.scope, around=facts)
     if joined.queries and isinstance(ownership_of(joined.relation), Public):
-        within._refuse(ctx.span(joined.queries[0]))
+        within.refuse(ctx.span(joined.queries[0]))
     within.where(joined.queries)
     joined = replace(joined, relation=within.relation)
     return joined, Scalars(ctx.text, joined.scope, {**facts, **within.facts}, constants_of(ctx, env))
-
-
-MOST_LISTED = 1_000
-"""Groups of a subquery that are listed at most, whether they hold rows or not."""
-
-
-def public_source(ctx: Context, env: Mapping[str, Cte], origin: Origin | None) -> exp.Column | None:
-    """The column of a public table that a subquery is tied to, where its list of values is short."""
-    if origin is None or origin[0].casefold() in env:
-        return None
-    table = ctx.known.table(origin[0])
-    if table is None or not table.public or (table.size or 0) > MOST_LISTED:
-        return None
-    return exp.column(origin[1], origin[0])
 
 
 def name_of(node: exp.Expr, within: Scalars) -> str:
@@ -475,53 +367,5 @@ def name_of(node: exp.Expr, within: Scalars) -> str:
     return scalar.name if isinstance(scalar, Ref) else ""
 
 
-def rows_of_open(ctx: Context, bound: Open, span: Span | None) -> Private:
-    """A public part, or what an earlier stage releases, as rows among private ones."""
-    return awaited_rows(ctx, bound, span) if bound.released else given_rows(ctx, bound, span)
-
-
-@dataclass(frozen=True, slots=True)
-class _In:
-    """x [NOT] IN (query), (x, y) IN (query), x = ANY (query), x <> ALL (query)."""
-
-    node: exp.Expr
-    subjects: list[exp.Expr]
-    query: exp.Expr
-    negated: bool
-
-
-def _membership(node: exp.Expr, negated: bool) -> _In | None:
-    match node:
-        case exp.In() if node.args.get("query") is not None:
-            query = node.args["query"]
-        case exp.EQ(expression=exp.Any(this=exp.Query() as query)):
-            pass
-        case exp.NEQ(expression=exp.All(this=exp.Query() as query)):
-            negated = not negated
-        case _:
-            return None
-    subject = node.this
-    while isinstance(subject, exp.Paren):
-        subject = subject.this
-    subjects = subject.expressions if isinstance(subject, exp.Tuple) else [subject]
-    if any(has_query(each) for each in subjects):
-        return None
-    return _In(node, subjects, query, negated)
-
-
-def _positive(node: exp.Expr) -> tuple[exp.Expr, bool]:
-    """Without the NOTs and parentheses around it, and whether their number is odd."""
-    negated = False
-    while isinstance(node, exp.Paren | exp.Not):
-        negated ^= isinstance(node, exp.Not)
-        node = node.this
-    return node, negated
-
-
 def _bare(node: exp.Expr) -> exp.Expr:
     return node.this if isinstance(node, exp.Alias) else node
-
-
-def _not_false(part: Scalar) -> Scalar:
-    """True or NULL: what makes NOT IN fail to be true."""
-    return Call("is_distinct_from", (part, Literal(False, BOOLEAN)))

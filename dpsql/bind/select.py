@@ -12,7 +12,7 @@ from dpsql.bind.conditions import with_aliases
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.froms import Froms, Kept
 from dpsql.bind.groups import Groups, groups_of, named_key
-from dpsql.bind.lifts import Lifts, rows_of_open
+from dpsql.bind.lifts import Lifts
 from dpsql.bind.names import Scope
 from dpsql.bind.opened import (
     open_select,
@@ -27,6 +27,7 @@ from dpsql.bind.sources import Open, Private
 from dpsql.bind.stars import Shown, starless
 from dpsql.bind.subqueries import bound_subqueries, constants_of
 from dpsql.bind.tied import tied_release
+from dpsql.bind.untied import rows_of_open
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of

@@ -18,11 +18,12 @@ from dpsql.bind import decorrelate
 from dpsql.bind.aggregates import has_aggregate
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.froms import Item
-from dpsql.bind.lifts import name_of, probe, public_source
+from dpsql.bind.lifts import name_of, probe
 from dpsql.bind.names import Scope, Visible
 from dpsql.bind.opened import aliased, column, exactly
 from dpsql.bind.sources import Open, Private
 from dpsql.bind.subqueries import printed
+from dpsql.bind.untied import public_source
 from dpsql.facts.origin import Origin
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import facts_of
