@@ -162,11 +162,11 @@ class Scalars:
     def _written(self, node: exp.Expr) -> str:
         """A call by the name in the text; brackets and signs by what they are."""
         span = self.span(node)
-        word = "" if span is None else self.text[span.start : span.end].split("(")[0].strip()
-        if word.isidentifier():
-            return word
+        word, called, _ = ("", "", "") if span is None else self.text[span.start : span.end].partition("(")
+        if called and word.strip().isidentifier():
+            return word.strip()
         if isinstance(node, exp.Array | exp.Struct | exp.Bracket):
-            return f"{type(node).__name__.lower()} in brackets"
+            return "a list, a struct or a part of one"
         return node.sql_name() if isinstance(node, exp.Func) else type(node).__name__.upper()
 
     def _call(self, node: exp.Expr) -> Scalar:

@@ -109,15 +109,24 @@ def _partition(ctx: Context, node: exp.Window, scalars: Scalars, relation: Relat
     if any(key <= names for key in owned.keys):
         return (*found, Ref(owned.unit))
     unit = ctx.known.unit
+    label = f"its partition does not hold the {unit}"
+    if any(each.name.casefold() == ctx.known.unit_column.casefold() for each in _columns(node)):
+        label = (
+            f"this is not the {unit} of every row: another column of that name, or NULL after an outer join"
+        )
     raise refuse(
         "D254",
         "a window over private rows looks at several units",
         ctx.span(node),
-        label=f"its partition does not hold the {unit}",
+        label=label,
         help=f"PARTITION BY {ctx.known.unit_column}, which looks at one {unit}'s rows; or look at "
         "released groups: "
         "SELECT x, RANK() OVER (ORDER BY COUNT(*) DESC) FROM ... GROUP BY x",
     )
+
+
+def _columns(node: exp.Window) -> list[exp.Column]:
+    return [each for each in node.args.get("partition_by") or () if isinstance(each, exp.Column)]
 
 
 def _ordering(ctx: Context, node: exp.Expr, scalars: Scalars) -> Ordering:

@@ -155,8 +155,9 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             )
         if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
             span = span_of(node, text)
-            word = "" if span is None else text[span.start : span.end].split("(")[0].strip()
-            raise unknown_function(word if word.isidentifier() else type(node).sql_name().lower(), span)
+            word, called, _ = ("", "", "") if span is None else text[span.start : span.end].partition("(")
+            name = word.strip() if called else type(node).sql_name().lower()
+            raise unknown_function(name, span)
         if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX) or _misplaced(node):
             name = type(node).__name__
             raise refuse(

@@ -355,3 +355,28 @@ SELECT date_trunc('month', visited_on) AS m, COUNT(*) AS n FROM visits GROUP BY 
 -- attack: dates
 -- outcome: accepted
 SELECT SUM(epoch(seen_at)) AS s FROM visits;
+
+-- case: the square of a count
+-- attack: many rows of one unit
+-- outcome: accepted
+SELECT SUM(n * n) AS s FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
+
+-- case: a large number for a row that an outer join made
+-- attack: branches with other bounds
+-- outcome: accepted
+SELECT SUM(CASE WHEN v.cost IS NULL THEN 1000000 ELSE 0 END) AS s FROM patients p LEFT JOIN visits v ON v.patient_id = p.patient_id AND v.kind = 'x';
+
+-- case: the days between the first and the last
+-- attack: dates
+-- outcome: accepted
+SELECT SUM(d) AS d FROM (SELECT patient_id, date_diff('day', MIN(visited_on), MAX(visited_on)) AS d FROM visits GROUP BY patient_id) WHERE d BETWEEN 0 AND 3000;
+
+-- case: a running total over ties
+-- attack: the order of a sum
+-- outcome: accepted
+SELECT SUM(l) AS s FROM (SELECT SUM(cost) OVER (PARTITION BY patient_id ORDER BY cost) AS l FROM visits) WHERE l BETWEEN 0 AND 1000;
+
+-- case: the second of tied rows
+-- attack: the order of a sum
+-- outcome: accepted
+SELECT SUM(l) AS s FROM (SELECT NTH_VALUE(minutes, 2) OVER (PARTITION BY patient_id ORDER BY cost) AS l FROM visits);

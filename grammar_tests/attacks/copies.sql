@@ -244,3 +244,38 @@ SELECT SUM(n) AS n FROM (SELECT patient_id, kind, COUNT(*) AS n FROM visits GROU
 -- attack: public tables multiply rows
 -- outcome: refused D252 at 1:94
 SELECT SUM(n) AS n FROM (SELECT patient_id, kind, urgent, COUNT(*) AS n FROM visits GROUP BY patient_id, CUBE (kind, urgent));
+
+-- case: doubles kept in one unit
+-- attack: set operations
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM (SELECT patient_id, kind FROM visits INTERSECT ALL SELECT patient_id, kind FROM visits WHERE urgent);
+
+-- case: doubles taken away in one unit
+-- attack: set operations
+-- outcome: accepted
+SELECT SUM(x) AS x FROM (SELECT patient_id, 1 AS x FROM visits EXCEPT ALL SELECT patient_id, 1 FROM visits WHERE urgent);
+
+-- case: a chain of keys, and everybody kept
+-- attack: joins that fan out
+-- outcome: accepted
+SELECT SUM(v.cost) AS s FROM visits v JOIN treatments t ON t.visit_id = v.visit_id JOIN reactions r ON r.treatment_id = t.treatment_id FULL JOIN patients p ON p.patient_id = v.patient_id;
+
+-- case: pairs of the rows of one unit
+-- attack: joins that fan out
+-- outcome: accepted
+SELECT SUM(a.cost) AS s FROM visits a JOIN visits b USING (patient_id) WHERE a.visit_id <> b.visit_id;
+
+-- case: the unit through a third table
+-- attack: joins that fan out
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients a JOIN patients b ON a.patient_id = b.patient_id JOIN visits v ON v.patient_id = b.patient_id AND v.minutes = a.age;
+
+-- case: a number of each unit beside each of its rows
+-- attack: joins that fan out
+-- outcome: accepted
+SELECT SUM(a.n) AS s FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) a JOIN visits v USING (patient_id);
+
+-- case: copies counted in a window
+-- attack: public tables multiply rows
+-- outcome: accepted
+SELECT SUM(n) AS s FROM (SELECT patient_id, SUM(1) OVER (PARTITION BY patient_id) AS n FROM visits, range(50));

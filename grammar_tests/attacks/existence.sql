@@ -148,3 +148,18 @@ SELECT ward, city, COUNT(*) AS n, GROUPING(city) AS g FROM patients GROUP BY GRO
 -- attack: NULL keys
 -- outcome: accepted
 SELECT city, COUNT(*) AS n FROM patients GROUP BY CUBE (city) HAVING city IS NULL;
+
+-- case: a rank with NULL at its end
+-- attack: NULL keys
+-- outcome: accepted
+SELECT SUM(n) AS n FROM (SELECT patient_id, place_id, DENSE_RANK() OVER (PARTITION BY patient_id ORDER BY place_id DESC NULLS LAST) AS n FROM visits) GROUP BY place_id HAVING place_id IS NULL;
+
+-- case: units without a row on the other side
+-- attack: NULL keys
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients p FULL JOIN spending s USING (patient_id) WHERE s.spent IS NULL OR s.spent > 100;
+
+-- case: NOT IN over pairs with the unit
+-- attack: NULL keys
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM visits a WHERE (a.kind, a.patient_id) NOT IN (SELECT b.kind, b.patient_id FROM visits b WHERE b.urgent);

@@ -224,3 +224,43 @@ SELECT COUNT(*) FILTER (WHERE EXISTS (SELECT 1 FROM patients q WHERE q.city = 'L
 -- attack: branches on others
 -- outcome: refused D255 at 1:29
 SELECT SUM(COALESCE((SELECT q.age FROM patients q WHERE q.patient_id = 0), p.age)) FROM patients p;
+
+-- case: rows by the release of their group
+-- attack: subqueries across users
+-- outcome: accepted
+SELECT p.ward, COUNT(*) AS n FROM patients p JOIN (SELECT city, COUNT(*) AS n FROM patients GROUP BY city) c ON c.city = p.city AND c.n > 1 GROUP BY p.ward;
+
+-- case: what no release matches
+-- attack: subqueries across users
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM visits v LEFT JOIN (SELECT kind, AVG(cost) AS m FROM visits GROUP BY kind) k ON k.kind = v.kind AND k.m < v.cost WHERE k.kind IS NULL;
+
+-- case: a number if the released group is large
+-- attack: branches on others
+-- outcome: accepted
+SELECT SUM(CASE WHEN r.n > 3 THEN 1000 ELSE p.age END) AS s FROM patients p LEFT JOIN (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) r USING (ward);
+
+-- case: one's own count beside the released mean
+-- attack: branches on others
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients p WHERE (SELECT COUNT(*) FROM visits v WHERE v.patient_id = p.patient_id) = (SELECT ROUND(AVG(n)) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id));
+
+-- case: keys around a released mean
+-- attack: subqueries across users
+-- outcome: accepted
+SELECT p.age - (SELECT AVG(q.age) FROM patients q) AS d, COUNT(*) AS n FROM patients p GROUP BY d;
+
+-- case: the first row by a unit that may be missing
+-- attack: windows over users
+-- outcome: refused D254 at 1:46
+SELECT SUM(x) AS s FROM (SELECT DISTINCT ON (o.patient_id) v.minutes AS x, o.patient_id FROM visits v LEFT JOIN sales.orders o ON v.patient_id = o.patient_id ORDER BY v.visit_id);
+
+-- case: a partition by a key that determines the unit
+-- attack: windows over users
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM (SELECT * FROM visits QUALIFY COUNT(*) OVER (PARTITION BY visit_id) = 1);
+
+-- case: all of one's own others
+-- attack: subqueries across users
+-- outcome: refused D255 at 1:42
+SELECT COUNT(*) AS n FROM visits a WHERE a.minutes > ALL (SELECT b.minutes FROM visits b WHERE b.patient_id = a.patient_id AND b.visit_id <> a.visit_id);

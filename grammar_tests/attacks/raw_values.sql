@@ -134,3 +134,23 @@ PIVOT visits ON kind IN ('checkup', 'surgery') USING SUM(cost);
 -- attack: views and pivots
 -- outcome: accepted
 PIVOT stays ON sex IN ('F', 'M') USING SUM(price) AS price GROUP BY kind;
+
+-- case: keys of two columns in one
+-- attack: equality
+-- outcome: accepted
+SELECT x, COUNT(*) AS n FROM (SELECT patient_id, CASE WHEN age > 40 THEN ward ELSE city END AS x FROM patients) GROUP BY x;
+
+-- case: the greater of two texts as a key
+-- attack: equality
+-- outcome: accepted
+SELECT greatest(ward, sex) AS k, COUNT(*) AS n FROM patients GROUP BY k;
+
+-- case: a pivot of each unit, aggregated once more
+-- attack: views and pivots
+-- outcome: accepted
+SELECT AVG(LEAST(checkup, 100)) AS a FROM (PIVOT (SELECT patient_id, kind, cost FROM visits) ON kind IN ('checkup', 'surgery') USING MAX(cost) GROUP BY patient_id);
+
+-- case: a pivot of each unit, shown
+-- attack: views and pivots
+-- outcome: refused D403
+PIVOT (SELECT patient_id, kind, cost FROM visits) ON kind IN ('checkup', 'surgery') USING MAX(cost) GROUP BY patient_id;

@@ -179,3 +179,28 @@ SELECT ward, patient_id, COUNT(*) AS n FROM patients GROUP BY GROUPING SETS ((wa
 -- attack: unit as a key
 -- outcome: refused D252 at 1:76
 SELECT GROUPING(patient_id) AS g, COUNT(*) AS n FROM visits GROUP BY CUBE (patient_id);
+
+-- case: the merged unit of a full join
+-- attack: unit laundering
+-- outcome: accepted
+SELECT SUM(n) AS s, COUNT(*) AS c FROM (SELECT patient_id, COUNT(*) AS n FROM visits v FULL JOIN sales.orders o USING (patient_id) GROUP BY patient_id);
+
+-- case: a window by the merged unit
+-- attack: unit laundering
+-- outcome: accepted
+SELECT SUM(r) AS s FROM (SELECT ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visit_id, order_id) AS r FROM visits v FULL JOIN sales.orders o USING (patient_id));
+
+-- case: merged units counted
+-- attack: unit laundering
+-- outcome: accepted
+SELECT COUNT(DISTINCT patient_id) AS n FROM visits v FULL JOIN sales.orders o USING (patient_id);
+
+-- case: a window by one side of a full join
+-- attack: unit laundering
+-- outcome: refused D254 at 1:33
+SELECT SUM(r) AS s FROM (SELECT ROW_NUMBER() OVER (PARTITION BY v.patient_id ORDER BY v.visit_id) AS r FROM visits v FULL JOIN sales.orders o ON v.patient_id = o.patient_id);
+
+-- case: groups by the side that an outer join leaves empty
+-- attack: unit laundering
+-- outcome: refused D403 at 1:146
+SELECT SUM(x) AS s FROM (SELECT v.patient_id, SUM(o.amount) AS x FROM visits v RIGHT JOIN sales.orders o ON v.patient_id = o.patient_id GROUP BY v.patient_id);
