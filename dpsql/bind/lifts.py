@@ -24,6 +24,7 @@ from dpsql.bind.grown import Grown
 from dpsql.bind.joins import all_of, filtered, on_the_unit
 from dpsql.bind.memberships import Membership, membership, not_false, positive
 from dpsql.bind.names import Scope, Visible
+from dpsql.bind.options import refuse_clip
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Private
 from dpsql.bind.subqueries import awaited_rows, constants_of, given_rows
@@ -80,6 +81,7 @@ class Lifts(Grown):
             rows, parts = self._grouped(inner, [], span)
             self.join(kind, rows.relation, parts, span)
             return
+        refuse_clip(self.ctx, inner, None)
         joined, _ = self._probe(inner)
         parts = [part for _, part in joined.outer]
         if not parts and isinstance(ownership_of(joined.relation), Owned):
@@ -116,6 +118,7 @@ class Lifts(Grown):
             values = [v.scalar for v in found_rows.scope.starred][-len(inner.expressions) :]
             relation = found_rows.relation
         else:
+            refuse_clip(self.ctx, inner, None)
             joined, within = self._probe(inner)
             parts = [part for _, part in joined.outer]
             values = [within.bind(_bare(each)) for each in inner.expressions]

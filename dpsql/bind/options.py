@@ -11,7 +11,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.bind.context import Context
-from dpsql.bind.lifts import Lifts
+from dpsql.bind.grown import Grown
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.options import Option
@@ -22,7 +22,7 @@ MOST = 10_000
 _ROWS = ("max_rows_contributed", "max_groups_contributed", "rows_per_unit")
 
 
-def clip_of(ctx: Context, node: exp.Select, source: Lifts) -> Option | None:
+def clip_of(ctx: Context, node: exp.Select, source: Grown) -> Option | None:
     """What a SELECT that releases says of where clipping starts."""
     options = options_of(node)
     if options is None:
@@ -52,7 +52,7 @@ def clip_of(ctx: Context, node: exp.Select, source: Lifts) -> Option | None:
     return said[0] if said else None
 
 
-def refuse_clip(ctx: Context, node: exp.Select, source: Lifts | None) -> None:
+def refuse_clip(ctx: Context, node: exp.Select, source: Grown | None) -> None:
     """Of a SELECT that releases nothing: the price is the whole query's, a clip is misplaced."""
     options = options_of(node)
     if options is None:
@@ -83,7 +83,7 @@ def _refuse_other(node: exp.Select) -> None:
         )
 
 
-def _check_unit(ctx: Context, node: exp.Select, source: Lifts | None) -> None:
+def _check_unit(ctx: Context, node: exp.Select, source: Grown | None) -> None:
     """privacy_unit_column names what the policy already says, or is refused."""
     options = options_of(node)
     said = None if options is None else options.get("privacy_unit_column")

@@ -108,3 +108,8 @@ SELECT AVG(n) FROM (SELECT OPTIONS(other_group = 'other') patient_id, COUNT(*) A
 -- outcome: refused D252 at 2:32
 SELECT COUNT(*) FROM visits v
 WHERE v.cost > (SELECT OPTIONS(max_rows_contributed = 1) AVG(cost) FROM visits w WHERE w.patient_id = v.patient_id);
+
+-- case: a clip where rows only choose
+-- outcome: refused D252
+SELECT COUNT(*) FROM patients p
+WHERE EXISTS (SELECT OPTIONS(max_rows_contributed = 1) 1 FROM visits v WHERE v.patient_id = p.patient_id);
