@@ -166,13 +166,11 @@ def _post(
 
 
 def note_on(what: Plan) -> str:
-    """One sentence from the plan alone: how many units a group needs to be shown."""
-    needed = [
-        each.rule.units
-        for stage in what.stages
-        for each in stage.measures
-        if isinstance(each.rule, Threshold)
-    ]
-    if not needed:
-        return ""
-    return f"A group is shown when its noisy number of units reaches {max(needed):.0f}."
+    """From the plan alone: how many units a group needs to be shown, or to be handed down."""
+    said = []
+    for words, stages in (("shown", what.stages[-1:]), ("used inside", what.stages[:-1])):
+        rules = [each.rule for stage in stages for each in stage.measures]
+        needed = [each.units for each in rules if isinstance(each, Threshold)]
+        if needed:
+            said.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")
+    return " ".join(said)
