@@ -35,7 +35,7 @@ from dpsql.facts.ownership import Owned, Public, meets_one, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import Unfit
 from dpsql.functions.meaning import call
-from dpsql.ir.column import BIGINT, Fact
+from dpsql.ir.column import BIGINT, BOOLEAN, NULL, Fact
 from dpsql.ir.relation import JoinKind, Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.source import Span
@@ -190,7 +190,7 @@ class Lifts(Grown):
         return Call("is_not_null", (Ref(min(mark)),), span=span)
 
     def member(self, node: exp.In, scalars: Scalars) -> Scalar:
-        """IN inside an expression, where it has two values: neither side is ever NULL."""
+        """IN inside an expression: a mark that is joined on. NULL is an outcome where it is tied."""
         span = self.ctx.span(node)
         test = membership(node, negated=False)
         if test is None:
@@ -199,6 +199,7 @@ class Lifts(Grown):
         if isinstance(rows, list):
             return scalars.listed(node, test.subjects[0], rows)
         subjects = [scalars.bind(each) for each in test.subjects]
+        inner = None
         if rows is None:
             inner = self._inner(test.query, span)
             if decorrelate.gives_one_row(inner):
@@ -208,13 +209,26 @@ class Lifts(Grown):
         else:
             rows = each_once(self.ctx, self.env, test.query)
             values, parts = [v.scalar for v in rows.scope.starred], []
-        if self._nullable(subjects, values, rows.relation):
+        nullable = self._nullable(subjects, values, rows.relation)
+        if nullable and (inner is None or len(subjects) > 1 or decorrelate.is_grouped(inner)):
             self._refuse_null(span)
         equal = self._equalities(subjects, values, rows.relation, span)
         self._at_most_one(rows.relation, parts + equal, span)
         self.join(JoinKind.LEFT, rows.relation, parts + equal, span)
-        mark = refs(equal[0]) & facts_of(rows.relation).keys()
-        return Call("is_not_null", (Ref(min(mark)),), span=span)
+        mark = Call("is_not_null", (Ref(min(refs(equal[0]) & facts_of(rows.relation).keys())),), span=span)
+        return mark if not nullable or inner is None else self._three_valued(inner, subjects[0], mark, span)
+
+    def _three_valued(self, inner: exp.Select, subject: Scalar, mark: Scalar, span: Span | None) -> Scalar:
+        """IN over tied rows: true where one is equal, false where all differ or there is none, else NULL."""
+        value = inner.expressions[0].unalias().copy()
+        counts: list[exp.Expr] = [exp.Count(this=exp.Star()), exp.Count(this=value)]
+        rows, parts = self._grouped(inner, counts, span, valued=True)
+        self.join(JoinKind.LEFT, rows.relation, parts, span)
+        whole, known = (each.scalar for each in rows.scope.starred[-2:])
+        unknown = Call("or", (Call("is_null", (subject,)), Call("<", (known, whole))))
+        true, false, null = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, NULL)
+        outcomes = (mark, true, Call("is_null", (whole,)), false, unknown, null, false)
+        return call("case", outcomes, self.facts.__getitem__, None, span)
 
     def value(self, node: exp.Expr, scalars: Scalars) -> Scalar:
         """A scalar subquery: a public constant, a release of an earlier stage, or a row per unit."""
@@ -318,13 +332,14 @@ class Lifts(Grown):
                 self.refuse(span, _TIED)
             raise
         keys = len(ties)
+        unique = keys + len(values) if distinct else keys
         if isinstance(bound, Private):
             rows = bound
         elif bound.released:
             alone = distinct or (valued and not inner.args.get("group") and any(map(has_aggregate, values)))
-            rows = awaited_rows(ctx, bound, span, keys=keys if alone else None, one_row=not keys)
+            rows = awaited_rows(ctx, bound, span, keys=unique if alone else None, one_row=not keys)
         else:
-            rows = given_rows(ctx, bound, span, keys)
+            rows = given_rows(ctx, bound, span, unique)
         columns = [v.scalar for v in rows.scope.starred][:keys]
         scalars = self.scalars()
         outside = [scalars.bind(each) for _, each in ties]

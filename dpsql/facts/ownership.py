@@ -141,7 +141,7 @@ def _ownership(relation: Relation) -> Ownership:
                 1 if whole else owned.at_most,
                 frozenset(frozenset((each,)) for each in units),
                 names if whole else units,
-                frozenset((frozenset(each.name for each in keys),)),
+                frozenset((frozenset(unit if each.name in units else each.name for each in keys),)),
                 owned.fan,
             )
         case Union(left, right):

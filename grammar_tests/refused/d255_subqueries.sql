@@ -119,6 +119,7 @@ WHERE v.cost IN (SELECT DISTINCT ON (w.kind) w.cost FROM visits w WHERE w.patien
 -- outcome: refused D255 at 1:54
 SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM visits WHERE patient_id = patient_id);
 
--- case: IN with three outcomes
--- outcome: refused D255 at 1:40
-SELECT COUNT(*) FROM patients p WHERE (p.age IN (SELECT minutes FROM visits v WHERE v.patient_id = p.patient_id)) IS NULL;
+-- case: three outcomes of groups
+-- outcome: refused D255
+SELECT COUNT(*) FROM patients p
+WHERE p.smoker OR p.age IN (SELECT MAX(v.minutes) FROM visits v WHERE v.patient_id = p.patient_id GROUP BY v.kind);

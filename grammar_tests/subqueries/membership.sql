@@ -93,3 +93,23 @@ WHERE v.visit_id IN (SELECT w.visit_id FROM visits w WHERE w.patient_id = v.pati
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM visits
 WHERE place_id IN (SELECT place_id FROM visits GROUP BY place_id HAVING COUNT(*) > 20);
+
+-- case: one of three outcomes inside OR
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients p
+WHERE p.smoker OR p.age IN (SELECT v.minutes FROM visits v WHERE v.patient_id = p.patient_id);
+
+-- case: NULL as an outcome
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM visits v
+WHERE (v.urgent IN (SELECT w.urgent FROM visits w WHERE w.patient_id = v.patient_id AND w.kind = 'surgery')) IS NULL;
+
+-- case: three outcomes as groups
+-- outcome: accepted
+SELECT p.age NOT IN (SELECT v.minutes FROM visits v WHERE v.patient_id = p.patient_id AND v.minutes > 40) AS other, COUNT(*) AS n
+FROM patients p GROUP BY other;
+
+-- case: three outcomes over public rows that are tied
+-- outcome: accepted
+SELECT v.kind IN (SELECT t.tag FROM place_tags t WHERE t.place_id = v.place_id) AS tagged, COUNT(*) AS n FROM visits v
+GROUP BY tagged;
