@@ -24,6 +24,12 @@ KEYS = (
     "declared list", "boolean", "public table", "text", "integer", "decimal", "float", "date", "timestamp",
     "expression", "enum",
 )  # fmt: skip
+WRITTEN = (
+    "ROLLUP", "CUBE", "GROUPING SETS", "GROUPING(", "other_group", "max_rows_contributed",
+    "max_groups_contributed",
+)  # fmt: skip
+"""What is found in the text alone."""
+
 _NAMED = {
     Kind.TEXT: "text", Kind.INTEGER: "integer", Kind.DECIMAL: "decimal", Kind.FLOAT: "float",
     Kind.DATE: "date", Kind.TIMESTAMP: "timestamp", Kind.BOOLEAN: "boolean",
@@ -41,10 +47,10 @@ class Coverage:
     drawn: Counter[tuple[str, str]] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
 
-    def accept(self, plan: Plan) -> set[str]:
+    def accept(self, plan: Plan, sql: str) -> set[str]:
         """Counts the query; returns its functions."""
         self.accepted += 1
-        found = set(_occurring(plan))
+        found = {*_occurring(plan), *(("written", word) for word in WRITTEN if word in sql)}
         self.drawn.update(found)
         return {name for group, name in found if group == "function"}
 
@@ -68,6 +74,7 @@ class Coverage:
             ("shape", [each.name for each in Shape]),
             ("noise", sorted(name for kind, name in self.drawn if kind == "noise")),
             ("key", KEYS),
+            ("written", WRITTEN),
             ("aggregate", sorted(name for kind, name in self.drawn if kind == "aggregate")),
             ("function", functions),
         ):

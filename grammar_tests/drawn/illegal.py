@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 
 from drawn.printing import Hand
 from drawn.queries import Queries, Query
-from drawn.relations import SHOWN, Join, Project, Table, Tree, Trees, Union, unit_of
+from drawn.relations import Join, Project, Table, Tree, Trees, Union, unit_of
+from drawn.scalars import SHOWN
 from drawn.tables import PRIVATE, PUBLIC, Sort
 
 Spoiler = Callable[["Draw"], str]

@@ -269,8 +269,8 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
 
     def scaled(row: tuple[object, ...]) -> tuple[object, ...]:
         """A sum over nothing is 0 here and NULL in SQL; keys agree to ten digits."""
-        keys = (f"{key:.10g}" if isinstance(key, float | Decimal) else key for key in row[: len(query.keys)])
-        numbers = zip(row[len(query.keys) :], scales, strict=True)
+        keys = (f"{key:.10g}" if isinstance(key, float | Decimal) else key for key in row[: query.labels])
+        numbers = zip(row[query.labels :], scales, strict=True)
         return (*keys, *(0.0 if n is None else float(str(n)) / scale for n, scale in numbers))
 
     return meaning([scaled(row) for row in ours], [scaled(row) for row in plain], 1.0, public)

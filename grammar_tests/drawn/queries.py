@@ -1,6 +1,7 @@
 """The query over a tree: group keys of every kind, several aggregates, and clauses above the release.
 
 SELECT ward, SUM(LEAST(...)) FILTER (WHERE ...) FROM <tree> WHERE ... GROUP BY 1 HAVING COUNT(*) > 2
+SELECT OPTIONS(max_rows_contributed = 3) ward, sex, GROUPING(sex), COUNT(*) FROM <tree> GROUP BY CUBE (1, 2)
 """
 
 from __future__ import annotations
@@ -9,16 +10,33 @@ import random
 from dataclasses import dataclass
 
 from drawn.printing import Hand, numbers
-from drawn.relations import SHOWN, Sub, Tree, Trees, unit_of
-from drawn.scalars import NUMBERS, Expressions
+from drawn.relations import Sub, Tree, Trees, unit_of
+from drawn.scalars import NUMBERS, SHOWN, Expressions
 from drawn.tables import Sort
 
 KEYS = ("sex", "ward", "kind", "status", "blood", "band", "tag", "floor", "city", "fee")
 
+GROUPINGS = {
+    1: ("ROLLUP ({0})", "CUBE ({0})", "GROUPING SETS (({0}), ())", "GROUPING SETS (({0}), ({0}))"),
+    2: (
+        "ROLLUP ({0}, {1})",
+        "CUBE ({0}, {1})",
+        "ROLLUP (({0}, {1}))",
+        "{0}, ROLLUP ({1})",
+        "GROUPING SETS (({0}), ({1}), ())",
+        "GROUPING SETS (({0}, {1}), CUBE ({1}))",
+        "ROLLUP ({0}), CUBE ({1})",
+    ),
+}
+"""Groups of several grains over one key, and over two."""
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Keys and aggregates over a tree, in tokens; ``above`` is what happens to the released table."""
+    """Keys and aggregates over a tree, in tokens.
+
+    ``grouping`` has ``{0}``, ``{1}`` for its keys; ``above`` is what happens to the released table.
+    """
 
     tree: Tree
     where: str
@@ -26,6 +44,14 @@ class Query:
     calls: tuple[str, ...]
     above: str = ""
     subs: tuple[Sub, ...] = ()
+    grouping: str = ""
+    levels: bool = False
+    options: str = ""
+
+    @property
+    def labels(self) -> int:
+        """How many columns come before the aggregates: the keys, and GROUPING of each."""
+        return len(self.keys) * (1 + self.levels)
 
     def printed(self, rng: random.Random) -> str:
         """The query in one hand."""
@@ -36,11 +62,15 @@ class Query:
             block.where.append(block.fill(self.where))
         keys = [block.fill(each) for each in self.keys]
         listed = [f"{key} AS k{i}" for i, key in enumerate(keys)]
+        listed += [f"GROUPING({key}) AS g{i}" for i, key in enumerate(keys) if self.levels]
         listed += [f"{block.fill(call)} AS a{i}" for i, call in enumerate(self.calls)]
-        select = f"SELECT {', '.join(listed)}{block.tail()}"
+        select = f"SELECT {self.options}{', '.join(listed)}{block.tail()}"
         if keys:
             places, names = ([f"{i + 1}" for i in range(len(keys))], [f"k{i}" for i in range(len(keys))])
-            select += f" GROUP BY {', '.join(rng.choice((keys, places, names, ['ALL'])))}"
+            if self.grouping:
+                select += f" GROUP BY {self.grouping.format(*rng.choice((keys, places)))}"
+            else:
+                select += f" GROUP BY {', '.join(rng.choice((keys, places, names, ['ALL'])))}"
         return hand.query(self._finished(select))
 
     def _finished(self, select: str) -> str:
@@ -68,15 +98,34 @@ class Queries:
         tree = trees.draw(rng.choice((0, 1, 1, 2, 2, 3)))
         drawn = (self.key(tree) for _ in range(rng.choice((0, 0, 1, 1, 1, 2))))
         keys = tuple(dict.fromkeys(each for each in drawn if each))
-        calls = tuple(self.call(tree) for _ in range(rng.choice((1, 2, 3, 4) if not keys else (0, 1, 2, 3))))
+        calls = [self.call(tree) for _ in range(rng.choice((1, 2, 3, 4) if not keys else (0, 1, 2, 3)))]
+        if calls and rng.random() < 0.6:
+            calls.append(self.many(tree))
         where = self.expressions.condition(tree.columns) if rng.random() < 0.3 else ""
         above = rng.choice(("", "", "", "", "having", "order", "outer")) if keys and calls else ""
-        return Query(tree, where, keys, calls, above, tuple(trees.subs))
+        grouping = rng.choice(GROUPINGS[len(keys)]) if calls and keys and rng.random() < 0.2 else ""
+        levels = bool(grouping) and rng.random() < 0.4
+        options = ""
+        if rng.random() < 0.15 and calls and not self.expressions.calm:
+            options = self.options(keys, tree, bool(grouping))
+        return Query(tree, where, keys, tuple(calls), above, tuple(trees.subs), grouping, levels, options)
+
+    def options(self, keys: tuple[str, ...], tree: Tree, sets: bool) -> str:
+        """Where a unit is clipped, or a row for the groups that are hidden: of keys that are texts."""
+        rng = self.rng
+        texts = {each.token for each in tree.columns if each.sort is Sort.TEXT}
+        if keys and texts.issuperset(keys) and not sets and rng.random() < 0.8:
+            return "OPTIONS(other_group = 'the rest') "
+        name = rng.choice(("max_rows_contributed", "max_rows_contributed", "max_groups_contributed"))
+        return f"OPTIONS({name} = {rng.choice((1, 2, 3, 20))}) "
 
     def key(self, tree: Tree) -> str:
         """A key: a column of any kind, declared ones first, or an expression."""
         rng, scope = self.rng, tree.columns
         chance = rng.random()
+        enum = self.expressions.column(scope, Sort.ENUM)
+        if enum is not None and rng.random() < 0.15:
+            return enum.token
         declared = [each for each in scope if each.name in KEYS or each.sort is Sort.BOOLEAN]
         if declared and chance < 0.35:
             return rng.choice(declared).token
@@ -85,7 +134,7 @@ class Queries:
             column = self.expressions.column(scope, sort)
             if column is not None:
                 return column.token
-        drawn = self.expressions.draw(scope, rng.choice(SHOWN), rng.choice((1, 1, 2)))
+        _, drawn = self.expressions.value(scope, rng.choice((1, 1, 2)))
         if numbers(drawn):
             return drawn
         column = self.expressions.column(scope, *SHOWN)  # a constant is no key, a number would be a position
@@ -105,11 +154,15 @@ class Queries:
         if chance < 0.15 and unit is not None:
             return f"COUNT(DISTINCT {unit.token}){only}"
         if chance < 0.4:
-            what = "*" if rng.random() < 0.4 else self.expressions.draw(scope, rng.choice(SHOWN), 2)
+            what = "*" if rng.random() < 0.4 else self.expressions.value(scope, 2)[1]
             return f"COUNT({what}){only}"
         if chance < 0.5:
             return f"COUNT_IF({self.expressions.condition(scope, 2)}){only}"
         if chance < 0.7:
-            values = [self.expressions.draw(scope, rng.choice(SHOWN), 2) for _ in range(rng.randint(3, 6))]
-            return f"COUNT_IF({' OR '.join(f'{each} IS NULL' for each in values)}){only}"
+            return f"{self.many(tree)}{only}"
         return f"{rng.choice(('SUM', 'SUM', 'AVG'))}({self.expressions.bounded(scope, 2)}){only}"
+
+    def many(self, tree: Tree) -> str:
+        """Several expressions in one aggregate."""
+        values = [self.expressions.value(tree.columns, 2)[1] for _ in range(self.rng.randint(3, 6))]
+        return f"COUNT_IF({' OR '.join(f'{each} IS NULL' for each in values)})"

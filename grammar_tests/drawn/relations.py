@@ -13,7 +13,7 @@ import random
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from drawn.scalars import NUMBERS, Column, Expressions
+from drawn.scalars import NUMBERS, SHOWN, Column, Expressions
 from drawn.tables import NATURAL, PRIVATE, PUBLIC, Sort, Stored
 
 Item: TypeAlias = tuple[Column, str]
@@ -120,8 +120,6 @@ class Sub:
 
 Tree: TypeAlias = Table | Filter | Project | Join | Union | PerUnit | Windowed
 
-SHOWN = (*NUMBERS, Sort.TEXT, Sort.BOOLEAN, Sort.DATE, Sort.TIMESTAMP)
-
 
 def unit_of(tree: Tree) -> Column | None:
     """The first column that holds the unit."""
@@ -193,8 +191,8 @@ class Trees:
                 bounded = self.expressions.bounded(tree.columns)
                 found.append((self.fresh(Sort.FLOAT, True), f"CAST({bounded} AS DOUBLE)"))
                 continue
-            sort = self.rng.choice(SHOWN)
-            found.append((self.fresh(sort), self.expressions.draw(tree.columns, sort, 2)))
+            sort, text = self.expressions.value(tree.columns, 2)
+            found.append((self.fresh(sort), text))
         return tuple(found)
 
     def projected(self, depth: int) -> Tree:
@@ -214,8 +212,8 @@ class Trees:
             return source
         keys = [(self.fresh(Sort.UNIT), unit.token)]
         if self.rng.random() < 0.4:
-            sort = self.rng.choice(SHOWN)
-            keys.append((self.fresh(sort), self.expressions.draw(source.columns, sort, 1)))
+            sort, text = self.expressions.value(source.columns, 1)
+            keys.append((self.fresh(sort), text))
         calls = tuple(self.call(source) for _ in range(self.rng.randint(1, 3)))
         having = f"COUNT(*) >= {self.rng.choice((0, 1, 2))}" if self.rng.random() < 0.25 else ""
         return PerUnit(source, tuple(keys), calls, having)
@@ -231,15 +229,15 @@ class Trees:
                 return self.fresh(Sort.INTEGER, True), f"COUNT(*) FILTER (WHERE {condition})"
             return self.fresh(Sort.INTEGER, True), f"COUNT_IF({condition}){only}"
         if name == "COUNT":
-            what = "*" if rng.random() < 0.5 else self.expressions.draw(scope, rng.choice(SHOWN), 1)
+            what = "*" if rng.random() < 0.5 else self.expressions.value(scope, 1)[1]
             return self.fresh(Sort.INTEGER, True), f"COUNT({what}){only}"
         if name in ("MIN", "MAX"):
             plain = [each for each in scope if each.sort in SHOWN]
             if plain and rng.random() < 0.5:
                 one = rng.choice(plain)
                 return self.fresh(one.sort, one.bounded), f"{name}({one.token}){only}"
-            sort = rng.choice(SHOWN)
-            return self.fresh(sort), f"{name}({self.expressions.draw(scope, sort, 1)}){only}"
+            sort, text = self.expressions.value(scope, 1)
+            return self.fresh(sort), f"{name}({text}){only}"
         return self.fresh(Sort.FLOAT, True), f"CAST({name}({self.summand(scope)}){only} AS DOUBLE)"
 
     def summand(self, scope: tuple[Column, ...]) -> str:
@@ -388,7 +386,7 @@ class Trees:
         """PARTITION BY the unit, perhaps more, and an order that may leave ties."""
         parts = [unit.token]
         if self.rng.random() < 0.3:
-            parts.append(self.expressions.draw(source.columns, self.rng.choice(SHOWN), 1))
+            parts.append(self.expressions.value(source.columns, 1)[1])
         order = [self.expressions.draw(source.columns, self.rng.choice(SHOWN), 0) for _ in range(2)]
         ways = [f"{each}{self.rng.choice(('', ' DESC', ' NULLS FIRST'))}" for each in order]
         return f"PARTITION BY {', '.join(parts)} ORDER BY {', '.join(ways[: self.rng.choice((1, 1, 2))])}"

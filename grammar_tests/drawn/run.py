@@ -93,10 +93,13 @@ class Run:
             return False
         if not judges.measures_of(plan):
             return False
-        self.queries.expressions.used.update(self.coverage.accept(plan))
+        self.queries.expressions.used.update(self.coverage.accept(plan, sql))
         self.triples += len(world.neighbours)
+        before = len(self.violations)
         for judge in (judges.moved, judges.order, judges.ranges):
             self._note(judge(plan, world), sql, world, epsilon)
+        if len(self.violations) > before:
+            return False  # a query that fails is asked no further
         self.coverage.alive += judges.alive(plan, world)
         if self.coverage.accepted % 4 == 0:
             self._note(judges.answered(sql, world), sql, world, 1.0)

@@ -4,7 +4,8 @@
     date_diff('day', ?date, DATE '...')       its form; also ?timestamp, if the shelf takes one
     date_diff('day', last_day(<7>), ...)      drawn: <7> is a column of the tree, printed later
 
-A function is drawn the more readily the less it was used so far, so that all of them come up.
+A function is drawn the more readily the less it was used so far in accepted queries, and the sort of an
+expression by the rarity of what gives it, so that all of them come up.
 """
 
 from __future__ import annotations
@@ -123,6 +124,12 @@ def forms() -> dict[Sort, tuple[Form, ...]]:
     return {sort: tuple(each) for sort, each in found.items()}
 
 
+@cache
+def ways() -> Counter[str]:
+    """In how many forms each function is there."""
+    return Counter(form.function for found in forms().values() for form in found)
+
+
 def is_read(example: str) -> bool:
     """Whether the text is syntax that is read at all."""
     try:
@@ -222,6 +229,7 @@ CALM = {
 """Constants that bring nothing beyond a bound."""
 
 NUMBERS = (Sort.INTEGER, Sort.FLOAT, Sort.DECIMAL)
+SHOWN = (*NUMBERS, Sort.TEXT, Sort.BOOLEAN, Sort.DATE, Sort.TIMESTAMP)
 CLAMPS = (("0", "10"), ("-5", "5"), ("-20", "500"), ("-1000000", "0.5"), ("3", "3"), ("-0.001", "0.002"))
 
 Scope = Sequence[Column]
@@ -269,17 +277,25 @@ class Expressions:
             return f"GREATEST(LEAST({found.token}, {high}), {low})"
         return self.draw(scope, sort, depth)
 
+    def value(self, scope: Scope, depth: int, *sorts: Sort) -> tuple[Sort, str]:
+        """An expression of any of these sorts, mostly of the one whose functions are the rarest."""
+        sort = self.rng.choice(sorts or SHOWN)
+        if self.rng.random() < 0.7:
+            known = [form for each in sorts or SHOWN for form in forms().get(each, ())]
+            sort = self._form(scope, known).result
+        return sort, self.draw(scope, sort, depth)
+
     def _form(self, scope: Scope, known: Sequence[Form]) -> Form:
         """Rare functions first, and those whose arguments are there."""
         sorts = {each.sort for each in scope}
-        weights = [
-            0.0
-            if Sort.ENUM in form.arguments and Sort.ENUM not in sorts  # no constant is an ENUM
-            else (1.0 if set(form.arguments) <= sorts else 0.25)
-            / (1 + self.used[form.function] + 0.2 * self.drawn[form.function]) ** 2
-            for form in known
-        ]
-        return self.rng.choices(known, weights)[0]
+        return self.rng.choices(known, [self._weight(form, sorts) for form in known])[0]
+
+    def _weight(self, form: Form, sorts: set[Sort]) -> float:
+        if Sort.ENUM in form.arguments and Sort.ENUM not in sorts:  # no constant is an ENUM
+            return 0.0
+        there = 1.0 if sorts.issuperset(form.arguments) else 0.25
+        seen = 1 + self.used[form.function] + 0.2 * self.drawn[form.function]
+        return there / (seen * seen * ways()[form.function])
 
     def condition(self, scope: Scope, depth: int = 1) -> str:
         """Something that is true of some rows, drawn or as people write it."""
