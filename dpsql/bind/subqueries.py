@@ -175,9 +175,21 @@ def limit_of(tree: exp.Expr) -> int | None:
     return int(number.this) if not number.is_string and number.this.isdigit() else None
 
 
+def _not_below_zero(clause: exp.Expr) -> None:
+    """LIMIT (SELECT COUNT(*) ...): a noisy number may be negative, which would fail after it was paid for."""
+    number = clause.expression
+    if not isinstance(number, exp.Expr) or isinstance(number, exp.Literal):
+        return
+    negative = exp.LT(this=exp.Paren(this=number.copy()), expression=exp.Literal.number(0))
+    case = exp.Case(ifs=[exp.If(this=negative, true=exp.Literal.number(0))], default=number.copy())
+    clause.set("expression", case)
+
+
 def printed(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tuple[int | None, ...]) -> Post:
     """Ordinary SQL as it will run: every table that it reads is ours, every function vetted."""
     only_ours(ctx, tree)
+    for each in list(tree.find_all(exp.Limit, exp.Offset)):
+        _not_below_zero(each)
     sql = tree.sql(dialect="duckdb")
     check_printed(sql)
     named = {table.name for table in tree.find_all(exp.Table)}

@@ -55,3 +55,7 @@ SELECT kind, COUNT(*) AS n FROM visits GROUP BY kind ORDER BY CASE kind WHEN 'su
 -- case: top groups of a private key
 -- outcome: accepted
 SELECT city, SUM(age) AS years FROM patients GROUP BY city ORDER BY years DESC NULLS LAST LIMIT 2;
+
+-- case: as many as a release says, which may be none
+-- outcome: accepted
+SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward ORDER BY ward LIMIT (SELECT GREATEST(COUNT(*), 3) - 1 FROM visits);
