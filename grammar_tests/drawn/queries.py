@@ -15,6 +15,8 @@ from drawn.scalars import NUMBERS, SHOWN, Expressions
 from drawn.tables import Sort
 
 KEYS = ("sex", "ward", "kind", "status", "blood", "band", "tag", "floor", "city", "fee")
+PUBLIC_KEYS = ("floor", "beds", "tag", "band", "low", "fee", "name", "day")
+"""Columns of public tables alone."""
 
 GROUPINGS = {
     1: ("ROLLUP ({0})", "CUBE ({0})", "GROUPING SETS (({0}), ())", "GROUPING SETS (({0}), ({0}))"),
@@ -106,18 +108,19 @@ class Queries:
         grouping = rng.choice(GROUPINGS[len(keys)]) if calls and keys and rng.random() < 0.2 else ""
         levels = bool(grouping) and rng.random() < 0.4
         options = ""
-        if rng.random() < 0.15 and calls and not self.expressions.calm:
-            options = self.options(keys, tree, bool(grouping))
+        if calls and not self.expressions.calm and rng.random() < 0.2:
+            text = self.expressions.column(tree.columns, Sort.TEXT)
+            if text is not None and rng.random() < 0.4:
+                keys, grouping, levels, options = (
+                    (text.token,),
+                    "",
+                    False,
+                    "OPTIONS(other_group = 'the rest') ",
+                )
+            else:
+                name = rng.choice(("max_rows_contributed", "max_rows_contributed", "max_groups_contributed"))
+                options = f"OPTIONS({name} = {rng.choice((1, 2, 3, 20))}) "
         return Query(tree, where, keys, tuple(calls), above, tuple(trees.subs), grouping, levels, options)
-
-    def options(self, keys: tuple[str, ...], tree: Tree, sets: bool) -> str:
-        """Where a unit is clipped, or a row for the groups that are hidden: of keys that are texts."""
-        rng = self.rng
-        texts = {each.token for each in tree.columns if each.sort is Sort.TEXT}
-        if keys and texts.issuperset(keys) and not sets and rng.random() < 0.8:
-            return "OPTIONS(other_group = 'the rest') "
-        name = rng.choice(("max_rows_contributed", "max_rows_contributed", "max_groups_contributed"))
-        return f"OPTIONS({name} = {rng.choice((1, 2, 3, 20))}) "
 
     def key(self, tree: Tree) -> str:
         """A key: a column of any kind, declared ones first, or an expression."""
@@ -126,6 +129,9 @@ class Queries:
         enum = self.expressions.column(scope, Sort.ENUM)
         if enum is not None and rng.random() < 0.15:
             return enum.token
+        public = [each for each in scope if each.name in PUBLIC_KEYS]
+        if public and rng.random() < 0.2:
+            return rng.choice(public).token
         declared = [each for each in scope if each.name in KEYS or each.sort is Sort.BOOLEAN]
         if declared and chance < 0.35:
             return rng.choice(declared).token
