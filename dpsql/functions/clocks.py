@@ -118,8 +118,8 @@ def _to_timestamp_result(arguments: Arguments, type: Type | None) -> Fact:
     if not one.type.numeric:
         raise Unfit(f"to_timestamp takes a number of seconds, not {named(one.type)}")
     whole = known(one)
-    ends = Interval(*(end if math.isinf(end) else int(end * 1_000_000) + way for end, way in
-                      ((whole.low, -1), (whole.high, 1))))  # fmt: skip
+    scaled = ((whole.low * 1_000_000, -1), (whole.high * 1_000_000, 1))
+    ends = Interval(*(end if math.isinf(end) else int(end) + way for end, way in scaled))
     return Fact(TIMESTAMPTZ, ANYTHING if ends == EVERYWHERE else ends, nullable=True)
 
 

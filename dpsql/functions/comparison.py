@@ -24,7 +24,7 @@ def in_one_type(texts: tuple[str, ...], arguments: Arguments) -> tuple[str, ...]
 
 def comparison_type(arguments: Arguments) -> Type:
     """The type in which they are compared: an ENUM is text here."""
-    found = common_type(arguments)
+    found = common_type(arguments, compared=True)
     return VARCHAR if found.kind is Kind.TEXT else found
 
 

@@ -112,20 +112,23 @@ def adapted(left: Argument, right: Argument) -> tuple[Type, Type]:
     return left.type, right.type
 
 
-def common_type(arguments: Sequence[Argument]) -> Type:
-    """The type of CASE, COALESCE, GREATEST, and in which two sides are compared."""
+def common_type(arguments: Sequence[Argument], compared: bool = False) -> Type:
+    """The type of CASE, COALESCE, GREATEST; or in which sides are compared.
+
+    Where a DECIMAL would need more than 38 digits, a value loses some behind the point, a comparison none.
+    """
     found: Type = NULL
     constants = [each for each in arguments if adapts(each.literal)]
     for each in arguments:
         if not adapts(each.literal):
-            found = _both(found, each.type)
+            found = _both(found, each.type, compared)
     for each in constants:
         if found.kind is not Kind.INTEGER or not holds(found, range_of(each.fact)):
-            found = _both(found, each.type)
+            found = _both(found, each.type, compared)
     return found
 
 
-def _both(left: Type, right: Type) -> Type:
+def _both(left: Type, right: Type, compared: bool) -> Type:
     for one, other in ((left, right), (right, left)):
         if Kind.OPAQUE in (one.kind, other.kind) or Kind.INTERVAL in (one.kind, other.kind):
             break
@@ -138,8 +141,9 @@ def _both(left: Type, right: Type) -> Type:
                 return other
             case Kind.DECIMAL, Kind.DECIMAL | Kind.INTEGER:
                 (w1, s1), (w2, s2) = digits(one), digits(other)
-                scale = max(s1, s2)
-                return decimal(min(WIDEST, max(w1 - s1, w2 - s2) + scale), scale)
+                scale, whole = max(s1, s2), max(w1 - s1, w2 - s2)
+                scale = scale if compared else min(scale, WIDEST - whole)
+                return decimal(min(WIDEST, whole + scale), scale)
             case Kind.FLOAT, Kind.FLOAT:
                 return DOUBLE
             case Kind.FLOAT, Kind.INTEGER | Kind.DECIMAL:

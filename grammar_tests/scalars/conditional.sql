@@ -35,3 +35,7 @@ SELECT ward IN ('A', 'B') AS front, income IS NULL AS unknown, COUNT(*) AS n FRO
 -- case: the larger of a column and a missing value
 -- outcome: accepted
 SELECT SUM(GREATEST(income, 30000)) AS at_least, SUM(LEAST(children, NULL)) AS known FROM patients WHERE income IS NOT NULL;
+
+-- case: a wide decimal beside a fraction, which rounds as in DuckDB
+-- outcome: accepted
+SELECT SUM(CASE WHEN age < 0 THEN CAST(age AS DECIMAL(38, 0)) ELSE 0.5 END) AS s FROM patients;
