@@ -118,8 +118,9 @@ def _to_timestamp_result(arguments: Arguments, type: Type | None) -> Fact:
     if not one.type.numeric:
         raise Unfit(f"to_timestamp takes a number of seconds, not {named(one.type)}")
     whole = known(one)
-    scaled = ((whole.low * 1_000_000, -1), (whole.high * 1_000_000, 1))
-    ends = Interval(*(end if math.isinf(end) else int(end) + way for end, way in scaled))
+    held = (max(-_SECONDS, min(end, _SECONDS)) for end in (whole.low, whole.high))  # beyond them is NULL
+    low, high = (int(end * 1_000_000) for end in held)
+    ends = Interval(low - 1, high + 1) if whole.finite else EVERYWHERE
     return Fact(TIMESTAMPTZ, ANYTHING if ends == EVERYWHERE else ends, nullable=True)
 
 

@@ -38,9 +38,8 @@ def _version_result(arguments: Arguments, type: Type | None) -> Fact:
     (one,) = arguments
     if one.kind is not Kind.UUID:
         raise Unfit(f"uuid_extract_version takes a UUID, not {named(one.type)}")
-    return within(
-        type_named("UINTEGER"), Interval(0, 54), one.fact.nullable
-    )  # DuckDB reads a to f as 49 to 54
+    # DuckDB reads the digits a to f as 49 to 54
+    return within(type_named("UINTEGER"), Interval(0, 54), one.fact.nullable)
 
 
 def _stamp_result(arguments: Arguments, type: Type | None) -> Fact:

@@ -142,7 +142,8 @@ def _both(left: Type, right: Type, compared: bool) -> Type:
             case Kind.DECIMAL, Kind.DECIMAL | Kind.INTEGER:
                 (w1, s1), (w2, s2) = digits(one), digits(other)
                 scale, whole = max(s1, s2), max(w1 - s1, w2 - s2)
-                scale = scale if compared else min(scale, WIDEST - whole)
+                if not compared and one.kind is other.kind:
+                    scale = min(scale, WIDEST - whole)
                 return decimal(min(WIDEST, whole + scale), scale)
             case Kind.FLOAT, Kind.FLOAT:
                 return DOUBLE

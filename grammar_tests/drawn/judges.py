@@ -256,6 +256,8 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
         return [f"without noise: {type(error).__name__}: {error}"]
     measures = measures_of(plan_of(calm.session, sql, 1.0))
     public = any(each.keys and isinstance(each.rule, PublicKeys) for each in measures)
+    if any(key.fact.type.sql == "TIMESTAMP_NS" for each in measures for key in each.keys):
+        return []  # groups are of microseconds at most
     if public and query.above:
         return []  # empty groups count for LIMIT, and are shown to HAVING
     steps = [

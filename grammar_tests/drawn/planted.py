@@ -181,7 +181,16 @@ class Plant:
     seed: int
 
 
-_SEEDS = {null_is_no_group: 2}
+_SEEDS = {
+    products_by_two_corners: 2,
+    units_are_not_equated: 2,
+    left_joins_fill_their_side: 2,
+    keys_by_their_bits: 2,
+    null_is_no_group: 3,
+    sums_in_any_order: 7,
+    orders_leave_ties: 4,
+    filters_are_lost: 2,
+}
 
 PLANTS: dict[str, Plant] = {
     f"{place}: {plant.__name__.replace('_', ' ')}": Plant(plant, _SEEDS.get(plant, 1))

@@ -63,3 +63,8 @@ SELECT AVG(weekday(visited_on)) AS a, AVG(weekofyear(visited_on)) AS b, AVG(dayo
 -- case: differences by every name
 -- outcome: accepted
 SELECT AVG(datediff('week', visited_on, DATE '2025-01-01')) AS a, AVG(datesub('month', visited_on, DATE '2025-01-01')) AS b, COUNT(datetrunc('month', visited_on)) AS c FROM visits;
+
+-- case: seconds that are beyond all time are NULL
+-- outcome: accepted
+-- plain: SELECT COUNT(NULL) AS n, COUNT(*) AS m FROM visits
+SELECT COUNT(to_timestamp(-1e308)) AS n, COUNT(*) AS m FROM visits;
