@@ -116,7 +116,7 @@ def _check_fan_out(times: int, span: Span | None) -> None:
             f"this join may multiply one private row up to {times:,} times",
             span,
             label="no declared key of the public side is matched",
-            help=f"join on the public table's declared key, or on a table of at most {FAN_OUT:,} rows",
+            help=f"join on the public side's key; or on at most {FAN_OUT:,} rows: (SELECT ... LIMIT 100)",
         )
 
 

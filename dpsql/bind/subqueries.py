@@ -80,6 +80,10 @@ def distinct(rows: list[tuple[Value, ...]], places: tuple[int, ...]) -> bool:
     return len(set(present)) == len(present)
 
 
+MOST_KEYED = 100_000
+"""Rows of a release that are handed down at most, where a key lets each row meet one of them."""
+
+
 def awaited_rows(
     ctx: Context, bound: Open, span: Span | None, keys: int | None = None, one_row: bool = False
 ) -> Private:
@@ -110,7 +114,7 @@ def awaited_rows(
         ctx.fresh("awaited"),
         columns,
         tuple(tuple(columns[i].name for i in place) for place in places),
-        1 if one_row else _most_rows(tree),
+        1 if one_row else MOST_KEYED if places and limit_of(tree) is None else _most_rows(tree),
         span,
     )
     ctx.stages.append(Stage((), post, awaited))

@@ -128,7 +128,7 @@ SELECT COUNT(*) AS n, SUM(p.income) AS s FROM patients p CROSS JOIN large_wards;
 -- case: copies by a table of released groups
 -- attack: public tables multiply rows
 -- outcome: accepted
-SELECT SUM(p.age) AS s FROM patients p CROSS JOIN (SELECT city, COUNT(*) AS n FROM patients GROUP BY city) c;
+SELECT SUM(p.age) AS s FROM patients p CROSS JOIN (SELECT city, COUNT(*) AS n FROM patients GROUP BY city ORDER BY n DESC LIMIT 3) c;
 
 -- case: the same table three times
 -- attack: union copies

@@ -21,3 +21,7 @@ SELECT SUM(age) FROM patients, range(200) AS a(i), range(200) AS b(j);
 -- outcome: refused D303 at 2:34
 WITH n AS (SELECT a.generate_series AS k FROM generate_series(1, 300) AS a, generate_series(1, 300) AS b)
 SELECT COUNT(*) FROM visits JOIN n ON n.k > minutes;
+
+-- case: as many copies as groups are released
+-- outcome: refused D303 at 1:59
+SELECT SUM(p.age) AS s FROM patients p CROSS JOIN (SELECT city, COUNT(*) AS n FROM patients GROUP BY city) c;
