@@ -114,7 +114,7 @@ def awaited_rows(
         ctx.fresh("awaited"),
         columns,
         tuple(tuple(columns[i].name for i in place) for place in places),
-        1 if one_row else MOST_KEYED if places and limit_of(tree) is None else _most_rows(tree),
+        1 if one_row else _most_rows(tree, MOST_KEYED if places else FAN_OUT),
         span,
     )
     ctx.stages.append(Stage((), post, awaited))
@@ -164,10 +164,18 @@ def _keys(tree: exp.Expr, measures: list[Measure]) -> list[list[str]]:
     return [[named[name] for name in key] for key in inside if all(name in named for name in key)]
 
 
-def _most_rows(tree: exp.Expr) -> int:
-    """How many rows are handed down at most: a LIMIT, or what one row may meet."""
-    number = limit_of(tree)
-    return FAN_OUT if number is None else max(1, min(FAN_OUT, number))
+def _most_rows(tree: exp.Expr, otherwise: int = FAN_OUT) -> int:
+    """How many rows are handed down at most: a LIMIT, also one further in; or what one row may meet."""
+    if isinstance(tree, exp.Subquery):
+        return _most_rows(tree.this, otherwise)
+    number, source = limit_of(tree), tree.args.get("from_")
+    if number is not None:
+        return max(1, min(FAN_OUT, number))
+    if source is None or tree.args.get("joins") or not isinstance(source.this, exp.Subquery):
+        return otherwise
+    if any(each.find(exp.Unnest, exp.Explode) for each in tree.expressions):
+        return otherwise
+    return _most_rows(source.this, otherwise)
 
 
 def limit_of(tree: exp.Expr) -> int | None:
