@@ -60,7 +60,9 @@ def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned],
 
 
 def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
-    statistics = [each.measure.statistics[i] for i in finish.statistics]
+    if finish.places:
+        raise NotImplementedError
+    statistics = [each.measure.statistics[cells[0]] for cells in finish.statistics]
     chosen = mechanism(each.noise.mechanism)
     width = chosen.half_width(each.noise.scale)
     last = statistics[-1]

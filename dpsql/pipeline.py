@@ -105,7 +105,7 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
         stored = office.store(receipt, to_bytes(_released(office, what)))
     else:
         stored = receipt.answer
-    tables = from_bytes(stored, [len(each.measure.statistics) for each in measures])
+    tables = from_bytes(stored, [each.measure.width for each in measures])
     cost = 0.0 if repeated and not receipt.joined else what.epsilon
     return _post(office, what, tables, types, cost, repeated)
 

@@ -26,7 +26,7 @@ from dpsql.accounting.conversions import (
 )
 from dpsql.accounting.rounding import at_most
 from dpsql.errors import DatabaseError
-from dpsql.ir.event import GaussianEvent, LaplaceEvent, ThresholdEvent
+from dpsql.ir.event import ChoiceEvent, GaussianEvent, LaplaceEvent, ThresholdEvent
 from dpsql.mechanisms import mechanism
 
 ONE = Budget(1.0, 1e-6)
@@ -187,13 +187,14 @@ def test_at_most(number):
 
 
 SOME = {
-    "pure": (LaplaceEvent(1, 3.0), LaplaceEvent(7, 1e3), LaplaceEvent(2**40, 1e13), LaplaceEvent(1, 0.3)),
+    "pure": (LaplaceEvent(1, 3.0), LaplaceEvent(7, 1e3), LaplaceEvent(2**40, 1e13), ChoiceEvent(0.1)),
     "approx": (
         LaplaceEvent(1, 3.0),
         LaplaceEvent(7, 1e3),
         GaussianEvent(10, 43.0, 1.0, 1e-6),
         ThresholdEvent(1e-9),
         ThresholdEvent(1e-18),
+        ChoiceEvent(1e-5),
     ),
     "zcdp": (
         LaplaceEvent(1, 3.0),
@@ -202,6 +203,7 @@ SOME = {
         GaussianEvent(3, 1e7),
         ThresholdEvent(1e-9),
         ThresholdEvent(1e-18),
+        ChoiceEvent(1e-5),
     ),
 }
 
@@ -222,6 +224,23 @@ def test_charges_do_not_depend_on_order_or_grouping(name):
         assert charge(events) == whole
     assert sum((charge((event,)) for event in SOME[name]), Spent()) == whole
     assert charge(()) == Spent()
+
+
+@pytest.mark.parametrize(("name", "cost"), [("pure", 0.1), ("approx", 0.1), ("zcdp", 0.1**2 / 8)])
+def test_a_choice_costs_its_range(name, cost):
+    assert accountant(name).charge((ChoiceEvent(0.1),)).main == pytest.approx(cost * UNIT, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_choice_that_a_price_buys_costs_no_more_than_its_share(name):
+    chosen, budget = accountant(name), Budget(8.0, 1e-6)
+    for epsilon, parts in itertools.product((1e-3, 0.1, 1.0, 8.0), (1, 3, 7)):
+        allowed = chosen.allowance(epsilon, budget, Fraction(1, parts), thresholds=False)
+        events = (ChoiceEvent(allowed.choice),) * parts
+        whole = chosen.allowance(epsilon, budget, Fraction(1), thresholds=False)
+        alone = chosen.charge((ChoiceEvent(whole.choice),))
+        assert 0.999 * alone.main <= chosen.charge(events).main <= alone.main + parts
+        assert alone.within(chosen.total(budget))
 
 
 @pytest.mark.parametrize("name", names())

@@ -68,7 +68,7 @@ def test_an_average_is_made_of_differences(db: dpsql.Connection) -> None:
     each = planned(db, "AVG(age)")
     rule = each.rule
     assert isinstance(rule, Threshold)
-    first, last = each.measure.finishes[0].statistics
+    (first,), (last,) = each.measure.finishes[0].statistics
     step = each.measure.statistics[last].step
 
     def sums(rows: int, mean: int) -> list[int]:

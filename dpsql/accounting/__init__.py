@@ -54,10 +54,12 @@ class Allowance:
     ``gaussian``        deviation per unit of L2 sensitivity; None where it is not accounted for
     ``laplace_delta``   for a threshold beside Laplace noise, None where there is none to have
     ``gaussian_delta``  the same beside Gaussian noise
+    ``choice``          epsilon of one choice by the exponential mechanism
     ``gaussian_epsilon``, ``gaussian_point_delta``   the planned point that the Gaussian event carries
     """
 
     laplace: float
+    choice: float
     gaussian: float | None
     laplace_delta: float | None
     gaussian_delta: float | None

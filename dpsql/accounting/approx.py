@@ -25,13 +25,14 @@ from dpsql.accounting.rounding import (
     at_most,
     delta_units,
     down,
+    epsilon_of,
     price,
     ratio_of,
     shown,
     too_small,
     up,
 )
-from dpsql.ir.event import Event, GaussianEvent, LaplaceEvent, ThresholdEvent
+from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ThresholdEvent
 
 NOISE_SHARE = Fraction(55, 100)
 """Of a thresholded query's delta. Anything from .54 to .62 gives nearly the lowest threshold."""
@@ -50,14 +51,16 @@ class Approx:
         units = down(price(epsilon) * share)
         if not units:
             raise too_small(epsilon)
-        laplace = at_most(Fraction(units, UNIT) * INVERTIBLE)
+        each = Fraction(units, UNIT)
+        laplace, choice = at_most(each * INVERTIBLE), at_most(each)
         deltas = min(total.delta, total.delta * units // total.main)
         if deltas < 2:  # none to share
-            return Allowance(laplace, None, None, None)
+            return Allowance(laplace, choice, None, None, None)
         noise = math.ceil(deltas * NOISE_SHARE) if thresholds else deltas
         point = at_most(Fraction(units, UNIT)), at_most(Fraction(noise, DELTA_UNIT))
         return Allowance(
             laplace,
+            choice,
             analytic_sigma(*point),
             at_most(Fraction(deltas, DELTA_UNIT)) if thresholds else None,
             at_most(Fraction(deltas - noise, DELTA_UNIT)) if thresholds else None,
@@ -71,6 +74,8 @@ class Approx:
         match event:
             case LaplaceEvent():
                 return Spent(up(ratio_of(event)))
+            case ChoiceEvent():
+                return Spent(up(epsilon_of(event)))
             case GaussianEvent(epsilon=epsilon, delta=delta):
                 ratio = ratio_of(event)
                 if not ratio:

@@ -3,7 +3,9 @@
 Claim   queries whose charges stay within the total are together (budget.epsilon, 0)-private, even when
         each is chosen after seeing the answers of those before.
 Proof   a vector of L1 sensitivity D under Laplace noise of scale b is D/b-private; basic composition
-        is adaptive (Dwork et al. 2006; Rogers et al. 2016 for adaptively chosen epsilons).
+        is adaptive (Dwork et al. 2006; Rogers et al. 2016 for adaptively chosen epsilons). A choice whose
+        loss ranges over an interval of length epsilon is epsilon-private: the interval holds 0, since
+        both laws add up to one.
 Test    tests/test_accountants.py
 """
 
@@ -13,8 +15,18 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.accounting import UNIT, Accountant, Allowance, Budget, Spent
-from dpsql.accounting.rounding import INVERTIBLE, at_most, down, price, ratio_of, shown, too_small, up
-from dpsql.ir.event import Event, GaussianEvent, LaplaceEvent, ThresholdEvent
+from dpsql.accounting.rounding import (
+    INVERTIBLE,
+    at_most,
+    down,
+    epsilon_of,
+    price,
+    ratio_of,
+    shown,
+    too_small,
+    up,
+)
+from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ThresholdEvent
 
 
 class Pure:
@@ -29,7 +41,8 @@ class Pure:
         units = down(price(epsilon) * share)
         if not units:
             raise too_small(epsilon)
-        return Allowance(at_most(Fraction(units, UNIT) * INVERTIBLE), None, None, None)
+        each = Fraction(units, UNIT)
+        return Allowance(at_most(each * INVERTIBLE), at_most(each), None, None, None)
 
     def charge(self, events: tuple[Event, ...]) -> Spent:
         return sum((self._charge(event) for event in events), Spent())
@@ -38,6 +51,8 @@ class Pure:
         match event:
             case LaplaceEvent():
                 return Spent(up(ratio_of(event)))
+            case ChoiceEvent():
+                return Spent(up(epsilon_of(event)))
             case GaussianEvent() | ThresholdEvent():
                 raise TypeError(f"pure privacy has no delta for a {type(event).__name__}")
             case _:

@@ -9,8 +9,9 @@ whole rho, so that both run out together.
 Claim   queries whose charges stay within the total are together (epsilon, delta)-private, even when
         each is chosen after seeing the answers of those before.
 Proof   Gaussian noise is D^2/(2 sigma^2)-zCDP (Bun and Steinke 2016, proposition 1.6). Laplace noise with
-        eps0 = D/b is (eps0 - 1 + exp(-eps0))-zCDP: see mechanisms/laplace.py. Keys shown by a threshold
-        make it delta-approximate zCDP; sums of rho and of delta compose adaptively, as a filter
+        eps0 = D/b is (eps0 - 1 + exp(-eps0))-zCDP: see mechanisms/laplace.py. A choice whose loss ranges
+        over epsilon is epsilon^2/8-zCDP (Cesar and Rogers 2021, by Hoeffding's lemma). Keys shown by a
+        threshold make it delta-approximate zCDP; sums of rho and of delta compose adaptively, as a filter
         (Feldman and Zrnic 2021; Whitehouse et al. 2023). rho gives (epsilon, .8 delta) by Canonne, Kamath
         and Steinke 2020, proposition 12, and the threshold's sum is at most .2 delta.
 Test    tests/test_accountants.py
@@ -29,13 +30,14 @@ from dpsql.accounting.rounding import (
     at_most,
     delta_units,
     down,
+    epsilon_of,
     price,
     ratio_of,
     shown,
     too_small,
     up,
 )
-from dpsql.ir.event import Event, GaussianEvent, LaplaceEvent, ThresholdEvent
+from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ThresholdEvent
 
 SELECTION = Fraction(1, 5)
 """Of the owner's delta, for thresholds."""
@@ -61,7 +63,8 @@ class Zcdp:
         each = Fraction(units, UNIT)
         delta = at_most(Fraction(deltas, DELTA_UNIT)) if thresholds else None
         laplace = at_most(Fraction(laplace_eps0(each)) * INVERTIBLE)
-        return Allowance(laplace, rho_sigma(each), delta, delta)
+        choice = at_most(Fraction(math.isqrt(8 * units * UNIT), UNIT))  # epsilon^2 / 8 is within the units
+        return Allowance(laplace, choice, rho_sigma(each), delta, delta)
 
     def charge(self, events: tuple[Event, ...]) -> Spent:
         return sum((self._charge(event) for event in events), Spent())
@@ -72,6 +75,8 @@ class Zcdp:
                 return Spent(up(laplace_rho(ratio_of(event))))
             case GaussianEvent():
                 return Spent(up(ratio_of(event) ** 2 / 2))
+            case ChoiceEvent():
+                return Spent(up(epsilon_of(event) ** 2 / 8))
             case ThresholdEvent():
                 return Spent(0, delta_units(event))
             case _:

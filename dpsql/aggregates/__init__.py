@@ -38,6 +38,7 @@ class Need(Enum):
     ROWS = "how many rows"
     UNITS = "how many units"
     TOTAL = "the sum of the argument"
+    DETAIL = "more than sums: a detail of the measure, with a mechanism of its own"
 
 
 @dataclass(frozen=True, slots=True)

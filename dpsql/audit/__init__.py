@@ -77,23 +77,38 @@ def measure(
     session = owners_session(db)
     plan = plan_of(session, sql, epsilon)
     measures = [each for stage in plan.stages for each in stage.measures]
-    if replay is not None and len(replay) != len(measures):
+    if replay is not None and len(replay) != sum(1 + len(each.details) for each in measures):
         raise InterfaceError("replay holds another number of measures than the query has")
     reports: list[Measured] = []
     so_far = Released(session.sealed)
     for stage in plan.stages:
         for each in stage.measures:
             exact = session.engine.measure(so_far.ready(each))
-            fed = exact if replay is None else _replayed(replay[len(reports)], each)
+            fed = exact if replay is None else _replayed(replay[len(reports) :], each)
             reports.append(_reported(each, exact))
+            reports += [_detail(each, i, exact) for i in range(len(each.details))]
             so_far.add(each, silently(fed, each))
         so_far.hand_down(stage)
     return reports
 
 
-def _replayed(report: Measured, planned: Planned) -> ExactTable:
-    sums = np.array(list(report.rows.values()), dtype=np.int64)
-    return ExactTable(list(report.rows), sums.reshape(len(report.rows), len(planned.measure.statistics)))
+def _replayed(reports: list[Measured], planned: Planned) -> ExactTable:
+    """A measure's report and those of its details, which follow it, as the exact table again."""
+    rows = reports[0].rows
+    sums = np.array(list(rows.values()), dtype=np.int64)
+    details = []
+    for report in reports[1 : 1 + len(planned.details)]:
+        placed: dict[tuple[Value, ...], list[tuple[int, int]]] = {}
+        for (*group, place), (weight,) in report.rows.items():
+            assert isinstance(place, int)
+            placed.setdefault(tuple(group), []).append((place, weight))
+        details.append(
+            {
+                group: (np.array([p for p, _ in found]), np.array([w for _, w in found]))
+                for group, found in placed.items()
+            }
+        )
+    return ExactTable(list(rows), sums.reshape(len(rows), len(planned.measure.statistics)), tuple(details))
 
 
 def owners_session(db: Connection) -> Session:
@@ -139,6 +154,33 @@ def _reported(each: Planned, exact: ExactTable) -> Measured:
         ),
         (rule.statistic, rule.steps, rule.event.delta) if isinstance(rule, Threshold) else None,
         tuple(rule.listed.groups()) if isinstance(rule, Threshold) and rule.listed is not None else (),
+    )
+
+
+def _detail(each: Planned, which: int, exact: ExactTable) -> Measured:
+    """The weights of a detail, each place of each group a row."""
+    planned = each.details[which]
+    rows: dict[tuple[Value, ...], tuple[int, ...]] = {}
+    for group, (places, weights) in exact.details[which].items():
+        rows |= {(*group, int(p)): (int(w),) for p, w in zip(places, weights, strict=True)}
+    noise = planned.noise
+    return Measured(
+        (*(("grouping set",) if each.measure.sets else ()), *each.measure.titles, "place"),
+        isinstance(each.rule, PublicKeys),
+        ("weight",),
+        rows,
+        tuple(
+            NoiseReport(
+                (0,),
+                1,
+                planned.sensitivity,
+                "choice" if noise is None else noise.mechanism,
+                0.0 if noise is None else noise.scale,
+                event,
+            )
+            for event in planned.events
+        ),
+        None,
     )
 
 

@@ -18,7 +18,7 @@ from dpsql.audit.silence import silently
 from dpsql.dbapi import Connection
 from dpsql.engines import Engine
 from dpsql.ir.plan import Norm, Plan, Planned, PublicKeys, Threshold
-from dpsql.ir.table import ExactTable
+from dpsql.ir.table import ExactTable, Weights
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import Released, types_of_stages
 from dpsql.release.release import completed
@@ -32,12 +32,32 @@ def sensitivity(
     """Compare a plan's exact sums on a database with those on databases that lack one unit."""
     found = []
     for each in ready_measures(plan, whole, sealed):
-        ours = _sums(each, whole.measure(each))
+        exact = whole.measure(each)
+        ours = _sums(each, exact)
         for name, engine in neighbours:
-            found += [
-                f"without {name}: {said}" for said in _moved(each, ours, _sums(each, engine.measure(each)))
-            ]
+            neighbour = engine.measure(each)
+            said = _moved(each, ours, _sums(each, neighbour)) + _reweighed(each, exact, neighbour)
+            found += [f"without {name}: {one}" for one in said]
     return found
+
+
+def _reweighed(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]:
+    """Details of which one unit moves the weights by more than was declared."""
+    found = []
+    for planned, mine, other in zip(each.details, ours.details, theirs.details, strict=True):
+        before, after = _placed(mine), _placed(other)
+        moved = sum(abs(before.get(key, 0) - after.get(key, 0)) for key in before.keys() | after.keys())
+        if moved > planned.sensitivity:
+            found.append(f"the weights move by {moved}, declared {planned.sensitivity}")
+    return found
+
+
+def _placed(weights: Weights) -> dict[tuple[object, ...], int]:
+    return {
+        (_comparable(group), int(place)): int(weight)
+        for group, (places, held) in weights.items()
+        for place, weight in zip(places, held, strict=True)
+    }
 
 
 def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[Planned]:

@@ -9,6 +9,7 @@ SELECT release.ward AS w, release.avg + 1 AS "avg(age) + 1", release."avg margin
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -152,9 +153,7 @@ class Released:
         for known in self.calls:
             if _same(known, call):
                 return known.name
-        named = AggregateCall(
-            self._fresh(call.function), call.function, call.argument, call.distinct, call.condition, call.span
-        )
+        named = replace(call, name=self._fresh(call.function))
         self.calls.append(named)
         return named.name
 
@@ -200,12 +199,7 @@ def _bare(node: exp.Expr) -> exp.Expr:
 
 
 def _same(first: AggregateCall, second: AggregateCall) -> bool:
-    return (first.function, first.argument, first.distinct, first.condition) == (
-        second.function,
-        second.argument,
-        second.distinct,
-        second.condition,
-    )
+    return replace(first, name="") == replace(second, name="")
 
 
 def margin(turned: exp.Expr, name: str, calls: list[AggregateCall]) -> exp.Expr | None:

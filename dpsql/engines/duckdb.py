@@ -15,7 +15,7 @@ import os
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -27,6 +27,7 @@ import numpy as np
 from sqlglot import exp, parse_one
 
 from dpsql.engines.cells import TOTAL, measure_sql
+from dpsql.engines.details import detail_sql, weights
 from dpsql.engines.sql import TEXTED, quote, table_sql
 from dpsql.errors import refuse
 from dpsql.ir.column import Interval, Kind, Value, type_named
@@ -250,17 +251,22 @@ class DuckDB:
     # ---- private rows ------------------------------------------------------------------------------
 
     def measure_sql(self, planned: Planned) -> str:
-        return measure_sql(planned)
+        said = [measure_sql(planned)] if planned.measure.statistics else []
+        return ";\n".join(said + [detail_sql(planned, each) for each in planned.details])
 
     def measure(self, planned: Planned) -> ExactTable:
-        sql = measure_sql(planned)
         width = len(planned.keys)
         kinds = [column.fact.type.kind for column in planned.keys]
+
+        def group(row: Sequence[object]) -> tuple[Value, ...]:
+            return tuple(_value(row[i], kind) for i, kind in enumerate(kinds))
+
         with self._reading():
-            rows = self._all(sql)
-        groups = [tuple(_value(row[i], kind) for i, kind in enumerate(kinds)) for row in rows]
+            rows = self._all(measure_sql(planned)) if planned.measure.statistics else []
+            details = tuple(weights(planned, each, self._all, group) for each in planned.details)
         sums = np.array([[_held(number) for number in row[width:]] for row in rows], dtype=np.int64)
-        return ExactTable(groups, sums.reshape(len(rows), len(planned.measure.statistics)))
+        shaped = sums.reshape(len(rows), len(planned.measure.statistics))
+        return ExactTable([group(row) for row in rows], shaped, details)
 
     # ---- housekeeping ------------------------------------------------------------------------------
 

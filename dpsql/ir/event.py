@@ -40,4 +40,11 @@ class ThresholdEvent:
     delta: float
 
 
-Event: TypeAlias = LaplaceEvent | GaussianEvent | ThresholdEvent
+@dataclass(frozen=True, slots=True)
+class ChoiceEvent:
+    """One choice by the exponential mechanism, whose privacy loss ranges over at most ``epsilon``."""
+
+    epsilon: float
+
+
+Event: TypeAlias = LaplaceEvent | GaussianEvent | ThresholdEvent | ChoiceEvent

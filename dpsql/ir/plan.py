@@ -52,12 +52,68 @@ class Statistic:
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
-    """How an aggregate is computed from released statistics (their positions in the measure)."""
+class Histogram:
+    """How much of an argument lies where: every unit's weight over the places of a public grid.
+
+    A unit weighs at most its clip, over all places and groups together.
+    """
+
+    argument: Scalar
+    condition: Scalar | None
+    targets: tuple[Fraction, ...]
+
+    @property
+    def width(self) -> int:
+        """How many numbers are released for each group."""
+        return len(self.targets)
+
+
+@dataclass(frozen=True, slots=True)
+class Matching:
+    """How many different values there are, of which a unit claims at most ``most``, over all groups."""
+
+    argument: Scalar
+    condition: Scalar | None
+    most: int
+
+    @property
+    def width(self) -> int:
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
+class Blocks:
+    """An aggregate of each of ``count`` blocks of units, clamped to [low, high]: a unit is in one block."""
 
     call: AggregateCall
-    statistics: tuple[int, ...]
+    count: int
+    low: float
+    high: float
+
+    @property
+    def width(self) -> int:
+        return 1
+
+
+Detail: TypeAlias = Histogram | Matching | Blocks
+"""What is measured of each group beside sums: weights on places, from which a mechanism of its own releases
+
+``width`` numbers for each group that is shown.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """How an aggregate is computed from released numbers.
+
+    Each number that it needs of the ``statistics`` is a sum of some of them (their positions in the
+    measure). ``places`` are the released numbers of details, counted from the measure's first detail on.
+    """
+
+    call: AggregateCall
+    statistics: tuple[tuple[int, ...], ...]
     type: Type
+    places: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +152,7 @@ class Measure:
     span: Span | None = field(default=None, repr=False)
     statistics: tuple[Statistic, ...] = ()
     families: tuple[Family, ...] = ()
+    details: tuple[Detail, ...] = ()
     finishes: tuple[Finish, ...] = ()
     units: int | None = None
     titles: tuple[str, ...] = ()
@@ -108,6 +165,16 @@ class Measure:
     def copies(self) -> int:
         """How many groups each row is in."""
         return max(1, len(self.sets))
+
+    @property
+    def width(self) -> int:
+        """How many numbers are released for each group: the statistics, then the details."""
+        return len(self.statistics) + sum(each.width for each in self.details)
+
+    @property
+    def parts(self) -> int:
+        """How many mechanisms share its price."""
+        return bool(self.statistics) + len(self.details)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +229,24 @@ class Noise:
     sensitivity: int
     scale: float
     event: Event
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedDetail:
+    """A detail, and the mechanism that releases its numbers.
+
+    ``rows`` is where a unit's clip starts, ``sensitivity`` what one unit changes of all weights together,
+    in L1. Numbers are released by ``noise``, or chosen, ``choices`` times one after the other, each at
+    ``epsilon``.
+    """
+
+    detail: Detail
+    rows: int
+    sensitivity: int
+    events: tuple[Event, ...]
+    noise: Noise | None = None
+    epsilon: float = 0.0
+    choices: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +309,8 @@ class Planned:
     """A measure, how it is bounded, noised, shown and finished.
 
     ``groups`` is the number of groups beyond which a unit is left out, where the threshold needs one.
-    ``rows`` is where clipping starts, and ``rows_from`` who says so.
+    ``rows`` is where clipping starts, and ``rows_from`` who says so. Without statistics the noise is that
+    of an empty vector, which costs nothing.
     """
 
     measure: Measure
@@ -235,12 +321,14 @@ class Planned:
     groups: int | None = None
     rows: int | None = None
     rows_from: str = ""
+    details: tuple[PlannedDetail, ...] = ()
 
     @property
     def events(self) -> tuple[Event, ...]:
+        found = [self.noise.event] if self.measure.statistics else []
         if isinstance(self.rule, Threshold):
-            return (self.noise.event, self.rule.event)
-        return (self.noise.event,)
+            found.append(self.rule.event)
+        return (*found, *(event for each in self.details for event in each.events))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -156,7 +156,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """An aggregate under a name. ``argument`` is None for COUNT(*)."""
+    """An aggregate under a name. ``argument`` is None for COUNT(*); ``others`` are what follows it."""
 
     name: str
     function: str
@@ -164,6 +164,7 @@ class AggregateCall:
     distinct: bool = False
     condition: Scalar | None = None  # FILTER (WHERE ...)
     span: Span | None = field(default=None, compare=False, repr=False)
+    others: tuple[Scalar, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from dpsql.ir.column import Value
 
@@ -13,15 +13,28 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 
+Weights: TypeAlias = "dict[tuple[Value, ...], tuple[NDArray[np.int64], NDArray[np.int64]]]"
+"""Of each group the places where something lies, in order, and how much."""
+
+
 class ExactTable:
-    """Exact sums in grid steps, one row per group: hot. It shows nothing and cannot be pickled."""
+    """Exact sums in grid steps, one row per group, and the weights of details: hot.
 
-    __slots__ = ("groups", "sums")
+    It shows nothing and cannot be pickled.
+    """
 
-    def __init__(self, groups: list[tuple[Value, ...]], sums: NDArray[np.int64]) -> None:
+    __slots__ = ("details", "groups", "sums")
+
+    def __init__(
+        self,
+        groups: list[tuple[Value, ...]],
+        sums: NDArray[np.int64],
+        details: tuple[Weights, ...] = (),
+    ) -> None:
         assert sums.shape[0] == len(groups)
         self.groups = groups
         self.sums = sums  # one row per group, one column per statistic
+        self.details = details
 
     def __repr__(self) -> str:
         return "ExactTable(not shown)"
@@ -32,7 +45,7 @@ class ExactTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasedTable:
-    """Noisy sums in grid steps, sorted by their keys. Anybody may see it."""
+    """Noisy sums in grid steps, then the details' numbers, sorted by their keys. Anybody may see it."""
 
     groups: list[tuple[Value, ...]]
     sums: NDArray[np.int64]

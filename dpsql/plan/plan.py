@@ -39,7 +39,8 @@ from dpsql.ir.plan import (
 from dpsql.ir.scalar import refs
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.threshold import steps_for
-from dpsql.plan.split_budget import shares
+from dpsql.plan.details import planned_detail
+from dpsql.plan.split_budget import share_of
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.keys import public_keys
 from dpsql.rewrite.statistics import GRID
@@ -65,12 +66,10 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
     """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it."""
     measures = [each for stage in split.stages for each in stage.measures]
     try:
-        portions = iter(shares(measures))
+        share = share_of(measures)
         stages = tuple(
             PlannedStage(
-                tuple(
-                    _Planner(each, known, terms, next(portions), values).planned() for each in stage.measures
-                ),
+                tuple(_Planner(each, known, terms, share, values).planned() for each in stage.measures),
                 stage.post,
                 stage.awaited,
             )
@@ -126,9 +125,11 @@ class _Planner:
         self.columns = tuple(Column(key.name, fact_of(key.scalar, facts)) for key in measure.keys)
         self.public = public_keys(measure, known)
         self.rows, self.rows_from = self._rows()
-        self.allowance = terms.accountant.allowance(
-            terms.epsilon, terms.budget, share, thresholds=not self.public.whole
-        )
+        self.share = share
+        self.allowance = self._allowance(share, thresholds=not self.public.whole)
+
+    def _allowance(self, share: Fraction, thresholds: bool = False) -> Allowance:
+        return self.terms.accountant.allowance(self.terms.epsilon, self.terms.budget, share, thresholds)
 
     def planned(self) -> Planned:
         if not self.public.whole and self.allowance.laplace_delta is None:
@@ -140,16 +141,27 @@ class _Planner:
                 help="group by a column with declared values, or cut a declared range (age // 10); "
                 "or let the owner choose another accountant",
             )
-        clip, noise = self._noise()
+        clip, noise = self._noise() if self.measure.statistics else self._nothing()
         proved = self._private_groups()
         enforced = None
         if not self.public.whole and proved is None:
             assert self.rows is not None
             enforced = 16 * self.rows * self.measure.copies + 240  # many more than a unit clipped little
         rule = self._rule(clip, noise, proved or enforced)
-        return Planned(
-            self.measure, self.columns, rule, clip.shape, noise, enforced, self.rows, self.rows_from
+        details = tuple(
+            planned_detail(each, self.measure, self._detail_rows(), self.share, self._allowance)
+            for each in self.measure.details
         )
+        return Planned(
+            self.measure, self.columns, rule, clip.shape, noise, enforced, self.rows, self.rows_from, details
+        )
+
+    def _detail_rows(self) -> int:
+        """How many rows of a unit count in full in a detail, its copies in grouping sets counted apart."""
+        at_most = self.owned.at_most
+        if at_most is not None and at_most <= (self.rows or at_most) * self.measure.copies:
+            return at_most
+        return self._guessed() * self.measure.copies
 
     def _private_groups(self) -> int | None:
         """In how many groups that are not public one unit is proved to be."""
@@ -196,6 +208,16 @@ class _Planner:
                 _Clip(Norm.L1, self._sized(one_l1 * at_most), Shape.ROWS),
                 _Clip(Norm.L2, self._sized(one_l2 * at_most), Shape.ROWS),
             )
+        rows = self._guessed()
+        cells = Shape.UNIT if not self.measure.keys else Shape.CELLS
+        scaled = cells if counted or not self.measure.keys else Shape.L1
+        return (
+            _Clip(Norm.L1, self._sized(one_l1 * rows), scaled),
+            _Clip(Norm.L2, self._sized(one_l2 * rows), cells),
+        )
+
+    def _guessed(self) -> int:
+        """Where clipping starts, or the refusal of a relation of which nobody says it."""
         if self.rows is None:
             raise refuse(
                 "D302",
@@ -204,12 +226,7 @@ class _Planner:
                 label="this is where clipping would start",
                 help="say it: SELECT OPTIONS(max_rows_contributed = 20) ...; or the owner adds rows_per_unit",
             )
-        cells = Shape.UNIT if not self.measure.keys else Shape.CELLS
-        scaled = cells if counted or not self.measure.keys else Shape.L1
-        return (
-            _Clip(Norm.L1, self._sized(one_l1 * self.rows), scaled),
-            _Clip(Norm.L2, self._sized(one_l2 * self.rows), cells),
-        )
+        return self.rows
 
     def _sized(self, steps: int) -> int:
         if steps > LARGEST:
@@ -231,6 +248,11 @@ class _Planner:
         if self.allowance.gaussian is not None:
             choices.append((l2, self._with("gaussian", l2, self.allowance.gaussian)))
         return min(choices, key=lambda each: mechanism(each[1].mechanism).deviation(each[1].scale))
+
+    def _nothing(self) -> tuple[_Clip, Noise]:
+        """No sums are measured: a vector of no numbers."""
+        chosen = mechanism("laplace")
+        return _Clip(Norm.L1, 0, Shape.ROWS), Noise("laplace", Norm.L1, 0, 1.0, chosen.event(0, 1.0))
 
     def _with(self, name: str, clip: _Clip, ratio: float) -> Noise:
         chosen = mechanism(name)
@@ -295,4 +317,6 @@ def _digest(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
             m = each.measure
             said += [repr(m.relation), repr(m.keys), repr(m.statistics), repr(each.rule), repr(each.shape)]
             said += [repr(each.noise), repr(m.finishes)]
+            if each.details:
+                said.append(repr(each.details))
     return hashlib.sha256("\n".join(said).encode()).hexdigest()

@@ -1,6 +1,7 @@
-"""How the price of a query is shared among its measures: equally, since each is a vector of its own.
+"""How the price of a query is shared: equally among the mechanisms that release its numbers.
 
-The statistics inside a measure share one noise already; nothing is split there.
+The sums of one measure are one vector with one noise, so they are one part together; each of its
+details (a histogram, a matching) is another.
 """
 
 from __future__ import annotations
@@ -10,6 +11,6 @@ from fractions import Fraction
 from dpsql.ir.plan import Measure
 
 
-def shares(measures: list[Measure]) -> list[Fraction]:
-    """One share per measure; together they are the whole price."""
-    return [Fraction(1, len(measures)) for _ in measures]
+def share_of(measures: list[Measure]) -> Fraction:
+    """What each part gets of the price; all parts together get the whole."""
+    return Fraction(1, max(1, sum(each.parts for each in measures)))

@@ -23,7 +23,7 @@ from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_rang
 from dpsql.ir.plan import Finish, Noise, Part, Planned, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
-from dpsql.post.other_group import with_other
+from dpsql.post.other_group import MOST, with_other
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -54,8 +54,10 @@ def finish(released: ReleasedTable, planned: Planned) -> list[Finished]:
 
 
 def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: Floats) -> Finished:
-    statistics = [planned.measure.statistics[i] for i in each.statistics]
-    sums = released.sums[:, list(each.statistics)]
+    if each.places:
+        raise NotImplementedError
+    statistics = [planned.measure.statistics[cells[0]] for cells in each.statistics]
+    sums = np.stack([_added(released.sums, cells) for cells in each.statistics], axis=1)
     estimate = estimated(each, statistics, sums.astype(np.float64))
     if each.call.function == "avg":
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
@@ -64,6 +66,14 @@ def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: F
     widths = _half_widths(each, statistics, sums, estimate, planned.noise, spread)
     margins = _as_delivered(widths, each.type)
     return Finished(each.call.name, each.type, values, margins)
+
+
+def _added(sums: NDArray[np.int64], cells: tuple[int, ...]) -> NDArray[np.int64]:
+    """The sum of some statistics, one number per group."""
+    if len(cells) == 1:
+        return sums[:, cells[0]]
+    added = (sum(row) for row in sums[:, list(cells)].tolist())  # whole numbers of any size
+    return np.array([max(-MOST, min(MOST, each)) for each in added], dtype=np.int64)
 
 
 def estimated(each: Finish, statistics: list[Statistic], sums: Floats) -> Floats:
@@ -128,6 +138,11 @@ def _as_delivered(widths: Floats, type: Type) -> Floats:
             return widths
 
 
+def _incidence(each: Finish, cells: list[int]) -> Floats:
+    """Which of these cells add up to which of a finish's numbers."""
+    return np.array([[float(cell in group) for group in each.statistics] for cell in cells])
+
+
 def _half_widths(
     each: Finish,
     statistics: list[Statistic],
@@ -140,14 +155,15 @@ def _half_widths(
 
     less far than one wider draw, a sum of Gaussian ones exactly as far.
     """
-    if len(statistics) == 1:
+    cells = sorted({position for group in each.statistics for position in group})
+    if len(cells) == 1:
         step, width_of = float(statistics[0].step), mechanism(noise.mechanism).half_width
         by_spread = {wider: width_of(noise.scale * wider) * step for wider in set(spread.tolist())}
         return np.array([by_spread[wider] for wider in spread.tolist()], dtype=np.float64)
     generator = np.random.default_rng(0)
-    size = (_DRAWS, 1, len(statistics))  # the same draws for every group
+    size = (_DRAWS, 1, len(cells))  # the same draws for every group
     draw = generator.laplace if noise.mechanism == "laplace" else generator.normal
-    drawn = draw(0, noise.scale, size)
+    drawn = draw(0, noise.scale, size) @ _incidence(each, cells)
     widths = np.empty(len(sums))
     at_once = max(1, _NUMBERS // (_DRAWS * len(statistics)))
     for start in range(0, len(sums), at_once):

@@ -20,7 +20,7 @@ from dpsql.ir.column import Value
 from dpsql.ir.plan import Planned
 from dpsql.ir.table import ReleasedTable
 
-_MOST = 2**62
+MOST = 2**62
 _TOTAL = 1
 """The number of the grouping set that is the total."""
 
@@ -38,7 +38,7 @@ def with_other(released: ReleasedTable, planned: Planned) -> tuple[ReleasedTable
         for column in zip(*released.sums.tolist(), strict=True)  # whole numbers of any size
     ]
     sums = released.sums.copy()
-    sums[total] = [max(-_MOST, min(_MOST, each)) for each in rest]
+    sums[total] = [max(-MOST, min(MOST, each)) for each in rest]
     groups = list(released.groups)
     groups[total] = (_TOTAL, *(word for _ in planned.keys[1:]))
     spread[total] = math.sqrt(1 + len(shown))

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,12 +18,10 @@ from dpsql.ir.column import Value
 from dpsql.ir.plan import Noise, Planned, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
+from dpsql.release.details import Choose, Draw, chosen_by_system, released_detail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
-
-Draw: TypeAlias = "Callable[[Noise, int], NDArray[np.int64]]"
-"""So many fresh draws of a planned noise."""
 
 
 def from_system(noise: Noise, size: int) -> NDArray[np.int64]:
@@ -33,8 +30,14 @@ def from_system(noise: Noise, size: int) -> NDArray[np.int64]:
     return mechanism(noise.mechanism).draw(noise.scale, size, os.urandom)
 
 
-def release(exact: ExactTable, planned: Planned, draw: Draw, threshold: int | None = None) -> ReleasedTable:
-    """Noise on everything, then only what the key rule shows.
+def release(
+    exact: ExactTable,
+    planned: Planned,
+    draw: Draw,
+    threshold: int | None = None,
+    choose: Choose = chosen_by_system,
+) -> ReleasedTable:
+    """Noise on everything, then only what the key rule shows; of that, the details.
 
     ``threshold`` replaces the planned one in the owner's audit, where ``draw`` gives zeros.
     """
@@ -47,7 +50,11 @@ def release(exact: ExactTable, planned: Planned, draw: Draw, threshold: int | No
         groups = [group for group, keep in zip(groups, kept, strict=True) if keep]
         noisy = noisy[kept]
     order = sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
-    return ReleasedTable([groups[i] for i in order], noisy[order])
+    shown = [groups[i] for i in order]
+    numbers = [noisy[order]]
+    for each, weights in zip(planned.details, exact.details, strict=True):
+        numbers.append(released_detail(each, weights, shown, draw, choose))
+    return ReleasedTable(shown, np.concatenate(numbers, axis=1))
 
 
 def completed(exact: ExactTable, planned: Planned) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:

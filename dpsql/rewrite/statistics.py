@@ -37,6 +37,7 @@ from dpsql.ir.plan import Family, Finish, Measure, Part, Split, Statistic
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Scalar, conjuncts
 from dpsql.policy.catalogue import Known
+from dpsql.rewrite.details import Details
 from dpsql.rewrite.keys import public_keys
 
 GRID = 2**20
@@ -70,6 +71,7 @@ class _Statistics:
         self._hidden = not public_keys(measure, known).whole
         self._statistics: list[Statistic] = []
         self._families: list[Family] = []
+        self._details = Details(measure, self._bounds)
 
     def measure(self) -> Measure:
         m = self._measure
@@ -78,11 +80,17 @@ class _Statistics:
         pairs = self._pairs(calls)
         finishes = []
         for call, plain in zip(m.aggregates, calls, strict=True):
-            finishes.append(Finish(call, self._used(plain, pairs), released_type(call, m)))
+            kind = released_type(call, m)
+            if Need.DETAIL in shelf()[call.function].needs:
+                finishes.append(Finish(call, (), kind, self._details.places(plain)))
+            else:
+                used = tuple((position,) for position in self._used(plain, pairs))
+                finishes.append(Finish(call, used, kind))
         return replace(
             m,
             statistics=tuple(self._statistics),
             families=tuple(self._families),
+            details=self._details.made(),
             finishes=tuple(finishes),
             units=units,
         )
@@ -93,7 +101,7 @@ class _Statistics:
         if call.function == "count" and argument is not None and self._always(argument):
             argument = None
         function = "count" if call.function == "count_units" and self._single else call.function
-        return AggregateCall(call.name, function, argument, call.distinct, call.condition, call.span)
+        return replace(call, function=function, argument=argument)
 
     def _always(self, argument: Scalar) -> bool:
         """Whether every row counts for COUNT(x), SUM(x) and AVG(x): no NULL, no NaN."""

@@ -1,0 +1,42 @@
+"""Weights -> released numbers: what each detail's mechanism tells of the groups that are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias, assert_never
+
+import numpy as np
+
+from dpsql.ir.column import Value
+from dpsql.ir.plan import Blocks, Histogram, Matching, Noise, PlannedDetail
+from dpsql.ir.table import Weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+Draw: TypeAlias = "Callable[[Noise, int], NDArray[np.int64]]"
+"""So many fresh draws of a planned noise."""
+
+Choose: TypeAlias = "Callable[[NDArray[np.int64], NDArray[np.int64], Fraction], int]"
+"""(scores, sizes, rate) -> a candidate i, with probability proportional to sizes[i] exp(rate scores[i])."""
+
+
+def released_detail(
+    each: PlannedDetail, weights: Weights, groups: list[tuple[Value, ...]], draw: Draw, choose: Choose
+) -> NDArray[np.int64]:
+    """One row of numbers for every group that is shown."""
+    match each.detail:
+        case Histogram():
+            raise NotImplementedError
+        case Matching():
+            raise NotImplementedError
+        case Blocks():
+            raise NotImplementedError
+        case _:
+            assert_never(each.detail)
+
+
+def chosen_by_system(scores: NDArray[np.int64], sizes: NDArray[np.int64], rate: Fraction) -> int:
+    """A choice from the operating system's randomness. The session uses nothing else."""
+    raise NotImplementedError

@@ -1,0 +1,57 @@
+"""Aggregates that are no function of sums -> details of the measure, each measured once.
+
+MEDIAN(x), QUANTILE_CONT(x, 0.9)    one histogram of x, with two targets
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dpsql.errors import refuse
+from dpsql.ir.column import Fact, Interval
+from dpsql.ir.plan import Detail, Measure
+from dpsql.ir.relation import AggregateCall
+
+Bounds = Callable[[AggregateCall], tuple[Interval, Fact]]
+"""The finite range of a call's argument, or the refusal of one that has none."""
+
+Maker = Callable[[Measure, list[AggregateCall], Bounds], tuple[Detail, dict[AggregateCall, tuple[int, ...]]]]
+"""Makes the detail of calls that share one, and tells each call's numbers among those of the detail."""
+
+_MAKERS: dict[str, Maker] = {}
+"""By the aggregate's name on the shelf."""
+
+
+@dataclass(slots=True)
+class Details:
+    """The details of one measure, in the order in which they are asked for."""
+
+    measure: Measure
+    bounds: Bounds
+    _made: list[tuple[Detail, dict[AggregateCall, tuple[int, ...]]]] = field(default_factory=list)
+
+    def places(self, call: AggregateCall) -> tuple[int, ...]:
+        """Where a call's numbers stand among those of all details."""
+        self._refuse_other(call)
+        first = 0
+        for detail, places in self._made:
+            if call in places:
+                return tuple(first + place for place in places[call])
+            first += detail.width
+        detail, places = _MAKERS[call.function](self.measure, list(self.measure.aggregates), self.bounds)
+        self._made.append((detail, places))
+        return tuple(first + place for place in places[call])
+
+    def made(self) -> tuple[Detail, ...]:
+        return tuple(detail for detail, _ in self._made)
+
+    def _refuse_other(self, call: AggregateCall) -> None:
+        if self.measure.other is not None:
+            raise refuse(
+                "D252",
+                f"the {call.function.upper()} of an other group is not known",
+                call.span,
+                label="the total less the groups is not the rest",
+                help="ask for sums and counts beside other_group, or leave it out",
+            )
