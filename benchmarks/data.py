@@ -1,6 +1,7 @@
 """The databases that the questions run on: seeded, made anew for every run, each with its policy.
 
 people   one row per person: state (50, skewed), age, income (some above the declared range)
+sized    one row per person, in towns of given sizes
 visits   heavy-tailed rows per user: place (text) and place_no (integer), 100 of each, minutes, cost
 tpch     TPC-H, from tpchgen-cli (the bench and dev extras) or, tiny, from its tiny.sql
 """
@@ -78,6 +79,38 @@ def people(setting: Setting, rows: int) -> Path:
         '[unit]\nname = "person"\ntable = "people"\nkey = "person"\n'
         "[tables.people.columns]\nage = { range = [0, 120] }\nincome = { range = [0, 200000] }\n"
         f"state = {{ values = [{states}] }}\n",
+    )
+    return path
+
+
+def sized(setting: Setting, sizes: tuple[int, ...]) -> Path:
+    """One-row people in towns of exactly these many; their streets are private."""
+    path = setting.folder / "sized.duckdb"
+    if path.exists():
+        return path
+    random = np.random.default_rng(5)
+    rows = sum(sizes)
+    age = np.clip(random.normal(42, 17, rows), 0, 100).astype(np.int64)
+    columns = {  # noqa: F841  (DuckDB reads it by its name)
+        "person": np.arange(rows, dtype=np.int64),
+        "age": age,
+        "income": np.clip(1_500 * age + random.normal(0, 25_000, rows), 0, 2e5).round(2),
+        "town": np.repeat(np.arange(len(sizes)), sizes),
+    }
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE people "
+            "(person BIGINT PRIMARY KEY, age BIGINT, income DOUBLE, town VARCHAR NOT NULL, street VARCHAR)"
+        )
+        connection.execute(
+            "INSERT INTO people SELECT person, age, income, 'T' || town, 'S' || town FROM columns"
+        )
+    towns = ", ".join(f'"T{i}"' for i in range(len(sizes)))
+    _policies(
+        path,
+        '[unit]\nname = "person"\ntable = "people"\nkey = "person"\n'
+        "[tables.people.columns]\nage = { range = [0, 120] }\nincome = { range = [0, 200000] }\n"
+        f"street = {{}}\ntown = {{ values = [{towns}] }}\n",
     )
     return path
 

@@ -30,6 +30,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("overhead", "L2 clip: visits-50000, by group, ms"),
         ("noise", "million draws a second on one core"),
         ("accuracy", "skewed visits, pure: root mean square error by group"),
+        ("coverage", "by group, zcdp, epsilon 0.95: share of 100 draws"),
         ("tpch", "refused on tpch-tiny"),
     ],
 )

@@ -253,7 +253,7 @@ def covered(each: Planned, exact: list[int]) -> list[float]:
 def test_half_widths_cover_95_percent(select: str, rows: int, epsilon: float, db: dpsql.Connection) -> None:
     """2,000 releases: 95 % +- 2.4 (4.9 deviations of a binomial, false alarms 1e-6 per column) +- 0.6.
 
-    The last is for the quantile of 400 simulated draws and for the noise that it starts from.
+    The last is for the quantile of the simulated draws and for the noise that it starts from.
     """
     each = planned(db, select, epsilon=epsilon)
     exact = [rows * statistic.most // 3 for statistic in each.measure.statistics]

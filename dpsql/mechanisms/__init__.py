@@ -64,6 +64,10 @@ class Mechanism(Protocol):
         """The unrounded noise exceeds this distance, upwards, with at most this probability."""
         ...
 
+    def above(self, scale: float, distance: float) -> float:
+        """How probably it does so: to a float's precision, where nothing rests on it."""
+        ...
+
 
 @cache
 def shelf() -> dict[str, Mechanism]:

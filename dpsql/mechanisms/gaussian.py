@@ -61,3 +61,8 @@ def reach(scale: float, probability: float) -> float:
     while math.erfc(z / math.sqrt(2)) / 2 > probability * (1 - 1e-13):
         z += 1e-12 * (1 + z)
     return scale * z * (1 + 1e-15)
+
+
+def above(scale: float, distance: float) -> float:
+    """P(y > distance), nearly: for margins alone."""
+    return 0.5 * math.erfc(distance / scale / math.sqrt(2))

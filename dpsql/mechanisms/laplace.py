@@ -51,3 +51,9 @@ def deviation(scale: float) -> float:
 def reach(scale: float, probability: float) -> float:
     """P(y > r) = exp(-r / scale) / 2, for any probability up to 1/2 (above, 0 will do)."""
     return max(0.0, -scale * math.log(2 * probability) * (1 + 1e-12) + scale * 1e-12)
+
+
+def above(scale: float, distance: float) -> float:
+    """P(y > distance), nearly: for margins alone."""
+    tail = 0.5 * math.exp(-abs(distance) / scale)
+    return tail if distance > 0 else 1 - tail

@@ -3,9 +3,7 @@
     rest 3 000, value 9 000 (grid steps)      AVG 90.0 ± 1.2, COUNT 120 ± 4, SUM 10 800 ± 210
 
 Everything here is a function of noisy numbers. A half-width says how far the noise reaches with 95 %
-confidence; where an aggregate is not one sum, it is found by adding simulated noise of the same law to
-the released sums. That simulation is public arithmetic: its generator is fixed, so that the same answer
-always shows the same half-widths, and no private noise is ever drawn from it.
+confidence (margins).
 """
 
 from __future__ import annotations
@@ -14,33 +12,37 @@ import math
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpsql.aggregates import Floats, Sums, shelf
 from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
-from dpsql.ir.plan import Finish, Noise, Part, Planned, Statistic
+from dpsql.ir.plan import Finish, Part, Planned, Statistic, Threshold
 from dpsql.ir.table import ReleasedTable
-from dpsql.mechanisms import mechanism
+from dpsql.post.margins import Reach, above_threshold, plain, simulated
 from dpsql.post.other_group import MOST, with_other
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 _WIDE = Context(prec=80)
-_DRAWS = 400
-_NUMBERS = 4_000_000  # simulated at once
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A column of a released table, with the half-width of each value (NaN where it has none)."""
+    """A column of a released table, with the half-width of each value and the ends of its interval.
+
+    These are NaN where there are none.
+    """
 
     name: str
     type: Type
     values: list[Value]
     margins: Floats | None
+    low: Floats | None = None
+    high: Floats | None = None
 
 
 def finish(released: ReleasedTable, planned: Planned) -> list[Finished]:
@@ -63,9 +65,12 @@ def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: F
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
         values = _exact(each, statistics, sums)
-    widths = _half_widths(each, statistics, sums, estimate, planned.noise, spread)
-    margins = _as_delivered(widths, each.type)
-    return Finished(each.call.name, each.type, values, margins)
+    reach = _reach(each, statistics, sums.astype(np.float64), released, planned, spread)
+    below, above = _as_delivered(reach.below, each.type), _as_delivered(reach.above, each.type)
+    numbers = [math.nan if value is None else float(value) for value in values]  # type: ignore[arg-type]
+    delivered = np.array(numbers, dtype=np.float64)
+    half = np.maximum(np.abs(below), np.abs(above))
+    return Finished(each.call.name, each.type, values, half, delivered - below, delivered + above)
 
 
 def _added(sums: NDArray[np.int64], cells: tuple[int, ...]) -> NDArray[np.int64]:
@@ -143,35 +148,22 @@ def _incidence(each: Finish, cells: list[int]) -> Floats:
     return np.array([[float(cell in group) for group in each.statistics] for cell in cells])
 
 
-def _half_widths(
+def _reach(
     each: Finish,
     statistics: list[Statistic],
-    sums: NDArray[np.int64],
-    estimate: Floats,
-    noise: Noise,
+    sums: Floats,
+    released: ReleasedTable,
+    planned: Planned,
     spread: Floats,
-) -> Floats:
-    """``spread`` is how much wider than one draw the noise of each row is: a sum of Laplace draws reaches
-
-    less far than one wider draw, a sum of Gaussian ones exactly as far.
-    """
+) -> Reach:
     cells = sorted({position for group in each.statistics for position in group})
-    if len(cells) == 1:
-        step, width_of = float(statistics[0].step), mechanism(noise.mechanism).half_width
-        by_spread = {wider: width_of(noise.scale * wider) * step for wider in set(spread.tolist())}
-        return np.array([by_spread[wider] for wider in spread.tolist()], dtype=np.float64)
-    generator = np.random.default_rng(0)
-    size = (_DRAWS, 1, len(cells))  # the same draws for every group
-    draw = generator.laplace if noise.mechanism == "laplace" else generator.normal
-    drawn = draw(0, noise.scale, size) @ _incidence(each, cells)
-    widths = np.empty(len(sums))
-    at_once = max(1, _NUMBERS // (_DRAWS * len(statistics)))
-    for start in range(0, len(sums), at_once):
-        part = sums[start : start + at_once].astype(np.float64)
-        noises = drawn * spread[start : start + at_once, np.newaxis]
-        moved = np.abs(estimated(each, statistics, part - noises) - estimate[start : start + at_once])
-        whole = np.where(np.isnan(moved), np.inf, moved)
-        place = math.floor(0.95 * (_DRAWS - 1))
-        found = np.partition(whole, place, axis=0)[place]
-        widths[start : start + at_once] = np.where(np.isfinite(found), found, np.nan)
-    return widths
+    if len(cells) > 1:
+        estimate = partial(estimated, each, statistics)
+        return simulated(estimate, sums, _incidence(each, cells), planned.noise, spread)
+    found = plain(float(statistics[0].step), planned.noise, spread)
+    rule = planned.rule
+    if not isinstance(rule, Threshold) or cells != [planned.measure.units]:
+        return found
+    always = set() if rule.listed is None else {number for number, _ in rule.listed.sets}
+    chosen = [not planned.measure.sets or group[0] not in always for group in released.groups]
+    return above_threshold(found, sums[:, 0], chosen, rule.steps, statistics[0], planned.noise)

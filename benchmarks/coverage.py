@@ -1,0 +1,146 @@
+"""How often do the 95 % intervals hold the truth, in groups of 20, 200 and 20,000?
+
+The truth is the same aggregate of the exact clipped sums: an interval speaks of noise alone. The engine
+measures once; then the release is drawn again and again with the system's randomness, in the way every
+answer gets its noise. ``half-width`` is the share of draws with |value - truth| <= margin, ``interval`` that
+of low <= truth <= high. An aggregate that is not answered is left out.
+
+The last table is of a group whose key is private, so that it is shown only when its noisy count reaches
+the threshold: of the draws that show it, the share whose interval holds its true count; ``plain`` is what the
+mechanism's half-width alone would give.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dpsql
+from benchmarks.data import connect, session_of, sized
+from benchmarks.timing import Report, Setting, Table, Verdict
+from dpsql.errors import Error
+from dpsql.ir.plan import Noise, Planned, Threshold
+from dpsql.ir.source import Source
+from dpsql.ir.table import ReleasedTable
+from dpsql.mechanisms import mechanism
+from dpsql.pipeline import planned
+from dpsql.plan.plan import Terms
+from dpsql.post.finish import finish
+from dpsql.release.release import from_system, release
+
+SIZES = (20, 200, 20_000)
+AGGREGATES = (
+    "COUNT(*)",
+    "SUM(age)",
+    "AVG(age)",
+    "VAR_SAMP(age)",
+    "STDDEV(age)",
+    "CORR(age, income)",
+    "MEDIAN(age)",
+)
+EPSILON = 0.95  # where whole numbers are not far apart: a count's interval can then be near 95 %
+
+
+def run(setting: Setting) -> Report:
+    path = sized(setting, SIZES)
+    repetitions = 100 if setting.quick else 2_000
+    tables, shares = [], []
+    for accountant in ("pure", "zcdp"):
+        table = Table(
+            f"by group, {accountant}, epsilon {EPSILON:g}: share of {repetitions:,} draws",
+            ("aggregate", "group of", "half-width", "interval", "typical margin", "no value"),
+        )
+        with connect(path, accountant) as db:
+            for aggregate in AGGREGATES:
+                what = _planned(db, f"SELECT town, {aggregate} AS x FROM people GROUP BY town")
+                if what is not None:
+                    for size, row in zip(SIZES, _shares(db, what, repetitions), strict=True):
+                        table.rows.append((aggregate, size, *row))
+                        shares += row[:2]
+        tables.append(table)
+    with connect(path, "zcdp") as db:
+        tables.append(_near(db, setting))
+    verdicts = (
+        Verdict("the least share", min(shares), 0.93, at_least=True),
+        Verdict("the greatest share", max(shares), 0.97),
+    )
+    return Report(tuple(tables), verdicts)
+
+
+def _planned(db: dpsql.Connection, sql: str) -> Planned | None:
+    """The one measure of a query; None where it is not answered."""
+    session = session_of(db)
+    terms = Terms(session.accountant, session.budget, EPSILON)
+    try:
+        (what,) = planned(session, Source(sql), (), terms).stages[0].measures
+    except Error:
+        return None
+    return what
+
+
+def _shares(db: dpsql.Connection, what: Planned, repetitions: int) -> list[tuple[float, ...]]:
+    """For each group in order: half-width, interval, median margin, share of draws without a value."""
+    exact = session_of(db).engine.measure(what)
+    truth = _numbers(finish(release(exact, what, _no_noise), what)[-1].values)
+    drawn = [finish(release(exact, what, from_system), what)[-1] for _ in range(repetitions)]
+    value = np.array([_numbers(each.values) for each in drawn])
+    half = np.array([each.margins for each in drawn])
+    low, high = np.array([each.low for each in drawn]), np.array([each.high for each in drawn])
+    there = ~np.isnan(value) & ~np.isnan(half)
+    slack = 1e-9 * np.abs(truth)  # the ends are floats
+    within = np.abs(value - truth) <= half + slack
+    between = (low - slack <= truth) & (truth <= high + slack)
+    return [
+        (
+            float(within[there[:, i], i].mean()),
+            float(between[there[:, i], i].mean()),
+            float(np.median(half[there[:, i], i])),
+            float(1 - there[:, i].mean()),
+        )
+        for i in range(len(truth))
+    ]
+
+
+def _near(db: dpsql.Connection, setting: Setting) -> Table:
+    """Counts of private groups around the threshold."""
+    table = Table(
+        f"a private group's count, zcdp, epsilon {EPSILON:g}, of the draws that show it",
+        ("true count", "threshold", "shown", "plain", "half-width", "interval"),
+    )
+    what = _planned(db, "SELECT street, COUNT(*) AS x FROM people GROUP BY street")
+    assert what is not None
+    rule = what.rule
+    assert isinstance(rule, Threshold)
+    draws = 20_000 if setting.quick else 1_000_000
+    one = what.measure.statistics[0].most
+    width = mechanism(what.noise.mechanism).half_width(what.noise.scale)
+    for far in (-12, -6, -2, 0, 3, 8, 20):
+        true = round(rule.units) + far
+        noisy = true * one + from_system(what.noise, draws)
+        noisy = noisy[noisy >= rule.steps][:2_000]
+        if len(noisy) < 50:
+            continue
+        found = finish(ReleasedTable([("x",)] * len(noisy), noisy[:, np.newaxis]), what)[-1]
+        value = _numbers(found.values)
+        assert found.margins is not None
+        assert found.low is not None
+        assert found.high is not None
+        table.rows.append(
+            (
+                true,
+                rule.units,
+                len(noisy),
+                float(np.mean(np.abs(noisy - true * one) <= width)),
+                float(np.mean(np.abs(value - true) <= found.margins)),
+                float(np.mean((found.low <= true) & (true <= found.high))),
+            )
+        )
+    return table
+
+
+def _no_noise(noise: Noise, size: int) -> NDArray[np.int64]:
+    return np.zeros(size, np.int64)
+
+
+def _numbers(values: list[object]) -> NDArray[np.float64]:
+    return np.array([np.nan if each is None else float(each) for each in values], np.float64)  # type: ignore[arg-type]
