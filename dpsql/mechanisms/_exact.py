@@ -8,7 +8,9 @@ cannot decide.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any, TypeAlias
 
 from mpmath import libmp
@@ -83,3 +85,35 @@ def _exactly(number: float) -> Interval:
 def _widened(interval: Interval, precision: int) -> Interval:
     slack = libmp.from_man_exp(1, 16 - precision)
     return libmp.mpi_add(interval, (libmp.mpf_neg(slack), slack))  # type: ignore[no-any-return]  # mpmath
+
+
+def choice(sizes: list[int], exponents: list[Fraction], k: int, words: Callable[[int], bytes]) -> int:
+    """Which run U falls into, U beginning with k, of runs that weigh size * exp(-exponent) together.
+
+    Weights are held between whole multiples of 2^-precision; no exponent is negative, and one is 0.
+    """
+    u = Uniform(k, words)
+    while True:
+        precision = u.bits + 64
+        known: dict[Fraction, tuple[int, int]] = {}
+        lows, highs, low, high = [], [], 0, 0
+        for size, exponent in zip(sizes, exponents, strict=True):
+            if exponent not in known:
+                known[exponent] = _exp_between(exponent, precision)
+            low, high = low + size * known[exponent][0], high + size * known[exponent][1]
+            lows.append(low << u.bits)
+            highs.append(high << u.bits)
+        first = bisect_right(highs, u.known * low)
+        last = bisect_left(lows, (u.known + 1) * high)
+        if first == min(last, len(sizes) - 1):
+            return first
+        u.extend()
+
+
+def _exp_between(exponent: Fraction, precision: int) -> tuple[int, int]:
+    """exp(-exponent), in units of 2^-precision, from below and from above."""
+    ends = (-exponent.numerator, exponent.denominator, precision)
+    power = tuple(libmp.from_rational(*ends, rounding) for rounding in ("f", "c"))
+    low, high = _widened(libmp.mpi_exp(power, precision), precision)
+    scaled = libmp.mpf_shift(low, precision), libmp.mpf_shift(high, precision)
+    return max(0, libmp.to_int(scaled[0], "f")), libmp.to_int(scaled[1], "c")

@@ -1,0 +1,151 @@
+"""The exponential mechanism: one of many public candidates, drawn by how well each fits, exactly.
+
+    losses 0, 2, 5 of three candidates, rate 1/2  ->  one of them, with chances .690, .254, .057
+
+Candidates come in runs of equal loss (the empty bins between two filled ones are one run), and many
+choices are made at once: one for every group.
+
+Claim   a candidate is drawn with probability exp(-rate * loss) / sum of the same over all candidates,
+        exactly, ``rate`` and ``losses`` being rational numbers. With rate = epsilon / (2 D) and losses that
+        one unit moves by at most D, a choice is epsilon-bounded-range: epsilon-differentially private, and
+        epsilon^2/8-zCDP. Where a unit moves no loss upwards (a count's), rate = epsilon / D does the same.
+Proof   1. Of two neighbours, log(weight) of a candidate moves by at most epsilon / 2 in either direction (by
+           0 to epsilon where the losses are monotone), so the logarithms of all ratios lie within an
+           interval of length epsilon, which after normalisation holds 0: bounded range, and with it the
+           price in pure and in concentrated privacy (Dong, Durfee, Rogers 2020; Cesar and Rogers 2021).
+        2. The draw. A uniform real U in [0, 1], an endless row of random bits, chooses the run in whose
+           part of the cumulative weights it falls; inside the run, candidates are alike. If all reals that
+           begin with the 64 bits read so far, and all weights within their error bounds, choose the same
+           run, that run is the answer: the other bits cannot change it. Else ``_exact`` adds bits and
+           precision until intervals decide. It ends almost surely.
+        3. The float bound. The exponent x is off by less than x 2^-50, its exponential by another 2^-50 of
+           itself, and weights below 2^-1074 (x > 745) are lost, so every share of the total is off by less
+           than 2^-40 of itself and so is their sum; ``_ERROR`` covers numerator and denominator.
+           A running sum of n numbers that reaches s is off by at most n s 2^-53; ``_SUM`` covers it, the
+           rounding of U and of the sum to which U is added.
+        4. The number inside a run: words below the largest multiple of the run's size, others dropped.
+Test    tests/test_exponential.py
+
+Work depends on the number of runs, and but for one draw in many millions on nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+Words: TypeAlias = Callable[[int], bytes]
+"""Gives that many fresh random bytes: os.urandom."""
+
+Integers: TypeAlias = "NDArray[np.int64]"
+
+_AT_ONCE = 1 << 16  # runs: memory stays bounded, and sums short
+_ERROR = 2.0**-38
+_SUM = 2.0**-51
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choices:
+    """Candidates of many choices, in runs of equal loss, one choice behind the other.
+
+    ``starts`` holds the first run of every choice, and at its end the number of all runs. A run has
+    ``sizes`` candidates, perhaps none, each of loss whole + part / denominator with 0 <= part < denominator.
+    """
+
+    starts: Integers
+    sizes: Integers
+    whole: Integers
+    part: Integers
+    denominator: int = 1
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+
+Chosen: TypeAlias = tuple[Integers, Integers]
+"""Of every choice the run that was chosen, and which of its candidates, from 0."""
+
+Choose: TypeAlias = Callable[[Choices, Fraction], Chosen]
+"""Makes choices at a rate."""
+
+
+def choose(choices: Choices, rate: Fraction, words: Words) -> Chosen:
+    """One candidate of each choice; every choice must have one."""
+    runs = np.empty(len(choices), np.int64)
+    first = 0
+    while first < len(choices):
+        limit = choices.starts[first] + _AT_ONCE
+        last = max(first + 1, int(np.searchsorted(choices.starts, limit, "right")) - 1)
+        runs[first:last] = _chosen(choices, first, last, rate, words)
+        first = last
+    return runs, _below(choices.sizes[runs], words)
+
+
+def best(choices: Choices) -> Integers:
+    """The least whole part of a loss in every choice."""
+    huge = np.iinfo(np.int64).max
+    return np.minimum.reduceat(np.where(choices.sizes > 0, choices.whole, huge), choices.starts[:-1])
+
+
+def _chosen(choices: Choices, first: int, last: int, rate: Fraction, words: Words) -> Integers:
+    offset = int(choices.starts[first])
+    part = _part(choices, first, last)
+    starts, lengths = part.starts[:-1], np.diff(part.starts)
+    whole = part.whole - np.repeat(best(part), lengths)  # the law is the same
+    exponents = (whole + part.part / part.denominator) * float(rate)
+    weights = part.sizes * np.exp(-exponents)
+    shares = weights / np.repeat(np.add.reduceat(weights, starts), lengths)
+    ends = np.concatenate(((0.0,), np.cumsum(shares)))
+    k = np.frombuffer(words(8 * len(part)), "<u8")
+    reached = ends[starts] + k.astype(np.float64) * 2.0**-64
+    runs = np.clip(np.searchsorted(ends[1:], reached, "right"), starts, part.starts[1:] - 1)
+    error = _ERROR + (len(shares) + 1) * (len(part) + 1) * _SUM
+    decided = (runs == starts) | (ends[runs] < reached - error)
+    decided &= (runs == part.starts[1:] - 1) | (reached + error < ends[runs + 1])
+    for i in np.flatnonzero(~decided | (part.sizes[runs] == 0)):
+        runs[i] = _exactly(part, int(i), rate, int(k[i]), words)
+    return np.asarray(runs + offset, np.int64)
+
+
+def _part(choices: Choices, first: int, last: int) -> Choices:
+    inside = slice(int(choices.starts[first]), int(choices.starts[last]))
+    return Choices(
+        choices.starts[first : last + 1] - inside.start,
+        choices.sizes[inside],
+        choices.whole[inside],
+        choices.part[inside],
+        choices.denominator,
+    )
+
+
+def _exactly(choices: Choices, which: int, rate: Fraction, k: int, words: Words) -> int:
+    """The exact path of one choice; mpmath is imported when first needed."""
+    from dpsql.mechanisms import _exact
+
+    own = _part(choices, which, which + 1)
+    held = np.flatnonzero(own.sizes > 0)
+    losses = zip(own.whole[held].tolist(), own.part[held].tolist(), strict=True)
+    exponents = [(whole + Fraction(part, own.denominator)) * rate for whole, part in losses]
+    least = min(exponents)
+    run = _exact.choice(own.sizes[held].tolist(), [each - least for each in exponents], k, words)
+    return int(choices.starts[which]) + int(held[run])
+
+
+def _below(sizes: Integers, words: Words) -> Integers:
+    """A uniform number from 0 to size - 1 for each size."""
+    found = np.zeros(len(sizes), np.int64)
+    left = np.flatnonzero(sizes > 1)
+    while len(left):
+        k = np.frombuffer(words(8 * len(left)), "<u8")
+        size = sizes[left].astype(np.uint64)
+        even = k < (np.uint64(2**64 - 1) // size) * size
+        found[left[even]] = (k[even] % size[even]).astype(np.int64)
+        left = left[~even]
+    return found
