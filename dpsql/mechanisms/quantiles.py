@@ -1,0 +1,299 @@
+"""Order statistics of many histograms at once: several quantiles, and the k-th least and greatest value.
+
+    quarters of 1,000 ages, epsilon 1    the half first, then the quarters, each in its own part: 2 levels
+
+A histogram has whole weights on the bins 0, 1, 2... of a public grid. The targets of one histogram are
+ordered; the middle one is chosen first and cuts the histogram in two, in which the others are chosen.
+
+Claim   all choices of one level together, over all histograms, cost what one choice of epsilon costs, where
+        one unit's weight is at most D over all histograms together; so d levels cost d times that.
+Proof   1. A target splits weight W in parts q and 1 - q: the loss of a bin is the distance of q W to the
+           weights [below, below or inside] that it spans. Weight w more, wherever it lies, moves q W by q w
+           and each end by 0 or w: the loss moves by at most max(q, 1 - q) w. An extreme wants the weight
+           min(k, floor(W / 2)) beyond it: that moves by at most w, in the same direction as the weight beyond
+           does, so the loss moves by at most w. With the rate epsilon / (2 D s), s = max(q, 1 - q) or 1, a
+           unit of weight w costs one choice at most epsilon w / D (see ``exponential``).
+        2. The parts of one level are disjoint: a cut is a bin and a sixteenth of it, and of the weight v of
+           the cut bin floor(v (2 j + 1) / 32) goes to one side, the rest to the other. Both grow with v and
+           add up to it, so a unit's w is split into w1 + w2 = w, here and at all cuts below; where choices
+           see w1, w2, ... of one unit, their losses add up to epsilon (w1 + w2 + ...) / D <= epsilon. For
+           bounded range the same: ranges add up, and of each the price is convex and 0 at 0.
+        3. A loss counts up to a public limit: the smaller of it and a constant moves no further than it.
+        4. What a part asks is a function of its own weights, of q and of cuts that are known by then.
+Test    tests/test_quantiles.py
+
+Every bin is a candidate as often as every other, filled or not. The bin that was cut stays a candidate on
+both sides: many equal values may be a third and a half of all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from functools import cache
+from typing import TypeAlias
+
+import numpy as np
+
+from dpsql.mechanisms.exponential import Choices, Choose, Integers
+
+CELLS = 16
+"""Parts of a bin at which it may be cut."""
+
+FAR = 89
+"""Losses count up to this exponent: what lies beyond is chosen as seldom as with it, once in 10^38."""
+
+MOST = 2**61
+"""Weights stay below it."""
+
+
+class End(Enum):
+    """The extremes, as targets."""
+
+    LEAST = "least"
+    GREATEST = "greatest"
+
+
+Target: TypeAlias = Fraction | End
+"""What is asked: the value below which this part of the weight lies, strictly between 0 and 1; or an extreme."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A target, and those of earlier levels between which it is chosen (None: the histogram's own ends)."""
+
+    target: int
+    left: int | None
+    right: int | None
+    level: int
+    leaf: bool
+
+
+@cache
+def tree(targets: tuple[Target, ...]) -> tuple[Node, ...]:
+    """In which order ordered targets are chosen. Extremes last: they tell little of where others are."""
+    nodes: list[Node] = []
+
+    def add(first: int, last: int, left: int | None, right: int | None, level: int) -> None:
+        if first > last:
+            return
+        inner = [i for i in range(first, last + 1) if not isinstance(targets[i], End)]
+        middle = inner[len(inner) // 2] if inner else first
+        nodes.append(Node(middle, left, right, level, first == last))
+        add(first, middle - 1, left, middle, level + 1)
+        add(middle + 1, last, middle, right, level + 1)
+
+    add(0, len(targets) - 1, None, None, 0)
+    return tuple(sorted(nodes, key=lambda node: node.level))
+
+
+def levels(targets: tuple[Target, ...]) -> int:
+    """How many choices one after the other answer these targets."""
+    return max(node.level for node in tree(targets)) + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Histograms:
+    """Many histograms, one behind the other: filled bins in order, and the positive weight in each."""
+
+    starts: Integers
+    bins: Integers
+    weights: Integers
+
+    @property
+    def below(self) -> Integers:
+        """The weight of all bins before each, of all histograms; at last, of all."""
+        return np.concatenate((np.zeros(1, np.int64), np.cumsum(self.weights)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Of every histogram the bins from ``low`` to ``high`` and the weight from ``start`` to ``end``.
+
+    Weights are counted over all histograms, as ``Histograms.below`` does.
+    """
+
+    low: Integers
+    high: Integers
+    start: Integers
+    end: Integers
+
+
+def answers(
+    histograms: Histograms,
+    size: int,
+    targets: tuple[Target, ...],
+    epsilon: Fraction,
+    most: int,
+    extreme: int,
+    choose: Choose,
+) -> Integers:
+    """A bin of 0 ... size - 1 for every histogram and target; ``targets`` are ordered.
+
+    ``epsilon`` is that of one level, ``most`` the weight of a unit, ``extreme`` the weight beyond an extreme.
+    """
+    below, count = histograms.below, len(histograms.starts) - 1
+    found = np.zeros((count, len(targets)), np.int64)
+    cuts: dict[int, Integers] = {}
+    for node in tree(targets):
+        left, right = node.left, node.right
+        part = Part(
+            np.zeros(count, np.int64) if left is None else found[:, left],
+            np.full(count, size - 1) if right is None else found[:, right],
+            below[histograms.starts[:-1]] if left is None else cuts[left],
+            below[histograms.starts[1:]] if right is None else cuts[right],
+        )
+        found[:, node.target], cuts[node.target] = _chosen(
+            histograms.bins, below, part, _wanted(node, targets), node.leaf, epsilon / most, extreme, choose
+        )
+    return found
+
+
+def _wanted(node: Node, targets: Sequence[Target]) -> Target:
+    """The target as a part of what lies between its neighbours in the tree."""
+    own = targets[node.target]
+    if isinstance(own, End):
+        return own
+    low = Fraction(0) if node.left is None else targets[node.left]
+    high = Fraction(1) if node.right is None else targets[node.right]
+    assert isinstance(low, Fraction)
+    assert isinstance(high, Fraction)
+    return (own - low) / (high - low)
+
+
+def _chosen(
+    bins: Integers,
+    below: Integers,
+    part: Part,
+    target: Target,
+    leaf: bool,
+    price: Fraction,
+    extreme: int,
+    choose: Choose,
+) -> tuple[Integers, Integers]:
+    """For every histogram a bin of its part, and the weight at which that cuts it."""
+    cells = 1 if leaf else CELLS
+    rank, more, scale = _rank(part, target, extreme)
+    rate = price / (2 * scale)
+    reach = min(MOST, math.ceil(FAR / rate))
+    runs = _runs(bins, below, part, rank, reach, cells)
+    denominator = target.denominator if isinstance(target, Fraction) else 1
+    run, inside = choose(_choices(runs, rank, more, denominator, reach), rate)
+    found, cuts = runs.bins[run] + inside // cells, runs.cuts[run]
+    for i in np.flatnonzero(runs.merged[run]):
+        cuts[i] = _cut(bins, below, part, int(i), int(found[i]), int(inside[i]) % cells, cells)
+    return found, cuts
+
+
+def _cut(bins: Integers, below: Integers, part: Part, which: int, bin: int, cell: int, cells: int) -> int:
+    """The weight at which a cell of a bin cuts one histogram's part."""
+    start, end = int(part.start[which]), int(part.end[which])
+    first, last = (int(each[which]) for each in _filled(below, part))
+    i = first + int(np.searchsorted(bins[first:last], bin))
+    low = min(end, max(start, int(below[i])))
+    if i == last or bins[i] != bin:
+        return low
+    return low + (min(end, int(below[i + 1])) - low) * (2 * cell + 1) // (2 * cells)
+
+
+def _rank(part: Part, target: Target, extreme: int) -> tuple[Integers, Integers, Fraction]:
+    """The weight to be reached, whole and the numerator of the rest; and how far a unit of weight moves it."""
+    weight = part.end - part.start
+    nothing = np.zeros_like(weight)
+    match target:
+        case End.LEAST:
+            return part.start + np.minimum(extreme, weight // 2), nothing, Fraction(1)
+        case End.GREATEST:
+            return part.end - np.minimum(extreme, weight // 2), nothing, Fraction(1)
+        case _:
+            d = target.denominator
+            rest = target.numerator * (weight % d)  # below d * d, which fits
+            rank = part.start + target.numerator * (weight // d) + rest // d
+            return rank, rest % d, max(target, 1 - target)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Runs:
+    """Bins of equal loss in a row: the first bin, how many candidates, the weights that they span, the cut.
+
+    What is ``merged`` are bins of any weight that lie beyond the reach: their cuts differ.
+    """
+
+    starts: Integers
+    bins: Integers
+    sizes: Integers
+    low: Integers
+    high: Integers
+    cuts: Integers
+    merged: Integers
+
+
+def _filled(below: Integers, part: Part) -> tuple[Integers, Integers]:
+    """The first filled bin of every part, and the one behind the last."""
+    first = np.searchsorted(below[1:], part.start, "right")
+    last = np.maximum(first, np.searchsorted(below[:-1], part.end, "left"))
+    return first, np.where(part.end > part.start, last, first)
+
+
+def _runs(bins: Integers, below: Integers, part: Part, rank: Integers, reach: int, cells: int) -> Runs:
+    """All that is beyond the reach on the left; empty bins before a filled one, then its cells; the empty
+
+    bins behind the last; all that is beyond the reach on the right.
+    """
+    first, last = _filled(below, part)
+    near = np.clip(np.searchsorted(below[1:], rank - reach, "right"), first, last)
+    beyond = np.clip(np.searchsorted(below[:-1], rank + reach + 1, "left"), near, last)
+    filled, width = beyond - near, 1 + cells
+    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(filled * width + 3)))
+    group = np.repeat(np.arange(len(filled)), filled)
+    before = np.cumsum(filled) - filled
+    which = np.arange(filled.sum()) - before[group] + near[group]  # every filled bin within reach
+    held, some = bins[which], filled > 0
+    ends = np.append(bins, 0)  # read where there is such a bin
+    left = np.where(near > first, ends[near - 1], part.low - 1)  # the last bin beyond the reach
+    right = np.where(beyond < last, ends[beyond], part.high + 1)
+    previous = np.empty_like(held)
+    previous[1:] = held[:-1]
+    previous[before[some]] = left[some]
+    final = left.copy()
+    final[some] = ends[beyond[some] - 1]
+    low = np.maximum(below[which], part.start[group])
+    weight = np.minimum(below[which + 1], part.end[group]) - low
+    table = np.zeros((6, int(starts[-1])), np.int64)
+    table[:, starts[:-1]] = (part.low, (left - part.low + 1) * cells, *(part.start,) * 3, np.ones_like(left))
+    rows = (1 + np.arange(len(which)) * width + 3 * group)[:, np.newaxis]
+    gaps = np.maximum(held - previous - 1, 0)  # 0 where the part begins with weight of its first bin
+    table[:5, rows[:, 0]] = (previous + 1, gaps * cells, low, low, low)
+    cell = np.arange(cells)[np.newaxis, :]
+    spans = [low[:, np.newaxis] + _times(weight, 2 * cell + half, 2 * cells) for half in (0, 2, 1)]
+    for row, values in zip(table[:5], (held[:, np.newaxis], 1, *spans), strict=True):
+        row[rows + 1 + cell] = values
+    at = np.clip(below[beyond], part.start, part.end)
+    table[:5, starts[1:] - 2] = (final + 1, (right - final - 1) * cells, at, at, at)
+    table[:, starts[1:] - 1] = (right, (part.high - right + 1) * cells, *(part.end,) * 3, np.ones_like(left))
+    return Runs(starts, *table)
+
+
+def _times(weight: Integers, numerators: Integers, denominator: int) -> Integers:
+    """floor(weight * numerator / denominator) without leaving 64 bits."""
+    weight = weight[:, np.newaxis]
+    return weight // denominator * numerators + weight % denominator * numerators // denominator
+
+
+def _choices(runs: Runs, rank: Integers, more: Integers, denominator: int, reach: int) -> Choices:
+    """The distance of rank + more / denominator to what a run spans, the reach at most."""
+    lengths = np.diff(runs.starts)
+    target, rest = np.repeat(rank, lengths), np.repeat(more, lengths)
+    short, far = target - runs.high, runs.low - target
+    above = far > 0
+    borrowed = above & (rest > 0)
+    whole = np.where(above, far - borrowed, np.maximum(short, 0))
+    part = np.where(above, np.where(borrowed, denominator - rest, 0), np.where(short >= 0, rest, 0))
+    part[whole >= reach] = 0
+    return Choices(runs.starts, runs.sizes, np.minimum(whole, reach), part, denominator)
+
+
+__all__ = ["CELLS", "End", "Histograms", "Node", "Target", "answers", "levels", "tree"]
