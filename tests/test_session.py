@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import stat
 import subprocess
 import sys
@@ -463,3 +464,35 @@ with dpsql.connect(sys.argv[1]) as db:
     folder, mode, own = done.stdout.split()
     assert (mode, own) == ("0o700", "True")
     assert not Path(folder).exists()
+
+
+def test_a_killed_process_leaves_its_folder_to_the_next_one(clinic: Path, tmp_path: Path) -> None:
+    """What was spilled is private rows: it goes when anybody opens a database, but not while it is in use."""
+    script = """
+import os, signal, sys
+from pathlib import Path
+import dpsql
+with dpsql.connect(sys.argv[1]) as db:
+    asked = db._open().engine._connection.execute("SELECT current_setting('temp_directory')")
+    folder = Path(asked.fetchone()[0])
+    (folder / "spilled").touch()
+    print(folder, flush=True)
+    if sys.argv[2] == "killed":
+        os.kill(os.getpid(), signal.SIGKILL)
+    sys.stdin.read()
+"""
+    temporary = os.environ | {"TMPDIR": str(tmp_path)}
+    command = [sys.executable, "-c", script, str(clinic)]
+    killed = subprocess.run([*command, "killed"], env=temporary, capture_output=True, text=True, check=False)
+    left = Path(killed.stdout.strip())
+    assert (left / "spilled").exists()
+    with subprocess.Popen(
+        [*command, "alive"], env=temporary, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as alive:
+        assert alive.stdout is not None
+        held = Path(alive.stdout.readline().strip())
+        assert not left.exists()
+        subprocess.run([*command, "killed"], env=temporary, capture_output=True, check=False)
+        assert (held / "spilled").exists()
+        alive.communicate("")
+    assert not held.exists()

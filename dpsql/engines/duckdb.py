@@ -7,19 +7,15 @@ data, so its words never leave this file.
 
 from __future__ import annotations
 
-import atexit
 import datetime
 import hashlib
 import math
 import os
-import shutil
-import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cache
 from pathlib import Path
 
 import duckdb
@@ -28,6 +24,7 @@ from sqlglot import exp, parse_one
 
 from dpsql.engines.cells import TOTAL, measure_sql
 from dpsql.engines.details import detail_sql, weights
+from dpsql.engines.spill import spill_folder
 from dpsql.engines.sql import TEXTED, quote, table_sql
 from dpsql.errors import refuse
 from dpsql.ir.column import Interval, Kind, Value, type_named
@@ -41,17 +38,6 @@ _IDENTITY = slice(124, 140)  # the identifier in the file's main header, drawn w
 
 
 _OPENING = threading.Lock()
-
-
-@cache
-def _spill_folder() -> str:
-    """Where DuckDB may put what does not fit into memory: owner-only, emptied when the process ends.
-
-    One for the process, since connections to one file share an engine, and with it its configuration.
-    """
-    folder = tempfile.mkdtemp(prefix="dpsql-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return folder
 
 
 def _lock_down(connection: duckdb.DuckDBPyConnection, timezone: str) -> None:
@@ -110,7 +96,7 @@ class DuckDB:
         self._path = path
         self._lock = threading.RLock()
         config: dict[str, str | bool | int | float | list[str]] = {
-            "temp_directory": _spill_folder(),
+            "temp_directory": spill_folder(),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
