@@ -16,6 +16,7 @@ from dpsql.errors import Error, InterfaceError, InternalError, NotSupportedError
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.source import Source
+from dpsql.ir.survey import Export
 from dpsql.ir.table import Answer
 
 if TYPE_CHECKING:  # the engines, the parser and all between load when the first database is opened
@@ -178,6 +179,22 @@ class Connection:
             return _guarded(
                 lambda: explained(session, planned(session, source, values, session.terms(epsilon)))
             )
+
+    def export(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Export:
+        """Rows of randomized responses, for the owner to give away; ``dpsql.estimates`` counts by them."""
+        from dpsql.pipeline import export
+
+        session = self._open()
+        if self.analyst is not None:
+            raise refuse(
+                "D508",
+                "an export is the owner's",
+                label=f"this connection was opened for {self.analyst}",
+                help="open one without analyst=; analysts ask queries: SELECT ward, COUNT(*) FROM ...",
+            )
+        source, values = Source(_text(sql)), _values(parameters)
+        with self._lock:
+            return _guarded(lambda: export(session, source, values, epsilon))
 
     @property
     def budget(self) -> Balance:

@@ -19,22 +19,27 @@ from typing import Protocol
 
 from dpsql.accounting.entries import Stored
 from dpsql.bind.split import bind
+from dpsql.bind.survey import bind_survey, refuse_responses
 from dpsql.engines import Engine
-from dpsql.errors import Error
+from dpsql.errors import Error, refuse
 from dpsql.explain import explain
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Option
 from dpsql.ir.plan import Plan, Threshold
 from dpsql.ir.source import Source
+from dpsql.ir.survey import Export, PlannedSurvey, Survey
 from dpsql.ir.table import Answer, ExactTable, ReleasedTable
 from dpsql.parse.parse import Query, parse
 from dpsql.plan.plan import Terms, plan
+from dpsql.plan.survey import plan_survey
 from dpsql.policy.catalogue import Known
+from dpsql.post.responses import manifest, rows_of, types_of
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import Released, types_of_stages
 from dpsql.release.release import from_system, release
-from dpsql.release.stored import from_bytes, to_bytes
+from dpsql.release.responses import respond
+from dpsql.release.stored import from_bytes, responses_from_bytes, responses_to_bytes, to_bytes
 from dpsql.rewrite import rewrite
 
 
@@ -56,7 +61,7 @@ class Office(Protocol):
         """The same with the price that the query itself says, or D502, D503."""
         ...
 
-    def pay(self, planned: Plan) -> Stored:
+    def pay(self, planned: Plan | PlannedSurvey) -> Stored:
         """A durable debit, or the one that was made for the very same measures before."""
         ...
 
@@ -78,13 +83,18 @@ def _parsed(source: Source, parameters: Sequence[Value]) -> Query:
 
 def _planned(office: Office, query: Query, terms: Terms) -> Plan:
     if query.epsilon is not None:
-        try:
-            terms = office.said(terms, query.epsilon)
-        except Error as error:
-            raise error.within(query.source.text, query.source.name) from None
+        terms = _said(office, query.epsilon, query.source, terms)
+    refuse_responses(query)
     split = bind(query, office.known, office.sealed.public, office.sealed.check)
     split = rewrite(split, office.known)
     return plan(split, office.known, terms, office.engine.values)
+
+
+def _said(office: Office, price: Option, source: Source, terms: Terms) -> Terms:
+    try:
+        return office.said(terms, price)
+    except Error as error:
+        raise error.within(source.text, source.name) from None
 
 
 def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Answer:
@@ -108,6 +118,48 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
     tables = from_bytes(stored, [each.measure.width for each in measures])
     cost = 0.0 if repeated and not receipt.joined else what.epsilon
     return _post(office, what, tables, types, cost, repeated)
+
+
+def export(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Export:
+    """Text -> Export: rows that answer at random. Its epsilons come on top of the query's own price."""
+    query, terms = _parsed(source, parameters), office.terms(epsilon)
+    if query.explained:
+        raise refuse(
+            "D104",
+            "an export is not explained",
+            help="it costs the query's price, which hides the number of rows, and each column's epsilon",
+        )
+    if query.epsilon is not None:
+        terms = _said(office, query.epsilon, source, terms)
+    survey = bind_survey(query, office.known, office.sealed.public, office.sealed.check)
+    what = _surveyed(office, survey, terms)
+    receipt = office.pay(what)
+    if receipt.answer is None:
+        given = respond(office.engine.codes(what), what, from_system)
+        stored = office.store(receipt, responses_to_bytes(given))
+    else:
+        stored = receipt.answer
+    repeated = receipt.answer is not None
+    return Export(
+        tuple(each.name for each in what.questions),
+        types_of(what),
+        rows_of(responses_from_bytes(stored, what), what),
+        manifest(what, office.known.unit),
+        0.0 if repeated else what.epsilon,
+        office.remaining(),
+        repeated,
+    )
+
+
+def _surveyed(office: Office, survey: Survey, terms: Terms) -> PlannedSurvey:
+    """Nobody's ceiling is passed by asking several questions at once."""
+    try:
+        what = plan_survey(survey, terms, office.engine.values)
+        office.terms(what.epsilon)
+        office.engine.codes_sql(what)  # what cannot be printed is not paid for
+    except Error as error:
+        raise error.within(survey.source.text, survey.source.name) from None
+    return what
 
 
 def explained(office: Office, what: Plan) -> Explanation:

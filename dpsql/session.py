@@ -23,6 +23,7 @@ from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
 from dpsql.ir.options import Option
 from dpsql.ir.plan import Plan
 from dpsql.ir.source import Source, Span
+from dpsql.ir.survey import PlannedSurvey
 from dpsql.parse.parse import parse
 from dpsql.plan.plan import Terms, plan
 from dpsql.policy.catalogue import Key, Known
@@ -205,11 +206,11 @@ class Session:
             )
         return Terms(self.accountant, self.budget, float(price), given)
 
-    def price(self, planned: Plan) -> Spent:
+    def price(self, planned: Plan | PlannedSurvey) -> Spent:
         """What the plan's events cost in the ledger's units."""
         return self.accountant.charge(planned.events)
 
-    def pay(self, planned: Plan) -> Stored:
+    def pay(self, planned: Plan | PlannedSurvey) -> Stored:
         debit = Debit(
             self.analyst or "",
             planned.source.text,
@@ -224,7 +225,7 @@ class Session:
         except Overdrawn as error:
             raise self._exhausted(planned, error) from None
 
-    def _exhausted(self, planned: Plan, error: Overdrawn) -> Error:
+    def _exhausted(self, planned: Plan | PlannedSurvey, error: Overdrawn) -> Error:
         whose = "the database's budget" if error.analyst is None else f"{error.analyst}'s budget"
         return refuse(
             "D501",

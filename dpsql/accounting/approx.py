@@ -32,7 +32,7 @@ from dpsql.accounting.rounding import (
     too_small,
     up,
 )
-from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ThresholdEvent
+from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ResponseEvent, ThresholdEvent
 
 NOISE_SHARE = Fraction(55, 100)
 """Of a thresholded query's delta. Anything from .54 to .62 gives nearly the lowest threshold."""
@@ -87,6 +87,8 @@ class Approx:
                 return Spent(up(Fraction(epsilon)), up(Fraction(delta), DELTA_UNIT))
             case ThresholdEvent():
                 return Spent(0, delta_units(event))
+            case ResponseEvent():
+                return Spent(up(epsilon_of(event)))
             case _:
                 assert_never(event)
 

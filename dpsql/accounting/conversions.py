@@ -134,6 +134,19 @@ def laplace_rho(eps0: Fraction) -> Fraction:
     return min(Fraction(_DIGITS.add(_DIGITS.subtract(x, decimal.Decimal(1)), power)), eps0 * eps0 / 2)
 
 
+def response_rho(epsilon: Fraction) -> Fraction:
+    """epsilon tanh(epsilon / 2), the zCDP of anything epsilon-private; never more than epsilon^2 / 2.
+
+    All of it is post-processing of one bit that is kept with e^epsilon / (1 + e^epsilon) (Kairouz, Oh and
+    Viswanath 2015, theorem 3.3), whose Renyi divergence over alpha is greatest at alpha = 1: this.
+    """
+    one = decimal.Decimal(1)
+    x = _DIGITS.divide(decimal.Decimal(epsilon.numerator), decimal.Decimal(epsilon.denominator))
+    power = _DIGITS.next_minus(_DIGITS.exp(_DIGITS.minus(x)))
+    tanh = _DIGITS.divide(_DIGITS.subtract(one, power), _DIGITS.next_minus(_DIGITS.add(one, power)))
+    return min(Fraction(_DIGITS.multiply(x, tanh)), epsilon * epsilon / 2)
+
+
 @lru_cache(maxsize=256)
 def laplace_eps0(rho: Fraction) -> float:
     """The eps0 of Laplace noise that costs at most rho: between sqrt(2 rho) and rho + sqrt(2 rho)."""

@@ -5,7 +5,7 @@ Claim   queries whose charges stay within the total are together (budget.epsilon
 Proof   a vector of L1 sensitivity D under Laplace noise of scale b is D/b-private; basic composition
         is adaptive (Dwork et al. 2006; Rogers et al. 2016 for adaptively chosen epsilons). A choice whose
         loss ranges over an interval of length epsilon is epsilon-private: the interval holds 0, since
-        both laws add up to one.
+        both laws add up to one. A column of randomized responses is epsilon-private.
 Test    tests/test_accountants.py
 """
 
@@ -26,7 +26,7 @@ from dpsql.accounting.rounding import (
     too_small,
     up,
 )
-from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ThresholdEvent
+from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ResponseEvent, ThresholdEvent
 
 
 class Pure:
@@ -55,6 +55,8 @@ class Pure:
                 return Spent(up(epsilon_of(event)))
             case GaussianEvent() | ThresholdEvent():
                 raise TypeError(f"pure privacy has no delta for a {type(event).__name__}")
+            case ResponseEvent():
+                return Spent(up(epsilon_of(event)))
             case _:
                 assert_never(event)
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 from dpsql.accounting import DELTA_UNIT, UNIT
 from dpsql.errors import DatabaseError, refuse
-from dpsql.ir.event import ChoiceEvent, GaussianEvent, LaplaceEvent, ThresholdEvent
+from dpsql.ir.event import ChoiceEvent, GaussianEvent, LaplaceEvent, ResponseEvent, ThresholdEvent
 
 INVERTIBLE = 1 - Fraction(1, 2**50)
 """What is left of an allowance so that a caller may round its reciprocal in float64."""
@@ -40,7 +40,7 @@ def delta_units(event: ThresholdEvent) -> int:
     return up(Fraction(event.delta), DELTA_UNIT)
 
 
-def epsilon_of(event: ChoiceEvent) -> Fraction:
+def epsilon_of(event: ChoiceEvent | ResponseEvent) -> Fraction:
     """The range of a choice's privacy loss."""
     if not 0 <= event.epsilon < math.inf:
         raise ValueError(f"no choice has done this: {event}")

@@ -10,7 +10,8 @@ Claim   queries whose charges stay within the total are together (epsilon, delta
         each is chosen after seeing the answers of those before.
 Proof   Gaussian noise is D^2/(2 sigma^2)-zCDP (Bun and Steinke 2016, proposition 1.6). Laplace noise with
         eps0 = D/b is (eps0 - 1 + exp(-eps0))-zCDP: see mechanisms/laplace.py. A choice whose loss ranges
-        over epsilon is epsilon^2/8-zCDP (Cesar and Rogers 2021, by Hoeffding's lemma). Keys shown by a
+        over epsilon is epsilon^2/8-zCDP (Cesar and Rogers 2021, by Hoeffding's lemma). Whatever is
+        epsilon-private is epsilon tanh(epsilon/2)-zCDP: see conversions.response_rho. Keys shown by a
         threshold make it delta-approximate zCDP; sums of rho and of delta compose adaptively, as a filter
         (Feldman and Zrnic 2021; Whitehouse et al. 2023). rho gives (epsilon, .8 delta) by Canonne, Kamath
         and Steinke 2020, proposition 12, and the threshold's sum is at most .2 delta.
@@ -24,7 +25,14 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.accounting import DELTA_UNIT, UNIT, Accountant, Allowance, Budget, Spent
-from dpsql.accounting.conversions import laplace_eps0, laplace_rho, rho_sigma, zcdp_eps, zcdp_rho
+from dpsql.accounting.conversions import (
+    laplace_eps0,
+    laplace_rho,
+    response_rho,
+    rho_sigma,
+    zcdp_eps,
+    zcdp_rho,
+)
 from dpsql.accounting.rounding import (
     INVERTIBLE,
     at_most,
@@ -37,7 +45,7 @@ from dpsql.accounting.rounding import (
     too_small,
     up,
 )
-from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ThresholdEvent
+from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ResponseEvent, ThresholdEvent
 
 SELECTION = Fraction(1, 5)
 """Of the owner's delta, for thresholds."""
@@ -79,6 +87,8 @@ class Zcdp:
                 return Spent(up(epsilon_of(event) ** 2 / 8))
             case ThresholdEvent():
                 return Spent(0, delta_units(event))
+            case ResponseEvent():
+                return Spent(up(response_rho(epsilon_of(event))))
             case _:
                 assert_never(event)
 

@@ -1,6 +1,6 @@
 """The only readers of private rows: an engine is a file of this folder.
 
-Plan -> ExactTable
+Plan -> ExactTable, PlannedSurvey -> ExactCodes
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from typing import Protocol
 
 from dpsql.ir.column import Interval, Value
 from dpsql.ir.plan import Planned
+from dpsql.ir.survey import ExactCodes, PlannedSurvey
 from dpsql.ir.table import ExactTable
 from dpsql.policy.catalogue import Catalogue, Key
 
@@ -54,6 +55,14 @@ class Engine(Protocol):
 
     def measure_sql(self, planned: Planned) -> str:
         """The SQL that ``measure`` would run."""
+        ...
+
+    def codes(self, planned: PlannedSurvey) -> ExactCodes:
+        """The true answers of an export. Called after the debit, and never before."""
+        ...
+
+    def codes_sql(self, planned: PlannedSurvey) -> str:
+        """The SQL that ``codes`` would run."""
         ...
 
     def interrupt(self) -> None: ...

@@ -23,12 +23,14 @@ import numpy as np
 from sqlglot import exp, parse_one
 
 from dpsql.engines.cells import TOTAL, measure_sql
+from dpsql.engines.codes import codes_sql
 from dpsql.engines.details import detail_sql, weights
 from dpsql.engines.spill import spill_folder
 from dpsql.engines.sql import TEXTED, quote, table_sql
 from dpsql.errors import refuse
 from dpsql.ir.column import Interval, Kind, Value, type_named
 from dpsql.ir.plan import Planned
+from dpsql.ir.survey import ExactCodes, PlannedSurvey
 from dpsql.ir.table import ExactTable
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
 
@@ -253,6 +255,15 @@ class DuckDB:
         sums = np.array([[_held(number) for number in row[width:]] for row in rows], dtype=np.int64)
         shaped = sums.reshape(len(rows), len(planned.measure.statistics))
         return ExactTable([group(row) for row in rows], shaped, details)
+
+    def codes_sql(self, planned: PlannedSurvey) -> str:
+        return codes_sql(planned)
+
+    def codes(self, planned: PlannedSurvey) -> ExactCodes:
+        with self._reading():
+            found = self._connection.execute(codes_sql(planned)).fetchnumpy()
+            columns = [np.asarray(found[f"c{i}"], dtype=np.int64) for i in range(len(planned.questions))]
+        return ExactCodes(len(columns[0]), columns)
 
     # ---- housekeeping ------------------------------------------------------------------------------
 

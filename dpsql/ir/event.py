@@ -47,4 +47,11 @@ class ChoiceEvent:
     epsilon: float
 
 
-Event: TypeAlias = LaplaceEvent | GaussianEvent | ThresholdEvent | ChoiceEvent
+@dataclass(frozen=True, slots=True)
+class ResponseEvent:
+    """One column of randomized responses left, epsilon-locally private each."""
+
+    epsilon: float
+
+
+Event: TypeAlias = LaplaceEvent | GaussianEvent | ThresholdEvent | ChoiceEvent | ResponseEvent

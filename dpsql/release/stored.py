@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import json
 from decimal import Decimal
@@ -9,6 +10,7 @@ from decimal import Decimal
 import numpy as np
 
 from dpsql.ir.column import Value
+from dpsql.ir.survey import Given, PlannedSurvey, Responses
 from dpsql.ir.table import ReleasedTable
 
 
@@ -59,3 +61,23 @@ def _untagged(value: object) -> Value:
             return value
         case _:
             raise ValueError("not a stored key")
+
+
+def responses_to_bytes(given: Responses) -> bytes:
+    """The rows of an export."""
+    said = [each.astype(each.dtype.newbyteorder("<")).tobytes() for each in given.columns]
+    columns = [base64.b64encode(each).decode() for each in said]
+    return json.dumps({"rows": given.rows, "columns": columns}, separators=(",", ":")).encode()
+
+
+def responses_from_bytes(stored: bytes, planned: PlannedSurvey) -> Responses:
+    """The rows again, each column as its question's design has it."""
+    said = json.loads(stored)
+    columns: list[Given] = []
+    for text, question in zip(said["columns"], planned.questions, strict=True):
+        content, design = base64.b64decode(text), question.design
+        if design.marks:
+            columns.append(np.frombuffer(content, dtype=np.uint8).reshape(said["rows"], -(-design.size // 8)))
+        else:
+            columns.append(np.frombuffer(content, dtype="<u2").astype(np.uint16))
+    return Responses(said["rows"], tuple(columns))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from dpsql.shell import commands, demo, owner
+from dpsql.shell import commands, demo, owner, responses
 
 _EXITS = "exit codes: 0 answered, 1 refused, 2 wrong usage, 3 budget exhausted"
 
@@ -44,6 +44,24 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     made.set_defaults(run=commands.explain, usage=made.error)
 
+    made = names.add_parser(
+        "export",
+        help="the owner's: rows of randomized responses, to give away",
+        description="Write rows in which every column answers at random: SELECT "
+        "DP_RANDOMIZED_RESPONSE(ward, 1.0) AS ward, ... FROM patients. A manifest for whoever counts by them "
+        "is written beside the file.",
+        epilog=_EXITS,
+    )
+    _database(made, analyst=False)
+    _query(made)
+    made.add_argument("--format", choices=("csv", "json", "parquet"), default="csv", help="default: csv")
+    made.add_argument("-o", "--output", type=Path, metavar="FILE", required=True, help="the file to write")
+    made.set_defaults(run=responses.export, usage=made.error)
+
+    made = names.add_parser("estimate", help="how many have each value, by an exported file: free")
+    made.add_argument("file", type=Path, metavar="FILE", help="with its manifest beside it")
+    made.set_defaults(run=responses.estimate)
+
     made = names.add_parser("budget", help="what was granted and spent, by whom, on what")
     _database(made)
     made.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
@@ -61,10 +79,13 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
-def _database(made: argparse.ArgumentParser) -> None:
+def _database(made: argparse.ArgumentParser, analyst: bool = True) -> None:
     made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
     made.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
     made.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
+    if not analyst:
+        made.set_defaults(analyst=None)
+        return
     made.add_argument("--analyst", metavar="NAME", help="who asks, and whose budget pays as well")
 
 

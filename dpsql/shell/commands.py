@@ -27,23 +27,23 @@ def query(options: Namespace) -> int:
     """Answer one query."""
     if options.format == "parquet" and options.output is None:
         options.usage("--format parquet needs -o FILE")
-    sql = _sql(options)
-    _check_output(options.output)
-    with _opened(options) as db:
-        answer = answered(db, sql, _values(options.param), options.epsilon)
+    sql = sql_of(options)
+    check_output(options.output)
+    with opened(options) as db:
+        answer = answered(db, sql, values_of(options.param), options.epsilon)
     if options.output is None:
         _print(answer, options)
     else:
-        _write(_content(answer, options), options.output)
+        write(_content(answer, options), options.output)
         tell(summary(answer))
     return 0
 
 
 def explain(options: Namespace) -> int:
     """What a query would release."""
-    sql = _sql(options)
-    with _opened(options) as db:
-        explanation = db.explain(sql, _values(options.param), epsilon=options.epsilon)
+    sql = sql_of(options)
+    with opened(options) as db:
+        explanation = db.explain(sql, values_of(options.param), epsilon=options.epsilon)
     if options.format == "json":
         put(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False, default=str))
     else:
@@ -53,7 +53,7 @@ def explain(options: Namespace) -> int:
 
 def budget(options: Namespace) -> int:
     """What was granted and spent, by whom, on what."""
-    with _opened(options) as db:
+    with opened(options) as db:
         put(budget_json(db) if options.format == "json" else budget_text(db, width()))
     return 0
 
@@ -88,14 +88,14 @@ def answered(
 # ---- what goes in ------------------------------------------------------------------------------------
 
 
-def _opened(options: Namespace) -> Connection:
+def opened(options: Namespace) -> Connection:
     db = connect(options.database, options.policy, options.ledger, options.analyst)
     if db.ledger_created:
         tell(f"created the ledger {db.ledger_path}: it keeps what was spent and every answer, so keep it")
     return db
 
 
-def _sql(options: Namespace) -> str:
+def sql_of(options: Namespace) -> str:
     text: str | None = options.command
     try:
         if text is None and (sys.stdin is None or sys.stdin.isatty()):
@@ -108,7 +108,7 @@ def _sql(options: Namespace) -> str:
     return text
 
 
-def _values(texts: list[str]) -> tuple[Value, ...]:
+def values_of(texts: list[str]) -> tuple[Value, ...]:
     return tuple(map(_value, texts))
 
 
@@ -146,7 +146,7 @@ def _content(answer: Answer, options: Namespace) -> bytes:
     return export.to_parquet(told) if options.format == "parquet" else export.to_csv(told).encode("utf-8")
 
 
-def _check_output(file: Path | None) -> None:
+def check_output(file: Path | None) -> None:
     """Before anything is paid: a file that cannot be written is no place for an answer."""
     if file is None:
         return
@@ -155,7 +155,7 @@ def _check_output(file: Path | None) -> None:
         raise InterfaceError(f"{file} cannot be written", help="name a file in a folder of yours")
 
 
-def _write(content: bytes, file: Path) -> None:
+def write(content: bytes, file: Path) -> None:
     try:
         file.write_bytes(content)
     except OSError as error:
