@@ -15,7 +15,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.ir.bound import Bound
+from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.options import Option
@@ -375,17 +375,27 @@ class Plan:
     first: Findings | None = None
 
     @property
+    def price(self) -> float:
+        """Of this plan and the one before it."""
+        return self.epsilon if self.first is None else self.epsilon + self.first.plan.epsilon
+
+    @property
     def events(self) -> tuple[Event, ...]:
         return tuple(e for stage in self.stages for each in stage.measures for e in each.events)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Findings:
-    """A plan that finds bounds: a measure for each of ``names``, which is how the ledger knows a bound.
+    """A plan that finds bounds: a measure for each of ``lacks``.
 
-    ``asker`` is a digest of the query that pays for it.
+    ``names`` are how the ledger knows them; ``asker`` is a digest of the query that pays.
     """
 
     plan: Plan
+    lacks: tuple[Lack, ...]
     names: tuple[str, ...]
     asker: str
+
+    @property
+    def measures(self) -> tuple[Planned, ...]:
+        return self.plan.stages[0].measures
