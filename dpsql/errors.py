@@ -16,7 +16,7 @@ It depends on the query, the policy and the ledger, never on the data.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, Self
 
 
 class Place(Protocol):
@@ -53,8 +53,17 @@ class Error(Exception):
         self.label = label
         self.notes = notes
         self.help = help
+        self.lacks: frozenset[tuple[str, str]] = frozenset()
         self.text = ""
         self.name = "query"
+
+    def lacking(self, lacks: frozenset[tuple[str, str]]) -> Self:
+        """The same error, knowing what would make it go away: (table, column) whose range is not declared,
+
+        or (table, '') whose rows per unit are not.
+        """
+        self.lacks = lacks
+        return self
 
     def within(self, text: str, name: str) -> Error:
         """The same error, knowing the text its span points into (the innermost text wins)."""

@@ -15,6 +15,8 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
 from typing import Protocol
 
 from dpsql.accounting.entries import Stored
@@ -23,14 +25,17 @@ from dpsql.bind.survey import bind_survey, refuse_responses
 from dpsql.engines import Engine
 from dpsql.errors import Error, refuse
 from dpsql.explain import explain
+from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Option
-from dpsql.ir.plan import Plan, Threshold
+from dpsql.ir.plan import Findings, Plan, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.survey import Export, PlannedSurvey, Survey
 from dpsql.ir.table import Answer, ExactTable, ReleasedTable
 from dpsql.parse.parse import Query, parse
+from dpsql.plan.bounded import Lookup, bounded
+from dpsql.plan.findings import asker_of, findings
 from dpsql.plan.plan import Terms, plan
 from dpsql.plan.survey import plan_survey
 from dpsql.policy.catalogue import Known
@@ -61,8 +66,25 @@ class Office(Protocol):
         """The same with the price that the query itself says, or D502, D503."""
         ...
 
-    def pay(self, planned: Plan | PlannedSurvey) -> Stored:
+    def pay(self, planned: Plan | PlannedSurvey, finds: Findings | None = None) -> Stored:
         """A durable debit, or the one that was made for the very same measures before."""
+        ...
+
+    def afford(self, planned: Plan) -> None:
+        """D501 unless the till holds now what the plan and the one before it cost."""
+        ...
+
+    @property
+    def find_bounds(self) -> bool:
+        """Whether the owner lets queries find what the policy leaves out."""
+        ...
+
+    def bound(self, lack: Lack) -> Bound | None:
+        """What was found of it for this version of the data."""
+        ...
+
+    def asked(self, asker: str) -> bool:
+        """Whether a query has paid for bounds."""
         ...
 
     def store(self, receipt: Stored, released: bytes) -> bytes:
@@ -72,22 +94,42 @@ class Office(Protocol):
     def remaining(self) -> float: ...
 
 
-def planned(office: Office, source: Source, parameters: Sequence[Value], terms: Terms) -> Plan:
-    """Text -> Plan. Reads no private row and costs nothing."""
-    return _planned(office, _parsed(source, parameters), terms)
+def planned(
+    office: Office,
+    source: Source,
+    parameters: Sequence[Value],
+    terms: Terms,
+    lookup: Lookup | None = None,
+) -> Plan:
+    """Text -> Plan. Reads no private row and costs nothing. Bounds are the ledger's unless told otherwise."""
+    return _planned(office, _parsed(source, parameters), parameters, terms, lookup)
 
 
 def _parsed(source: Source, parameters: Sequence[Value]) -> Query:
     return parse(source, parameters, datetime.datetime.now(datetime.UTC))
 
 
-def _planned(office: Office, query: Query, terms: Terms) -> Plan:
+def _planned(
+    office: Office,
+    query: Query,
+    parameters: Sequence[Value],
+    terms: Terms,
+    lookup: Lookup | None = None,
+) -> Plan:
     if query.epsilon is not None:
         terms = _said(office, query.epsilon, query.source, terms)
     refuse_responses(query)
-    split = bind(query, office.known, office.sealed.public, office.sealed.check)
-    split = rewrite(split, office.known)
-    return plan(split, office.known, terms, office.engine.values)
+
+    def make(known: Known, share: Fraction) -> Plan:
+        split = rewrite(bind(query, known, office.sealed.public, office.sealed.check), known)
+        return plan(split, known, replace(terms, share=share), office.engine.values)
+
+    asker = asker_of(query.source, parameters, terms.epsilon)
+    ours = Lookup(office.find_bounds, office.bound, lambda: office.asked(asker))
+    what, bounds = bounded(make, office.known, lookup or ours)
+    missing = [each.lack for each in bounds if not each.found]
+    first = findings(missing, office.known, query.source, asker, terms) if missing else None
+    return replace(what, bounds=bounds, first=first)
 
 
 def _said(office: Office, price: Option, source: Source, terms: Terms) -> Terms:
@@ -100,15 +142,22 @@ def _said(office: Office, price: Option, source: Source, terms: Terms) -> Terms:
 def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Answer:
     """Text -> Answer. Of an EXPLAIN it is the explanation, line by line."""
     query, terms = _parsed(source, parameters), office.terms(epsilon)
-    what = _planned(office, query, terms)
+    what = _planned(office, query, parameters, terms)
     if query.explained:
         return _told(office, explained(office, what))
-    measures = [each for stage in what.stages for each in stage.measures]
     types = types_of_stages(what.stages, office.sealed)
     if not what.events:
         return _post(office, what, [], types, cost=0.0, repeated=False)
-    for each in measures:
-        office.engine.measure_sql(each)  # what cannot be printed is not paid for
+    _printable(office, what)  # what cannot be printed is not paid for
+    found = 0.0
+    if what.first is not None:
+        office.afford(what)
+        found = _found(office, what.first)
+        what = _planned(office, query, parameters, terms)
+        assert what.first is None, "what was found is known"
+        types = types_of_stages(what.stages, office.sealed)
+        _printable(office, what)
+    measures = [each for stage in what.stages for each in stage.measures]
     receipt = office.pay(what)
     repeated = receipt.answer is not None
     if receipt.answer is None:
@@ -116,7 +165,7 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
     else:
         stored = receipt.answer
     tables = from_bytes(stored, [each.measure.width for each in measures])
-    cost = 0.0 if repeated and not receipt.joined else what.epsilon
+    cost = found if repeated and not receipt.joined else found + what.epsilon
     return _post(office, what, tables, types, cost, repeated)
 
 
@@ -160,6 +209,20 @@ def _surveyed(office: Office, survey: Survey, terms: Terms) -> PlannedSurvey:
     except Error as error:
         raise error.within(survey.source.text, survey.source.name) from None
     return what
+
+
+def _printable(office: Office, what: Plan) -> None:
+    measures = [each for stage in what.stages for each in stage.measures]
+    for each in [*measures, *(what.first.measures if what.first is not None else ())]:
+        office.engine.measure_sql(each)
+
+
+def _found(office: Office, first: Findings) -> float:
+    """Find bounds, paying for them first; how much was paid now."""
+    receipt = office.pay(first.plan, first)
+    if receipt.answer is None:
+        office.store(receipt, to_bytes(_released(office, first.plan)))
+    return first.plan.epsilon if receipt.answer is None or receipt.joined else 0.0
 
 
 def explained(office: Office, what: Plan) -> Explanation:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import sys
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 from dpsql.accounting import Budget, Spent, accountant
@@ -19,12 +20,15 @@ from dpsql.bind.split import bind
 from dpsql.engines import Engine
 from dpsql.engines.duckdb import open_database
 from dpsql.errors import Error, refuse
+from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
 from dpsql.ir.options import Option
-from dpsql.ir.plan import Plan
+from dpsql.ir.plan import Findings, Plan
 from dpsql.ir.source import Source, Span
 from dpsql.ir.survey import PlannedSurvey
-from dpsql.parse.parse import parse
+from dpsql.parse.parse import Query, parse
+from dpsql.plan.bounded import Lookup, bounded
+from dpsql.plan.findings import bound_of, name_of
 from dpsql.plan.plan import Terms, plan
 from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
@@ -32,6 +36,7 @@ from dpsql.policy.model import Policy, digest, unit_text
 from dpsql.policy.toml import read_policy
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import types_of_stages
+from dpsql.release.stored import from_bytes
 from dpsql.rewrite import rewrite
 
 
@@ -62,8 +67,13 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
         name = view.name.replace('"', '""')
         try:
             query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
-            split = rewrite(bind(query, known, sealed.public, sealed.check), known)
-            types_of_stages(plan(split, known, terms, engine.values).stages, sealed)
+
+            def make(known: Known, share: Fraction, query: Query = query) -> Plan:
+                split = rewrite(bind(query, known, sealed.public, sealed.check), known)
+                return plan(split, known, replace(terms, share=share), engine.values)
+
+            planned, _ = bounded(make, known, Lookup(policy.query.find_bounds, lambda _: None, lambda: False))
+            types_of_stages(planned.stages, sealed)
         except Error as error:
             raise refused_view(policy, view, error) from None
     return kinds
@@ -210,27 +220,57 @@ class Session:
         """What the plan's events cost in the ledger's units."""
         return self.accountant.charge(planned.events)
 
-    def pay(self, planned: Plan | PlannedSurvey) -> Stored:
+    @property
+    def find_bounds(self) -> bool:
+        return self.policy.query.find_bounds
+
+    def bound(self, lack: Lack) -> Bound | None:
+        found = self.ledger.found(name_of(lack, self.known), self.version)
+        if found is None:
+            return None
+        stored, where = found
+        place = from_bytes(stored, [1] * where.tables)[where.place].sums[0, 0]
+        return bound_of(lack, self.known, int(place), where.time)
+
+    def asked(self, asker: str) -> bool:
+        return self.ledger.asked(asker, self.version)
+
+    def afford(self, planned: Plan) -> None:
+        price, first = self.price(planned), planned.first
+        if first is not None and self.ledger.stored(first.plan.digest, self.version, self._payer) is None:
+            price += self.price(first.plan)
+        try:
+            self.ledger.check(self._payer, price)
+        except Overdrawn as error:
+            raise self._exhausted(planned.price, error) from None
+
+    @property
+    def _payer(self) -> str:
+        return self.analyst or ""
+
+    def pay(self, planned: Plan | PlannedSurvey, finds: Findings | None = None) -> Stored:
         debit = Debit(
-            self.analyst or "",
+            self._payer,
             planned.source.text,
             planned.digest,
             self.version,
             repr(planned.events),
             planned.epsilon,
             self.price(planned),
+            () if finds is None else finds.names,
+            "" if finds is None else finds.asker,
         )
         try:
             return self.ledger.debit_or_join(debit)
         except Overdrawn as error:
-            raise self._exhausted(planned, error) from None
+            raise self._exhausted(planned.epsilon, error) from None
 
-    def _exhausted(self, planned: Plan | PlannedSurvey, error: Overdrawn) -> Error:
+    def _exhausted(self, price: float, error: Overdrawn) -> Error:
         whose = "the database's budget" if error.analyst is None else f"{error.analyst}'s budget"
         return refuse(
             "D501",
             f"{whose} does not hold this price",
-            label=f"the query costs epsilon {planned.epsilon:g}; about {self.remaining():.3g} remains",
+            label=f"the query costs epsilon {price:g}; about {self.remaining():.3g} remains",
             help="ask for a smaller epsilon, or ask something that was answered before: that is free",
         )
 

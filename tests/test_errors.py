@@ -226,7 +226,7 @@ def test_carets_stand_under_the_words_they_mean(sql: str, db: dpsql.Connection) 
 @pytest.mark.parametrize(
     ("sql", "code", "words"),
     [
-        ("SELECT SUM(score) FROM patients", "D301", "score"),
+        ("SELECT SUM(ln(score)) FROM patients", "D301", "ln(score)"),
         ("SELECT age, income FROM patients", "D402", None),
         ("SELECT COUNT(*) FROM patients; SELECT 1", "D102", "SELECT"),
         ("DROP TABLE patients", "D104", "DROP"),

@@ -58,7 +58,9 @@ def test_the_tree_is_as_flat_as_can_be(number):
     for i, node in enumerate(nodes):
         known = {each.target for each in nodes[:i] if each.level < node.level}
         assert {node.left, node.right} - {None} <= known
-        assert node.leaf == (node.target not in {each.left for each in nodes} | {each.right for each in nodes})
+        assert node.leaf == (
+            node.target not in {each.left for each in nodes} | {each.right for each in nodes}
+        )
 
 
 def test_extremes_are_chosen_last():
@@ -164,7 +166,8 @@ def laws(values, weight, size, targets, epsilon, most, extreme):
 
 
 @pytest.mark.parametrize(
-    "targets", [(HALF,), (Fraction(1, 4), HALF, Fraction(3, 4)), (Fraction(1, 3), Fraction(4, 5)), (End.LEAST, HALF)]
+    "targets",
+    [(HALF,), (Fraction(1, 4), HALF, Fraction(3, 4)), (Fraction(1, 3), Fraction(4, 5)), (End.LEAST, HALF)],
 )
 @pytest.mark.parametrize("far", [89, 0.5])
 def test_one_unit_with_its_weight_split(targets, far, monkeypatch):
@@ -199,7 +202,8 @@ def test_bins_beyond_the_reach_are_one_run():
         return best(choices, rate)
 
     far, near = (
-        answers(given, 500, DECILES, epsilon, 2**20, 2**20, spy) for epsilon in (Fraction(50), Fraction(1, 50))
+        answers(given, 500, DECILES, epsilon, 2**20, 2**20, spy)
+        for epsilon in (Fraction(50), Fraction(1, 50))
     )
     half = len(seen) // 2
     assert (far == near).all()

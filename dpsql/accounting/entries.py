@@ -44,7 +44,11 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Debit:
-    """What is about to be measured. ``digest`` names the measures, their noise and their price."""
+    """What is about to be measured. ``digest`` names the measures, their noise and their price.
+
+    Where it ``finds`` bounds, these are their names, one for each table of the answer; ``asker`` is a digest
+    of the query that needs them.
+    """
 
     analyst: str  # "" is the owner, whom only the database's total binds
     sql: str
@@ -53,6 +57,18 @@ class Debit:
     events: str
     epsilon: float
     price: Spent
+    finds: tuple[str, ...] = ()
+    asker: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a bound was found first: in which of the tables of which answer, and when."""
+
+    answer: int
+    place: int
+    tables: int
+    time: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +125,8 @@ class Paid:
     price: Spent
     payers: set[str]
     answer: int | None = None
+    finds: tuple[str, ...] = ()
+    version: str = ""
 
 
 @dataclass(slots=True)
@@ -121,6 +139,8 @@ class Account:
     debits: dict[int, Paid] = field(default_factory=dict)
     latest: dict[tuple[str, str], Paid] = field(default_factory=dict)
     verified: defaultdict[str, frozenset[str]] = field(default_factory=lambda: defaultdict(frozenset))
+    found: dict[tuple[str, str], Found] = field(default_factory=dict)  # by name and version
+    asked: set[tuple[str, str]] = field(default_factory=set)  # asker and version
 
     def fold(self, link: Link) -> None:
         entry = link.content
@@ -130,7 +150,10 @@ class Account:
             case "grant":
                 self.grants[entry["analyst"]] = entry["epsilon"], _price(entry)
             case "debit":
-                paid = Paid(link.id, _price(entry), {entry["analyst"]})
+                finds, version = tuple(entry.get("finds", ())), entry["version"]
+                paid = Paid(link.id, _price(entry), {entry["analyst"]}, finds=finds, version=version)
+                if finds:
+                    self.asked.add((entry["asker"], version))
                 self.debits[link.id] = self.latest[entry["digest"], entry["version"]] = paid
                 self.spent[None] += paid.price
                 self.spent[entry["analyst"]] += paid.price
@@ -139,7 +162,11 @@ class Account:
                 paid.payers.add(entry["analyst"])
                 self.spent[entry["analyst"]] += paid.price
             case "answer":
-                self.debits[entry["debit"]].answer = link.id
+                paid = self.debits[entry["debit"]]
+                paid.answer = link.id
+                for place, name in enumerate(paid.finds):
+                    found = Found(link.id, place, len(paid.finds), entry["time"])
+                    self.found.setdefault((name, paid.version), found)
             case "verified":
                 self.verified[entry["version"]] |= frozenset(entry["facts"])
             case kind:

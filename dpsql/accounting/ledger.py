@@ -17,7 +17,18 @@ from types import TracebackType
 
 from dpsql.accounting import Spent
 from dpsql.accounting.chain import Chain, create, exists, place
-from dpsql.accounting.entries import Account, Debit, Entry, Granted, Paid, Promise, Stored, entry_of, now
+from dpsql.accounting.entries import (
+    Account,
+    Debit,
+    Entry,
+    Found,
+    Granted,
+    Paid,
+    Promise,
+    Stored,
+    entry_of,
+    now,
+)
 from dpsql.errors import refuse
 
 MOST = 10**60  # far above every budget, far below what an int can be printed with
@@ -86,6 +97,8 @@ class Ledger:
                     "events": debit.events,
                     "epsilon": debit.epsilon,
                 }
+                if debit.finds:
+                    content |= {"finds": list(debit.finds), "asker": debit.asker}
                 return Stored(pen.append(content | asdict(debit.price)), None, debit.price)
             if debit.analyst not in paid.payers:
                 if named is not None:
@@ -106,6 +119,23 @@ class Ledger:
                 return self._chain.payload(paid.answer)
             pen.append({"kind": "answer", "time": now(), "debit": debit_id}, answer)
             return answer
+
+    def found(self, name: str, version: str) -> tuple[bytes, Found] | None:
+        """The answer in which a bound was found first for this version of the data: anybody's, for all."""
+        with self._chain.reading():
+            found = self._account.found.get((name, version))
+            return None if found is None else (self._chain.payload(found.answer), found)
+
+    def asked(self, asker: str, version: str) -> bool:
+        """Whether a query has paid for bounds on this version of the data."""
+        with self._chain.reading():
+            return (asker, version) in self._account.asked
+
+    def check(self, analyst: str, price: Spent) -> None:
+        """Raise unless both accounts hold this price now. Nothing is debited."""
+        with self._chain.reading():
+            self._account.afford(analyst or None, price)
+            self._account.afford(None, price)
 
     def verified(self, version: str) -> frozenset[str]:
         """The declared facts that were found to hold for this very version of the data."""

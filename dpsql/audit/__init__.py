@@ -10,21 +10,26 @@ is exact private data.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dpsql.audit.silence import silently
 from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError, refuse
+from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Value
 from dpsql.ir.event import Event
-from dpsql.ir.plan import Plan, Planned, PublicKeys, Threshold
+from dpsql.ir.plan import Plan, Planned, PublicKeys, Reaches, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import ExactTable
 from dpsql.pipeline import planned
+from dpsql.plan.bounded import Lookup
+from dpsql.plan.findings import bound_of
 from dpsql.plan.plan import Terms
 from dpsql.post.stages import Released
+from dpsql.release.reaches import covering_range
 from dpsql.release.release import completed
 from dpsql.session import Session
 
@@ -75,11 +80,18 @@ def measure(
     given as ``replay``, so that stages can be audited one at a time on a neighbour.
     """
     session = owners_session(db)
-    plan = plan_of(session, sql, epsilon)
-    measures = [each for stage in plan.stages for each in stage.measures]
-    if replay is not None and len(replay) != sum(1 + len(each.details) for each in measures):
-        raise InterfaceError("replay holds another number of measures than the query has")
     reports: list[Measured] = []
+
+    def held(each: Planned) -> ExactTable:
+        exact = session.engine.measure(each)
+        fed = exact if replay is None else _replayed(replay[len(reports) :], each)
+        reports.extend((_reported(each, exact), *(_detail(each, i, exact) for i in range(len(each.details)))))
+        return fed
+
+    plan = plan_of(session, sql, epsilon, held)
+    measures = [each for stage in plan.stages for each in stage.measures]
+    if replay is not None and len(replay) != len(reports) + sum(1 + len(each.details) for each in measures):
+        raise InterfaceError("replay holds another number of measures than the query has")
     so_far = Released(session.sealed)
     for stage in plan.stages:
         for each in stage.measures:
@@ -123,12 +135,29 @@ def owners_session(db: Connection) -> Session:
     return db._open()
 
 
-def plan_of(session: Session, sql: str, epsilon: float) -> Plan:
-    """The plan at any price: no ceiling and no budget limit what is never released."""
+def plan_of(
+    session: Session, sql: str, epsilon: float, held: Callable[[Planned], ExactTable] | None = None
+) -> Plan:
+    """The plan at any price: no ceiling and no budget limit what is never released.
+
+    Bounds that have to be found are those that hold every unit in what ``held`` tells: the session's data.
+    """
     if not 0 < epsilon < math.inf:
         raise refuse("D503", "a price must be a finite positive number", help="give an epsilon such as 1.0")
     terms = Terms(session.accountant, session.budget, float(epsilon))
-    return planned(session, Source(sql), (), terms)
+    source, bounds = Source(sql), dict[Lack, Bound]()
+    lookup = Lookup(session.find_bounds, bounds.get, lambda: bool(bounds))  # none of the ledger's
+    plan = planned(session, source, (), terms, lookup)
+    if plan.first is None:
+        return plan
+    for lack, each in zip(plan.first.lacks, plan.first.measures, strict=True):
+        exact = (held or session.engine.measure)(each)
+        detail = each.details[0].detail
+        assert isinstance(detail, Reaches)
+        bounds[lack] = bound_of(
+            lack, session.known, covering_range(detail, exact.details[0]), "without noise"
+        )
+    return replace(planned(session, source, (), terms, lookup), first=plan.first)
 
 
 def _reported(each: Planned, exact: ExactTable) -> Measured:

@@ -62,10 +62,11 @@ def _placed(weights: Weights) -> dict[tuple[object, ...], int]:
 
 def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[Planned]:
     """Every measure of a plan, later stages fed with what earlier ones give without noise on this data."""
+    found = [] if plan.first is None else list(plan.first.measures)
     if len(plan.stages) == 1:
-        return list(plan.stages[0].measures)
+        return found + list(plan.stages[0].measures)
     assert sealed is not None, "stages hand their rows down through the sealed engine"
-    found, so_far = [], Released(sealed)
+    so_far = Released(sealed)
     for stage in plan.stages:
         for each in stage.measures:
             found.append(so_far.ready(each))

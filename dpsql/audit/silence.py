@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpsql.ir.plan import Planned
 from dpsql.ir.table import ExactTable, ReleasedTable
+from dpsql.mechanisms.exponential import Choices, Chosen
 from dpsql.release.release import release
 
 if TYPE_CHECKING:
@@ -21,8 +24,17 @@ def silently(exact: ExactTable, planned: Planned) -> ReleasedTable:
         planned,
         lambda noise, size: np.zeros(size, dtype=np.int64),
         threshold=1,
-        choose=lambda scores, sizes, rate: best(scores, sizes),
+        choose=_best,
     )
+
+
+def _best(choices: Choices, rate: Fraction) -> Chosen:
+    """The best of every choice."""
+    found = []
+    for first, last in pairwise(choices.starts.tolist()):
+        found.append(first + best(-choices.whole[first:last], choices.sizes[first:last]))
+    runs = np.array(found, dtype=np.int64)
+    return runs, choices.sizes[runs] // 2
 
 
 def best(scores: NDArray[np.int64], sizes: NDArray[np.int64]) -> int:

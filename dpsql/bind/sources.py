@@ -56,7 +56,10 @@ def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span |
         owner = Owner(hidden, fact, *way, table.rows, table.at_most, holder.unit_filled)
     relation = Scan(
         table.name,
-        tuple(ScanColumn(names[column.name], column.name, column.fact) for column in table.columns),
+        tuple(
+            ScanColumn(names[column.name], column.name, column.fact, column.name in table.found)
+            for column in table.columns
+        ),
         tuple(tuple(names[each] for each in key) for key in table.keys),
         owner,
         table.size,

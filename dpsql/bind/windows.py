@@ -18,6 +18,7 @@ from dpsql.bind.aggregates import aggregate
 from dpsql.bind.context import Context
 from dpsql.bind.scalars import Scalars
 from dpsql.errors import refuse
+from dpsql.facts.lacks import lacks_of
 from dpsql.facts.ownership import Owned, ownership_of, rows_of
 from dpsql.facts.schema import fact_of
 from dpsql.functions.literals import number_literal
@@ -241,4 +242,7 @@ def _computable(
         aggregates()[function].result(fact, rows_of(relation))
         aggregates()[function].per_unit("x", fact)
     except Unbounded as finding:
-        raise refuse(finding.code, finding.title, ctx.span(node), help=finding.help) from None
+        refusal = refuse(finding.code, finding.title, ctx.span(node), help=finding.help)
+        if finding.code == "D301" and arguments:
+            refusal.lacking(lacks_of(relation, arguments[0], ctx.known))
+        raise refusal from None

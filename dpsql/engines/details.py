@@ -3,6 +3,7 @@
 Histogram   SELECT keys, place, SUM(weight) GROUP BY keys, place
 Matching    SELECT DISTINCT keys, unit, value, matched one unit after the other
 Blocks      SELECT keys, block, the aggregate of the block
+Reaches     SELECT place, COUNT(*) GROUP BY place, over one place for each unit
 """
 
 from __future__ import annotations
@@ -10,8 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
+import numpy as np
+
+from dpsql.engines.reaches import reaches_sql
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Blocks, Histogram, Matching, Planned, PlannedDetail
+from dpsql.ir.plan import Blocks, Histogram, Matching, Planned, PlannedDetail, Reaches
 from dpsql.ir.table import Weights
 
 Rows = Callable[[str], list[tuple[object, ...]]]
@@ -30,6 +34,8 @@ def detail_sql(planned: Planned, each: PlannedDetail) -> str:
             raise NotImplementedError
         case Blocks():
             raise NotImplementedError
+        case Reaches():
+            return reaches_sql(planned.measure.relation, each.detail)
         case _:
             assert_never(each.detail)
 
@@ -43,5 +49,9 @@ def weights(planned: Planned, each: PlannedDetail, rows: Rows, group: Group) -> 
             raise NotImplementedError
         case Blocks():
             raise NotImplementedError
+        case Reaches():
+            found = sorted(tuple(map(int, map(str, row))) for row in rows(detail_sql(planned, each)))
+            held = np.array(found, dtype=np.int64).reshape(len(found), 2)
+            return {(): (held[:, 0], held[:, 1])}
         case _:
             assert_never(each.detail)

@@ -15,6 +15,7 @@ from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
+from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.options import Option
@@ -95,7 +96,24 @@ class Blocks:
         return 1
 
 
-Detail: TypeAlias = Histogram | Matching | Blocks
+@dataclass(frozen=True, slots=True)
+class Reaches:
+    """How far the values of each unit go from zero, on a ladder of limits between 2^first and 2^last.
+
+    A unit stands in one place. Without an argument, the value is how many rows it has.
+    """
+
+    argument: Scalar | None
+    first: int
+    last: int
+    signed: bool
+
+    @property
+    def width(self) -> int:
+        return 1
+
+
+Detail: TypeAlias = Histogram | Matching | Blocks | Reaches
 """What is measured of each group beside sums: weights on places, from which a mechanism of its own releases
 
 ``width`` numbers for each group that is shown.
@@ -342,14 +360,42 @@ class PlannedStage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it."""
+    """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it.
+
+    ``bounds`` are those that it rests on and that were found privately. Where some are still to be found,
+    ``first`` is the plan that finds them: it is paid and run before this one is made anew.
+    """
 
     source: Source
     stages: tuple[PlannedStage, ...]
     epsilon: float
     accountant: str
     digest: str
+    bounds: tuple[Bound, ...] = ()
+    first: Findings | None = None
+
+    @property
+    def price(self) -> float:
+        """Of this plan and the one before it."""
+        return self.epsilon if self.first is None else self.epsilon + self.first.plan.epsilon
 
     @property
     def events(self) -> tuple[Event, ...]:
         return tuple(e for stage in self.stages for each in stage.measures for e in each.events)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Findings:
+    """A plan that finds bounds: a measure for each of ``lacks``.
+
+    ``names`` are how the ledger knows them; ``asker`` is a digest of the query that pays.
+    """
+
+    plan: Plan
+    lacks: tuple[Lack, ...]
+    names: tuple[str, ...]
+    asker: str
+
+    @property
+    def measures(self) -> tuple[Planned, ...]:
+        return self.plan.stages[0].measures

@@ -22,11 +22,15 @@ from dpsql.ir.source import Span
 
 @dataclass(frozen=True, slots=True)
 class ScanColumn:
-    """A column of a scanned table: our name for it, the table's name for it, what is known of it."""
+    """A column of a scanned table: our name for it, the table's name for it, what is known of it.
+
+    ``guessed`` says that its range is not declared: about all units were found to be within.
+    """
 
     name: str
     source: str
     fact: Fact
+    guessed: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

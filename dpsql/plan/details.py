@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.accounting import Allowance
-from dpsql.ir.plan import Blocks, Detail, Histogram, Matching, Measure, PlannedDetail
+from dpsql.ir.plan import Blocks, Detail, Histogram, Matching, Measure, PlannedDetail, Reaches
 
 Ask = Callable[[Fraction], Allowance]
 """What a share of the price buys."""
@@ -27,5 +27,7 @@ def planned_detail(detail: Detail, measure: Measure, rows: int, share: Fraction,
             raise NotImplementedError
         case Blocks():
             raise NotImplementedError
+        case Reaches():
+            raise AssertionError("bounds are found by a plan of their own: plan/findings.py")
         case _:
             assert_never(detail)

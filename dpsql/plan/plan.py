@@ -15,6 +15,7 @@ from fractions import Fraction
 
 from dpsql.accounting import DELTA_UNIT, Accountant, Allowance, Budget
 from dpsql.errors import Error, refuse
+from dpsql.facts.lacks import scans, uncounted
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.literals import as_own
@@ -60,13 +61,14 @@ class Terms:
     budget: Budget
     epsilon: float
     given: bool = False  # by the call
+    share: Fraction = Fraction(1)  # of the price, for this plan
 
 
 def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
     """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it."""
     measures = [each for stage in split.stages for each in stage.measures]
     try:
-        share = share_of(measures)
+        share = share_of(measures) * terms.share
         stages = tuple(
             PlannedStage(
                 tuple(_Planner(each, known, terms, share, values).planned() for each in stage.measures),
@@ -80,7 +82,8 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
     except Error as error:
         raise error.within(split.source.text, split.source.name) from None
     digest = _digest(stages, terms)
-    return Plan(split.source, stages, terms.epsilon if measures else 0.0, terms.accountant.name, digest)
+    price = float(Fraction(terms.epsilon) * terms.share) if measures else 0.0
+    return Plan(split.source, stages, price, terms.accountant.name, digest)
 
 
 def _check_delta(said: Option, stages: tuple[PlannedStage, ...], terms: Terms) -> None:
@@ -187,9 +190,16 @@ class _Planner:
         if said is None or (said.name == "max_groups_contributed" and self._settled()):
             rows = self.owned.rows
             rows = None if rows is None else rows // self.measure.copies
-            return rows, f"rows_per_unit in {self.known.policy_name}"
+            return rows, self._rows_said()
         assert isinstance(said.value, int)
         return said.value, f"{said.name} in the query"
+
+    def _rows_said(self) -> str:
+        tables = {each.table for each in scans(self.measure.relation)}
+        found = [each.name for each in self.known.tables if each.name in tables and "" in each.found]
+        if found:
+            return f"rows per {self.known.unit} of {' and '.join(found)} found privately"
+        return f"rows_per_unit in {self.known.policy_name}"
 
     def _clips(self) -> tuple[_Clip, _Clip]:
         """The L1 and the L2 way. A row adds at most ``most`` steps to each family, in either norm.
@@ -225,7 +235,7 @@ class _Planner:
                 self.measure.span,
                 label="this is where clipping would start",
                 help="say it: SELECT OPTIONS(max_rows_contributed = 20) ...; or the owner adds rows_per_unit",
-            )
+            ).lacking(uncounted(self.measure.relation))
         return self.rows
 
     def _sized(self, steps: int) -> int:
@@ -308,7 +318,7 @@ def _root(square: int) -> int:
 
 def _digest(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
     """Of everything that is measured and how, but not of what is done with it afterwards."""
-    said = [terms.accountant.name, repr(terms.epsilon)]
+    said = [terms.accountant.name, repr(terms.epsilon), *([str(terms.share)] if terms.share != 1 else [])]
     for stage in stages:
         if stage.awaited is not None:
             said += [repr(stage.awaited), stage.post.sql]

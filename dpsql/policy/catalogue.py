@@ -56,7 +56,8 @@ class KnownTable:
     ``keys`` are all declared unique keys, each enforced or verified, and ``key`` is the first of them.
     ``at_most`` is 1 where the unit column is such a key, else None. ``unit_filled`` says that the
     database itself keeps NULL out of the unit column.
-    ``lines`` maps a column to the line of the policy that declares it, for notes in errors.
+    ``lines`` maps a column to the line of the policy that declares it, for notes in errors. ``found`` are
+    the columns whose range is not declared but was found privately ('' where the rows per unit were).
     """
 
     name: str
@@ -71,6 +72,7 @@ class KnownTable:
     lines: tuple[tuple[str, int], ...] = ()
     keys: tuple[tuple[str, ...], ...] = ()
     unit_filled: bool = False
+    found: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

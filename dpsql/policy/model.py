@@ -38,10 +38,14 @@ class BudgetRule:
 
 @dataclass(frozen=True, slots=True)
 class QueryRule:
-    """The price of a query that names none, and the highest that one may name."""
+    """The price of a query that names none, and the highest that one may name.
+
+    ``find_bounds`` says whether a query may find privately what the policy leaves out.
+    """
 
     epsilon: float
     max_epsilon: float
+    find_bounds: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +151,7 @@ def digest(policy: Policy) -> str:
     budget, query = policy.budget, policy.query
     content = {
         "budget": [float(budget.epsilon), float(budget.delta), budget.accountant],
-        "query": [float(query.epsilon), float(query.max_epsilon)],
+        "query": [float(query.epsilon), float(query.max_epsilon), query.find_bounds],
         "analysts": {each.name: float(each.epsilon) for each in policy.analysts},
         "unit": policy.unit.name,
         "paths": unit_text(policy),

@@ -132,7 +132,7 @@ def _delta(section: Section, accountant: str) -> float:
 
 
 def _query(section: Section, budget: BudgetRule) -> QueryRule:
-    section.allow("epsilon", "max_epsilon")
+    section.allow("epsilon", "max_epsilon", "find_bounds")
     highest = section.positive("max_epsilon") if "max_epsilon" in section.values else budget.epsilon
     if highest > budget.epsilon:
         raise section.wrong(
@@ -145,7 +145,8 @@ def _query(section: Section, budget: BudgetRule) -> QueryRule:
         raise section.wrong(
             "epsilon", "the default price is above the highest price", label=f"the highest is {highest:g}"
         )
-    return QueryRule(price, highest)
+    found = "find_bounds" not in section.values or section.boolean("find_bounds")
+    return QueryRule(price, highest, found)
 
 
 def _analysts(section: Section) -> tuple[AnalystRule, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias, assert_never
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Blocks, Histogram, Matching, Noise, PlannedDetail
+from dpsql.ir.plan import Blocks, Histogram, Matching, Noise, PlannedDetail, Reaches
 from dpsql.ir.table import Weights
+from dpsql.mechanisms.exponential import Choices, Choose, Chosen, choose
+from dpsql.release.reaches import chosen_range
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -18,12 +21,9 @@ if TYPE_CHECKING:
 Draw: TypeAlias = "Callable[[Noise, int], NDArray[np.int64]]"
 """So many fresh draws of a planned noise."""
 
-Choose: TypeAlias = "Callable[[NDArray[np.int64], NDArray[np.int64], Fraction], int]"
-"""(scores, sizes, rate) -> a candidate i, with probability proportional to sizes[i] exp(rate scores[i])."""
-
 
 def released_detail(
-    each: PlannedDetail, weights: Weights, groups: list[tuple[Value, ...]], draw: Draw, choose: Choose
+    each: PlannedDetail, weights: Weights, groups: list[tuple[Value, ...]], draw: Draw, select: Choose
 ) -> NDArray[np.int64]:
     """One row of numbers for every group that is shown."""
     match each.detail:
@@ -33,10 +33,12 @@ def released_detail(
             raise NotImplementedError
         case Blocks():
             raise NotImplementedError
+        case Reaches():
+            return chosen_range(each, each.detail, weights, select)
         case _:
             assert_never(each.detail)
 
 
-def chosen_by_system(scores: NDArray[np.int64], sizes: NDArray[np.int64], rate: Fraction) -> int:
-    """A choice from the operating system's randomness. The session uses nothing else."""
-    raise NotImplementedError
+def chosen_by_system(choices: Choices, rate: Fraction) -> Chosen:
+    """Choices from the operating system's randomness. The session uses nothing else."""
+    return choose(choices, rate, os.urandom)

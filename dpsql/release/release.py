@@ -18,7 +18,8 @@ from dpsql.ir.column import Value
 from dpsql.ir.plan import Noise, Planned, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
-from dpsql.release.details import Choose, Draw, chosen_by_system, released_detail
+from dpsql.mechanisms.exponential import Choose
+from dpsql.release.details import Draw, chosen_by_system, released_detail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly

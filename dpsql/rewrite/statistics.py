@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 from dpsql.aggregates import Need, Unbounded, shelf
 from dpsql.errors import refuse
+from dpsql.facts.lacks import lacks_of
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.released import released_type
@@ -214,13 +215,16 @@ class _Statistics:
                     f"bound it: {name}(LEAST(GREATEST(x, 0), 500)), or let the owner declare a range",
                 )
         except Unbounded as finding:
+            unbounded = finding.code == "D301"
             raise refuse(
                 finding.code,
                 finding.title,
                 call.argument.span or call.span,
-                label="its values can be any number" if finding.code == "D301" else "",
+                label="its values can be any number" if unbounded else "",
                 notes=self._declared(call.argument),
                 help=finding.help,
+            ).lacking(
+                lacks_of(self._measure.relation, call.argument, self._known) if unbounded else frozenset()
             ) from None
         return bounds, fact
 

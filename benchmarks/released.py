@@ -1,0 +1,59 @@
+"""One release drawn again and again: measured once, noised by the system's randomness every time.
+
+Drawn(db, "SELECT state, AVG(age) FROM people GROUP BY state", 1.0).values(200)    one row per release
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import dpsql
+from benchmarks.data import session_of
+from dpsql.audit.silence import silently
+from dpsql.ir.column import Value
+from dpsql.ir.source import Source
+from dpsql.ir.table import ReleasedTable
+from dpsql.pipeline import planned
+from dpsql.plan.plan import Terms
+from dpsql.post.finish import finish
+from dpsql.release.release import from_system, release
+
+Floats = NDArray[np.float64]
+
+
+class Drawn:
+    """The last aggregate of a query of one stage and one measure."""
+
+    def __init__(self, db: dpsql.Connection, sql: str, epsilon: float) -> None:
+        session = session_of(db)
+        terms = Terms(session.accountant, session.budget, epsilon)
+        self.planned = planned(session, Source(sql), (), terms).stages[0].measures[0]
+        self._exact = session.engine.measure(self.planned)
+
+    def quiet(self) -> ReleasedTable:
+        """Without noise, thresholds at one unit."""
+        return silently(self._exact, self.planned)
+
+    def exact(self) -> Floats:
+        """The answers without noise, in the order of the keys."""
+        return self._finished(self.quiet())
+
+    def values(self, repetitions: int) -> Floats:
+        """One row per release, one column per group; all keys are public."""
+        return np.array([self._finished(self.once()) for _ in range(repetitions)])
+
+    def answers(self, repetitions: int) -> list[Value]:
+        """The value of the one group there is, whatever its type, of every release."""
+        return [finish(self.once(), self.planned)[-1].values[0] for _ in range(repetitions)]
+
+    def once(self) -> ReleasedTable:
+        return release(self._exact, self.planned, from_system)
+
+    def _finished(self, table: ReleasedTable) -> Floats:
+        column = finish(table, self.planned)[-1]
+        return np.array([_number(value) for value in column.values], dtype=np.float64)
+
+
+def _number(value: Value) -> float:
+    return np.nan if value is None else float(value)  # type: ignore[arg-type]  # aggregates here are numbers

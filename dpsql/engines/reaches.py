@@ -1,0 +1,52 @@
+"""How far each unit's values reach, as SQL: every unit in one place of a public grid.
+
+    SELECT place, count(*) FROM (each unit's greatest value, and the negative of its least) GROUP BY place
+
+A place tells how many limits lie below each of the two. Powers of two and their comparison with a number
+are exact in floats; the logarithm only has to hit the octave or the one below. NULL and NaN are left out,
+infinity lies beyond the last limit.
+"""
+
+from __future__ import annotations
+
+from dpsql.engines.sql import quote, relation_sql, scalar_sql
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.plan import Reaches
+from dpsql.ir.relation import Relation
+from dpsql.mechanisms.found_range import base, limits
+
+
+def reaches_sql(relation: Relation, each: Reaches) -> str:
+    """The SELECT of all places and how many units stand there."""
+    owned = ownership_of(relation)
+    assert isinstance(owned, Owned)
+    rows, unit = f"({relation_sql(relation)})", quote(owned.unit)
+    if each.argument is None:
+        units = f"SELECT CAST(count(*) AS DOUBLE) AS high, 0::DOUBLE AS low FROM {rows} GROUP BY {unit}"
+    else:
+        value = f"CAST({scalar_sql(each.argument, relation)} AS DOUBLE)"
+        values = f"SELECT {unit} AS u, {value} AS x FROM {rows}"
+        units = (
+            f"SELECT max(x) AS high, -min(x) AS low FROM ({values}) WHERE x <= 'infinity'::DOUBLE GROUP BY u"
+        )
+    held = f"SELECT {_held('high', each)} AS high, {_held('low', each)} AS low FROM ({units})"
+    place = f"{_reach('high', each)} * {base(each)} + {_reach('low', each)}"
+    return f"SELECT {place} AS place, count(*) FROM ({held}) GROUP BY place"
+
+
+def _held(name: str, each: Reaches) -> str:
+    """Between the octave below the ladder and the one above it, so that nothing overflows; else 0."""
+    low, high = f"{2.0 ** (each.first - 1)!r}::DOUBLE", f"{2.0 ** (each.last + 1)!r}::DOUBLE"
+    held = f"CASE WHEN {name} > {high} THEN {high} WHEN {name} < {low} THEN {low} ELSE {name} END"
+    return f"CASE WHEN {name} > 0 THEN {held} ELSE 0 END"
+
+
+def _reach(name: str, each: Reaches) -> str:
+    """0 for 0; else one more than the number of limits below."""
+    octave = f"pow(2::DOUBLE, floor(log2(CASE WHEN {name} > 0 THEN {name} ELSE 1 END)))"
+    rungs = f"2 * CAST(floor(log2(CASE WHEN {name} > 0 THEN {name} ELSE 1 END)) AS BIGINT) - {2 * each.first}"
+    above = " + ".join(f"CAST({name} > {factor} * {octave} AS BIGINT)" for factor in ("1", "1.5", "2"))
+    below = f"{rungs} + {above}"
+    size = len(limits(each))
+    held = f"CASE WHEN {below} < 0 THEN 0 WHEN {below} > {size} THEN {size} ELSE {below} END"
+    return f"CASE WHEN {name} > 0 THEN 1 + {held} ELSE 0 END"

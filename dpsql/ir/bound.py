@@ -1,0 +1,30 @@
+"""What the policy leaves out and a query may need: a column's range, or how many rows a unit has.
+
+Lack("visits", "cost")    no range is declared of visits.cost
+Lack("calls", "")         nothing says how many rows one unit has in calls
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Lack(NamedTuple):
+    """A private table and a column of it; '' stands for its number of rows per unit."""
+
+    table: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.table}.{self.column}" if self.column else f"rows_per_unit of {self.table}"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A lack made good: about all units lie within. ``found`` is when, '' while it is still to be found."""
+
+    lack: Lack
+    low: int | float
+    high: int | float
+    found: str = ""

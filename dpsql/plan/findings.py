@@ -1,0 +1,141 @@
+"""Plans that find what the policy leaves out: a column's range, the rows per unit of a table.
+
+    SUM(cost), of which no range is declared
+
+    first    how far every unit's costs reach, in all of visits: one choice among ranges, for a fifth of
+             the price; the range that comes out is public from then on, for every query of anybody
+    then     the SUM, clamped to it, for the rest
+
+A bound is found over the whole table whatever the query selects of it, so that it serves the next query
+too. Any bound keeps the privacy: only accuracy rests on it. Until it is found, the query is planned with
+the widest that could come out: what is refused then is refused before anything is paid.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from dpsql.bind.names import Fresh
+from dpsql.bind.sources import scan
+from dpsql.ir.bound import Bound, Lack
+from dpsql.ir.column import Fact, Kind, Value, decimal_size, type_range
+from dpsql.ir.event import ChoiceEvent, LaplaceEvent
+from dpsql.ir.plan import (
+    Findings,
+    Measure,
+    Noise,
+    Norm,
+    Plan,
+    Planned,
+    PlannedDetail,
+    PlannedStage,
+    Post,
+    PublicKeys,
+    Reaches,
+    Shape,
+)
+from dpsql.ir.source import Source
+from dpsql.mechanisms.found_range import SENSITIVITY, ranges
+from dpsql.plan.plan import Terms
+from dpsql.policy.catalogue import Known
+
+SHARE = Fraction(1, 5)
+"""Of the price of a query that finds bounds, for all of them together."""
+
+_NOTHING = Noise("laplace", Norm.L1, 0, 1.0, LaplaceEvent(0, 1.0))
+_NOWHERE = Post("", (), (), (), ())
+
+_WHOLE = 58
+_REAL = (-10, 48)
+_ROWS = 13
+
+
+def ladder_of(lack: Lack, known: Known) -> Reaches:
+    """The limits among which a bound is found: what the type holds, as far as that is sensible."""
+    if not lack.column:
+        return Reaches(None, 0, _ROWS, False)
+    table = known.table(lack.table)
+    assert table is not None
+    fact = next(each.fact for each in table.columns if each.name == lack.column)
+    return Reaches(None, *_octaves(fact), signed=fact.type.kind is not Kind.INTEGER or _signed(fact))
+
+
+def _octaves(fact: Fact) -> tuple[int, int]:
+    match fact.type.kind:
+        case Kind.INTEGER:
+            return 0, min(_WHOLE, int(type_range(fact.type).high).bit_length())
+        case Kind.DECIMAL:
+            width, scale = decimal_size(fact.type)
+            first = -math.ceil(scale * math.log2(10))
+            return first, min(first + _WHOLE, math.ceil((width - scale) * math.log2(10)))
+        case _:
+            return _REAL
+
+
+def _signed(fact: Fact) -> bool:
+    return type_range(fact.type).low < 0
+
+
+def name_of(lack: Lack, known: Known) -> str:
+    """How the ledger knows a bound: what it is of, and among which candidates it was chosen."""
+    ladder = ladder_of(lack, known)
+    return f"{lack}: {ladder.first}..{ladder.last}{' signed' if ladder.signed else ''}"
+
+
+def bound_of(lack: Lack, known: Known, place: int, found: str) -> Bound:
+    """The bound that stands at a place among the candidates."""
+    candidates = ranges(ladder_of(lack, known))
+    low, high = candidates[max(0, min(place, len(candidates) - 1))]
+    if _is_whole(lack, known):
+        return Bound(lack, math.ceil(low), math.floor(high), found)
+    return Bound(lack, float(low), float(high), found)
+
+
+def widest(lack: Lack, known: Known) -> Bound:
+    """The bound that could come out and asks most of a plan."""
+    return bound_of(lack, known, len(ranges(ladder_of(lack, known))) - 1, "")
+
+
+def _is_whole(lack: Lack, known: Known) -> bool:
+    table = known.table(lack.table)
+    assert table is not None
+    facts = [each.fact for each in table.columns if each.name == lack.column]
+    return not facts or facts[0].type.kind is Kind.INTEGER
+
+
+def asker_of(source: Source, parameters: Sequence[Value], epsilon: float) -> str:
+    """A digest of a query at a price: asked again, it goes on with what it has paid for."""
+    said = "\n".join([repr(epsilon), repr(tuple(parameters)), source.text])
+    return hashlib.sha256(said.encode()).hexdigest()
+
+
+def findings(lacks: Sequence[Lack], known: Known, source: Source, asker: str, terms: Terms) -> Findings:
+    """The plan that finds these bounds for a query at this price."""
+    accountant, epsilon = terms.accountant, terms.epsilon
+    share = SHARE / len(lacks)
+    choice = accountant.allowance(epsilon, terms.budget, share, thresholds=False).choice
+    measures = tuple(_planned(lack, known, choice, number) for number, lack in enumerate(lacks))
+    names = tuple(name_of(lack, known) for lack in lacks)
+    said = [accountant.name, repr(epsilon), asker, *names, *(repr(each.details) for each in measures)]
+    digest = hashlib.sha256("\n".join(["bounds", *said]).encode()).hexdigest()
+    text = f"/* finds {', '.join(map(str, lacks))} */ {source.text}"
+    stage = PlannedStage(measures, _NOWHERE)
+    part = float(Fraction(epsilon) * SHARE)
+    plan = Plan(replace(source, text=text), (stage,), part, accountant.name, digest)
+    return Findings(plan, tuple(lacks), names, asker)
+
+
+def _planned(lack: Lack, known: Known, epsilon: float, number: int) -> Planned:
+    """How far the units of a table reach, and one choice among the candidates."""
+    table = known.table(lack.table)
+    assert table is not None
+    rows = scan(table, known, "t", Fresh(set()), None)
+    column = next((each.scalar for each in rows.scope.columns if each.name == lack.column), None)
+    detail = replace(ladder_of(lack, known), argument=column)
+    measure = Measure(f"bound{number}", rows.relation, (), (), details=(detail,))
+    choice = PlannedDetail(detail, 1, SENSITIVITY, (ChoiceEvent(epsilon),), epsilon=epsilon, choices=1)
+    return Planned(measure, (), PublicKeys(()), Shape.ROWS, _NOTHING, details=(choice,))
