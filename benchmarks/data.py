@@ -38,17 +38,19 @@ def plain(db: dpsql.Connection) -> duckdb.DuckDBPyConnection:
 
 
 def connect(path: Path, accountant: str = "zcdp") -> dpsql.Connection:
-    """The owner's connection, under the policy of that accountant, with a ledger of its own."""
+    """The owner's connection, under the policy of that accountant, with a ledger of its own.
+
+    Under ``approx`` the whole budget is one query of epsilon 1, which gets all of delta.
+    """
     policy = path.with_suffix(f".{accountant}.toml")
     return dpsql.connect(path, policy, path.with_suffix(f".{accountant}.ledger"))
 
 
 def _policies(path: Path, rest: str) -> None:
-    for accountant in ("zcdp", "pure"):
-        delta = "0" if accountant == "pure" else "1e-6"
+    for accountant, epsilon, delta in (("zcdp", 1e5, "1e-6"), ("pure", 1e5, "0"), ("approx", 1.0, "1e-6")):
         path.with_suffix(f".{accountant}.toml").write_text(
-            f'[budget]\nepsilon = 100000.0\ndelta = {delta}\naccountant = "{accountant}"\n'
-            f"[query]\nepsilon = 1.0\nmax_epsilon = 10.0\n{rest}"
+            f'[budget]\nepsilon = {epsilon}\ndelta = {delta}\naccountant = "{accountant}"\n'
+            f"[query]\nepsilon = 1.0\nmax_epsilon = {min(10.0, epsilon)}\n{rest}"
         )
 
 

@@ -32,6 +32,8 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("accuracy", "skewed visits, pure: root mean square error by group"),
         ("coverage", "by group, zcdp, epsilon 0.95: share of 100 draws"),
         ("tpch", "refused on tpch-tiny"),
+        ("answers", "five million rows, ms"),
+        ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
     ],
 )
 def test_prints_tables_and_verdicts(name: str, title: str) -> None:
