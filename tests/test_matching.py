@@ -17,7 +17,7 @@ Pairs = set[tuple[int, int]]
 def taken(pairs: Pairs, most: int) -> list[int]:
     """The claimed values."""
     listed = np.array(sorted(pairs, key=hash), dtype=np.int64).reshape(-1, 2)
-    places = claimed(listed[:, 0], listed[:, 1], most)
+    places = claimed(listed[:, 0], listed[:, 1], listed[:, 1] % 4, most)
     return sorted(int(value) for value in listed[places, 1])
 
 
@@ -135,4 +135,12 @@ def test_where_nobody_has_more_values_than_it_may_claim_all_are_counted() -> Non
 def test_numbers_of_any_size() -> None:
     units = np.array([-(2**63), 2**63 - 1, 0], dtype=np.int64)
     values = np.array([2**64 - 1, 0, 2**64 - 1], dtype=np.uint64)
-    assert sorted(claimed(units, values, 1).tolist()) == [0, 1]
+    assert sorted(claimed(units, values, np.zeros(3, dtype=np.int64), 1).tolist()) == [0, 1]
+
+
+def test_a_value_in_two_groups_is_two_values() -> None:
+    units, values, groups = np.array([1, 1, 2, 2]), np.array([7, 7, 7, 7]), np.array([0, 1, 0, 1])
+    assert groups[claimed(units, values, groups, 1)].tolist() == [0, 1]
+    assert len(claimed(units, values, groups, 2)) == 2
+    alone = claimed(units[1:2], values[1:2], groups[1:2], 1)
+    assert alone.tolist() == [0]

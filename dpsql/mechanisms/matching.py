@@ -32,15 +32,18 @@ _NOBODY = np.iinfo(np.int32).max
 _ROUNDS = 12
 
 
-def claimed(units: NDArray[Any], values: NDArray[Any], most: int) -> NDArray[np.int64]:
+def claimed(units: NDArray[Any], values: NDArray[Any], groups: NDArray[Any], most: int) -> NDArray[np.int64]:
     """The places, in these pairs, of one pair for each value that is claimed.
 
-    Both are 64-bit integers, and units come in their order, as values do to a unit. No pair stands twice.
+    All are 64-bit integers; units come in their order, as values do to a unit, and a value in another
+    group is another value. No pair stands twice.
     """
     if not len(units):
         return np.empty(0, dtype=np.int64)
-    value, places = _ranks(values)
-    unit, _ = _ranks(units)
+    value, places = _ranks(values, np.argsort(values))
+    if not np.array_equal(groups, groups[places][value]):  # a value in two groups
+        value, places = _ranks(values, np.lexsort((groups, values)), groups)
+    unit, _ = _ranks(units, np.argsort(units))
     pairs = unit.astype(np.int64) << 32 | value
     pairs.sort()
     unit, value = (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
@@ -49,14 +52,21 @@ def claimed(units: NDArray[Any], values: NDArray[Any], most: int) -> NDArray[np.
     return taken
 
 
-def _ranks(numbers: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _ranks(
+    numbers: NDArray[Any], order: NDArray[np.int64], others: NDArray[Any] | None = None
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Each number's place among the different ones, and for each of these where it stands."""
-    order = np.argsort(numbers)
-    ordered = numbers[order]
-    first = np.concatenate(([True], ordered[1:] != ordered[:-1]))
+    first = _changes(numbers[order])
+    if others is not None:
+        first |= _changes(others[order])
     ranks = np.empty(len(numbers), dtype=np.int32)
     ranks[order] = np.cumsum(first, dtype=np.int32) - 1
     return ranks, order[first]
+
+
+def _changes(ordered: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a number stands that is not the one before it."""
+    return np.concatenate(([True], ordered[1:] != ordered[:-1]))
 
 
 def _offered(
@@ -64,7 +74,7 @@ def _offered(
 ) -> NDArray[np.bool_]:
     """Whether each value is claimed: all units at once, as long as that ends soon."""
     for _ in range(_ROUNDS):
-        starts = np.flatnonzero(np.concatenate(([True], unit[1:] != unit[:-1])))
+        starts = np.flatnonzero(_changes(unit))
         sizes = np.diff(starts, append=len(unit))
         offers = np.arange(len(unit)) - np.repeat(starts, sizes) < most
         np.minimum.at(keepers, value[offers], unit[offers])
