@@ -12,7 +12,7 @@ from typing import Any
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.ir.explanation import Explanation
-from dpsql.ir.plan import Finish, Norm, Part, Plan, Planned, PublicKeys, Shape, Threshold
+from dpsql.ir.plan import Finish, Matching, Norm, Part, Plan, Planned, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.mechanisms import mechanism
 from dpsql.policy.catalogue import Known
@@ -61,7 +61,7 @@ def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned],
 
 def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
     if finish.places:
-        raise NotImplementedError
+        return _of_detail(finish, each)
     statistics = [each.measure.statistics[cells[0]] for cells in finish.statistics]
     chosen = mechanism(each.noise.mechanism)
     width = chosen.half_width(each.noise.scale)
@@ -93,6 +93,24 @@ def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
         found["expected_error"] = float(width / statistics[0].most * (low**2 + high**2) ** 0.5)
     else:
         found["expected_error_at_1000_rows"] = float(rows * (last.high - last.low) / 2**0.5 / 1000)
+    return found
+
+
+def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
+    planned = each.detail_at(finish.places[0])
+    found: dict[str, Any] = {
+        "name": finish.call.name,
+        "aggregate": finish.call.function,
+        "type": finish.type.sql,
+        "sensitivity": float(planned.sensitivity),
+    }
+    if isinstance(planned.detail, Matching):
+        found["claimed_per_unit"] = planned.detail.most
+    if planned.noise is not None:
+        chosen = mechanism(planned.noise.mechanism)
+        found["mechanism"] = planned.noise.mechanism
+        found["scale"] = planned.noise.scale
+        found["expected_error"] = chosen.half_width(planned.noise.scale)
     return found
 
 
@@ -202,32 +220,38 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
     lines = [
         f"release   {measure['name']} (stage {number})",
         f"  keys        {', '.join(measure['keys']) or 'none'}; {measure['key_rule']['words']}",
-        f"  bounded by  {measure['bounded_by']}",
     ]
-    if measure["rows_proved"] is None:
+    if measure["statistics"]:
+        lines.append(f"  bounded by  {measure['bounded_by']}")
+    if measure["statistics"] and measure["rows_proved"] is None:
         lines.append(
             f"  clip bias   a {unit} with more than about {rows} rows is scaled down; margins do not show it "
             f"({measure['rows_per_unit_from']})"
         )
     for each in measure["relies_on"]:
         lines.append(f"  relies on   {each} (declared, and verified for this version of the data)")
-    lines.append(
-        f"  noise       {measure['mechanism']}, scale {measure['scale_in_steps']:.6g} grid steps for a "
-        f"sensitivity of {measure['sensitivity']['steps']:,} steps in {measure['sensitivity']['norm']}"
-    )
+    if measure["statistics"]:
+        lines.append(
+            f"  noise       {measure['mechanism']}, scale {measure['scale_in_steps']:.6g} grid steps for a "
+            f"sensitivity of {measure['sensitivity']['steps']:,} steps in {measure['sensitivity']['norm']}"
+        )
     for column in measure["columns"]:
-        lines.append(f"  {column['aggregate']:<10}  {_column_words(column)}")
+        lines.append(f"  {column['aggregate']:<10}  {_column_words(column, unit)}")
     lines += ["  sql", _indented(measure["sql"], 4)]
     return lines
 
 
-def _column_words(column: dict[str, Any]) -> str:
+def _column_words(column: dict[str, Any], unit: str) -> str:
     parts = [f"{column['name']} {column['type']}"]
     if "bounds" in column:
         low, high = column["bounds"]
         parts.append(
             f"values clamped to [{low:g}, {high:g}] from {', '.join(column['bounds_from']) or 'the query'}"
         )
+    if "claimed_per_unit" in column:
+        parts.append(f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed")
+    if "mechanism" in column:
+        parts.append(column["mechanism"])
     parts.append(f"sensitivity {column['sensitivity']:.6g}, scale {column['scale']:.6g}")
     if "expected_error" in column:
         parts.append(f"expected within ± {column['expected_error']:.4g} (95 %)")

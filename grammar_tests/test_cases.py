@@ -11,6 +11,7 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import coarseness, meaning, ready_measures, sensitivity, without_noise
 from dpsql.ir.plan import PublicKeys
+from dpsql.ir.table import Weights
 
 ACCEPTED = [case for case in all_cases() if case.outcome == "accepted"]
 REFUSED = [case for case in all_cases() if case.outcome == "refused"]
@@ -47,6 +48,10 @@ def test_what_is_written_instead_is_answered(case: Case, worlds: Worlds) -> None
         assert worlds.connections[world, case.policy.name].execute(case.instead).columns
 
 
+def told(weights: Weights) -> dict[str, tuple[list[int], list[int]]]:
+    return {repr(group): (places.tolist(), held.tolist()) for group, (places, held) in weights.items()}
+
+
 @pytest.mark.parametrize("case", ACCEPTED, ids=ids)
 def test_sensitivity(case: Case, worlds: Worlds) -> None:
     """Removing any one unit moves the exact sums by no more than declared; order and threads do nothing."""
@@ -59,6 +64,7 @@ def test_sensitivity(case: Case, worlds: Worlds) -> None:
         for engine in worlds.shuffles:
             mixed = engine.measure(each)
             assert dict(zip(map(repr, mixed.groups), mixed.sums.tolist(), strict=True)) == rows
+            assert [told(each) for each in mixed.details] == [told(each) for each in exact.details]
 
 
 @pytest.mark.parametrize("case", [case for case in ACCEPTED if case.has_meaning], ids=ids)

@@ -17,6 +17,7 @@ from dpsql.parse.spans import span_of
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Count: "count",
+    exp.ApproxDistinct: "count",
     exp.CountIf: "count_if",
     exp.Sum: "sum",
     exp.Avg: "avg",
@@ -47,8 +48,8 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
             help=_instead(node),
         )
     argument = node.this
-    distinct = isinstance(argument, exp.Distinct)
-    if distinct:
+    distinct = isinstance(argument, exp.Distinct) or isinstance(node, exp.ApproxDistinct)
+    if isinstance(argument, exp.Distinct):
         if len(argument.expressions) != 1 or argument.args.get("on"):
             raise refuse(
                 "D253",

@@ -1,6 +1,7 @@
 """What the options of one SELECT mean for its measure, or why they mean nothing there.
 
 max_rows_contributed = 20      where clipping starts: a guess, and any guess keeps the privacy
+max_values_contributed = 5     how many of the values that COUNT(DISTINCT x) counts one unit may stand for
 max_groups_contributed = 3     the same over several groups: a unit counts in full with one row in each
 rows_per_unit = 20             as the policy calls it
 privacy_unit_column = id       said again: it must be the policy's
@@ -14,11 +15,13 @@ from dpsql.bind.context import Context
 from dpsql.bind.grown import Grown
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.column import BIGINT
 from dpsql.ir.options import Option
-from dpsql.ir.scalar import Ref
+from dpsql.ir.scalar import Literal, Ref, Scalar
 from dpsql.parse.clause import options_of
 
 MOST = 10_000
+CLAIMS = "max_values_contributed"
 _ROWS = ("max_rows_contributed", "max_groups_contributed", "rows_per_unit")
 
 
@@ -37,19 +40,49 @@ def clip_of(ctx: Context, node: exp.Select, source: Grown) -> Option | None:
             help="say one of them",
         )
     for each in said:
-        if type(each.value) is not int or each.value < 1:
-            raise refuse(
-                "D205", f"{each.name} is a positive whole number", each.span, help=f"write {each.name} = 20"
-            )
-        if each.value > MOST:
-            raise refuse(
-                "D305",
-                f"{each.name} is at most {MOST:,}",
-                each.span,
-                label="noise grows with it",
-                help=f"say how many rows most {ctx.known.unit}s have at most",
-            )
+        _check_number(ctx, each)
     return said[0] if said else None
+
+
+def claims_of(ctx: Context, node: exp.Select) -> tuple[Scalar, ...]:
+    """How many values a unit may claim in COUNT(DISTINCT x), if the SELECT says it."""
+    options = options_of(node)
+    said = None if options is None else options.get(CLAIMS)
+    if said is None:
+        return ()
+    _check_number(ctx, said)
+    assert isinstance(said.value, int)
+    return (Literal(said.value, BIGINT),)
+
+
+def refuse_claims(ctx: Context, node: exp.Select) -> None:
+    """Of a SELECT that counts no values."""
+    options = options_of(node)
+    said = None if options is None else options.get(CLAIMS)
+    if said is not None:
+        raise refuse(
+            "D252",
+            f"{CLAIMS} means nothing here",
+            said.span,
+            label="this SELECT counts no values",
+            help=f"say it where values are counted: COUNT(DISTINCT x), where x is not the {ctx.known.unit}",
+        )
+
+
+def _check_number(ctx: Context, said: Option) -> None:
+    if type(said.value) is not int or said.value < 1:
+        raise refuse(
+            "D205", f"{said.name} is a positive whole number", said.span, help=f"write {said.name} = 20"
+        )
+    if said.value > MOST:
+        raise refuse(
+            "D305",
+            f"{said.name} is at most {MOST:,}",
+            said.span,
+            label="noise grows with it",
+            help=f"say how many {'values' if said.name == CLAIMS else 'rows'} most {ctx.known.unit}s "
+            "have at most",
+        )
 
 
 def refuse_clip(ctx: Context, node: exp.Select, source: Grown | None) -> None:
@@ -59,7 +92,7 @@ def refuse_clip(ctx: Context, node: exp.Select, source: Grown | None) -> None:
         return
     _check_unit(ctx, node, source)
     _refuse_other(node)
-    said = options.get(*_ROWS)
+    said = options.get(*_ROWS, CLAIMS)
     if said is not None:
         raise refuse(
             "D252",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from sqlglot import exp
@@ -14,7 +15,7 @@ from dpsql.bind.grouping_sets import grouping, rolled
 from dpsql.bind.groups import Groups
 from dpsql.bind.images import list_of
 from dpsql.bind.lifts import Lifts
-from dpsql.bind.options import clip_of
+from dpsql.bind.options import claims_of, clip_of, refuse_claims
 from dpsql.bind.other_group import other_of, with_total
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.released import Released, quoted
@@ -30,7 +31,7 @@ from dpsql.ir.relation import (
     AggregateCall,
     Named,
 )
-from dpsql.ir.scalar import Ref
+from dpsql.ir.scalar import Ref, Scalar
 
 
 def release_point(
@@ -53,9 +54,11 @@ def release_point(
     number = ctx.fresh("grouping set")
     other = other_of(ctx, node, groups, scalars)
 
+    claimed = claims_of(ctx, node)
+
     def register(each: exp.Expr) -> AggregateCall | None:
         call = aggregate(ctx, each, scalars)
-        return None if call is None else released_call(ctx, call, owned)
+        return None if call is None else released_call(ctx, call, owned, claimed)
 
     bound = bound_subqueries(ctx, env)
 
@@ -93,6 +96,8 @@ def release_point(
         margins.append(None if half is None else ctx.fresh("margin"))
         if half is not None:
             select.append("expressions", exp.alias_(half, margins[-1], quoted=True))
+    if all(each.function != "count_distinct" for each in turner.calls):
+        refuse_claims(ctx, node)
     sets = groups.sets if other is None else with_total(groups)
     over = rolled(source.relation, [named for _, named in keys], sets, number)
     lists = tuple(list_of(source.relation, named.scalar, ctx.evaluate) for _, named in keys)
@@ -113,7 +118,9 @@ def release_point(
     return Open(select, tuple(columns), tuple(margins), released=True)
 
 
-def released_call(ctx: Context, call: AggregateCall, owned: Owned) -> AggregateCall:
+def released_call(
+    ctx: Context, call: AggregateCall, owned: Owned, claimed: tuple[Scalar, ...] = ()
+) -> AggregateCall:
     if not aggregates()[call.function].needs:
         raise refuse(
             "D253",
@@ -128,6 +135,8 @@ def released_call(ctx: Context, call: AggregateCall, owned: Owned) -> AggregateC
         return call
     if call.function == "count" and isinstance(call.argument, Ref) and call.argument.name in owned.units:
         return AggregateCall("", "count_units", None, True, call.condition, call.span)
+    if call.function == "count":
+        return replace(call, function="count_distinct", others=claimed)
     refuse_distinct(ctx, call)
 
 

@@ -9,14 +9,21 @@ Reaches     SELECT place, COUNT(*) GROUP BY place, over one place for each unit
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import assert_never
+from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import numpy as np
 
+from dpsql.engines.pairs import claims, pairs_sql
 from dpsql.engines.reaches import reaches_sql
 from dpsql.ir.column import Value
 from dpsql.ir.plan import Blocks, Histogram, Matching, Planned, PlannedDetail, Reaches
 from dpsql.ir.table import Weights
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+Arrays: TypeAlias = "Callable[[str], dict[str, NDArray[Any]]]"
+"""Runs a SELECT of numbers without NULL: a column each."""
 
 Rows = Callable[[str], list[tuple[object, ...]]]
 """Runs a SELECT."""
@@ -31,7 +38,7 @@ def detail_sql(planned: Planned, each: PlannedDetail) -> str:
         case Histogram():
             raise NotImplementedError
         case Matching():
-            raise NotImplementedError
+            return ";\n".join(pairs_sql(planned, each.detail))
         case Blocks():
             raise NotImplementedError
         case Reaches():
@@ -40,13 +47,13 @@ def detail_sql(planned: Planned, each: PlannedDetail) -> str:
             assert_never(each.detail)
 
 
-def weights(planned: Planned, each: PlannedDetail, rows: Rows, group: Group) -> Weights:
+def weights(planned: Planned, each: PlannedDetail, rows: Rows, arrays: Arrays, group: Group) -> Weights:
     """What lies where, in every group that has anything."""
     match each.detail:
         case Histogram():
             raise NotImplementedError
         case Matching():
-            raise NotImplementedError
+            return claims(planned, each.detail, rows, arrays, group)
         case Blocks():
             raise NotImplementedError
         case Reaches():

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 import numpy as np
@@ -33,6 +34,9 @@ from dpsql.ir.plan import Planned
 from dpsql.ir.survey import ExactCodes, PlannedSurvey
 from dpsql.ir.table import ExactTable
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 NAME = "duckdb"
 
@@ -251,7 +255,9 @@ class DuckDB:
 
         with self._reading():
             rows = self._all(measure_sql(planned)) if planned.measure.statistics else []
-            details = tuple(weights(planned, each, self._all, group) for each in planned.details)
+            details = tuple(
+                weights(planned, each, self._all, self._arrays, group) for each in planned.details
+            )
         sums = np.array([[_held(number) for number in row[width:]] for row in rows], dtype=np.int64)
         shaped = sums.reshape(len(rows), len(planned.measure.statistics))
         return ExactTable([group(row) for row in rows], shaped, details)
@@ -269,6 +275,9 @@ class DuckDB:
 
     def _all(self, sql: str) -> list[tuple[object, ...]]:
         return self._connection.execute(sql).fetchall()
+
+    def _arrays(self, sql: str) -> dict[str, NDArray[Any]]:
+        return self._connection.execute(sql).fetchnumpy()
 
     @contextmanager
     def _reading(self) -> Iterator[None]:

@@ -341,6 +341,14 @@ class Planned:
     rows_from: str = ""
     details: tuple[PlannedDetail, ...] = ()
 
+    def detail_at(self, place: int) -> PlannedDetail:
+        """The detail of which this is a number."""
+        for each in self.details:
+            if place < each.detail.width:
+                return each
+            place -= each.detail.width
+        raise IndexError("the measure has no such number")
+
     @property
     def events(self) -> tuple[Event, ...]:
         found = [self.noise.event] if self.measure.statistics else []

@@ -26,6 +26,7 @@ KNOWN = (
     "delta",
     "max_rows_contributed",
     "max_groups_contributed",
+    "max_values_contributed",
     "rows_per_unit",
     "privacy_unit_column",
     "other_group",

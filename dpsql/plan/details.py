@@ -12,7 +12,9 @@ from fractions import Fraction
 from typing import assert_never
 
 from dpsql.accounting import Allowance
-from dpsql.ir.plan import Blocks, Detail, Histogram, Matching, Measure, PlannedDetail, Reaches
+from dpsql.errors import refuse
+from dpsql.ir.plan import Blocks, Detail, Histogram, Matching, Measure, Noise, PlannedDetail, Reaches
+from dpsql.mechanisms import mechanism
 
 Ask = Callable[[Fraction], Allowance]
 """What a share of the price buys."""
@@ -23,11 +25,34 @@ def planned_detail(detail: Detail, measure: Measure, rows: int, share: Fraction,
     match detail:
         case Histogram():
             raise NotImplementedError
-        case Matching():
-            raise NotImplementedError
+        case Matching(most=most):
+            return _matched(detail, most, ask(share))
         case Blocks():
             raise NotImplementedError
         case Reaches():
             raise AssertionError("bounds are found by a plan of their own: plan/findings.py")
         case _:
             assert_never(detail)
+
+
+def _matched(detail: Matching, most: int, allowance: Allowance) -> PlannedDetail:
+    """One unit moves all counts by ``most`` in either norm: the noise with the smaller deviation."""
+    noises = [_noise("laplace", most, 1 / allowance.laplace, allowance)]
+    if allowance.gaussian is not None:
+        noises.append(_noise("gaussian", most, allowance.gaussian, allowance))
+    noise = min(noises, key=lambda each: mechanism(each.mechanism).deviation(each.scale))
+    if not noise.scale < 2**50:
+        raise refuse(
+            "D503",
+            "the price is too small: the noise would not fit the grid",
+            detail.argument.span,
+            help="pay more for this query",
+        )
+    return PlannedDetail(detail, most, most, (noise.event,), noise)
+
+
+def _noise(name: str, most: int, ratio: float, allowance: Allowance) -> Noise:
+    chosen = mechanism(name)
+    scale = chosen.scale_for(most, ratio)
+    event = chosen.event(most, scale, allowance.gaussian_epsilon, allowance.gaussian_point_delta)
+    return Noise(name, chosen.NORM, most, scale, event)

@@ -23,8 +23,10 @@ from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.event import ThresholdEvent
 from dpsql.ir.options import Option
 from dpsql.ir.plan import (
+    Detail,
     KeyList,
     KeyRule,
+    Matching,
     Measure,
     Noise,
     Norm,
@@ -152,15 +154,17 @@ class _Planner:
             enforced = 16 * self.rows * self.measure.copies + 240  # many more than a unit clipped little
         rule = self._rule(clip, noise, proved or enforced)
         details = tuple(
-            planned_detail(each, self.measure, self._detail_rows(), self.share, self._allowance)
+            planned_detail(each, self.measure, self._detail_rows(each), self.share, self._allowance)
             for each in self.measure.details
         )
         return Planned(
             self.measure, self.columns, rule, clip.shape, noise, enforced, self.rows, self.rows_from, details
         )
 
-    def _detail_rows(self) -> int:
+    def _detail_rows(self, detail: Detail) -> int:
         """How many rows of a unit count in full in a detail, its copies in grouping sets counted apart."""
+        if isinstance(detail, Matching):  # has a bound of its own
+            return detail.most
         at_most = self.owned.at_most
         if at_most is not None and at_most <= (self.rows or at_most) * self.measure.copies:
             return at_most

@@ -30,7 +30,7 @@ def released_detail(
         case Histogram():
             raise NotImplementedError
         case Matching():
-            raise NotImplementedError
+            return _counted(each, weights, groups, draw)
         case Blocks():
             raise NotImplementedError
         case Reaches():
@@ -42,3 +42,20 @@ def released_detail(
 def chosen_by_system(choices: Choices, rate: Fraction) -> Chosen:
     """Choices from the operating system's randomness. The session uses nothing else."""
     return choose(choices, rate, os.urandom)
+
+
+def _counted(
+    each: PlannedDetail, weights: Weights, groups: list[tuple[Value, ...]], draw: Draw
+) -> NDArray[np.int64]:
+    """What lies in a group, with noise; nothing lies in a group without weights."""
+    assert each.noise is not None
+    held = {plain(group): int(found.sum()) for group, (_, found) in weights.items()}
+    counts = np.array([held.get(plain(group), 0) for group in groups], dtype=np.int64)
+    return (counts + draw(each.noise, len(groups))).reshape(-1, 1)
+
+
+def plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
+    """True is not 1 here, while 1, 1.0 and Decimal(1) are one key, as in SQL; and NaN is equal to NaN."""
+    return tuple(
+        ("n", None) if value != value else ("b" if isinstance(value, bool) else "v", value) for value in group
+    )

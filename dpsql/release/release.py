@@ -19,7 +19,7 @@ from dpsql.ir.plan import Noise, Planned, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.exponential import Choose
-from dpsql.release.details import Draw, chosen_by_system, released_detail
+from dpsql.release.details import Draw, chosen_by_system, plain, released_detail
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -63,11 +63,11 @@ def completed(exact: ExactTable, planned: Planned) -> tuple[list[tuple[Value, ..
     listed = _listed(planned)
     if listed is None:
         return exact.groups, exact.sums
-    places = {_plain(group): i for i, group in enumerate(exact.groups)}
+    places = {plain(group): i for i, group in enumerate(exact.groups)}
     groups = listed.groups()
     sums = np.zeros((len(groups), exact.sums.shape[1]), dtype=np.int64)
     for i, group in enumerate(groups):
-        found = places.get(_plain(group))
+        found = places.get(plain(group))
         if found is not None:
             sums[i] = exact.sums[found]
     if isinstance(planned.rule, PublicKeys):
@@ -85,11 +85,6 @@ def _always(planned: Planned) -> int:
     """How many of the first groups appear whatever their numbers."""
     listed = _listed(planned)
     return 0 if listed is None else len(listed.groups())
-
-
-def _plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
-    """True is not 1 here, while 1, 1.0 and Decimal(1) are one key, as in SQL."""
-    return tuple(("b" if isinstance(value, bool) else "v", value) for value in group)
 
 
 def rank(value: Value) -> tuple[int, float | Decimal, str]:

@@ -81,12 +81,12 @@ class _Statistics:
         pairs = self._pairs(calls)
         finishes = []
         for call, plain in zip(m.aggregates, calls, strict=True):
-            kind = released_type(call, m)
             if Need.DETAIL in shelf()[call.function].needs:
-                finishes.append(Finish(call, (), kind, self._details.places(plain)))
+                places = self._details.places(plain)
+                finishes.append(Finish(call, (), released_type(call, m), places))
             else:
                 used = tuple((position,) for position in self._used(plain, pairs))
-                finishes.append(Finish(call, used, kind))
+                finishes.append(Finish(call, used, released_type(call, m)))
         return replace(
             m,
             statistics=tuple(self._statistics),

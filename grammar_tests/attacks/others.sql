@@ -137,8 +137,21 @@ SELECT COUNT(*) FROM patients WHERE (ward, sex) IN (SELECT ward, sex FROM patien
 
 -- case: distinct incomes counted
 -- attack: distinct values
--- outcome: refused D253 at 1:8
+-- outcome: accepted
 SELECT COUNT(DISTINCT income) FROM patients WHERE sex = 'F';
+
+-- case: the values of one patient who has many
+-- attack: distinct values
+-- outcome: accepted
+-- oracle: no-meaning (one treatment of a patient is counted)
+-- plain: SELECT COUNT(DISTINCT treatment_id) AS n FROM treatments
+SELECT OPTIONS(max_values_contributed = 1) COUNT(DISTINCT treatment_id) AS n FROM treatments;
+
+-- case: values that a patient alone has, in groups that nobody else is in
+-- attack: distinct values
+-- outcome: accepted
+-- oracle: no-meaning (a patient has more groups and values than it may claim)
+SELECT drug, dose, COUNT(DISTINCT treatment_id) AS n, COUNT(DISTINCT given_on) AS days FROM treatments GROUP BY drug, dose;
 
 -- case: distinct values summed
 -- attack: distinct values

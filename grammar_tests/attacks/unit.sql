@@ -32,7 +32,8 @@ SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM (SELECT * RENAME (pati
 
 -- case: counted under another's name
 -- attack: unit laundering
--- outcome: refused D253 at 1:8
+-- outcome: accepted
+-- oracle: no-meaning (it is a count of visits, of which a patient may claim five)
 SELECT COUNT(DISTINCT patient_id) FROM (SELECT visit_id AS patient_id FROM visits);
 
 -- case: numbered rows as units in a union

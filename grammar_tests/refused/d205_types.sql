@@ -148,6 +148,10 @@ SELECT SUM(list_extract([1, 2, 3], income)) FROM patients;
 -- outcome: refused D205 at 1:37
 SELECT COUNT(*) FROM patients WHERE len(allergies) > 1;
 
+-- case: different lists
+-- outcome: refused D205 at 1:8
+SELECT COUNT(DISTINCT allergies) FROM patients;
+
 -- case: a moment from three numbers
 -- outcome: refused D205 at 1:14
 SELECT COUNT(make_timestamp(2020, 1, age)) FROM patients;

@@ -22,6 +22,27 @@ SELECT OPTIONS(max_groups_contributed = 3) city, COUNT(*) FROM places GROUP BY c
 -- outcome: refused D252 at 1:42
 SELECT OPTIONS(max_rows_contributed = 3, max_groups_contributed = 2) kind, COUNT(*) FROM visits GROUP BY kind;
 
+-- case: values where none are counted
+-- outcome: refused D252 at 1:16
+-- instead: SELECT OPTIONS(max_values_contributed = 3) COUNT(DISTINCT kind) FROM visits
+SELECT OPTIONS(max_values_contributed = 3) COUNT(*), COUNT(DISTINCT patient_id) FROM visits;
+
+-- case: values in the work of one unit
+-- outcome: refused D252 at 1:36
+SELECT AVG(n) FROM (SELECT OPTIONS(max_values_contributed = 3) patient_id, COUNT(DISTINCT kind) AS n FROM visits GROUP BY patient_id);
+
+-- case: values as a text
+-- outcome: refused D205 at 1:16
+SELECT OPTIONS(max_values_contributed = 'many') COUNT(DISTINCT kind) FROM visits;
+
+-- case: more values than anybody has
+-- outcome: refused D305 at 1:16
+SELECT OPTIONS(max_values_contributed = 20000) COUNT(DISTINCT kind) FROM visits;
+
+-- case: values beside an other group
+-- outcome: refused D252 at 1:45
+SELECT OPTIONS(other_group = 'other') city, COUNT(DISTINCT ward) AS wards FROM patients GROUP BY city;
+
 -- case: rows as a fraction
 -- outcome: refused D205 at 1:16
 SELECT OPTIONS(max_rows_contributed = 2.5) COUNT(*) FROM visits WHERE urgent;

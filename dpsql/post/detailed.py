@@ -1,0 +1,37 @@
+"""Numbers that details released -> the columns that the analyst asked for.
+
+Matching    a count of values, with the half-width of its noise
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+import numpy as np
+
+from dpsql.ir.column import Value
+from dpsql.ir.plan import Blocks, Finish, Histogram, Matching, Planned, Reaches
+from dpsql.ir.table import ReleasedTable
+from dpsql.mechanisms import mechanism
+from dpsql.post.finished import Finished
+
+
+def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finished:
+    """A column of numbers that stand behind the statistics."""
+    detail = planned.detail_at(each.places[0])
+    numbers = released.sums[:, len(planned.measure.statistics) + each.places[0]]
+    match detail.detail:
+        case Histogram():
+            raise NotImplementedError
+        case Matching():
+            assert detail.noise is not None
+            width = mechanism(detail.noise.mechanism).half_width(detail.noise.scale)
+            half = np.full(len(numbers), np.ceil(width - 0.5))
+            values: list[Value] = numbers.tolist()
+            return Finished(each.call.name, each.type, values, half, numbers - half, numbers + half)
+        case Blocks():
+            raise NotImplementedError
+        case Reaches():
+            raise AssertionError("a bound is no column: plan/findings.py")
+        case _:
+            assert_never(detail.detail)
