@@ -63,7 +63,7 @@ def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
     if finish.places:
         raise NotImplementedError
     statistics = [each.measure.statistics[cells[0]] for cells in finish.statistics]
-    chosen, cells = mechanism(each.noise.mechanism), max(len(number) for number in finish.statistics)
+    chosen, cells = mechanism(each.noise.mechanism), max(map(len, finish.statistics), default=1)
     width = chosen.half_width(each.noise.scale)
     if cells > 1:  # nearly normal
         width = 1.96 * chosen.deviation(each.noise.scale) * cells**0.5
