@@ -63,13 +63,16 @@ def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
     if finish.places:
         return _of_detail(finish, each)
     statistics = [each.measure.statistics[cells[0]] for cells in finish.statistics]
-    chosen = mechanism(each.noise.mechanism)
+    chosen, cells = mechanism(each.noise.mechanism), max(map(len, finish.statistics), default=1)
     width = chosen.half_width(each.noise.scale)
+    if cells > 1:  # nearly normal
+        width = 1.96 * chosen.deviation(each.noise.scale) * cells**0.5
     last = statistics[-1]
     found: dict[str, Any] = {
         "name": finish.call.name,
         "aggregate": finish.call.function,
         "type": finish.type.sql,
+        "cells": cells,
     }
     if last.argument is not None and last.part in (Part.VALUE, Part.REST):
         found["bounds"] = [last.low, last.high]
@@ -243,6 +246,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
 
 def _column_words(column: dict[str, Any], unit: str) -> str:
     parts = [f"{column['name']} {column['type']}"]
+    if column["cells"] > 1:
+        parts.append(f"the sum of {column['cells']} cells that share no row")
     if "bounds" in column:
         low, high = column["bounds"]
         parts.append(

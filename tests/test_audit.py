@@ -100,19 +100,22 @@ def test_rows_ungrouped(zcdp: dpsql.Connection) -> None:
 
 
 def test_rows_by_public_keys(pure: dpsql.Connection) -> None:
-    """The ward that is not on the list is in no group; a ward without patients is. NULL is a group."""
+    """The ward that is not on the list is in no group; a ward without patients is. NULL is a group.
+
+    Patients with an age and patients without one are cells of their own.
+    """
     sql = "SELECT ward, COUNT(*), COUNT(age) FROM patients GROUP BY ward"
     found = measured(pure, sql, Shape.ROWS, Norm.L1)
     assert found.rows == {
-        ("A",): (2 * ROW, 2 * ROW),
-        ("B",): (ROW, 0),
+        ("A",): (2 * ROW, 0),
+        ("B",): (0, ROW),
         ("C",): (0, 0),
         (None,): (0, 0),
     }
     assert found.keys == ("ward",)
     assert found.public_keys
     (noise,) = found.noises
-    assert (noise.columns, noise.norm, noise.sensitivity) == ((0, 1), 1, 2 * ROW)
+    assert (noise.columns, noise.norm, noise.sensitivity) == ((0, 1), 1, ROW)
 
 
 def test_rows_of_a_pair(zcdp: dpsql.Connection) -> None:

@@ -45,6 +45,7 @@ from dpsql.mechanisms.threshold import steps_for
 from dpsql.plan.details import planned_detail
 from dpsql.plan.split_budget import share_of
 from dpsql.policy.catalogue import Known
+from dpsql.rewrite.atoms import load, ways
 from dpsql.rewrite.keys import public_keys
 from dpsql.rewrite.statistics import GRID
 
@@ -73,7 +74,13 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
         share = share_of(measures) * terms.share
         stages = tuple(
             PlannedStage(
-                tuple(_Planner(each, known, terms, share, values).planned() for each in stage.measures),
+                tuple(
+                    min(
+                        (_Planner(way, known, terms, share, values).planned() for way in ways(each)),
+                        key=_variance,
+                    )
+                    for each in stage.measures
+                ),
                 stage.post,
                 stage.awaited,
             )
@@ -86,6 +93,12 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
     digest = _digest(stages, terms)
     price = float(Fraction(terms.epsilon) * terms.share) if measures else 0.0
     return Plan(split.source, stages, price, terms.accountant.name, digest)
+
+
+def _variance(planned: Planned) -> float:
+    """What noise adds to all numbers together, relative to what one row adds to each."""
+    deviation = mechanism(planned.noise.mechanism).deviation(planned.noise.scale)
+    return float(load(planned.measure)) * deviation**2
 
 
 def _check_delta(said: Option, stages: tuple[PlannedStage, ...], terms: Terms) -> None:

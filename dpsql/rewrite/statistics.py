@@ -39,6 +39,7 @@ from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Scalar, conjuncts
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.details import Details
+from dpsql.rewrite.filtered import filtered
 from dpsql.rewrite.keys import public_keys
 
 GRID = 2**20
@@ -86,7 +87,9 @@ class _Statistics:
                 finishes.append(Finish(call, (), released_type(call, m), places))
             else:
                 used = tuple((position,) for position in self._used(plain, pairs))
-                finishes.append(Finish(call, used, released_type(call, m)))
+                kind = released_type(call, m)
+                counted = call.function == "sum" and plain.function == "count"
+                finishes.append(Finish(replace(call, function="count") if counted else call, used, kind))
         return replace(
             m,
             statistics=tuple(self._statistics),
@@ -98,6 +101,7 @@ class _Statistics:
 
     def _plain(self, call: AggregateCall) -> AggregateCall:
         """The call, with its argument left out where it is never NULL; units are rows where each has one."""
+        call = filtered(call, self._facts)
         argument = call.argument
         if call.function == "count" and argument is not None and self._always(argument):
             argument = None

@@ -257,13 +257,13 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
     if "to_millennia(" in sql:
         return []  # durations end earlier here: beyond the end they are NULL
     measures = measures_of(plan_of(calm.session, sql, 1.0))
-    public = any(each.keys and isinstance(each.rule, PublicKeys) for each in measures)
+    public = any(each.keys and (isinstance(each.rule, PublicKeys) or each.rule.listed) for each in measures)
     if any(key.fact.type.sql == "TIMESTAMP_NS" for each in measures for key in each.keys):
         return []  # groups are of microseconds at most
     if public and query.above:
         return []  # empty groups count for LIMIT, and are shown to HAVING
     steps = [
-        max(float(m.measure.statistics[i].step) for i in f.statistics)
+        max(float(m.measure.statistics[i].step) for cells in f.statistics for i in cells)
         for m in measures
         for f in m.measure.finishes
     ]

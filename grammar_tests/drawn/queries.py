@@ -103,6 +103,8 @@ class Queries:
         calls = [self.call(tree) for _ in range(rng.choice((1, 2, 3, 4) if not keys else (0, 1, 2, 3)))]
         if calls and rng.random() < 0.6:
             calls.append(self.many(tree))
+        if calls and rng.random() < 0.25:
+            calls += self.overlapping(tree)
         where = self.expressions.condition(tree.columns) if rng.random() < 0.3 else ""
         above = rng.choice(("", "", "", "", "having", "order", "outer")) if keys and calls else ""
         grouping = rng.choice(GROUPINGS[len(keys)]) if calls and keys and rng.random() < 0.2 else ""
@@ -167,6 +169,27 @@ class Queries:
         if chance < 0.7:
             return f"{self.many(tree)}{only}"
         return f"{rng.choice(('SUM', 'SUM', 'AVG'))}({self.expressions.bounded(scope, 2)}){only}"
+
+    def overlapping(self, tree: Tree) -> list[str]:
+        """Aggregates whose conditions hold one another, exclude each other or cross."""
+        rng, scope = self.rng, tree.columns
+        one, other = (f"({self.expressions.condition(scope)})" for _ in range(2))
+        ways = (one, f"NOT {one}", f"{one} AND {other}", f"{one} OR {other}", f"{one} IS NULL", other)
+        found = []
+        for when in rng.sample(ways, rng.choice((2, 3, 4))):
+            number = self.expressions.bounded(scope)
+            found.append(
+                rng.choice(
+                    (
+                        f"COUNT(*) FILTER (WHERE {when})",
+                        f"COUNT_IF({when})",
+                        f"SUM(CASE WHEN {when} THEN 1 ELSE 0 END)",
+                        f"SUM(CASE WHEN {when} THEN {number} ELSE 0 END)",
+                        f"{rng.choice(('SUM', 'AVG', 'COUNT'))}({number}) FILTER (WHERE {when})",
+                    )
+                )
+            )
+        return found
 
     def many(self, tree: Tree) -> str:
         """Several expressions in one aggregate."""

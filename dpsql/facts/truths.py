@@ -1,0 +1,448 @@
+"""Which conditions can be true of one row together.
+
+    age < 30, age < 60      11, 01 and 00, but never 10
+    sex = 'F', sex = 'M'    10, 01 and 00, but never 11
+
+Claim   every row of whatever data has one of the truth vectors that ``vectors`` lists.
+Proof   Constants cut the values of an ordered type into places: below the first, at it, between it and the
+        next... A comparison with constants, made in a type that keeps every value of the column apart and in
+        order, depends on the place alone. Whatever else a condition reads is a value of its own with places
+        true, false and NULL. All combinations of places are tried; a row has one of them.
+Test    tests/test_truths.py: DuckDB's own truth vectors of random rows
+
+Declared ranges and lists have no say here, types and NOT NULL have: rows may break what is declared.
+"""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias, assert_never
+
+from dpsql.facts.schema import Facts, fact_of
+from dpsql.functions import Argument, Unfit
+from dpsql.functions.comparison import comparison_type
+from dpsql.functions.conversion import sure
+from dpsql.functions.literals import coerce, constant
+from dpsql.functions.ranges import ordinal
+from dpsql.functions.types import bits
+from dpsql.ir.column import BOOLEAN, DOUBLE, TIMESTAMP, Fact, Kind, Type, decimal_size
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+
+Truth: TypeAlias = bool | None
+Place: TypeAlias = int | None
+"""2 i + 1 is at the i-th constant, 2 i below it and above the one before; None is NULL."""
+
+_Constant: TypeAlias = Fraction | str
+_Row: TypeAlias = Sequence[Place]
+_Told: TypeAlias = Callable[[_Row], Truth]
+
+_TRIED = 50_000
+"""Combinations of places times conditions that are tried at most."""
+
+
+@dataclass(slots=True)
+class _Value:
+    """What is told apart of one value of a row."""
+
+    type: Type
+    nullable: bool
+    constants: list[_Constant] = field(default_factory=list)
+
+    def place(self, of: _Constant) -> int:
+        return 2 * bisect_left(self.constants, of) + 1
+
+    def places(self) -> list[Place]:
+        """Where it can lie, once all constants are known."""
+        if self.type == BOOLEAN:
+            found: list[Place] = [self.place(each) for each in self.constants]
+        else:
+            found = [*range(0, 2 * len(self.constants) + 1, 2)]
+            found += [self.place(each) for each in self.constants]
+            found = [each for each in found if each is not None and self._holds(each)]
+        return [*found, None] if self.nullable else found
+
+    def _holds(self, place: int) -> bool:
+        """Whether whole numbers, or decimals of so many digits, lie there."""
+        match self.type.kind:
+            case Kind.INTEGER | Kind.DATE | Kind.TIMESTAMP:
+                per_one = 1
+            case Kind.DECIMAL:
+                per_one = 10 ** decimal_size(self.type)[1]
+            case _:
+                return True
+        ends = [each * per_one for each in self.constants if isinstance(each, Fraction)]
+        i = place // 2
+        if place % 2:
+            return ends[i].denominator == 1
+        return i in (0, len(ends)) or math.floor(ends[i - 1]) + 1 < ends[i]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question that every row answers with yes or no, and the values it depends on."""
+
+    true: Callable[[_Row], bool]
+    values: frozenset[int]
+
+
+class Truths:
+    """Conditions over the columns of one relation, taken apart."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._values: list[_Value] = []
+        self._known: dict[str, int] = {}
+        self._read: set[int] = set()
+
+    # ---- questions ---------------------------------------------------------------------------------
+
+    def is_true(self, condition: Scalar | None) -> Question:
+        """Whether a condition is true, not false or NULL; no condition always is."""
+        return self._test([] if condition is None else [(condition, self._condition)])
+
+    def is_given(self, condition: Scalar | None, argument: Scalar) -> Question:
+        """Whether the condition is true and the argument is not NULL."""
+        parts = [] if condition is None else [(condition, self._condition)]
+        return self._test([*parts, (argument, self._given)])
+
+    def adds(self, condition: Scalar | None, argument: Scalar) -> Question:
+        """Whether the condition is true and the argument can be another number than 0."""
+        parts = [] if condition is None else [(condition, self._condition)]
+        return self._test([*parts, (argument, self._nonzero)])
+
+    def _test(self, parts: list[tuple[Scalar, Callable[[Scalar], _Told]]]) -> Question:
+        self._read = set()
+        told = [how(scalar) for scalar, how in parts]
+        return Question(lambda row: all(each(row) is True for each in told), frozenset(self._read))
+
+    # ---- answers -----------------------------------------------------------------------------------
+
+    def vectors(self, tests: Sequence[Question]) -> frozenset[tuple[bool, ...]] | None:
+        """All answers that one row can give; None where they are too many to try."""
+        used = sorted(frozenset[int]().union(*(each.values for each in tests)))
+        choices = [self._values[i].places() for i in used]
+        if math.prod(len(each) for each in choices) * len(tests) > _TRIED:
+            return None
+        row: list[Place] = [None] * len(self._values)
+        found = set()
+        for places in itertools.product(*choices):
+            for i, place in zip(used, places, strict=True):
+                row[i] = place
+            found.add(tuple(each.true(row) for each in tests))
+        return frozenset(found)
+
+    def overlaps(self, tests: Sequence[Question]) -> list[set[int]]:
+        """For every test, which others can be true with it (all of which nothing better is known)."""
+        found: list[set[int]] = [set() for _ in tests]
+        parts = linked([each.values for each in tests])
+        for one, other in itertools.combinations(parts, 2):
+            for i, j in itertools.product(one, other):
+                found[i].add(j)
+                found[j].add(i)
+        for part in parts:
+            vectors = self.vectors([tests[i] for i in part])
+            for a, b in itertools.combinations(range(len(part)), 2):
+                i, j = part[a], part[b]
+                if vectors is None:
+                    both = self.vectors([tests[i], tests[j]])
+                    meet = both is None or (True, True) in both
+                else:
+                    meet = any(each[a] and each[b] for each in vectors)
+                if meet:
+                    found[i].add(j)
+                    found[j].add(i)
+        return found
+
+    # ---- conditions, three-valued --------------------------------------------------------------------
+
+    def _condition(self, scalar: Scalar) -> _Told:
+        match scalar:
+            case Literal(value=None):
+                return _constantly(None)
+            case Literal(value=bool() as value):
+                return _constantly(value)
+            case Call("and", parts):
+                return _all([self._condition(each) for each in parts])
+            case Call("or", parts):
+                negated = _all([_not(self._condition(each)) for each in parts])
+                return _not(negated)
+            case Call("not", (inner,)):
+                return _not(self._condition(inner))
+            case Call("is_null" | "is_not_null" as word, (inner,)):
+                given = self._given(inner)
+                return given if word == "is_not_null" else _not(given)
+            case Call("is_not_distinct_from" | "is_distinct_from" as word, (inner, Literal(value=value))) if (
+                isinstance(value, bool) and self._is_logical(inner)
+            ):
+                told = self._condition(inner)
+                same = word == "is_not_distinct_from"
+                return lambda row: (told(row) is value) == same
+            case Call("case", parts) if self._is_logical(scalar):
+                return self._chosen(parts, self._condition, missing=None)
+            case Call("coalesce", parts) if self._is_logical(scalar):
+                return _first([self._condition(each) for each in parts])
+            case Call("=" | "<>" | "<" | "<=" | ">" | ">=" | "between" | "in", _):
+                return self._comparison(scalar) or self._apart(scalar)
+            case Call("is_not_distinct_from" | "is_distinct_from", _):
+                return self._comparison(scalar) or self._apart(scalar)
+            case Ref() | Literal() | Call():
+                return self._apart(scalar)
+            case _:
+                assert_never(scalar)
+
+    def _is_logical(self, scalar: Scalar) -> bool:
+        return fact_of(scalar, self._facts).type == BOOLEAN
+
+    def _apart(self, scalar: Scalar) -> _Told:
+        """A condition of which nothing is known but that it is true, false or NULL."""
+        i = self._value(scalar)
+        value = self._values[i]
+        if value.type != BOOLEAN:  # NULL as a condition
+            return lambda row: None
+        return lambda row: None if row[i] is None else row[i] == value.place(Fraction(1))
+
+    def _chosen(self, parts: Sequence[Scalar], how: Callable[[Scalar], _Told], missing: Truth) -> _Told:
+        """What a CASE says: the branch of the first condition that is true."""
+        whens = [self._condition(each) for each in parts[: len(parts) // 2 * 2 : 2]]
+        thens = [how(each) for each in parts[1::2]]
+        otherwise = how(parts[-1]) if len(parts) % 2 else None
+
+        def told(row: _Row) -> Truth:
+            for when, then in zip(whens, thens, strict=True):
+                if when(row) is True:
+                    return then(row)
+            return missing if otherwise is None else otherwise(row)
+
+        return told
+
+    def _given(self, scalar: Scalar) -> _Told:
+        """Whether a value is not NULL: true or false."""
+        match scalar:
+            case Literal(value=value):
+                return lambda row: value is not None
+            case Call("case", parts) if self._unconverted(scalar, [*parts[1::2], parts[-1]]):
+                return self._chosen(parts, self._given, missing=False)
+            case Call("coalesce", parts) if self._unconverted(scalar, parts):
+                any_given = [self._given(each) for each in parts]
+                return lambda row: any(each(row) is True for each in any_given)
+            case _ if self._is_logical(scalar):
+                told = self._condition(scalar)
+                return lambda row: told(row) is not None
+            case _:
+                i = self._value(scalar)
+                return lambda row: row[i] is not None
+
+    def _unconverted(self, whole: Scalar, parts: Sequence[Scalar]) -> bool:
+        """Whether no part becomes NULL on the way to the type of the whole."""
+        target = fact_of(whole, self._facts).type
+        return all(sure(Argument(Fact(fact_of(each, self._facts).type)), target) for each in parts)
+
+    def _nonzero(self, scalar: Scalar) -> _Told:
+        """Whether a number is given and is not surely 0."""
+        match scalar:
+            case Literal(value=bool() | int() | float() | Decimal() as value):
+                return lambda row: value != 0
+            case Call("case", parts):
+                return self._chosen(parts, self._nonzero, missing=False)
+            case Call("*", parts):
+                factors = [self._nonzero(each) for each in parts]
+                return lambda row: all(each(row) is True for each in factors)
+            case Call("cast", (inner,)) if self._is_logical(inner):
+                told = self._condition(inner)
+                return lambda row: told(row) is True
+            case _ if self._is_logical(scalar):
+                told = self._condition(scalar)
+                return lambda row: told(row) is True
+            case _:
+                return self._given(scalar)
+
+    # ---- comparisons with constants ------------------------------------------------------------------
+
+    def _comparison(self, call: Call) -> _Told | None:
+        """A comparison as a function of the value's place; None where it depends on more."""
+        (first, *others), sign = call.arguments, call.function
+        if isinstance(first, Literal) and len(others) == 1:
+            first, others, sign = others[0], [first], _TURNED[sign]
+        literals = [each for each in others if isinstance(each, Literal)]
+        if isinstance(first, Literal) or len(literals) < len(others):
+            return None
+        fact = fact_of(first, self._facts)
+        constants = _constants(fact.type, literals)
+        if constants is None:
+            return None
+        i = self._value(first)
+        value = self._values[i]
+        for each in constants:
+            if each is not None and each not in value.constants:
+                value.constants.append(each)
+                value.constants.sort()  # numbers or texts, never both
+
+        def told(row: _Row) -> Truth:
+            return _compared(sign, row[i], [None if c is None else value.place(c) for c in constants])
+
+        return told
+
+    def _value(self, scalar: Scalar) -> int:
+        """Equal texts of scalars are one value (-0.0 equals 0.0, but divides otherwise)."""
+        name = repr(scalar)
+        if name not in self._known:
+            fact = fact_of(scalar, self._facts)
+            logical = fact.type == BOOLEAN
+            self._known[name] = len(self._values)
+            self._values.append(
+                _Value(fact.type, fact.nullable, [Fraction(0), Fraction(1)] if logical else [])
+            )
+        self._read.add(self._known[name])
+        return self._known[name]
+
+
+_TURNED = {
+    "<": ">",
+    "<=": ">=",
+    ">": "<",
+    ">=": "<=",
+    **{word: word for word in ("=", "<>", "in", "is_distinct_from", "is_not_distinct_from")},
+}
+
+
+def _constants(type: Type, literals: Sequence[Literal]) -> list[_Constant | None] | None:
+    """The constants in the order of the type's values, if the comparison tells all of these apart."""
+    column = Argument(Fact(type))
+    try:
+        target = comparison_type((column, *(constant(each) for each in literals)))
+    except Unfit:
+        return None
+    if not _exact(column, target):
+        return None
+    found: list[_Constant | None] = []
+    for each in literals:
+        read = coerce(each, target)
+        if read is None:
+            return None
+        if read.value is None:
+            found.append(None)
+            continue
+        own = _ordered(read, each)
+        if own is None:
+            return None
+        found.append(own)
+    return found
+
+
+def _exact(column: Argument, target: Type) -> bool:
+    """Whether the conversion keeps every two values of the column's type apart, and in order."""
+    if not sure(column, target):
+        return False
+    match column.kind, target.kind:
+        case Kind.INTEGER | Kind.DECIMAL, Kind.INTEGER | Kind.DECIMAL:
+            return True
+        case Kind.INTEGER, Kind.FLOAT:
+            return target == DOUBLE and bits(column.type) <= 32
+        case Kind.FLOAT, Kind.FLOAT:
+            return target == DOUBLE
+        case Kind.TIMESTAMP, Kind.TIMESTAMP:
+            return column.type == target == TIMESTAMP
+        case Kind.TEXT, Kind.TEXT:
+            return True
+        case own, other:
+            return own is other and own in (Kind.DATE, Kind.BOOLEAN)
+
+
+def _ordered(read: Literal, written: Literal) -> _Constant | None:
+    """A constant in the order of its type; None where two engines may read it differently."""
+    match read.value:
+        case str() as text if read.type.kind is Kind.TEXT:
+            return text
+        case bool() | int() | Decimal() as number:
+            return Fraction(number)
+        case float() as number if math.isfinite(number):
+            digits = abs(Fraction(written.value)) if isinstance(written.value, int | Decimal) else Fraction(0)
+            scale = decimal_size(written.type)[1] if written.type.kind is Kind.DECIMAL else 0
+            return Fraction(number) if digits * 10**scale < 2**53 and scale <= 22 else None
+        case datetime.date() as day:
+            return Fraction(ordinal(day))
+        case _:
+            return None
+
+
+def _compared(sign: str, place: Place, others: Sequence[Place]) -> Truth:
+    """SQL's comparison, of places."""
+    if sign in ("is_distinct_from", "is_not_distinct_from"):
+        return (place == others[0]) == (sign == "is_not_distinct_from")
+    if sign == "between":
+        low, high = others
+        return _both(_one(">=", place, low), _one("<=", place, high))
+    if sign == "in":
+        some = _not(_all([_constantly(_one("<>", place, each)) for each in others]))
+        return some(())
+    return _one(sign, place, others[0])
+
+
+def _one(sign: str, place: Place, other: Place) -> Truth:
+    if place is None or other is None:
+        return None
+    match sign:
+        case "=":
+            return place == other
+        case "<>":
+            return place != other
+        case "<":
+            return place < other
+        case "<=":
+            return place <= other
+        case ">":
+            return place > other
+        case _:
+            return place >= other
+
+
+def _both(one: Truth, other: Truth) -> Truth:
+    return False if one is False or other is False else None if one is None or other is None else True
+
+
+def _constantly(truth: Truth) -> _Told:
+    return lambda row: truth
+
+
+def _all(parts: Sequence[_Told]) -> _Told:
+    def told(row: _Row) -> Truth:
+        found: Truth = True
+        for each in parts:
+            truth = each(row)
+            if truth is False:
+                return False
+            if truth is None:
+                found = None
+        return found
+
+    return told
+
+
+def _not(part: _Told) -> _Told:
+    def told(row: _Row) -> Truth:
+        truth = part(row)
+        return None if truth is None else not truth
+
+    return told
+
+
+def _first(parts: Sequence[_Told]) -> _Told:
+    return lambda row: next((truth for each in parts if (truth := each(row)) is not None), None)
+
+
+def linked(sets: Iterable[frozenset[int]]) -> list[list[int]]:
+    """Positions of sets, in parts that have nothing in common; the parts by their first position."""
+    parts: list[tuple[list[int], set[int]]] = []
+    for position, each in enumerate(sets):
+        touching = [part for part in parts if part[1] & each]
+        parts = [part for part in parts if not part[1] & each]
+        positions = sorted(position for part in touching for position in part[0])
+        parts.append(([*positions, position], set(each).union(*(part[1] for part in touching))))
+    return sorted(positions for positions, _ in parts)
