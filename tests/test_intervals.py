@@ -49,7 +49,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connection]:
         (f"SELECT DISTINCT n FROM {WARDS}", (False,)),
         (f"SELECT n FROM {WARDS} UNION ALL SELECT COUNT(*) FROM visits ORDER BY n", (True,)),
         (f"SELECT n FROM {WARDS} UNION SELECT COUNT(*) FROM visits ORDER BY 1 LIMIT 3", (True,)),
-        (f"SELECT n FROM {WARDS} INTERSECT SELECT n FROM {WARDS}", (False,)),
+        (f"SELECT n FROM {WARDS} EXCEPT SELECT -999999", (False,)),
         (
             f"SELECT ward, n FROM (SELECT ward, n, 'x' FROM {WARDS} UNION ALL FROM {WARDS}, (SELECT 'y'))",
             (0, 1),
