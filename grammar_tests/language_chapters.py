@@ -268,6 +268,14 @@ CHAPTERS = (
                 ),
             ),
             (
+                "The ends of a released number's 95 % interval, where it passes through unchanged:",
+                (
+                    ("post/intervals.sql", "the ends themselves"),
+                    ("post/intervals.sql", "groups chosen by their lower end"),
+                    ("post/intervals.sql", "of a column that a subquery passes through"),
+                ),
+            ),
+            (
                 "Over public tables, exact and free:",
                 (("public/exact.sql", "aggregates of every sort"), ("public/exact.sql", "a recursive query")),
             ),

@@ -37,6 +37,7 @@ class Context:
 
     ``tables`` are the public tables met (in order), ``recursive`` the names of CTEs that read themselves,
     ``stages`` what is released before private rows are joined with it (its measures are in ``measures``).
+    ``intervals`` says that the query asks for the ends of intervals somewhere.
     """
 
     text: str
@@ -51,6 +52,7 @@ class Context:
     tables: dict[str, None] = field(default_factory=dict)
     recursive: set[str] = field(default_factory=set)
     scans: int = 0
+    intervals: bool = False
 
     def query(self, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
         return self.bound(self, node, env)

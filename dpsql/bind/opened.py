@@ -13,7 +13,8 @@ from sqlglot import exp
 from dpsql.bind.conditions import has_query
 from dpsql.bind.froms import Item
 from dpsql.bind.names import Fresh, Scope, Visible
-from dpsql.bind.sources import Open, Private
+from dpsql.bind.passed import Passed
+from dpsql.bind.sources import Margin, Open, Private
 from dpsql.bind.stars import Shown, starless
 from dpsql.errors import refuse
 from dpsql.parse.spans import span_of
@@ -41,12 +42,12 @@ def aliased(tree: exp.Expr, alias: str, names: tuple[str, ...] = ()) -> exp.Expr
 def open_table(known: KnownTable, rows: Private) -> Open:
     """A public table, under the name it has in the sealed engine."""
     names = tuple(each.name for each in known.columns)
-    return Open(exp.Table(this=identifier(known.name)), names, (None,) * len(names), rows)
+    return Open(exp.Table(this=identifier(known.name)), names, ((),) * len(names), rows)
 
 
 def exactly(bound: Open, fresh: Fresh) -> exp.Expr:
     """The tree with the analyst's columns only."""
-    if all(each is None for each in bound.margins):
+    if not bound.hidden:
         tree = bound.tree
         return tree.copy() if isinstance(tree, exp.Query) else exp.select("*").from_(tree.copy())
     alias = fresh("sub")
@@ -62,7 +63,7 @@ def renamed(bound: Open, names: tuple[str, ...], fresh: Fresh) -> Open:
         exp.alias_(column(old, alias), new, quoted=True)
         for old, new in zip(bound.columns, columns, strict=True)
     ]
-    listed += [column(each, alias) for each in bound.margins if each is not None]
+    listed += [column(each, alias) for each in bound.hidden]
     tree = exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)))
     return Open(tree, columns, bound.margins, None, bound.released)
 
@@ -70,8 +71,7 @@ def renamed(bound: Open, names: tuple[str, ...], fresh: Fresh) -> Open:
 def wrapped(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Open:
     """(SELECT ...) ORDER BY ... LIMIT ...: the clauses around a parenthesised query."""
     alias = fresh("sub")
-    hidden = [each for each in bound.margins if each is not None]
-    listed = [column(each, alias) for each in (*bound.columns, *hidden)]
+    listed = [column(each, alias) for each in (*bound.columns, *bound.hidden)]
     tree = exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)), **clauses)
     return Open(tree, bound.columns, bound.margins, None, bound.released)
 
@@ -79,27 +79,30 @@ def wrapped(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Open:
 def open_set_operation(
     node: exp.SetOperation, left: Open, right: Open, subqueries: Subqueries, fresh: Fresh
 ) -> Open:
-    """UNION, INTERSECT, EXCEPT of released and public rows: no half-width survives it."""
+    """UNION, INTERSECT, EXCEPT of released and public rows, without half-widths."""
     tree = node.copy()
     tree.set("with_", None)
     tree.set("this", _operand(left, fresh))
     tree.set("expression", _operand(right, fresh))
-    for key in ("order", "limit", "offset"):
-        clause = node.args.get(key)
-        if clause is not None:
-            tree.set(key, replace_queries(clause, subqueries))
+    for key, clause in clauses_of(node, subqueries).items():
+        tree.set(key, clause)
     columns = left.columns
     if node.args.get("by_name"):
         ours = {each.casefold() for each in columns}
         columns += tuple(each for each in right.columns if each.casefold() not in ours)
-    nothing: tuple[str | None, ...] = (None,) * len(columns)
-    return Open(tree, columns, nothing, None, left.released or right.released)
+    return Open(tree, columns, ((),) * len(columns), None, left.released or right.released)
 
 
 def _operand(bound: Open, fresh: Fresh) -> exp.Expr:
     tree = exactly(bound, fresh)
     ordered = any(tree.args.get(key) for key in ("order", "limit", "offset"))
     return exp.Subquery(this=tree) if ordered else tree
+
+
+def clauses_of(node: exp.SetOperation, subqueries: Subqueries) -> dict[str, exp.Expr]:
+    """What stands behind the last operand."""
+    found = {key: node.args.get(key) for key in ("order", "limit", "offset")}
+    return {key: replace_queries(each, subqueries) for key, each in found.items() if each is not None}
 
 
 def replace_queries(node: exp.Expr, subqueries: Subqueries) -> exp.Expr:
@@ -139,10 +142,17 @@ def open_select(
     """A SELECT whose FROM holds no private rows."""
     joins = [using_of(item, items[:index], text) for index, item in enumerate(items)]
     tree = exp.Select()
+    written = starless(node.expressions, _shown(items, joins), text)
+    passed = Passed(node, items, written, text)
     for key, value in node.args.items():
         if key in ("from_", "joins", "with_", "expressions") or not value:
             continue
-        turned = _each(value if isinstance(value, list) else [value], subqueries)
+        after = key not in ("where", "group")
+        parts = [
+            passed.ends(part, after) if isinstance(part, exp.Expr) else part
+            for part in (value if isinstance(value, list) else [value])
+        ]
+        turned = _each(parts, subqueries)
         tree.set(key, turned if isinstance(value, list) else turned[0])
     for item, join in zip(items, joins, strict=True):
         assert isinstance(item.source, Open)
@@ -153,22 +163,22 @@ def open_select(
         joined = exp.Join(this=source)
         for key, value in join.args.items():
             if key != "this" and value:
-                joined.set(key, replace_queries(value, subqueries) if key == "on" else _copied(value))
+                on = key == "on"
+                joined.set(
+                    key, replace_queries(passed.ends(value, False), subqueries) if on else _copied(value)
+                )
         tree.append("joins", joined)
-    written = starless(node.expressions, _shown(items, joins), text)
     names = tuple(name_of(each) for each in written)
     listed = [
-        exp.alias_(replace_queries(_bare(each), subqueries), name, quoted=True)
+        exp.alias_(replace_queries(passed.ends(_bare(each)), subqueries), name, quoted=True)
         for each, name in zip(written, names, strict=True)
     ]
-    passes = not any(node.args.get(key) for key in ("group", "distinct", "having"))
-    passes = passes and not any(each.find(exp.AggFunc) for each in written)
-    margins: list[str | None] = []
+    margins: list[Margin] = []
     for each in written:
-        half = _margin(_bare(each), items) if passes else None
-        margins.append(None if half is None else fresh("margin"))
-        if half is not None:
-            listed.append(exp.alias_(half, margins[-1], quoted=True))
+        found = passed.margins(each)
+        margins.append(tuple(fresh("margin") for _ in found))
+        for hidden, name in zip(found, margins[-1], strict=True):
+            listed.append(exp.alias_(hidden, name, quoted=True))
     tree.set("expressions", listed)
     released = any(isinstance(item.source, Open) and item.source.released for item in items)
     return Open(tree, names, tuple(margins), _as_rows(node, items, written, names), released)
@@ -218,25 +228,6 @@ def _shown(items: list[Item], joins: list[exp.Join | None]) -> list[Shown]:
             written = exp.column(identifier(each)) if bare else column(each, item.alias)
             shown.append(Shown(item.alias, each, written, each.casefold() in merged))
     return shown
-
-
-def _margin(node: exp.Expr, items: list[Item]) -> exp.Expr | None:
-    """The half-width that a plain column brings along."""
-    if not isinstance(node, exp.Column):
-        return None
-    holders = [
-        item
-        for item in items
-        if (not node.table or item.alias.casefold() == node.table.casefold())
-        and any(each.casefold() == node.name.casefold() for each in item.columns)
-    ]
-    if len(holders) != 1:
-        return None
-    item = holders[0]
-    assert isinstance(item.source, Open)
-    index = next(i for i, each in enumerate(item.columns) if each.casefold() == node.name.casefold())
-    margin = item.source.margins[index]
-    return None if margin is None else column(margin, item.alias)
 
 
 def _as_rows(

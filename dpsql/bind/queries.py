@@ -21,8 +21,9 @@ from dpsql.bind.pivots import in_from, pivot
 from dpsql.bind.rows import refuse_picked, refuse_picking
 from dpsql.bind.select import select
 from dpsql.bind.sets import set_of_rows
-from dpsql.bind.sources import Open, Private, scan
+from dpsql.bind.sources import Margin, Open, Private, scan
 from dpsql.bind.subqueries import bound_subqueries
+from dpsql.bind.united import open_union
 from dpsql.bind.views import placed
 from dpsql.errors import refuse
 from dpsql.functions.reading import literal_of
@@ -56,7 +57,7 @@ def values(ctx: Context, node: exp.Values, env: Mapping[str, Cte]) -> Open:
     columns = tuple(f"col{i}" for i in range(width))
     alias = exp.TableAlias(this=identifier(ctx.fresh("v")), columns=[identifier(c) for c in columns])
     tree = exp.select("*").from_(exp.Values(expressions=rows, alias=alias))
-    return Open(tree, columns, (None,) * width)
+    return Open(tree, columns, ((),) * width)
 
 
 def with_ctes(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Mapping[str, Cte]:
@@ -91,7 +92,7 @@ def recursive(ctx: Context, cte: exp.CTE, names: tuple[str, ...], env: Mapping[s
     name = ctx.fresh(cte.alias)
     ctx.recursive.add(name)
     columns = names + first.columns[len(names) :]
-    nothing: tuple[str | None, ...] = (None,) * len(columns)
+    nothing: tuple[Margin, ...] = ((),) * len(columns)
     itself = Cte(body, (), env, Open(exp.Table(this=identifier(name)), columns, nothing))
     whole = ctx.query(body, {**env, cte.alias.casefold(): itself})
     if isinstance(whole, Private) or whole.released:
@@ -169,7 +170,7 @@ def series(ctx: Context, node: exp.Table) -> Open:
     written = exp.Anonymous(this=name, expressions=[each.copy() for each in arguments])
     alias = exp.TableAlias(this=identifier(ctx.fresh("series")), columns=[identifier(name)])
     tree = exp.select("*").from_(exp.Table(this=written, alias=alias))
-    return Open(tree, (name,), (None,))
+    return Open(tree, (name,), ((),))
 
 
 def unnested(ctx: Context, node: exp.Unnest) -> Open:
@@ -181,7 +182,7 @@ def unnested(ctx: Context, node: exp.Unnest) -> Open:
     written = exp.Anonymous(this="unnest", expressions=[node.expressions[0].copy()])
     alias = exp.TableAlias(this=identifier(ctx.fresh("list")), columns=[identifier("unnest")])
     tree = exp.select("*").from_(exp.Table(this=written, alias=alias))
-    return Open(tree, ("unnest",), (None,))
+    return Open(tree, ("unnest",), ((),))
 
 
 def plain_table(ctx: Context, node: exp.Table) -> None:
@@ -234,7 +235,9 @@ def cte_source(ctx: Context, cte: Cte, node: exp.Expr) -> Private | Open:
 def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) -> Private | Open:
     left, right = ctx.query(node.left, env), ctx.query(node.right, env)
     if isinstance(left, Open) and isinstance(right, Open):
-        return open_set_operation(node, left, right, bound_subqueries(ctx, env), ctx.fresh)
+        subqueries = bound_subqueries(ctx, env)
+        union = open_union(node, left, right, subqueries, ctx.fresh)
+        return union or open_set_operation(node, left, right, subqueries, ctx.fresh)
     if isinstance(left, Open) or isinstance(right, Open):
         raise refuse(
             "D406",

@@ -21,7 +21,7 @@ from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.released import Released, quoted
 from dpsql.bind.rows import groupable
 from dpsql.bind.scalars import Scalars
-from dpsql.bind.sources import Open
+from dpsql.bind.sources import Margin, Open
 from dpsql.bind.subqueries import bound_subqueries
 from dpsql.errors import refuse
 from dpsql.facts.identity import identifying, tells
@@ -74,7 +74,7 @@ def release_point(
         columns.append(output_name(each))
         turned.append(exp.alias_(expression, columns[-1], quoted=True))
         if isinstance(each, exp.Alias):
-            turner.aliases.add(each.alias.casefold())
+            turner.aliases.setdefault(each.alias.casefold(), expression)
     select = exp.Select(expressions=turned)
     select.set("from_", exp.From(this=exp.to_table(f'"{name}"', dialect="duckdb")))
     having = node.args.get("having")
@@ -90,12 +90,12 @@ def release_point(
     distinct = clause is not None and not only_keys and not clause.args.get("on")
     if clause is not None and not only_keys:
         select.set("distinct", turner._children(clause))
-    margins: list[str | None] = []
+    margins: list[Margin] = []
     for each in list(select.expressions):
-        half = None if distinct else turner.margin(each)
-        margins.append(None if half is None else ctx.fresh("margin"))
-        if half is not None:
-            select.append("expressions", exp.alias_(half, margins[-1], quoted=True))
+        found = () if distinct else turner.margins(each, ctx.intervals)
+        margins.append(tuple(ctx.fresh("margin") for _ in found))
+        for hidden, called in zip(found, margins[-1], strict=True):
+            select.append("expressions", exp.alias_(hidden, called, quoted=True))
     if all(each.function != "count_distinct" for each in turner.calls):
         refuse_claims(ctx, node)
     sets = groups.sets if other is None else with_total(groups)
@@ -113,6 +113,7 @@ def release_point(
             lists=(None, *lists) if over.sets else lists,
             other=other,
             sets=over.sets,
+            intervals=ctx.intervals,
         )
     )
     return Open(select, tuple(columns), tuple(margins), released=True)

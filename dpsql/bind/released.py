@@ -14,12 +14,14 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.bind.conditions import has_query
+from dpsql.bind.intervals import LOW, NOT_RELEASED, around, is_end, number_of, refuse_end
 from dpsql.bind.names import Fresh
 from dpsql.bind.scalars import HiddenUnit, Scalars
 from dpsql.errors import Error, refuse
-from dpsql.facts.released import margin_of
+from dpsql.facts.released import high_of, low_of, margin_of
 from dpsql.ir.relation import AggregateCall, Named
 from dpsql.ir.scalar import Scalar
+from dpsql.parse.allowed import INTERVALS
 from dpsql.parse.spans import span_of
 
 _ARITHMETIC = (
@@ -71,7 +73,7 @@ class Released:
         self.grouping: Callable[[list[int]], exp.Expr] | None = None
         self.calls: list[AggregateCall] = []
         self._room = MOST_MOVED
-        self.aliases: set[str] = set()
+        self.aliases: dict[str, exp.Expr] = {}
 
     def turn(self, node: exp.Expr) -> exp.Expr:
         """The expression over the released table."""
@@ -84,6 +86,8 @@ class Released:
             return self._window(node)
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return self._left_out(node)
+        if is_end(node):
+            return self._end(node)
         call = self._aggregate(node)
         if call is not None:
             return quoted(self._register(call), self.name)
@@ -98,6 +102,31 @@ class Released:
             len(columns) * sum(1 for _ in turned.walk()) if not isinstance(_bare(turned), exp.Column) else 0
         )
         return margin(turned, self.name, self.calls) if self._room >= 0 else None
+
+    def margins(self, turned: exp.Expr, ends: bool) -> tuple[exp.Expr, ...]:
+        """The half-width of an output and, where they are wanted, the ends of its interval."""
+        half = self.margin(turned)
+        if half is None or not ends:
+            return () if half is None else (half,)
+        return half, *(self._end_of(exp.Anonymous(this=name), turned, half) for name in INTERVALS)
+
+    def _end(self, node: exp.Expr) -> exp.Expr:
+        """DP_INTERVAL_LOW(n), n being an aggregate, an item's alias, or arithmetic over these."""
+        if not self.name:
+            refuse_end(node, self.text, NOT_RELEASED)
+        number = number_of(node, self.text)
+        named = number.name.casefold() if isinstance(number, exp.Column) and not number.table else ""
+        turned = self.aliases[named] if named in self.aliases else self.turn(number)
+        half = margin(turned, self.name, self.calls)
+        if half is None:
+            refuse_end(node, self.text, "this holds no noise, or no plain arithmetic with it")
+        return self._end_of(node, turned, half)
+
+    def _end_of(self, node: exp.Expr, turned: exp.Expr, half: exp.Expr) -> exp.Expr:
+        bare = _bare(turned)
+        if isinstance(bare, exp.Column):
+            return quoted((low_of if node.name.casefold() == LOW else high_of)(bare.name), self.name)
+        return around(bare, half, node)
 
     def correlated(self, node: exp.Expr, tree: exp.Expr) -> exp.Expr:
         """A bound subquery in which the keys of this SELECT, named with their table, are the release's."""

@@ -13,6 +13,7 @@ from typing import NoReturn, Protocol
 
 from sqlglot import exp
 
+from dpsql.bind.intervals import NOT_RELEASED, is_end, refuse_end
 from dpsql.bind.names import Scope
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
@@ -171,6 +172,8 @@ class Scalars:
 
     def _call(self, node: exp.Expr) -> Scalar:
         self._refuse_misplaced(node)
+        if is_end(node):
+            refuse_end(node, self.text, NOT_RELEASED)
         if isinstance(node, exp.In) and len(node.expressions) > MOST_LISTED:
             raise refuse(
                 "D103",

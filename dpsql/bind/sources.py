@@ -7,6 +7,7 @@ Open      released or public: a syntax tree that the sealed engine runs as it is
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from sqlglot import exp
 
@@ -16,6 +17,9 @@ from dpsql.ir.relation import Owner, Relation, Scan, ScanColumn
 from dpsql.ir.scalar import Ref
 from dpsql.ir.source import Span
 from dpsql.policy.catalogue import Known, KnownTable
+
+Margin: TypeAlias = tuple[str, ...]
+"""(), (half-width,) or (half-width, lower end, upper end), as names of outputs."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,17 +32,23 @@ class Private:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Open:
-    """Ordinary SQL. ``columns`` are its outputs; ``margins`` tells which further output holds the
+    """Ordinary SQL. ``columns`` are its outputs; ``margins`` tells which further outputs hold the
 
-    half-width of each (None where a column passes nothing noised through). A public table or a plain
-    selection from one also has a ``rows``: the same as a relation, for joining with private rows.
+    half-width of each, and the ends of its interval where the query asks for such (nothing where a column
+    passes nothing noised through). A public table or a plain selection from one also has a ``rows``: the
+    same as a relation, for joining with private rows.
     """
 
     tree: exp.Query | exp.Table
     columns: tuple[str, ...]
-    margins: tuple[str | None, ...]
+    margins: tuple[Margin, ...]
     rows: Private | None = None
     released: bool = False
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The outputs behind the columns."""
+        return tuple(name for each in self.margins for name in each)
 
 
 def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span | None) -> Private:

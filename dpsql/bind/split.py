@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.given import Describe, Evaluate
+from dpsql.bind.intervals import asks_interval
 from dpsql.bind.names import Fresh, Visible
 from dpsql.bind.queries import query as bound_query
 from dpsql.bind.sources import Private
@@ -41,6 +42,7 @@ def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> 
         words |= {each.name for view in views.values() for each in view.node.find_all(exp.Identifier)}
         fresh = Fresh(words | {table.name for table in known.tables})
         ctx = Context(source.text, known, fresh, evaluate, describe, bound_query, query.tree)
+        ctx.intervals = any(asks_interval(each) for each in (query.tree, *(v.node for v in views.values())))
         return _split(ctx, query, views)
     except Error as error:
         raise error.within(source.text, source.name) from None
@@ -54,9 +56,8 @@ def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
     bound = ctx.query(query.tree, views)
     if isinstance(bound, Private):
         _refuse_rows(ctx, bound, query.tree)
-    hidden = [name for name in bound.margins if name is not None]
-    outputs = (*bound.columns, *hidden)
-    margins = (None if name is None else outputs.index(name, len(bound.columns)) for name in bound.margins)
+    outputs = (*bound.columns, *bound.hidden)
+    margins = (outputs.index(each[0], len(bound.columns)) if each else None for each in bound.margins)
     post = printed(ctx, bound.tree, bound.columns, tuple(margins))
     return Split(query.source, _stages(ctx, post), query.delta)
 

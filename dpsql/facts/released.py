@@ -1,4 +1,7 @@
-"""The columns of the table that a measure releases: its keys, then each aggregate with its half-width."""
+"""The columns of the table that a measure releases: its keys, then each aggregate with its half-width
+
+(and the ends of its interval, where the query reads them).
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,8 @@ def released_columns(measure: Measure) -> list[tuple[str, Type]]:
     columns = [(key.name, fact_of(key.scalar, facts).type) for key in measure.keys]
     for call in measure.aggregates:
         columns += [(call.name, released_type(call, measure)), (margin_of(call.name), DOUBLE)]
+        if measure.intervals:
+            columns += [(low_of(call.name), DOUBLE), (high_of(call.name), DOUBLE)]
     return columns
 
 
@@ -33,3 +38,13 @@ def released_type(call: AggregateCall, measure: Measure) -> Type:
 def margin_of(name: str) -> str:
     """The released table's column with the half-width of an aggregate."""
     return f"{name} margin"
+
+
+def low_of(name: str) -> str:
+    """The column with the lower end of an aggregate's interval."""
+    return f"{name} low"
+
+
+def high_of(name: str) -> str:
+    """The column with the upper end."""
+    return f"{name} high"

@@ -199,7 +199,8 @@ def _in_words(name: str) -> str:
 
 
 _TABLES = frozenset(("range", "generate_series"))
-OWN = frozenset(("dp_randomized_response", "dp_sample"))
+INTERVALS = ("dp_interval_low", "dp_interval_high")
+OWN = frozenset(("dp_randomized_response", "dp_sample", *INTERVALS))
 """Calls of ours that the binder reads; no engine ever sees one."""
 
 
@@ -214,7 +215,7 @@ def unknown_function(name: str, span: Span | None) -> Error:
             label="nobody has checked what this function reads, or how it fails",
             help=_instead(folded),
         )
-    close = difflib.get_close_matches(folded, sorted(FUNCTIONS), 1)
+    close = difflib.get_close_matches(folded, sorted(FUNCTIONS | OWN), 1)
     return refuse(
         "D204",
         f"there is no function {name}",

@@ -14,6 +14,7 @@ from typing import Any
 
 import duckdb
 
+from dpsql.aggregates import Floats
 from dpsql.errors import refuse
 from dpsql.facts.released import released_columns
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
@@ -128,7 +129,7 @@ class Sealed:
             names = self._create(measures)
             try:
                 for measure, columns in zip(measures, tables, strict=True):
-                    self._fill(measure.name, columns)
+                    self._fill(measure.name, columns, measure.intervals)
                 sql = _texted(post.sql, types) if texted else _fetchable(post.sql, types)
                 rows = self._open().execute(sql).fetchall()
             except duckdb.Error:
@@ -157,7 +158,7 @@ class Sealed:
         for name in names:
             self._open().execute(f"DROP TABLE {quote(name)}")
 
-    def _fill(self, name: str, columns: list[Finished]) -> None:
+    def _fill(self, name: str, columns: list[Finished], intervals: bool) -> None:
         types: list[str] = []
         lists: list[list[object]] = []
         for column in columns:
@@ -165,7 +166,10 @@ class Sealed:
             lists.append([_sent(value) for value in column.values])
             if column.margins is not None:
                 types.append("DOUBLE")
-                lists.append([None if width != width else float(width) for width in column.margins])
+                lists.append(_or_null(column.margins, len(column.values)))
+                if intervals:
+                    types += ["DOUBLE", "DOUBLE"]
+                    lists += [_or_null(each, len(column.values)) for each in (column.low, column.high)]
         if not lists:
             self._open().execute(f"INSERT INTO {quote(name)} VALUES (NULL)")
             return
@@ -206,6 +210,13 @@ def _spelled(type: Type) -> str:
 def _spelled_name(sql: str) -> str:
     """A type as a column of a released table; an enum's values are text there."""
     return "VARCHAR" if sql.startswith("ENUM(") or sql == '"NULL"' else sql
+
+
+def _or_null(numbers: Floats | None, size: int) -> list[object]:
+    """NaN is NULL."""
+    if numbers is None:
+        return [None] * size
+    return [None if number != number else number for number in numbers.tolist()]
 
 
 def _sent(value: object) -> object:
