@@ -7,15 +7,32 @@ plan, whose estimates are exact table sizes).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.ir.explanation import Explanation
-from dpsql.ir.plan import Finish, Matching, Norm, Part, Plan, Planned, PublicKeys, Shape, Threshold
+from dpsql.ir.plan import (
+    CELLS,
+    Finish,
+    Matching,
+    Norm,
+    Part,
+    Plan,
+    Planned,
+    PublicKeys,
+    Shape,
+    Statistic,
+    Threshold,
+)
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
+from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.policy.catalogue import Known
+from dpsql.post.finish import finish as finished
 from dpsql.rewrite.statistics import bounded_range
 
 
@@ -74,6 +91,8 @@ def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
         "type": finish.type.sql,
         "cells": cells,
     }
+    if statistics[0].part in CELLS:
+        return found | _of_cells(finish, statistics[0], each, known)
     if last.argument is not None and last.part in (Part.VALUE, Part.REST):
         found["bounds"] = [last.low, last.high]
         found["bounds_from"] = [
@@ -115,6 +134,38 @@ def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
         found["scale"] = planned.noise.scale
         found["expected_error"] = chosen.half_width(planned.noise.scale)
     return found
+
+
+_EVEN = {Part.BERNSTEIN: (1 / 3, 1 / 3, 1 / 3), Part.LAGRANGE: (1 / 6, 2 / 3, 1 / 6)}
+"""Cells of values that are spread evenly over their range."""
+
+
+def _of_cells(finish: Finish, first: Statistic, each: Planned, known: Known) -> dict[str, Any]:
+    """What three or nine cells tell; the error is simulated over 1,000 rows spread evenly over the ranges."""
+    axes = [] if first.argument is None else [(first.argument, first.low, first.high)]
+    axes += [] if first.other is None else [(first.other.argument, first.other.low, first.other.high)]
+    read = [axis for axis in axes if axis[0] in (finish.call.argument, *finish.call.others)] or axes
+    sums = np.zeros((1, each.measure.width), dtype=np.int64)
+    for position in (position for cells in finish.statistics for position in cells):
+        cell = each.measure.statistics[position]
+        even = _EVEN[cell.part]
+        share = even[cell.cell] if cell.other is None else even[cell.cell // 3] * even[cell.cell % 3]
+        sums[0, position] = round(1000 * cell.most * share)
+    alone = replace(each, measure=replace(each.measure, finishes=(finish,), other=None))
+    margins = finished(ReleasedTable([(None,) * len(each.keys)], sums), alone)[-1].margins
+    assert margins is not None
+    return {
+        "bounds": [end for _, low, high in read for end in (low, high)],
+        "bounds_from": [
+            _declared(table, column, known)
+            for argument, _, _ in read
+            for table, column in sorted(origins_of(each.measure.relation, argument))
+            if _is_bounded(table, column, known)
+        ],
+        "scale": float(each.noise.scale / first.most),
+        "sensitivity": float(each.noise.sensitivity / first.most),
+        "expected_error_at_1000_rows": float(margins[0]),
+    }
 
 
 def _is_bounded(table: str, column: str, known: Known) -> bool:
@@ -249,10 +300,9 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
     if column["cells"] > 1:
         parts.append(f"the sum of {column['cells']} cells that share no row")
     if "bounds" in column:
-        low, high = column["bounds"]
-        parts.append(
-            f"values clamped to [{low:g}, {high:g}] from {', '.join(column['bounds_from']) or 'the query'}"
-        )
+        ends = column["bounds"]
+        ranges = " and ".join(f"[{low:g}, {high:g}]" for low, high in zip(ends[::2], ends[1::2], strict=True))
+        parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
     if "claimed_per_unit" in column:
         parts.append(f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed")
     if "mechanism" in column:

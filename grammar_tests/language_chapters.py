@@ -239,6 +239,15 @@ CHAPTERS = (
                     ("select/shapes.sql", "arithmetic between aggregates"),
                 ),
             ),
+            (
+                "Spreads, correlations and lines; what is asked of the same argument, or of the same pair, "
+                "has one price:",
+                (
+                    ("aggregates/moments.sql", "standard deviations by ward"),
+                    ("aggregates/pairs.sql", "a correlation"),
+                    ("aggregates/pairs.sql", "a line"),
+                ),
+            ),
         ),
     ),
     Chapter(
@@ -314,6 +323,7 @@ REFUSED: tuple[Example, ...] = (
     ("refused/d252_clauses.sql", "the nearest row"),
     ("refused/d253_aggregates.sql", "the largest value"),
     ("refused/d253_aggregates.sql", "distinct values that are not units"),
+    ("refused/d253_aggregates.sql", "a mean of distinct values by group"),
     ("refused/d254_windows.sql", "a place in the order of all"),
     ("refused/d255_subqueries.sql", "somebody with the same age"),
     ("refused/d255_subqueries.sql", "one NULL would empty everybody's list"),

@@ -38,17 +38,36 @@ class Need(Enum):
     ROWS = "how many rows"
     UNITS = "how many units"
     TOTAL = "the sum of the argument"
+    SQUARE = "the sum of its squares"
+    PRODUCT = "the sums of squares and products of two arguments, over rows that have both"
     DETAIL = "more than sums: a detail of the measure, with a mechanism of its own"
 
 
 @dataclass(frozen=True, slots=True)
+class Spread:
+    """Of an argument x = low + scale * y, y in [0, 1]: the sum of y over the rows, and that of y * y."""
+
+    first: Floats
+    second: Floats | None
+    low: float
+    scale: float
+    range: Interval
+
+
+@dataclass(frozen=True, slots=True)
 class Sums:
-    """Released sums in SQL units, one array each, as far as they were needed."""
+    """Released sums in SQL units, one array each, as far as they were needed.
+
+    ``argument`` and ``other`` are the two arguments of a pair, ``product`` the sum of their y's products.
+    """
 
     rows: Floats | None = None
     units: Floats | None = None
     total: Floats | None = None
     range: Interval | None = None
+    argument: Spread | None = None
+    other: Spread | None = None
+    product: Floats | None = None
 
 
 class Rule(Protocol):
@@ -62,11 +81,14 @@ class Rule(Protocol):
         """Empty for an aggregate that is computed per unit only."""
         ...
 
-    def result(self, argument: Fact | None, rows: int | None) -> Fact:
-        """Type and range over at most about ``rows`` rows; raises Unbounded if it cannot be computed."""
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
+        """Type and range over at most about ``rows`` rows; raises Unbounded if it cannot be computed.
+
+        ``others`` are given to an aggregate of several arguments only.
+        """
         ...
 
-    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         """The exact aggregate over one unit's rows, in any order; conditions are already inside.
 
         ``over`` is the window behind every aggregate that is written, where there is one.
@@ -105,4 +127,4 @@ def type_of_sum(type: Type) -> Type:
             )
 
 
-__all__ = ["Floats", "Need", "Rule", "Sums", "Unbounded", "shelf", "type_of_sum"]
+__all__ = ["Floats", "Need", "Rule", "Spread", "Sums", "Unbounded", "shelf", "type_of_sum"]

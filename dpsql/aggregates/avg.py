@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from dpsql.aggregates import Floats, Need, Sums, type_of_sum
-from dpsql.aggregates.sum import SUM
+from dpsql.aggregates.sum import SUM, distinct_of, on_grid
 from dpsql.ir.column import DOUBLE, Domain, Fact, Interval, Kind, range_of
 
 
@@ -32,8 +32,9 @@ class Avg:
     def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
         assert fact is not None
         if fact.type.kind is Kind.FLOAT:
-            held = f"CASE WHEN {argument} <= 'infinity'::DOUBLE THEN 1 END"
-            return f"({SUM.per_unit(argument, fact, over)}) / nullif(count({held}){over}, 0)"
+            word, bare = distinct_of(argument)
+            held = on_grid(bare, fact)[1] if word else f"CASE WHEN {bare} <= 'infinity'::DOUBLE THEN 1 END"
+            return f"({SUM.per_unit(argument, fact, over)}) / nullif(count({word}{held}){over}, 0)"
         SUM.per_unit(argument, fact)  # refuses what cannot be added up
         return f"CAST(sum({argument}){over} AS DOUBLE) / nullif(count({argument}){over}, 0)"
 

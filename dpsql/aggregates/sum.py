@@ -32,13 +32,20 @@ class Sum:
         if fact.type.sql in ("HUGEINT", "UHUGEINT"):
             raise Unbounded("this integer is too wide to add up", "cast it to BIGINT or DOUBLE")
         if fact.type.kind is Kind.FLOAT:
-            step, grid = on_grid(argument, fact)
-            return f"CAST(sum({grid}){over} AS DOUBLE) * {step!r}::DOUBLE"
+            word, bare = distinct_of(argument)
+            step, grid = on_grid(bare, fact)
+            return f"CAST(sum({word}{grid}){over} AS DOUBLE) * {step!r}::DOUBLE"
         return f"sum({argument}){over}"
 
     def estimate(self, sums: Sums) -> Floats:
         assert sums.total is not None
         return sums.total
+
+
+def distinct_of(argument: str) -> tuple[str, str]:
+    """DISTINCT, or nothing, and the argument without it: of floats, places of the grid are distinct."""
+    word = "DISTINCT "
+    return (word, argument.removeprefix(word)) if argument.startswith(word) else ("", argument)
 
 
 def on_grid(argument: str, fact: Fact) -> tuple[float, str]:

@@ -17,7 +17,17 @@ from dpsql.audit import owners_session, plan_of
 from dpsql.audit.silence import silently
 from dpsql.dbapi import Connection
 from dpsql.engines import Engine
-from dpsql.ir.plan import Norm, Plan, Planned, PublicKeys, Threshold
+from dpsql.ir.plan import (
+    CELLS,
+    Finish,
+    Norm,
+    Plan,
+    Planned,
+    PublicKeys,
+    Statistic,
+    Threshold,
+    width_of,
+)
 from dpsql.ir.table import ExactTable, Weights
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import Released, types_of_stages
@@ -150,9 +160,43 @@ def without_noise(db: Connection, sql: str, epsilon: float) -> list[tuple[object
 
 
 def coarseness(plan: Plan) -> float:
-    """The largest grid step of a plan, in SQL units."""
-    steps = [float(s.step) for stage in plan.stages for m in stage.measures for s in m.measure.statistics]
-    return max(steps, default=0.0)
+    """The largest grid step of a plan, in SQL units: what a sum of 300 rows may be off, as often."""
+    steps = [0.0]
+    for stage in plan.stages:
+        for planned in stage.measures:
+            m = planned.measure
+            steps += [float(each.step) for each in m.statistics if each.part not in CELLS]
+            for finish in m.finishes:
+                cells = [m.statistics[p] for group in finish.statistics for p in group]
+                steps += [_rounded(finish, cells[0])] if cells and cells[0].part in CELLS else []
+    return max(steps)
+
+
+def _rounded(finish: Finish, cell: Statistic) -> float:
+    """How far the rounding of polynomials reaches into an aggregate, as a step; most moments are ratios,
+
+    in which the errors of rows do not add up.
+    """
+    first = cell.most * float(cell.step) if cell.other is None else width_of(cell.low, cell.high)
+    second = first if cell.other is None else width_of(cell.other.low, cell.other.high)
+    wide, grain = max(first, second), 2.0**-18
+    match finish.call.function:
+        case "corr" | "regr_r2":
+            return 2.0**-9 / 300
+        case "regr_slope":
+            return max(first / second, second / first) * 2.0**-9 / 300
+        case "stddev_pop" | "stddev_samp" | "regr_intercept":
+            return wide * 2.0**-9 / 300
+        case "var_pop" | "var_samp":
+            return wide**2 * grain / 300
+        case "covar_pop" | "covar_samp":
+            return first * second * grain / 300
+        case "regr_sxx" | "regr_syy" | "regr_sxy":
+            return wide**2 * grain
+        case "count" | "regr_count":
+            return grain
+        case _:
+            return wide * grain
 
 
 def meaning(

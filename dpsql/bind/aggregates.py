@@ -26,7 +26,27 @@ _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Median: "median",
     exp.LogicalAnd: "bool_and",
     exp.LogicalOr: "bool_or",
+    exp.Variance: "var_samp",
+    exp.VariancePop: "var_pop",
+    exp.Stddev: "stddev_samp",
+    exp.StddevSamp: "stddev_samp",
+    exp.StddevPop: "stddev_pop",
 }
+_PAIRS: dict[type[exp.Expr], str] = {
+    exp.CovarPop: "covar_pop",
+    exp.CovarSamp: "covar_samp",
+    exp.Corr: "corr",
+    exp.RegrSlope: "regr_slope",
+    exp.RegrIntercept: "regr_intercept",
+    exp.RegrR2: "regr_r2",
+    exp.RegrCount: "regr_count",
+    exp.RegrAvgx: "regr_avgx",
+    exp.RegrAvgy: "regr_avgy",
+    exp.RegrSxx: "regr_sxx",
+    exp.RegrSyy: "regr_syy",
+    exp.RegrSxy: "regr_sxy",
+}
+"""Aggregates of two arguments."""
 
 
 def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall | None:
@@ -38,8 +58,9 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         node = node.this
     if not isinstance(node, exp.AggFunc):
         return None
-    function = _AGGREGATES.get(type(node))
-    extra = [key for key, value in node.args.items() if value and key not in ("this", "big_int")]
+    function = _AGGREGATES.get(type(node)) or _PAIRS.get(type(node))
+    known = ("this", "big_int", "expression") if type(node) in _PAIRS else ("this", "big_int")
+    extra = [key for key, value in node.args.items() if value and key not in known]
     if function is None or extra:
         raise refuse(
             "D253",
@@ -60,7 +81,8 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
                 "COUNT(*) FROM (SELECT x, y FROM ... GROUP BY x, y)",
             )
         argument = argument.expressions[0]
-    if has_aggregate(argument):
+    second = node.expression if type(node) in _PAIRS else None
+    if has_aggregate(argument) or has_aggregate(second):
         raise refuse("D253", "an aggregate inside an aggregate", ctx.span(outer), help="use a subquery")
     if (argument is None or isinstance(argument, exp.Star)) and function != "count":
         raise refuse("D205", f"{function.upper()} needs an argument", ctx.span(outer), help="name a column")
@@ -69,10 +91,21 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
     if function == "count_if":
         assert scalar is not None
         function, condition, scalar = "count", both(condition, scalars.condition(argument)), None
-    return AggregateCall("", function, scalar, distinct, condition, ctx.span(outer))
+    others = () if second is None else (scalars.bind(second),)
+    return AggregateCall("", function, scalar, distinct, condition, ctx.span(outer), others)
 
 
 def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
+    if call.function != "count":
+        name, unit = call.function.upper(), ctx.known.unit_column
+        raise refuse(
+            "D253",
+            f"{name}(DISTINCT ...) is not answered here",
+            call.span,
+            label=f"whether a value is among them may depend on one {ctx.known.unit}, whatever others have",
+            help=f"leave DISTINCT out; or take each {ctx.known.unit}'s distinct values: "
+            f"SELECT {name}(x) FROM (SELECT DISTINCT {unit}, x FROM ...)",
+        )
     raise refuse(
         "D253",
         f"{call.function.upper()}(DISTINCT ...) is answered for the {ctx.known.unit} only",
@@ -83,7 +116,6 @@ def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
     )
 
 
-_SPREADS = (exp.Variance, exp.VariancePop, exp.Stddev, exp.StddevSamp, exp.StddevPop)
 _QUANTILES = (exp.Quantile, exp.PercentileCont, exp.PercentileDisc, exp.ApproxQuantile, exp.Median)
 _PICKS = (
     exp.AnyValue,
@@ -100,13 +132,11 @@ _PICKS = (
 
 def _instead(node: exp.Expr) -> str:
     """What answers nearly the same question."""
-    if isinstance(node, _SPREADS):
-        return "write a variance as AVG(x * x) - AVG(x) * AVG(x), and its root above the release"
     if isinstance(node, _QUANTILES):
         return "count by steps, and look where the middle is: SELECT x // 10, COUNT(*) FROM ... GROUP BY 1"
     if isinstance(node, _PICKS):
         return "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC"
-    return "COUNT, SUM and AVG are answered, with FILTER and COUNT(DISTINCT unit)"
+    return "COUNT, SUM, AVG, VAR_SAMP, STDDEV, CORR and REGR_SLOPE are answered, with FILTER"
 
 
 def has_aggregate(node: exp.Expr | None) -> bool:

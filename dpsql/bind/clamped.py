@@ -55,7 +55,8 @@ def _released(measure: Measure) -> dict[str, Fact]:
     for call in measure.aggregates:
         argument = None if call.argument is None else fact_of(call.argument, facts)
         try:
-            found[call.name] = aggregates()[call.function].result(argument, None)
+            others = (fact_of(each, facts) for each in call.others)
+            found[call.name] = aggregates()[call.function].result(argument, None, *others)
         except Unbounded:
             continue
     return found

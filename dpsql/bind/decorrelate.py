@@ -110,7 +110,7 @@ def aggregates_in(node: exp.Expr) -> list[exp.Expr]:
 def counts(node: exp.Expr) -> bool:
     """Whether an aggregate is 0 over nothing, and not NULL."""
     inner = node.this if isinstance(node, exp.Filter) else node
-    return isinstance(inner, exp.Count | exp.CountIf)
+    return isinstance(inner, exp.Count | exp.CountIf | exp.RegrCount)
 
 
 def replaced(node: exp.Expr, old: list[exp.Expr], new: Sequence[exp.Expr]) -> exp.Expr:

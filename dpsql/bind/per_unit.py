@@ -105,9 +105,10 @@ def computable(ctx: Context, grouped: Aggregate) -> None:
     facts = facts_of(grouped.input)
     for call in grouped.aggregates:
         argument = None if call.argument is None else fact_of(call.argument, facts)
+        others = [fact_of(each, facts) for each in call.others]
         try:
-            aggregates()[call.function].result(argument, rows_of(grouped.input))
-            aggregates()[call.function].per_unit("x", argument)
+            aggregates()[call.function].result(argument, rows_of(grouped.input), *others)
+            aggregates()[call.function].per_unit("x", argument, "", *(("y", each) for each in others))
         except Unbounded as finding:
             refusal = refuse(finding.code, finding.title, call.span, help=finding.help)
             if finding.code == "D301" and call.argument is not None:

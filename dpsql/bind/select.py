@@ -85,7 +85,10 @@ def means_the_same(ctx: Context, kept: Kept) -> bool:
     )
     return listed and all(
         call.function == "count_units"
-        or (call.argument is not None and null_of_nulls(call.argument, kept.private))
+        or (
+            call.argument is not None
+            and any(null_of_nulls(each, kept.private) for each in (call.argument, *call.others))
+        )
         for call in measure.aggregates
     )
 

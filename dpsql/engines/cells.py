@@ -18,11 +18,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from dpsql.engines.polynomials import product, rounded_square, single
 from dpsql.engines.sql import TEXTED, key_sql, quote, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value
-from dpsql.ir.plan import Norm, Part, Planned, PublicKeys, Shape, Statistic, Threshold
+from dpsql.ir.plan import CELLS, Norm, Part, Planned, PublicKeys, Shape, Statistic, Threshold, width_of
 from dpsql.ir.relation import Filter, Project, Scan
 from dpsql.ir.scalar import Literal, Scalar
 
@@ -47,6 +48,7 @@ class _Row:
     keys: tuple[str, ...]
     counted: dict[Statistic, str]  # a column that is NULL where the row does not count; "*" where all do
     cells: dict[Statistic, str]
+    sums: dict[Statistic, str]  # of polynomials' cells, over a group
 
 
 def _rows(planned: Planned) -> _Row:
@@ -59,29 +61,49 @@ def _rows(planned: Planned) -> _Row:
     listed += [f"{key_sql(k.scalar, m.relation)} AS {name}" for k, name in zip(m.keys, keys, strict=True)]
     facts: dict[Scalar, Fact] = {}
     for each in m.statistics:
-        for letter, scalar in (("x", each.argument), ("c", each.condition)):
+        for letter, scalar in (("x", each.argument), *_others(each), ("c", each.condition)):
             if scalar is None or scalar in read:
                 continue
             read[scalar] = f"{letter}{len(read)}"
             facts[scalar] = type_in(scalar, m.relation)
             sql = scalar_sql(scalar, m.relation)
-            single = facts[scalar].type.sql == "FLOAT"
-            listed.append(f"{f'CAST({sql} AS DOUBLE)' if single else sql} AS {read[scalar]}")
+            single_precision = facts[scalar].type.sql == "FLOAT"
+            listed.append(f"{f'CAST({sql} AS DOUBLE)' if single_precision else sql} AS {read[scalar]}")
     inner = f"SELECT {', '.join(listed) or '1'} FROM ({relation_sql(m.relation)})"
     named: dict[str, str] = {}  # an expression and the column that holds it
+    above: dict[str, str] = {}  # the same, over the columns of ``named``
     counted: dict[Statistic, str] = {}
     cells: dict[Statistic, str] = {}
+    sums: dict[Statistic, str] = {}
     for each in m.statistics:
         if each.part in (Part.VALUE, Part.REST):
             cell = _value(each, read, facts)
             counted[each] = cells[each] = named.setdefault(cell, f"g{len(named)}")
+        elif each.part in CELLS and each.other is None:
+            place = named.setdefault(_value(each, read, facts), f"g{len(named)}")
+            square = above.setdefault(rounded_square(place, each.most), f"h{len(above)}")
+            counted[each] = place
+            cells[each], sums[each] = single(each, place, square)
+        elif each.part in CELLS:
+            axes = [named.setdefault(y, f"g{len(named)}") for y in _axes(each, read, facts)]
+            cell = above.setdefault(product(each, axes[0], axes[1]), f"h{len(above)}")
+            counted[each] = cells[each] = cell
+            sums[each] = f"coalesce(sum({cell}), 0)"
         else:
             guard = _guard(each, read, facts)
             mark = f"CASE WHEN {guard} THEN 1 END"
             counted[each] = named.setdefault(mark, f"g{len(named)}") if guard else "*"
     units = [] if planned.shape is Shape.ROWS else ["u"]
     outer = [*units, *keys, *(f"{sql} AS {name}" for sql, name in named.items())]
-    return _Row(f"SELECT {', '.join(outer) or '1'} FROM ({inner})", keys, counted, cells)
+    sql = f"SELECT {', '.join(outer) or '1'} FROM ({inner})"
+    if above:
+        outer = [*units, *keys, *named.values(), *(f"{sql} AS {name}" for sql, name in above.items())]
+        sql = f"SELECT {', '.join(outer)} FROM ({sql})"
+    return _Row(sql, keys, counted, cells, sums)
+
+
+def _others(each: Statistic) -> tuple[tuple[str, Scalar], ...]:
+    return () if each.other is None else (("x", each.other.argument),)
 
 
 def _guard(each: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> str:
@@ -130,14 +152,8 @@ def _integer(each: Statistic, name: str, fact: Fact) -> str:
 
 
 def _float(each: Statistic, name: str, fact: Fact) -> str:
-    """NaN is above infinity, and so in none of the three branches.
-
-    Subtraction, product and rounding are monotone, so a clamped value lies between the cells of its ends.
-    """
-    name = name if fact.type.sql == "DOUBLE" else f"CAST({name} AS DOUBLE)"
-    low, high = _number(each.low), _number(each.high)
-    clamped = f"CASE WHEN {name} < {low} THEN {low} WHEN {name} <= {high} THEN {name}"
-    clamped += f" WHEN {name} <= 'infinity'::DOUBLE THEN {high} END"
+    """Subtraction, product and rounding are monotone: a clamped value lies between the cells of its ends."""
+    clamped = _clamped(name, fact, each.low, each.high)
     shifted = f"({clamped} - {_number(each.offset)})" if each.offset else clamped
     factor = float(1 / each.step)
     cell = f"CAST({shifted} * {_number(factor)} AS BIGINT)"
@@ -147,6 +163,30 @@ def _float(each: Statistic, name: str, fact: Fact) -> str:
         return cell
     return (
         f"CASE WHEN {cell} > {each.most} THEN {each.most} WHEN {cell} < {least} THEN {least} ELSE {cell} END"
+    )
+
+
+def _axes(each: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> list[str]:
+    """Where each of two arguments lies in its range, from 0 to 1 but for the rounding of floats."""
+    assert each.argument is not None
+    assert each.other is not None
+    found = []
+    for scalar, low, high in (
+        (each.argument, each.low, each.high),
+        (each.other.argument, each.other.low, each.other.high),
+    ):
+        shifted = f"({_clamped(read[scalar], facts[scalar], low, high)} - {_number(low)})"
+        sql = f"{shifted} * {_number(1 / width_of(low, high))}"
+        found.append(sql if each.condition is None else f"CASE WHEN {read[each.condition]} THEN {sql} END")
+    return found
+
+
+def _clamped(name: str, fact: Fact, low: float | int, high: float | int) -> str:
+    """As a DOUBLE. NaN is above infinity, and so in none of the three branches."""
+    name = name if fact.type.sql == "DOUBLE" else f"CAST({name} AS DOUBLE)"
+    return (
+        f"CASE WHEN {name} < {_number(low)} THEN {_number(low)} WHEN {name} <= {_number(high)} THEN {name} "
+        f"WHEN {name} <= 'infinity'::DOUBLE THEN {_number(high)} END"
     )
 
 
@@ -169,6 +209,8 @@ def _summed(each: Statistic, row: _Row) -> str:
             return f"coalesce(sum({row.cells[each]}), 0)"
         case Part.REST:
             return f"({count} * {each.most}::HUGEINT - coalesce(sum({row.cells[each]}), 0))"
+        case Part.BERNSTEIN | Part.LAGRANGE:
+            return row.sums[each]
         case _:
             assert_never(each.part)
 
@@ -327,17 +369,25 @@ def _scaled_rows(planned: Planned, row: _Row) -> str:
     """A unit's L1 norm is at most the sum of its rows' norms: one sum per unit is enough.
 
     A pair's two cells add up to ``most`` in every row that counts, so its norm needs no value; scaled,
-    they add up to the unit's ``w`` = TRUNC(most * factor), and neither is negative.
+    they add up to the unit's ``w`` = TRUNC(most * factor), and neither is negative. The cells of polynomials
+    add up to no more than their family's ``most``.
     """
     statistics = planned.measure.statistics
     listed = inside(planned, row.keys)
     where = f" WHERE {' AND '.join(listed)}" if listed else ""
     rows = f"SELECT * FROM ({row.sql}){where}"
-    mosts = {each.most: f"w{each.most}" for each in statistics if each.part is not Part.VALUE}
+    weighed = [each for each in statistics if each.part is not Part.VALUE and each.part not in CELLS]
+    mosts = {each.most: f"w{each.most}" for each in weighed}
+    families = {family.statistics[0]: family.most for family in planned.measure.families}
     norms, sums = [], []
     paired = {row.cells[each] for each in statistics if each.part is Part.REST}
-    for each in statistics:
+    for position, each in enumerate(statistics):
         counted = row.counted[each]
+        if each.part in CELLS:
+            if position in families:
+                norms.append(f"count({counted}) * {families[position]}::HUGEINT")
+            sums.append(f"coalesce(sum(CAST(trunc(({row.cells[each]}) * f) AS BIGINT)), 0)")
+            continue
         weight = mosts.get(each.most, "")
         held = weight if counted == "*" else f"CASE WHEN {counted} IS NOT NULL THEN {weight} END"
         if each.part is Part.VALUE:

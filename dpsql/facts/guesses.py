@@ -37,7 +37,9 @@ def _counted(relation: Relation, name: str) -> bool:
                 if each.name == name and each.function in _COUNTS:
                     return True
             read = [each.scalar for each in keys if each.name == name]
-            read += [each.argument for each in calls if each.name == name and each.argument is not None]
+            for each in calls:
+                if each.name == name and each.argument is not None:
+                    read += [each.argument, *each.others]
             return any(guessed(source, each) for each in read)
         case Join(_, left, right) | Union(left, right):
             return any(name in facts_of(each) and _counted(each, name) for each in (left, right))

@@ -53,7 +53,8 @@ def _origins(relation: Relation) -> dict[str, frozenset[Origin]]:
             below = _origins(source)
             found = {each.name: _of(each.scalar, below) for each in keys}
             for call in calls:
-                found[call.name] = frozenset() if call.argument is None else _of(call.argument, below)
+                values = () if call.argument is None else (call.argument, *call.others)
+                found[call.name] = frozenset(origin for value in values for origin in _of(value, below))
             return found
         case Union(left, right):
             theirs = _origins(right)

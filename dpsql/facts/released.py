@@ -28,9 +28,10 @@ def released_type(call: AggregateCall, measure: Measure) -> Type:
     """The type that an aggregate is delivered in."""
     if call.argument is None:
         return BIGINT
-    argument = fact_of(call.argument, facts_of(measure.relation))
+    facts = facts_of(measure.relation)
+    argument, *others = (fact_of(each, facts) for each in (call.argument, *call.others))
     try:
-        return shelf()[call.function].result(argument, None).type
+        return shelf()[call.function].result(argument, None, *others).type
     except Unbounded as finding:
         raise refuse(finding.code, finding.title, call.span, help=finding.help) from None
 

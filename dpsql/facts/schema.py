@@ -133,15 +133,18 @@ def _nullable(facts: Facts) -> dict[str, Fact]:
 
 
 def _per_unit(call: AggregateCall, source: Relation) -> Fact:
-    argument = None if call.argument is None else fact_of(call.argument, facts_of(source))
-    return aggregates()[call.function].result(argument, rows_of(source))
+    facts = facts_of(source)
+    argument = None if call.argument is None else fact_of(call.argument, facts)
+    others = (fact_of(each, facts) for each in call.others)
+    return aggregates()[call.function].result(argument, rows_of(source), *others)
 
 
 def _windowed(call: WindowCall, source: Relation) -> Fact:
     arguments = tuple(fact_of(each, facts_of(source)) for each in call.arguments)
     if call.function in windows():
         return windows()[call.function].result(arguments, rows_of(source))
-    return aggregates()[call.function].result(arguments[0] if arguments else None, rows_of(source))
+    first, others = arguments[0] if arguments else None, arguments[1:]
+    return aggregates()[call.function].result(first, rows_of(source), *others)
 
 
 def fact_of(scalar: Scalar, facts: Facts) -> Fact:

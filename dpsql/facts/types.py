@@ -63,7 +63,8 @@ def _types(relation: Relation) -> Mapping[str, Type]:
             found = {each.name: type_of(each.scalar, inside) for each in keys}
             for call in calls:
                 argument = None if call.argument is None else Fact(type_of(call.argument, inside))
-                found[call.name] = aggregates()[call.function].result(argument, None).type
+                others = (Fact(type_of(each, inside)) for each in call.others)
+                found[call.name] = aggregates()[call.function].result(argument, None, *others).type
             return found
         case Union(left, _):
             return types_of(left)

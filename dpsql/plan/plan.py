@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from dpsql.accounting import DELTA_UNIT, Accountant, Allowance, Budget
@@ -23,6 +23,7 @@ from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.event import ThresholdEvent
 from dpsql.ir.options import Option
 from dpsql.ir.plan import (
+    CELLS,
     Detail,
     KeyList,
     KeyRule,
@@ -160,6 +161,8 @@ class _Planner:
                 "or let the owner choose another accountant",
             )
         clip, noise = self._noise() if self.measure.statistics else self._nothing()
+        if noise.norm is Norm.L2:
+            self.measure = _in_l2(self.measure)
         proved = self._private_groups()
         enforced = None
         if not self.public.whole and proved is None:
@@ -326,6 +329,16 @@ class _Planner:
                 found = self.values(table, column)
         present = unique(tuple(own for value in found if (own := as_own(value, type)) is not None))
         return (*present, None) if each.null else present
+
+
+def _in_l2(measure: Measure) -> Measure:
+    """Cells of polynomials in the basis that is short in L2, and tells more there: as many, as long."""
+    return replace(
+        measure,
+        statistics=tuple(
+            replace(each, part=Part.LAGRANGE) if each.part in CELLS else each for each in measure.statistics
+        ),
+    )
 
 
 def _root(square: int) -> int:

@@ -10,16 +10,16 @@ from __future__ import annotations
 
 import math
 from decimal import Context, Decimal
-from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpsql.aggregates import Floats, Sums, shelf
-from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
-from dpsql.ir.plan import Finish, Part, Planned, Statistic, Threshold
+from dpsql.aggregates import Floats, Need, Sums, shelf
+from dpsql.ir.column import Kind, Type, Value, decimal_size, type_range
+from dpsql.ir.plan import CELLS, Finish, Part, Planned, Statistic, Threshold
 from dpsql.ir.table import ReleasedTable
+from dpsql.post.cells import sums_of_cells, weights_of_cells
 from dpsql.post.detailed import detailed
 from dpsql.post.finished import Finished
 from dpsql.post.margins import Reach, above_threshold, plain, simulated
@@ -47,7 +47,7 @@ def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: F
     statistics = [planned.measure.statistics[cells[0]] for cells in each.statistics]
     sums = np.stack([_added(released.sums, cells) for cells in each.statistics], axis=1)
     estimate = estimated(each, statistics, sums.astype(np.float64))
-    if each.call.function == "avg":
+    if len(shelf()[each.call.function].needs) > 1:
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
         values = _exact(each, statistics, sums)
@@ -69,15 +69,13 @@ def _added(sums: NDArray[np.int64], cells: tuple[int, ...]) -> NDArray[np.int64]
 
 def estimated(each: Finish, statistics: list[Statistic], sums: Floats) -> Floats:
     """The aggregate from sums in grid steps, the last axis running over its statistics."""
-    return shelf()[each.call.function].estimate(_in_units(statistics, sums))
+    return shelf()[each.call.function].estimate(_in_units(each, statistics, sums))
 
 
-def _in_units(statistics: list[Statistic], sums: Floats) -> Sums:
-    first, last = statistics[0], statistics[-1]
-    if first.part is Part.REST:  # a pair: together they count rows, the second is the total
-        rows = (sums[..., 0] + sums[..., 1]) / first.most
-        total = float(last.offset) * rows + sums[..., 1] * float(last.step)
-        return Sums(rows, rows, total, Interval(last.low, last.high))
+def _in_units(each: Finish, statistics: list[Statistic], sums: Floats) -> Sums:
+    first = statistics[0]
+    if first.part is Part.REST or first.part in CELLS:
+        return sums_of_cells(each.call, statistics, sums)
     number = sums[..., 0] * float(first.step)
     match first.part:
         case Part.ROWS | Part.UNITS:  # where a unit has one row, its rows count its units
@@ -89,22 +87,16 @@ def _in_units(statistics: list[Statistic], sums: Floats) -> Sums:
 def _exact(each: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -> list[Value]:
     """Counts or sums as the exact numbers that their grid steps stand for, in the column's type.
 
-    Each is (a * first + b * last) / d for whole numbers a, b and d of the plan.
+    Each is (a * first + b * second + ...) / d for whole numbers a, b ... and d of the plan.
     """
-    first, last = statistics[0], statistics[-1]
-    of_first, of_last = Fraction(0), last.step
-    if first.part is Part.REST:
-        per_row = Fraction(1, first.most)
-        if each.call.function in ("count", "count_units"):
-            of_first = of_last = per_row
-        else:
-            of_first = Fraction(last.offset) * per_row
-            of_last = of_first + last.step
+    weights = [statistics[0].step]
+    if statistics[0].part is Part.REST or statistics[0].part in CELLS:
+        rows = Need.TOTAL not in shelf()[each.call.function].needs
+        weights = weights_of_cells(each.call, statistics, rows)
     scale = decimal_size(each.type)[1] if each.type.kind is Kind.DECIMAL else 0
-    of_first, of_last = of_first * 10**scale, of_last * 10**scale
-    d = math.lcm(of_first.denominator, of_last.denominator)
-    a, b = int(of_first * d), int(of_last * d)
-    whole = [a * int(row[0]) + b * int(row[-1]) for row in sums.tolist()]
+    d = math.lcm(*(weight.denominator for weight in weights))
+    factors = [int(weight * d * 10**scale) for weight in weights]
+    whole = [sum(a * int(n) for a, n in zip(factors, row, strict=True)) for row in sums.tolist()]
     match each.type.kind:
         case Kind.INTEGER:
             ends = type_range(each.type)

@@ -5,7 +5,9 @@
     one family of two statistics: sum of x, and sum of 120 - x, on a grid of about 2^20 steps to 120
 
 A row adds at most 2^20 steps in L1 to the two together, where three separate sums would add three times
-as much: COUNT beside SUM costs nothing more. A hidden count of units is added where keys are not public.
+as much: COUNT beside SUM costs nothing more. A variance needs three such sums, which tell the count, the
+sum and the mean too; what is asked of a pair of arguments needs nine, which tell of each what the three
+would. A hidden count of units is added where keys are not public.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.aggregates import Need, Unbounded, shelf
+from dpsql.aggregates.regression import SIDES
 from dpsql.errors import refuse
 from dpsql.facts.lacks import lacks_of
 from dpsql.facts.origin import origins_of
@@ -34,9 +37,9 @@ from dpsql.ir.column import (
     range_of,
     type_range,
 )
-from dpsql.ir.plan import Family, Finish, Measure, Part, Split, Statistic
+from dpsql.ir.plan import SLACK, Axis, Family, Finish, Measure, Part, Split, Statistic
 from dpsql.ir.relation import AggregateCall
-from dpsql.ir.scalar import Scalar, conjuncts
+from dpsql.ir.scalar import Call, Scalar, conjuncts
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.details import Details
 from dpsql.rewrite.filtered import filtered
@@ -47,6 +50,12 @@ GRID = 2**20
 
 _Argument: TypeAlias = tuple[Scalar | None, Scalar | None]
 """What is aggregated, under which condition."""
+
+_Key: TypeAlias = tuple[tuple[Scalar, ...], Scalar | None]
+"""No argument, one or two, and the condition."""
+
+_Cells: TypeAlias = tuple[tuple[int, ...], ...]
+"""Numbers that are sums of statistics (their positions)."""
 
 _LARGEST = 1e300
 """Beyond it, floating-point arithmetic on the way to the grid would overflow."""
@@ -74,19 +83,23 @@ class _Statistics:
         self._statistics: list[Statistic] = []
         self._families: list[Family] = []
         self._details = Details(measure, self._bounds)
+        self._crossed: set[_Key] = set()
+        for call in measure.aggregates:
+            if Need.PRODUCT in shelf()[call.function].needs:
+                self._crossed |= {_key(call), _swapped(_key(call))}
 
     def measure(self) -> Measure:
         m = self._measure
         calls = [self._plain(call) for call in m.aggregates]
         units = self._alone(self._count(Part.UNITS, (None, None))) if self._hidden or not calls else None
-        pairs = self._pairs(calls)
+        told = self._told(calls)
         finishes = []
         for call, plain in zip(m.aggregates, calls, strict=True):
             if Need.DETAIL in shelf()[call.function].needs:
                 places = self._details.places(plain)
                 finishes.append(Finish(call, (), released_type(call, m), places))
             else:
-                used = tuple((position,) for position in self._used(plain, pairs))
+                used = self._used(plain, told)  # refuses first: it points at the argument
                 kind = released_type(call, m)
                 counted = call.function == "sum" and plain.function == "count"
                 finishes.append(Finish(replace(call, function="count") if counted else call, used, kind))
@@ -102,6 +115,8 @@ class _Statistics:
     def _plain(self, call: AggregateCall) -> AggregateCall:
         """The call, with its argument left out where it is never NULL; units are rows where each has one."""
         call = filtered(call, self._facts)
+        if call.others and _key(call) not in self._crossed and call.function in SIDES:
+            return self._one_side(call)
         argument = call.argument
         if call.function == "count" and argument is not None and self._always(argument):
             argument = None
@@ -113,39 +128,79 @@ class _Statistics:
         fact = fact_of(argument, self._facts)
         return not fact.nullable and fact.type.kind is not Kind.FLOAT
 
+    def _one_side(self, call: AggregateCall) -> AggregateCall:
+        """What reads one side of a pair, as an aggregate of that side with a condition."""
+        sides = (call.argument, *call.others)
+        read = [sides[place] for place in SIDES[call.function]]
+        condition = call.condition
+        for each in dict.fromkeys(sides):
+            assert each is not None
+            if each not in read and fact_of(each, self._facts).nullable:
+                present = Call("is_not_null", (each,))
+                condition = present if condition is None else Call("and", (condition, present))
+        return replace(call, argument=read[0] if read else None, condition=condition, others=())
+
     # ---- which statistics --------------------------------------------------------------------------
 
-    def _pairs(self, calls: list[AggregateCall]) -> dict[_Argument, tuple[int, int]]:
-        """Arguments of which rows and total are both wanted: a family of two statistics for each."""
-        counted = {(call.argument, call.condition) for call in calls if call.function == "count"}
-        if self._hidden and self._single:
-            counted.discard((None, None))  # the hidden count tells it
-        found: dict[_Argument, tuple[int, int]] = {}
+    def _told(self, calls: list[AggregateCall]) -> dict[_Key, _Cells]:
+        """Families of several statistics, by what each tells: as few as can be."""
+        told: dict[_Key, _Cells] = {}
         for call in calls:
-            if call.argument is None or call.function not in ("sum", "avg"):
-                continue
-            key = (call.argument, call.condition)
-            rows = (None, call.condition) if self._always(call.argument) else key
-            if key not in found and (call.function == "avg" or rows in counted):
-                found[key] = self._pair(call)
-                counted.discard(rows)
-                if rows not in found:
-                    found[rows] = found[key]
-        return found
+            if call.others and Need.DETAIL not in shelf()[call.function].needs and _key(call) not in told:
+                self._cross(call, told)
+        for call in calls:
+            if Need.SQUARE in shelf()[call.function].needs and _key(call) not in told:
+                told[_key(call)] = self._triple(call)
+                if self._always(_argument(call)):
+                    told[(), call.condition] = told[_key(call)]
+        self._pairs(calls, told)
+        return told
 
-    def _used(self, call: AggregateCall, pairs: dict[_Argument, tuple[int, int]]) -> tuple[int, ...]:
+    def _cross(self, call: AggregateCall, told: dict[_Key, _Cells]) -> None:
+        """Nine statistics; where the other side is never NULL, they tell all of each side."""
+        (first, second), condition = _key(call)
+        nine = self._nine(call)
+        by_first = tuple(nine[3 * i : 3 * i + 3] for i in range(3))
+        by_second = tuple(nine[i::3] for i in range(3))
+        whole = tuple((position,) for position in nine)
+        told[(first, second), condition] = whole
+        told[(second, first), condition] = tuple(whole[3 * j + i] for i in range(3) for j in range(3))
+        if first == second or self._always(second):
+            told.setdefault(((first,), condition), by_first)
+        if self._always(first):
+            told.setdefault(((second,), condition), by_second)
+        if self._always(first) and self._always(second):
+            told.setdefault(((), condition), (nine,))
+
+    def _pairs(self, calls: list[AggregateCall], told: dict[_Key, _Cells]) -> None:
+        """Arguments of which rows and total are both wanted: a family of two statistics for each."""
+        counted = {_key(call) for call in calls if call.function == "count"} - told.keys()
+        if self._hidden and self._single:
+            counted.discard(((), None))  # the hidden count tells it
+        for call in calls:
+            if call.argument is None or call.function not in ("sum", "avg", "regr_avgx", "regr_avgy"):
+                continue
+            key = _key(call)
+            rows = ((), call.condition) if self._always(call.argument) else key
+            if key not in told and (call.function != "sum" or rows in counted):
+                told[key] = self._pair(call)
+                counted.discard(rows)
+                if rows not in told or _size(told[rows]) > 2:  # fewer cells tell it with less noise
+                    told[rows] = told[key]
+
+    def _used(self, call: AggregateCall, told: dict[_Key, _Cells]) -> _Cells:
         """The positions of the statistics that make one aggregate."""
         key = (call.argument, call.condition)
         needs = shelf()[call.function].needs
         if Need.UNITS in needs:
-            return (self._alone(self._count(Part.UNITS, key)),)
+            return ((self._alone(self._count(Part.UNITS, key)),),)
         if key == (None, None) and self._hidden and self._single:
-            return (self._alone(self._count(Part.UNITS, key)),)
-        if key in pairs:
-            return pairs[key]
+            return ((self._alone(self._count(Part.UNITS, key)),),)
+        if _key(call) in told:
+            return told[_key(call)]
         if Need.TOTAL in needs:
-            return (self._alone(self._total(call)),)
-        return (self._alone(self._count(Part.ROWS, key)),)
+            return ((self._alone(self._total(call)),),)
+        return ((self._alone(self._count(Part.ROWS, key)),),)
 
     def _alone(self, statistic: Statistic) -> int:
         if statistic not in self._statistics:
@@ -172,29 +227,56 @@ class _Statistics:
             bounds.high,
         )
 
-    def _pair(self, call: AggregateCall) -> tuple[int, int]:
-        bounds, fact = self._bounds(call)
+    def _pair(self, call: AggregateCall) -> _Cells:
+        value = self._value(call)
+        first = self._family((replace(value, part=Part.REST), value), value.most)
+        return (first,), (first + 1,)
+
+    def _triple(self, call: AggregateCall) -> _Cells:
+        value = self._value(call)
+        cells = tuple(replace(value, part=Part.BERNSTEIN, cell=i) for i in range(3))
+        first = self._family(cells, value.most + SLACK)
+        return (first,), (first + 1,), (first + 2,)
+
+    def _value(self, call: AggregateCall) -> Statistic:
+        """The place of an argument on the grid of its range."""
+        bounds, fact = self._wide(call)
         width = Fraction(bounds.high) - Fraction(bounds.low)
-        if width == 0:  # a constant: any grid will do
-            bounds = Interval(min(0, bounds.low), max(0, bounds.high) or 1)
-            width = Fraction(bounds.high) - Fraction(bounds.low)
         step = _step(fact, width)
+        most, low, high = math.ceil(width / step), bounds.low, bounds.high
+        return Statistic(Part.VALUE, _argument(call), call.condition, step, most, low, high, low)
+
+    def _nine(self, call: AggregateCall) -> tuple[int, ...]:
+        """Positions of the products of each side's three polynomials."""
+        sides = (_argument(call), *call.others)
+        first, second = (self._wide(replace(call, argument=side))[0] for side in sides)
+        axis = Axis(sides[1], second.low, second.high)
+        cell = Statistic(
+            Part.BERNSTEIN,
+            sides[0],
+            call.condition,
+            Fraction(1, GRID),
+            GRID,
+            first.low,
+            first.high,
+            other=axis,
+        )
+        start = self._family(tuple(replace(cell, cell=i) for i in range(9)), GRID + SLACK)
+        return tuple(range(start, start + 9))
+
+    def _family(self, statistics: tuple[Statistic, ...], most: int) -> int:
+        """Add statistics of which one row adds at most ``most`` steps; the position of the first."""
         first = len(self._statistics)
-        for part in (Part.REST, Part.VALUE):
-            self._statistics.append(
-                Statistic(
-                    part,
-                    call.argument,
-                    call.condition,
-                    step,
-                    math.ceil(width / step),
-                    bounds.low,
-                    bounds.high,
-                    bounds.low,
-                )
-            )
-        self._families.append(Family((first, first + 1), self._statistics[first].most))
-        return first, first + 1
+        self._statistics += statistics
+        self._families.append(Family(tuple(range(first, len(self._statistics))), most))
+        return first
+
+    def _wide(self, call: AggregateCall) -> tuple[Interval, Fact]:
+        """The range of an argument, made wider where it is one number: any grid will do for a constant."""
+        bounds, fact = self._bounds(call)
+        if Fraction(bounds.low) == Fraction(bounds.high):
+            bounds = Interval(min(0, bounds.low), max(0, bounds.high) or 1)
+        return bounds, fact
 
     def _bounds(self, call: AggregateCall) -> tuple[Interval, Fact]:
         """The range of an argument: finite, or the query is refused."""
@@ -213,10 +295,12 @@ class _Statistics:
                     code="D305",
                 )
             if bounds is None:
-                name = call.function.upper()
+                name, clamp = call.function.upper(), "LEAST(GREATEST(x, 0), 500)"
+                if call.others:
+                    clamp = f"y, {clamp}" if call.argument in call.others else f"{clamp}, y"
                 raise Unbounded(
                     f"this {name} has no finite bound",
-                    f"bound it: {name}(LEAST(GREATEST(x, 0), 500)), or let the owner declare a range",
+                    f"bound it: {name}({clamp}), or let the owner declare a range",
                 )
         except Unbounded as finding:
             unbounded = finding.code == "D301"
@@ -249,6 +333,24 @@ class _Statistics:
             low, high = as_text(bounds.low, fact.type), as_text(bounds.high, fact.type)
             notes.append(f"{table}.{column} is in [{low}, {high}]{place}")
         return tuple(notes)
+
+
+def _argument(call: AggregateCall) -> Scalar:
+    assert call.argument is not None
+    return call.argument
+
+
+def _key(call: AggregateCall) -> _Key:
+    arguments = () if call.argument is None else (call.argument, *call.others)
+    return arguments, call.condition
+
+
+def _swapped(key: _Key) -> _Key:
+    return key[0][::-1], key[1]
+
+
+def _size(cells: _Cells) -> int:
+    return sum(len(group) for group in cells)
 
 
 def bounded_range(fact: Fact) -> Interval | None:

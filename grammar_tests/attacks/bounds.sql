@@ -283,8 +283,13 @@ SELECT AVG(age) - AVG(children) AS d, SUM(age) / COUNT(*) AS a FROM patients;
 
 -- case: a covariance
 -- attack: averages and spreads
--- outcome: refused D253 at 1:8
+-- outcome: accepted
 SELECT covar_pop(age, income) FROM patients;
+
+-- case: the spread around one unit
+-- attack: averages and spreads
+-- outcome: accepted
+SELECT var_pop(income) FILTER (WHERE patient_id = 3) AS v, corr(age, income) FILTER (WHERE patient_id < 4) AS r FROM patients;
 
 -- case: moments by hand
 -- attack: averages and spreads

@@ -51,3 +51,8 @@ SELECT SUM(CASE WHEN clamped BETWEEN 0 AND 9 THEN 1 ELSE 0 END) AS few FROM (SEL
 -- plain: SELECT AVG(n) AS a FROM (SELECT patient_id, SUM(least(greatest(minutes, 0), 60)) AS n FROM visits GROUP BY patient_id)
 SELECT AVG(n) AS a
 FROM (SELECT patient_id, SUM(minutes CLAMPED BETWEEN 0 AND 60) AS n FROM visits GROUP BY patient_id);
+
+-- case: a variance and a deviation
+-- outcome: accepted
+-- plain: SELECT VAR_POP(LEAST(GREATEST(age, 0), 100)), STDDEV_POP(age) FROM patients
+SELECT ANON_VAR_POP(age CLAMPED BETWEEN 0 AND 100) AS variance, DP_STDDEV_POP(age) AS deviation FROM patients;

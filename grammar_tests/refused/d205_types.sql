@@ -168,3 +168,15 @@ SELECT COUNT(born + INTERVAL (city) DAY) FROM patients;
 -- outcome: refused D205 at 2:48
 WITH k AS (SELECT ward, list(sex) AS l FROM (SELECT ward, sex, COUNT(*) FROM patients GROUP BY ALL) GROUP BY ward)
 SELECT COUNT(*), COUNT(l) FROM patients p JOIN k USING (ward);
+
+-- case: the spread of words
+-- outcome: refused D205 at 1:16
+SELECT VAR_POP(ward) FROM patients;
+
+-- case: a correlation with words
+-- outcome: refused D205 at 1:18
+SELECT CORR(age, city) FROM patients;
+
+-- case: a spread per unit of words
+-- outcome: refused D205 at 1:42
+SELECT COUNT(s) FROM (SELECT patient_id, STDDEV(kind) AS s FROM visits GROUP BY patient_id);

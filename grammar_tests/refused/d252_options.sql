@@ -87,14 +87,6 @@ SELECT ANON_COUNT(urgent CLAMPED BETWEEN 0 AND 5) FROM visits;
 -- outcome: refused D205 at 1:18
 SELECT SUM(score CLAMPED BETWEEN 5 AND -5) FROM patients;
 
--- case: a variance
--- outcome: refused D253 at 1:8
-SELECT ANON_VAR_POP(age CLAMPED BETWEEN 0 AND 100) FROM patients;
-
--- case: a deviation
--- outcome: refused D253 at 1:8
-SELECT ANON_STDDEV_POP(age) FROM patients;
-
 -- case: a percentile
 -- outcome: refused D253 at 1:8
 SELECT ANON_PERCENTILE_CONT(age, 0.5 CLAMPED BETWEEN 0 AND 100) FROM patients;

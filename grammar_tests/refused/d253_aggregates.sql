@@ -22,22 +22,23 @@ SELECT quantile_cont(age, 0.9) FROM patients;
 -- outcome: refused D253 at 1:8
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY age) FROM patients;
 
--- case: the variance
--- outcome: refused D253 at 1:8
--- instead: SELECT AVG(age * age) - AVG(age) * AVG(age) AS variance FROM patients
-SELECT VAR_SAMP(age) FROM patients;
-
--- case: the standard deviation
--- outcome: refused D253 at 1:8
-SELECT stddev(cost) FROM visits;
-
--- case: a correlation
--- outcome: refused D253 at 1:8
-SELECT corr(age, income) FROM patients;
-
 -- case: a sum of distinct values
 -- outcome: refused D253 at 1:8
+-- instead: SELECT SUM(income) FROM (SELECT DISTINCT patient_id, income FROM patients)
 SELECT SUM(DISTINCT income) FROM patients;
+
+-- case: a mean of distinct values by group
+-- outcome: refused D253 at 1:14
+-- instead: SELECT kind, AVG(cost) FROM (SELECT DISTINCT patient_id, kind, cost FROM visits) GROUP BY kind
+SELECT kind, AVG(DISTINCT cost) FROM visits GROUP BY kind;
+
+-- case: a variance of distinct values
+-- outcome: refused D253 at 1:8
+SELECT VAR_POP(DISTINCT age) FROM patients;
+
+-- case: a skewness
+-- outcome: refused D253 at 1:8
+SELECT skewness(age) FROM patients;
 
 -- case: any value at all
 -- outcome: refused D253 at 1:8
@@ -99,3 +100,11 @@ SELECT SUM(c) FROM (SELECT patient_id, first(cost) AS c FROM visits GROUP BY pat
 -- case: distinct pairs of values
 -- outcome: refused D253 at 1:8
 SELECT COUNT(DISTINCT city, ward) FROM patients;
+-- case: a column that took the unit's name, counted
+-- outcome: refused D253
+SELECT COUNT(DISTINCT patient_id) FROM (SELECT * REPLACE (place_id AS patient_id) FROM visits);
+
+-- case: the spread of distinct values in one step
+-- outcome: refused D253 at 1:40
+-- instead: SELECT AVG(v) FROM (SELECT patient_id, VAR_POP(cost) AS v FROM (SELECT DISTINCT patient_id, cost FROM visits) GROUP BY patient_id)
+SELECT AVG(v) FROM (SELECT patient_id, VAR_POP(DISTINCT cost) AS v FROM visits GROUP BY patient_id);

@@ -144,3 +144,21 @@ SELECT SUM([age, score][1 + children]) FROM patients;
 -- case: different from a value
 -- outcome: refused D301 at 1:12
 SELECT SUM(score) FROM patients WHERE score IS DISTINCT FROM 3;
+
+-- case: the spread of a column without a range
+-- outcome: refused D301 at 1:15
+-- instead: SELECT STDDEV(LEAST(GREATEST(score, -5), 5)) AS deviation FROM patients
+SELECT STDDEV(score) FROM patients;
+
+-- case: a correlation whose second side has no range
+-- outcome: refused D301 at 1:18
+SELECT CORR(age, score) FROM patients;
+
+-- case: a line over a wide whole number
+-- outcome: refused D301 at 1:28
+SELECT REGR_SLOPE(minutes, steps) FROM visits;
+
+-- case: the spread of wide whole numbers needs a range
+-- outcome: refused D301 at 1:40
+-- instead: SELECT AVG(v) FROM (SELECT patient_id, VAR_POP(GREATEST(LEAST(steps, 20000), 0)) AS v FROM visits GROUP BY patient_id)
+SELECT AVG(v) FROM (SELECT patient_id, VAR_POP(steps) AS v FROM visits GROUP BY patient_id);

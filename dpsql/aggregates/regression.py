@@ -1,0 +1,156 @@
+"""REGR_*(y, x): the line y = slope * x + intercept of least squares, over the rows that have both.
+
+All come from the nine sums of covariance.py. Those that read one side only (REGR_AVGX, REGR_SXX...) come
+from two or three where nothing else asks about the pair: they are AVG and a sum of squares with the
+condition that the other side is not NULL. The y stands first, as in SQL.
+
+Claim   one row changes what is measured by at most 1, together.
+Proof   avg.py, variance.py, covariance.py: everything here is computed of noisy sums.
+Test    grammar_tests/aggregates/pairs.sql, tests/test_moments.py
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, assert_never
+
+import numpy as np
+
+from dpsql.aggregates import Floats, Need, Spread, Sums
+from dpsql.aggregates.covariance import correlation, covariance, pair, ranges
+from dpsql.aggregates.placed import squares
+from dpsql.aggregates.variance import mean, spread_of, variance
+from dpsql.ir.column import ANYTHING, BIGINT, DOUBLE, Domain, Fact, Interval
+
+Line: TypeAlias = Literal["regr_slope", "regr_intercept", "regr_r2", "regr_sxy"]
+
+SIDES = {
+    "regr_count": (),
+    "regr_avgy": (0,),
+    "regr_avgx": (1,),
+    "regr_syy": (0,),
+    "regr_sxx": (1,),
+}
+"""Which of the two arguments is read of the rows that have both."""
+
+
+class Fitted:
+    """What needs both sides."""
+
+    needs = (Need.ROWS, Need.PRODUCT)
+
+    def __init__(self, name: Line) -> None:
+        self.name: Line = name
+
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
+        widths = [spread_of(each) for each in ranges(argument, *others) if each.finite]
+        domain: Domain = ANYTHING
+        if self.name == "regr_r2":
+            domain = Interval(0.0, 1.0)
+        elif self.name == "regr_sxy" and rows is not None and len(widths) == 2:
+            most = rows * widths[0] * widths[1] / 4
+            domain = Interval(-most, most)
+        return Fact(DOUBLE, domain, nullable=True)
+
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
+        assert fact is not None
+        y, x = pair(argument, fact, others[0], self.name)
+        xy, xx = squares(y.sql, x.sql, over), squares(x.sql, x.sql, over)
+        slope = f"({xy} / nullif({xx}, 0) * {y.step / x.step!r}::DOUBLE)"
+        n = f"count({y.sql}){over}"
+        match self.name:
+            case "regr_slope":
+                return slope
+            case "regr_intercept":
+                of_y, of_x = (_average(each.sql, each.step, each.low, over) for each in (y, x))
+                return f"({of_y} - {slope} * {of_x})"
+            case "regr_r2":
+                yy = squares(y.sql, y.sql, over)
+                found = f"{xy} / nullif({xx}, 0) * ({xy} / {yy})"
+                return f"(CASE WHEN {xx} > 0 THEN CASE WHEN {yy} > 0 THEN {found} ELSE 1::DOUBLE END END)"
+            case "regr_sxy":
+                return f"({xy} / nullif(CAST({n} AS DOUBLE), 0) * {y.step * x.step!r}::DOUBLE)"
+            case _:
+                assert_never(self.name)
+
+    def estimate(self, sums: Sums) -> Floats:
+        assert sums.rows is not None
+        assert sums.argument is not None
+        assert sums.other is not None
+        y, x, rows = sums.argument, sums.other, sums.rows
+        with np.errstate(divide="ignore", invalid="ignore"):
+            of_x = variance(x, rows)
+            slope = np.where(of_x > 0, covariance(sums) / of_x, np.nan) * (y.scale / x.scale)
+            match self.name:
+                case "regr_slope":
+                    return slope
+                case "regr_intercept":
+                    return y.low + y.scale * mean(y, rows) - slope * (x.low + x.scale * mean(x, rows))
+                case "regr_r2":
+                    level = np.where((of_x > 0) & (variance(y, rows) == 0), 1.0, np.nan)
+                    square = np.square(correlation(sums))
+                    return np.where(rows >= 0.5, np.where(np.isnan(square), level, square), np.nan)
+                case "regr_sxy":
+                    return covariance(sums) * rows * (y.scale * x.scale)
+                case _:
+                    assert_never(self.name)
+
+
+class OneSided:
+    """A count, a mean, or a sum of squared distances from the mean."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self._sides = name, SIDES[name]
+        self._squares = name in ("regr_sxx", "regr_syy")
+        self.needs = (Need.ROWS, Need.TOTAL, Need.SQUARE)[: 1 + len(self._sides) + self._squares]
+
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
+        found = ranges(argument, *others)
+        if not self._sides:
+            return Fact(BIGINT, ANYTHING if rows is None else Interval(0, rows), nullable=False)
+        bounds = found[self._sides[0] if others else 0]
+        if not bounds.finite:
+            return Fact(DOUBLE, nullable=True)
+        if not self._squares:
+            return Fact(DOUBLE, Interval(float(bounds.low), float(bounds.high)), nullable=True)
+        most = spread_of(bounds) ** 2 / 4
+        return Fact(DOUBLE, ANYTHING if rows is None else Interval(0.0, rows * most), nullable=True)
+
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
+        assert fact is not None
+        both = pair(argument, fact, others[0], self.name)
+        if not self._sides:
+            return f"count({both[0].sql}){over}"
+        side = both[self._sides[0]]
+        if not self._squares:
+            return _average(side.sql, side.step, side.low, over)
+        n = f"count({side.sql}){over}"
+        found = f"{squares(side.sql, side.sql, over)} / nullif(CAST({n} AS DOUBLE), 0)"
+        return f"({found} * {side.step**2!r}::DOUBLE)"
+
+    def estimate(self, sums: Sums) -> Floats:
+        assert sums.rows is not None
+        if not self._sides:
+            return sums.rows
+        side: Spread | None = (sums.argument, sums.other)[self._sides[0]]
+        assert side is not None
+        if self._squares:
+            found = variance(side, sums.rows) * sums.rows * side.scale**2
+        else:
+            ends = float(side.range.low), float(side.range.high)
+            found = np.clip(side.low + side.scale * mean(side, sums.rows), *ends)
+        return np.where(sums.rows >= 0.5, found, np.nan)
+
+
+def _average(place: str, step: float, low: float, over: str) -> str:
+    """The mean of places, in the argument's own measure: an exact sum over a count."""
+    total = f"CAST(sum({place}){over} AS DOUBLE) * {step!r}::DOUBLE"
+    return f"({low!r}::DOUBLE + {total} / nullif(count({place}){over}, 0))"
+
+
+RULES = (
+    Fitted("regr_slope"),
+    Fitted("regr_intercept"),
+    Fitted("regr_r2"),
+    Fitted("regr_sxy"),
+    *(OneSided(name) for name in SIDES),
+)
