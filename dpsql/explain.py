@@ -12,10 +12,24 @@ from typing import Any
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.ir.explanation import Explanation
-from dpsql.ir.plan import Finish, Norm, Part, Plan, Planned, PublicKeys, Shape, Threshold
+from dpsql.ir.grid import End, Spacing
+from dpsql.ir.plan import (
+    Finish,
+    Histogram,
+    Norm,
+    Part,
+    Plan,
+    Planned,
+    PlannedDetail,
+    PublicKeys,
+    Shape,
+    Threshold,
+)
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.quantiles import beyond
 from dpsql.policy.catalogue import Known
+from dpsql.rewrite.order import target_of
 from dpsql.rewrite.statistics import bounded_range
 
 
@@ -61,7 +75,7 @@ def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned],
 
 def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
     if finish.places:
-        raise NotImplementedError
+        return _of_detail(finish, each)
     statistics = [each.measure.statistics[cells[0]] for cells in finish.statistics]
     chosen = mechanism(each.noise.mechanism)
     width = chosen.half_width(each.noise.scale)
@@ -93,6 +107,41 @@ def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
         found["expected_error"] = float(width / statistics[0].most * (low**2 + high**2) ** 0.5)
     else:
         found["expected_error_at_1000_rows"] = float(rows * (last.high - last.low) / 2**0.5 / 1000)
+    return found
+
+
+def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
+    planned = each.detail_at(finish.places[0])
+    found: dict[str, Any] = {
+        "name": finish.call.name,
+        "aggregate": finish.call.function,
+        "type": finish.type.sql,
+        "sensitivity": float(planned.sensitivity),
+    }
+    if isinstance(planned.detail, Histogram):
+        found |= _chosen(finish, planned, planned.detail)
+    return found
+
+
+def _chosen(finish: Finish, planned: PlannedDetail, detail: Histogram) -> dict[str, Any]:
+    """An order statistic: among which bins, how often, and how many rows it errs by."""
+    grid, most = detail.grid, planned.sensitivity
+    target = target_of(finish.call)
+    rows = most / planned.rows
+    unit = grid.unit if grid.spacing is Spacing.WHOLE else 1
+    found: dict[str, Any] = {
+        "bins": grid.size,
+        "spacing": grid.spacing.value,
+        "bounds": [grid.low / unit, grid.high / unit],
+        "choices": planned.choices,
+        "epsilon_of_a_choice": planned.epsilon,
+    }
+    if isinstance(target, End):
+        found["rows_beyond"] = beyond(planned.epsilon, most) / rows
+    else:
+        found["expected_error_in_rows"] = (
+            2 * float(max(target, 1 - target)) * 3 * planned.rows / planned.epsilon
+        )
     return found
 
 
@@ -216,13 +265,30 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         f"sensitivity of {measure['sensitivity']['steps']:,} steps in {measure['sensitivity']['norm']}"
     )
     for column in measure["columns"]:
-        lines.append(f"  {column['aggregate']:<10}  {_column_words(column)}")
+        lines.append(f"  {column['aggregate']:<10}  {_column_words(column, unit)}")
     lines += ["  sql", _indented(measure["sql"], 4)]
     return lines
 
 
-def _column_words(column: dict[str, Any]) -> str:
+def _choice_words(column: dict[str, Any], unit: str) -> list[str]:
+    low, high = column["bounds"]
+    parts = [
+        f"chosen among {column['bins']:,} bins of [{low:g}, {high:g}] ({column['spacing']})",
+        f"{column['choices']} choices one after the other, epsilon {column['epsilon_of_a_choice']:.4g} each",
+    ]
+    if "rows_beyond" in column:
+        parts.append(
+            f"a value with about {column['rows_beyond']:.0f} rows beyond it, or half of all: no {unit}'s own"
+        )
+    else:
+        parts.append(f"expected within ± {column['expected_error_in_rows']:.3g} rows of its place (95 %)")
+    return parts
+
+
+def _column_words(column: dict[str, Any], unit: str) -> str:
     parts = [f"{column['name']} {column['type']}"]
+    if "bins" in column:
+        return "; ".join([*parts, *_choice_words(column, unit)])
     if "bounds" in column:
         low, high = column["bounds"]
         parts.append(

@@ -17,7 +17,8 @@ from dpsql.audit import plan_of
 from dpsql.ir.plan import Part, Planned
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
-from dpsql.post.finish import Finished, finish
+from dpsql.post.finish import finish
+from dpsql.post.finished import Finished
 from dpsql.release.release import from_system
 
 POLICY = """\

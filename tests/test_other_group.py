@@ -13,7 +13,8 @@ from dpsql.audit import plan_of
 from dpsql.ir.column import Value
 from dpsql.ir.plan import Noise, Planned, Threshold
 from dpsql.ir.table import ExactTable
-from dpsql.post.finish import Finished, finish
+from dpsql.post.finish import finish
+from dpsql.post.finished import Finished
 from dpsql.release.release import release
 
 ONE = 2**20

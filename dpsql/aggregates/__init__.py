@@ -62,11 +62,14 @@ class Rule(Protocol):
         """Empty for an aggregate that is computed per unit only."""
         ...
 
-    def result(self, argument: Fact | None, rows: int | None) -> Fact:
-        """Type and range over at most about ``rows`` rows; raises Unbounded if it cannot be computed."""
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
+        """Type and range over at most about ``rows`` rows; raises Unbounded if it cannot be computed.
+
+        ``others`` are given to an aggregate of several arguments only.
+        """
         ...
 
-    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         """The exact aggregate over one unit's rows, in any order; conditions are already inside.
 
         ``over`` is the window behind every aggregate that is written, where there is one.

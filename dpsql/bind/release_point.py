@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from sqlglot import exp
@@ -126,6 +127,8 @@ def released_call(ctx: Context, call: AggregateCall, owned: Owned) -> AggregateC
         )
     if not call.distinct:
         return call
+    if call.function in ("min", "max"):  # of the values, whatever their number
+        return replace(call, distinct=False)
     if call.function == "count" and isinstance(call.argument, Ref) and call.argument.name in owned.units:
         return AggregateCall("", "count_units", None, True, call.condition, call.span)
     refuse_distinct(ctx, call)

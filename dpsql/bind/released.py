@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from dpsql.bind.conditions import has_query
 from dpsql.bind.names import Fresh
+from dpsql.bind.quantiles import several
 from dpsql.bind.scalars import HiddenUnit, Scalars
 from dpsql.errors import Error, refuse
 from dpsql.facts.released import margin_of
@@ -84,6 +85,9 @@ class Released:
             return self._window(node)
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return self._left_out(node)
+        listed = several(self.text, node)
+        if listed:
+            return exp.Array(expressions=[self.turn(each) for each in listed])
         call = self._aggregate(node)
         if call is not None:
             return quoted(self._register(call), self.name)

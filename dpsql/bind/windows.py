@@ -59,7 +59,7 @@ def windowed(
         call = aggregate(ctx, node.this, scalars)
         if call is None or call.distinct or ignore_nulls:
             _refuse_function(ctx, node)
-        arguments = () if call.argument is None else (call.argument,)
+        arguments = () if call.argument is None else (call.argument, *call.others)
         _computable(ctx, node, call.function, scalars, arguments, relation)
         return WindowCall("", call.function, arguments, partition, order, rows, call.condition, span=span)
     if ignore_nulls and not windows()[function].keeps:
@@ -237,10 +237,11 @@ def _computable(
     arguments: tuple[Scalar, ...],
     relation: Relation,
 ) -> None:
-    fact = fact_of(arguments[0], scalars.facts) if arguments else None
+    facts = [fact_of(each, scalars.facts) for each in arguments]
+    fact, others = facts[0] if facts else None, facts[1:]
     try:
-        aggregates()[function].result(fact, rows_of(relation))
-        aggregates()[function].per_unit("x", fact)
+        aggregates()[function].result(fact, rows_of(relation), *others)
+        aggregates()[function].per_unit("x", fact, "", *(("y", each) for each in others))
     except Unbounded as finding:
         refusal = refuse(finding.code, finding.title, ctx.span(node), help=finding.help)
         if finding.code == "D301" and arguments:

@@ -14,7 +14,7 @@ under the clip whatever the floats do.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -190,8 +190,8 @@ def measure_sql(planned: Planned) -> str:
         case Shape.ROWS:
             sums = [_rowwise(each, row) for each in planned.measure.statistics]
             # asked of a group's count too, the list is asked of groups, not pushed down to every row
-            inside = [f"CASE WHEN count(*) > 0 THEN {each} END" for each in _inside(planned, row)]
-            return _grouped(planned, row, sums, row.sql, inside)
+            listed = [f"CASE WHEN count(*) > 0 THEN {each} END" for each in inside(planned, row.keys)]
+            return _grouped(planned, row, sums, row.sql, listed)
         case Shape.UNIT | Shape.CELLS:
             return _cells(planned, row)
         case Shape.L1:
@@ -220,7 +220,7 @@ def _grouped(
             having.append(_met(planned.rule, row))
         if having:
             tail += f" HAVING {' AND '.join(having)}"
-    outer = [_carried(column.fact.type, key) for column, key in zip(planned.keys, row.keys, strict=True)]
+    outer = [carried(column.fact.type, key) for column, key in zip(planned.keys, row.keys, strict=True)]
     outer += names
     return f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM ({source}){tail})"
 
@@ -233,16 +233,16 @@ def _met(rule: Threshold, row: _Row) -> str:
     return f"({counted} OR {row.keys[0]} IN ({', '.join(str(number) for number, _ in rule.listed.sets)}))"
 
 
-def _carried(key: Type, name: str) -> str:
+def carried(key: Type, name: str) -> str:
     return f"CAST({name} AS VARCHAR) AS {name}" if key.kind in TEXTED else name
 
 
-def _inside(planned: Planned, row: _Row) -> list[str]:
+def inside(planned: Planned, names: Sequence[str]) -> list[str]:
     """A row whose key stands on no public list is in no group (long lists are checked after fetching)."""
     if not isinstance(planned.rule, PublicKeys):
         return []
     conditions = []
-    keys = list(zip(planned.keys, row.keys, planned.rule.domains, strict=True))
+    keys = list(zip(planned.keys, names, planned.rule.domains, strict=True))
     for column, key, values in keys[1:] if planned.measure.sets else keys:
         present = [value for value in values if value is not None]
         if len(present) > 1_000 or column.fact.type.kind is Kind.BOOLEAN:
@@ -250,9 +250,9 @@ def _inside(planned: Planned, row: _Row) -> list[str]:
         own = column.fact.type
         text = own.kind is Kind.TEXT  # an enum is compared as text: no constant is cast to it
         listed = ", ".join(constant_sql(value, VARCHAR if text else own) for value in present)
-        inside = f"{f'CAST({key} AS VARCHAR)' if text else key} IN ({listed})" if present else "false"
+        stands = f"{f'CAST({key} AS VARCHAR)' if text else key} IN ({listed})" if present else "false"
         missing = None in values or planned.measure.sets  # a set may leave this key out
-        conditions.append(f"({inside} OR {key} IS NULL)" if missing else inside)
+        conditions.append(f"({stands} OR {key} IS NULL)" if missing else stands)
     return conditions
 
 
@@ -281,8 +281,8 @@ def _cells(planned: Planned, row: _Row) -> str:
         per_unit = f"SELECT u, {bounded} FROM (SELECT u, {sums} FROM ({row.sql}) GROUP BY u)"
         source = f"SELECT *, {scaled} FROM (SELECT *, {norm} AS n FROM ({per_unit}))"
         return _grouped(planned, row, clipped, source)
-    inside = _inside(planned, row)
-    where = f" WHERE {' AND '.join(inside)}" if inside else ""
+    listed = inside(planned, row.keys)
+    where = f" WHERE {' AND '.join(listed)}" if listed else ""
     rows = f"SELECT * FROM ({row.sql}){where}"
     with_, held = "WITH", ""
     if planned.groups is None and all(each.part is not Part.UNITS for each in statistics):
@@ -330,8 +330,8 @@ def _scaled_rows(planned: Planned, row: _Row) -> str:
     they add up to the unit's ``w`` = TRUNC(most * factor), and neither is negative.
     """
     statistics = planned.measure.statistics
-    inside = _inside(planned, row)
-    where = f" WHERE {' AND '.join(inside)}" if inside else ""
+    listed = inside(planned, row.keys)
+    where = f" WHERE {' AND '.join(listed)}" if listed else ""
     rows = f"SELECT * FROM ({row.sql}){where}"
     mosts = {each.most: f"w{each.most}" for each in statistics if each.part is not Part.VALUE}
     norms, sums = [], []

@@ -277,7 +277,11 @@ def window_sql(call: WindowCall, source: Relation) -> str:
     over = f" OVER ({' '.join(parts)})"
     if function is None:
         aggregate = AggregateCall(
-            call.name, call.function, call.arguments[0] if call.arguments else None, False, call.condition
+            call.name,
+            call.function,
+            call.arguments[0] if call.arguments else None,
+            condition=call.condition,
+            others=call.arguments[1:],
         )
         return _per_unit(aggregate, source, over)
     spelled = [
@@ -328,4 +332,5 @@ def _per_unit(call: AggregateCall, source: Relation, over: str = "") -> str:
         argument = f"CASE WHEN {condition} THEN {'1' if call.argument is None else argument} END"
     if call.distinct:
         argument = f"DISTINCT {argument}"
-    return aggregates()[call.function].per_unit(argument, fact, over)
+    others = ((scalar_sql(each, source), type_in(each, source)) for each in call.others)
+    return aggregates()[call.function].per_unit(argument, fact, over, *others)

@@ -13,6 +13,7 @@ from typing import assert_never
 
 from dpsql.accounting import Allowance
 from dpsql.ir.plan import Blocks, Detail, Histogram, Matching, Measure, PlannedDetail, Reaches
+from dpsql.plan.choices import planned_choices
 
 Ask = Callable[[Fraction], Allowance]
 """What a share of the price buys."""
@@ -22,7 +23,7 @@ def planned_detail(detail: Detail, measure: Measure, rows: int, share: Fraction,
     """``rows`` of a unit count in full; ``share`` of the price is the detail's."""
     match detail:
         case Histogram():
-            raise NotImplementedError
+            return planned_choices(detail, rows, share, ask)
         case Matching():
             raise NotImplementedError
         case Blocks():

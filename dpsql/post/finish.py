@@ -9,7 +9,6 @@ confidence (margins).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import partial
@@ -21,6 +20,8 @@ from dpsql.aggregates import Floats, Sums, shelf
 from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
 from dpsql.ir.plan import Finish, Part, Planned, Statistic, Threshold
 from dpsql.ir.table import ReleasedTable
+from dpsql.post.detailed import detailed
+from dpsql.post.finished import Finished
 from dpsql.post.margins import Reach, above_threshold, plain, simulated
 from dpsql.post.other_group import MOST, with_other
 
@@ -28,21 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 _WIDE = Context(prec=80)
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A column of a released table, with the half-width of each value and the ends of its interval.
-
-    These are NaN where there are none.
-    """
-
-    name: str
-    type: Type
-    values: list[Value]
-    margins: Floats | None
-    low: Floats | None = None
-    high: Floats | None = None
 
 
 def finish(released: ReleasedTable, planned: Planned) -> list[Finished]:
@@ -57,7 +43,7 @@ def finish(released: ReleasedTable, planned: Planned) -> list[Finished]:
 
 def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: Floats) -> Finished:
     if each.places:
-        raise NotImplementedError
+        return detailed(each, released, planned)
     statistics = [planned.measure.statistics[cells[0]] for cells in each.statistics]
     sums = np.stack([_added(released.sums, cells) for cells in each.statistics], axis=1)
     estimate = estimated(each, statistics, sums.astype(np.float64))

@@ -18,7 +18,7 @@ from dpsql.errors import refuse
 from dpsql.facts.released import released_columns
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
 from dpsql.ir.plan import Measure, Post
-from dpsql.post.finish import Finished
+from dpsql.post.finished import Finished
 
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
 """A public table: its columns' names, their types, its rows."""

@@ -12,14 +12,18 @@ from dpsql.errors import refuse
 from dpsql.ir.column import Fact, Interval
 from dpsql.ir.plan import Detail, Measure
 from dpsql.ir.relation import AggregateCall
+from dpsql.rewrite.order import FUNCTIONS, histogram_of
 
 Bounds = Callable[[AggregateCall], tuple[Interval, Fact]]
 """The finite range of a call's argument, or the refusal of one that has none."""
 
 Maker = Callable[[Measure, list[AggregateCall], Bounds], tuple[Detail, dict[AggregateCall, tuple[int, ...]]]]
-"""Makes the detail of calls that share one, and tells each call's numbers among those of the detail."""
+"""Makes the detail of calls that share one, and tells each call's numbers among those of the detail.
 
-_MAKERS: dict[str, Maker] = {}
+The first call is the one that is asked for.
+"""
+
+_MAKERS: dict[str, Maker] = dict.fromkeys(FUNCTIONS, histogram_of)
 """By the aggregate's name on the shelf."""
 
 
@@ -39,7 +43,8 @@ class Details:
             if call in places:
                 return tuple(first + place for place in places[call])
             first += detail.width
-        detail, places = _MAKERS[call.function](self.measure, list(self.measure.aggregates), self.bounds)
+        others = [each for each in self.measure.aggregates if each != call]
+        detail, places = _MAKERS[call.function](self.measure, [call, *others], self.bounds)
         self._made.append((detail, places))
         return tuple(first + place for place in places[call])
 

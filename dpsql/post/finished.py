@@ -1,0 +1,23 @@
+"""A column of a released table: what the analyst asked for, and how far the noise reaches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.aggregates import Floats
+from dpsql.ir.column import Type, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The values, with the half-width of each and the ends of its interval.
+
+    These are NaN where there are none.
+    """
+
+    name: str
+    type: Type
+    values: list[Value]
+    margins: Floats | None
+    low: Floats | None = None
+    high: Floats | None = None
