@@ -31,13 +31,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from functools import cache
-from typing import TypeAlias
 
 import numpy as np
 
+from dpsql.ir.grid import End, Target
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
 
 CELLS = 16
@@ -48,17 +47,6 @@ FAR = 89
 
 MOST = 2**61
 """Weights stay below it."""
-
-
-class End(Enum):
-    """The extremes, as targets."""
-
-    LEAST = "least"
-    GREATEST = "greatest"
-
-
-Target: TypeAlias = Fraction | End
-"""What is asked: the value below which this part of the weight lies, strictly between 0 and 1; or an extreme."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +110,15 @@ class Part:
     end: Integers
 
 
+BEYOND = 0.05
+"""How likely an extreme overshoots all rows, about, where a hundred bins for each row lie beyond them."""
+
+
+def beyond(epsilon: float, most: int) -> int:
+    """The weight that is to lie beyond an extreme: far enough from the end of the rows not to miss them."""
+    return math.ceil(2 * most / epsilon * math.log(100 / BEYOND))
+
+
 def answers(
     histograms: Histograms,
     size: int,
@@ -147,12 +144,12 @@ def answers(
             below[histograms.starts[1:]] if right is None else cuts[right],
         )
         found[:, node.target], cuts[node.target] = _chosen(
-            histograms.bins, below, part, _wanted(node, targets), node.leaf, epsilon / most, extreme, choose
+            histograms.bins, below, part, wanted(node, targets), node.leaf, epsilon / most, extreme, choose
         )
     return found
 
 
-def _wanted(node: Node, targets: Sequence[Target]) -> Target:
+def wanted(node: Node, targets: Sequence[Target]) -> Target:
     """The target as a part of what lies between its neighbours in the tree."""
     own = targets[node.target]
     if isinstance(own, End):
@@ -200,7 +197,7 @@ def _cut(bins: Integers, below: Integers, part: Part, which: int, bin: int, cell
 
 
 def _rank(part: Part, target: Target, extreme: int) -> tuple[Integers, Integers, Fraction]:
-    """The weight to be reached, whole and the numerator of the rest; and how far a unit of weight moves it."""
+    """The weight to be reached, whole and the numerator of the rest; and how far one of weight moves it."""
     weight = part.end - part.start
     nothing = np.zeros_like(weight)
     match target:
@@ -294,6 +291,3 @@ def _choices(runs: Runs, rank: Integers, more: Integers, denominator: int, reach
     part = np.where(above, np.where(borrowed, denominator - rest, 0), np.where(short >= 0, rest, 0))
     part[whole >= reach] = 0
     return Choices(runs.starts, runs.sizes, np.minimum(whole, reach), part, denominator)
-
-
-__all__ = ["CELLS", "End", "Histograms", "Node", "Target", "answers", "levels", "tree"]

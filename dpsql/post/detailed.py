@@ -1,10 +1,12 @@
 """Numbers that details released -> the columns that the analyst asked for.
 
+Histogram   the value of a bin, with the half-width of its choice
 Matching    a count of values, with the half-width of its noise
 """
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import assert_never
 
 import numpy as np
@@ -14,17 +16,22 @@ from dpsql.ir.plan import Blocks, Finish, Histogram, Matching, Planned, Reaches
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.post.finished import Finished
+from dpsql.post.order import margins_of, values_of
 
 
 def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finished:
     """A column of numbers that stand behind the statistics."""
     detail = planned.detail_at(each.places[0])
-    numbers = released.sums[:, len(planned.measure.statistics) + each.places[0]]
+    first = len(planned.measure.statistics) + each.places[0]
     match detail.detail:
         case Histogram():
-            raise NotImplementedError
+            chosen = values_of(each, detail.detail, released, planned)
+            reach = margins_of(each, detail, detail.detail, released, first)
+            middle = np.array([float(v) if isinstance(v, int | float | Decimal) else np.nan for v in chosen])
+            return Finished(each.call.name, each.type, chosen, reach, middle - reach, middle + reach)
         case Matching():
             assert detail.noise is not None
+            numbers = released.sums[:, first]
             width = mechanism(detail.noise.mechanism).half_width(detail.noise.scale)
             half = np.full(len(numbers), np.ceil(width - 0.5))
             values: list[Value] = numbers.tolist()
