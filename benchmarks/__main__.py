@@ -4,7 +4,7 @@
     query      a whole query on 1,000 rows        accuracy   error against epsilon, beside the formula's
     overhead   millions of rows, beside DuckDB    imports    what `import dpsql` costs
     memory     the peak, in fresh processes       tpch       TPC-H with the customer as unit
-    coverage   how often intervals hold the truth
+    coverage   how often intervals hold truths     distinct   COUNT(DISTINCT x), time and memory
 
 --quick runs everything small, to see that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures.
@@ -27,7 +27,18 @@ from typing import Any
 
 from benchmarks.timing import Report, Runs, Setting
 
-QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports", "tpch")
+QUESTIONS = (
+    "planning",
+    "query",
+    "overhead",
+    "distinct",
+    "memory",
+    "noise",
+    "accuracy",
+    "coverage",
+    "imports",
+    "tpch",
+)
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
