@@ -31,11 +31,10 @@ def lacks_of(relation: Relation, scalar: Scalar, known: Known) -> frozenset[Lack
 
 
 def _open(fact: Fact) -> bool:
-    """Whether nothing bounds these numbers; a small type does."""
+    """Whether nothing bounds these numbers; a small whole number is bounded by its type."""
     if fact.type.kind not in _NUMBERS or fact.domain != ANYTHING:
         return False
-    ends = type_range(fact.type)
-    return not ends.finite or ends.high >= 2**16
+    return fact.type.kind is not Kind.INTEGER or type_range(fact.type).high >= 2**16
 
 
 def uncounted(relation: Relation) -> frozenset[Lack]:
