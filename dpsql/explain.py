@@ -69,8 +69,8 @@ def _first(first: Findings, unit: str, sql_of: Callable[[Planned], str]) -> dict
     lacks = [str(each) for each in first.lacks]
     choices = [each.details[0].epsilon for each in first.measures]
     words = (
-        f"nobody declared {' or '.join(lacks)}: found first, privately, for epsilon {first.plan.epsilon:g} of the "
-        f"price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; about "
+        f"nobody declared {' or '.join(lacks)}: found first, privately, for epsilon {first.plan.epsilon:g} "
+        f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; about "
         f"{allowed_outside(choices[0])} {unit}s lie outside of what is found)"
     )
     return {
@@ -291,8 +291,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         lines.append(f"  bounded by  {measure['bounded_by']}")
     if measure["statistics"] and measure["rows_proved"] is None:
         lines.append(
-            f"  clip bias   a {unit} with more than about {rows or 'so many'} rows is scaled down; margins do not "
-            f"show it ({measure['rows_per_unit_from']})"
+            f"  clip bias   a {unit} with more than about {rows or 'so many'} rows is scaled down; margins "
+            f"do not show it ({measure['rows_per_unit_from']})"
         )
     for each in measure["relies_on"]:
         lines.append(f"  relies on   {each} (declared, and verified for this version of the data)")
