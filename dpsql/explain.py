@@ -70,8 +70,8 @@ def _first(first: Findings, unit: str, sql_of: Callable[[Planned], str]) -> dict
     choices = [each.details[0].epsilon for each in first.measures]
     words = (
         f"nobody declared {' or '.join(lacks)}: found first, privately, for epsilon {first.plan.epsilon:g} "
-        f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; about "
-        f"{allowed_outside(choices[0])} {unit}s lie outside of what is found)"
+        f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; "
+        f"about {allowed_outside(choices[0])} {unit}s lie outside of what is found)"
     )
     return {
         "finds": lacks,

@@ -35,3 +35,8 @@ SELECT SUM(age - (SELECT SUM(age) FROM patients)) FROM patients;
 -- outcome: refused D302 at 1:8
 -- policy: finds.toml
 SELECT COUNT(*) FROM visits a JOIN visits b USING (patient_id) JOIN visits c USING (patient_id);
+
+-- case: the numbers of units
+-- outcome: refused D301 at 1:12
+-- policy: finds.toml
+SELECT SUM(patient_id) FROM patients;
