@@ -116,6 +116,7 @@ def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned],
         "columns": [_column(finish, each, known) for finish in each.measure.finishes],
         "keys": list(each.measure.titles),
         "key_rule": _rule(each, unit),
+        "weights": [float(weight) for weight in each.measure.weights],
         "rows_per_unit": each.rows,
         "rows_per_unit_from": each.rows_from,
         "rows_proved": owned.at_most,
@@ -364,6 +365,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
             f"  clip bias   a {unit} with more than about {rows or 'so many'} rows is scaled down; margins "
             f"do not show it ({measure['rows_per_unit_from']})"
         )
+    if measure["weights"]:
+        lines.append(f"  weights     {', '.join(f'{each:g}' for each in measure['weights'])}, from the query")
     for each in measure["relies_on"]:
         lines.append(f"  relies on   {each} (declared, and verified for this version of the data)")
     if measure["statistics"]:

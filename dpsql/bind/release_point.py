@@ -23,6 +23,7 @@ from dpsql.bind.rows import groupable
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Margin, Open
 from dpsql.bind.subqueries import bound_subqueries
+from dpsql.bind.weights import weights_of
 from dpsql.errors import refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
@@ -75,6 +76,7 @@ def release_point(
         turned.append(exp.alias_(expression, columns[-1], quoted=True))
         if isinstance(each, exp.Alias):
             turner.aliases.setdefault(each.alias.casefold(), expression)
+    listed = len(turner.calls)
     select = exp.Select(expressions=turned)
     select.set("from_", exp.From(this=exp.to_table(f'"{name}"', dialect="duckdb")))
     having = node.args.get("having")
@@ -114,6 +116,7 @@ def release_point(
             other=other,
             sets=over.sets,
             intervals=ctx.intervals,
+            weights=weights_of(ctx, node, turner.calls, listed),
         )
     )
     return Open(select, tuple(columns), tuple(margins), released=True)

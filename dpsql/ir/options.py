@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from dpsql.ir.source import Span
 
-OptionValue: TypeAlias = int | float | str | tuple[str, ...]
-"""A number, a text, or the parts of a column's name."""
+OptionValue: TypeAlias = int | float | str | tuple[str, ...] | tuple[int | float, ...]
+"""A number, a text, the parts of a column's name, or a list of numbers."""
 
 
 @dataclass(frozen=True, slots=True)

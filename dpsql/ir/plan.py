@@ -189,8 +189,8 @@ class Measure:
     can have, if that is public. Where there are grouping ``sets``, the first key is the number of the
     set, each set names the positions of its keys, and every row is in the relation once for each set.
     ``clip`` is what the query says of where clipping starts. ``other`` is the name that it gives to what is
-    not shown: the sets are then the keys and the total, whose row becomes the rest. ``intervals``: the Post
-    reads the ends of intervals.
+    not shown: the sets are then the keys and the total, whose row becomes the rest. ``weights``, one for
+    each aggregate, say which shall be more exact. ``intervals``: the Post reads the ends of intervals.
     """
 
     name: str
@@ -208,6 +208,7 @@ class Measure:
     other: Option | None = field(default=None, repr=False)
     lists: tuple[KeyList | None, ...] = ()
     sets: tuple[tuple[int, ...], ...] = ()
+    weights: tuple[Fraction, ...] = ()
     intervals: bool = False
 
     @property

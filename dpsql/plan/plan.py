@@ -307,9 +307,10 @@ class _Planner:
         delta = a.laplace_delta if noise.mechanism == "laplace" else a.gaussian_delta
         assert delta is not None
         assert self.measure.units is not None
-        steps = steps_for(noise.mechanism, noise.scale, GRID, clip.steps, clip.norm, groups, delta)
+        one = self.measure.statistics[self.measure.units].most
+        steps = steps_for(noise.mechanism, noise.scale, one, clip.steps, clip.norm, groups, delta)
         listed = self._listed() if self.public.sets else None
-        return Threshold(self.measure.units, steps, steps / GRID, ThresholdEvent(delta), listed)
+        return Threshold(self.measure.units, steps, steps / one, ThresholdEvent(delta), listed)
 
     def _listed(self) -> PublicKeys:
         """The lists of all keys that some public group has."""

@@ -126,3 +126,15 @@ WHERE v.cost > (SELECT OPTIONS(max_rows_contributed = 1) AVG(cost) FROM visits w
 -- outcome: refused D252
 SELECT COUNT(*) FROM patients p
 WHERE EXISTS (SELECT OPTIONS(max_rows_contributed = 1) 1 FROM visits v WHERE v.patient_id = p.patient_id);
+
+-- case: weights where nothing is released
+-- outcome: refused D252 at 1:36
+SELECT AVG(n) FROM (SELECT OPTIONS(weights = [1]) patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
+
+-- case: weights of public rows
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(weights = [1]) SUM(beds) FROM wards;
+
+-- case: weights beside a median
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(weights = [1, 2]) COUNT(*), MEDIAN(age) FROM patients;
