@@ -6,6 +6,7 @@ plan, whose estimates are exact table sizes).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -35,7 +36,7 @@ from dpsql.ir.plan import (
 )
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.ir.table import ReleasedTable
-from dpsql.mechanisms import mechanism
+from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.found_range import allowed_outside
 from dpsql.mechanisms.quantiles import beyond
 from dpsql.policy.catalogue import Known
@@ -125,6 +126,7 @@ def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned],
         "statistics": len(each.measure.statistics),
         "sensitivity": {"norm": noise.norm.name, "steps": noise.sensitivity},
         "mechanism": noise.mechanism,
+        "runs": _runs(each),
         "scale_in_steps": noise.scale,
         "sql": sql_of(each),
     }
@@ -154,6 +156,14 @@ def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
             for table, column in sorted(origins_of(each.measure.relation, last.argument))
             if _is_bounded(table, column, known)
         ]
+    if each.runs is not None:
+        variances = prefix.variances(each.runs.branching, each.runs.groups)
+        groups, totals = (math.sqrt(each.max()) for each in variances)
+        found["scale"] = float(each.noise.scale * groups * last.step)
+        found["sensitivity"] = float(each.runs.clip * last.step)
+        found["expected_error"] = float(chosen.half_width(each.noise.scale * groups) * last.step)
+        found["expected_error_of_totals"] = float(chosen.half_width(each.noise.scale * totals) * last.step)
+        return found
     if statistics[0].part is not Part.REST:
         found["scale"] = float(each.noise.scale * last.step)
         found["sensitivity"] = float(each.noise.sensitivity * last.step)
@@ -246,6 +256,20 @@ def _chosen(finish: Finish, planned: PlannedDetail, detail: Histogram) -> dict[s
     return found
 
 
+def _runs(each: Planned) -> str | None:
+    if each.runs is None:
+        return None
+    way = (
+        "a falling part of all groups before each"
+        if each.runs.branching == prefix.ROOT
+        else f"sums of {each.runs.branching} groups, and of {each.runs.branching} such sums"
+    )
+    return (
+        f"of {each.runs.groups} groups in order: {way}, in which one unit counts {each.runs.column} times at "
+        "most; the groups are found from these by least squares, since running totals are asked for"
+    )
+
+
 def _is_bounded(table: str, column: str, known: Known) -> bool:
     found = known.table(table)
     facts = [] if found is None else [each.fact for each in found.columns if each.name == column]
@@ -288,7 +312,7 @@ def _always(each: Planned, rule: Threshold) -> str:
 def _bounded(each: Planned, unit: str) -> str:
     if each.shape is Shape.ROWS:
         return f"an enforced key: one {unit} has a bounded number of rows here, nothing is clipped away"
-    norm = "sum of absolute values (L1)" if each.noise.norm is Norm.L1 else "Euclidean norm (L2)"
+    norm = "sum of absolute values (L1)" if each.bound[0] is Norm.L1 else "Euclidean norm (L2)"
     said = f"a clip of each {unit}'s whole vector, over all groups and columns, in {norm}"
     if each.groups is not None:
         said += f"; a {unit} in more than {each.groups} groups is left out"
@@ -374,6 +398,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
             f"  noise       {measure['mechanism']}, scale {measure['scale_in_steps']:.6g} grid steps for a "
             f"sensitivity of {measure['sensitivity']['steps']:,} steps in {measure['sensitivity']['norm']}"
         )
+    if measure["runs"] is not None:
+        lines.append(f"  instead     {measure['runs']}")
     for column in measure["columns"]:
         lines.append(f"  {column['aggregate']:<10}  {_column_words(column, unit)}")
     lines += ["  sql", _indented(measure["sql"], 4)]
@@ -416,6 +442,8 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         parts.append(f"expected within ± {column['expected_error']:.4g} (95 %)")
     else:
         parts.append(f"expected within ± {column['expected_error_at_1000_rows']:.4g} (95 %) over 1,000 rows")
+    if "expected_error_of_totals" in column:
+        parts.append(f"running totals within ± {column['expected_error_of_totals']:.4g}")
     return "; ".join(parts)
 
 

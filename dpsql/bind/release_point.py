@@ -20,6 +20,7 @@ from dpsql.bind.other_group import other_of, with_total
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.released import Released, quoted
 from dpsql.bind.rows import groupable
+from dpsql.bind.running import running
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Margin, Open
 from dpsql.bind.subqueries import bound_subqueries
@@ -115,6 +116,7 @@ def release_point(
             lists=(None, *lists) if over.sets else lists,
             other=other,
             sets=over.sets,
+            running=running(turned, [each.name for each in turner.calls], [k.name for k in over.keys], name),
             intervals=ctx.intervals,
             weights=weights_of(ctx, node, turner.calls, listed),
         )

@@ -191,6 +191,8 @@ class Measure:
     ``clip`` is what the query says of where clipping starts. ``other`` is the name that it gives to what is
     not shown: the sets are then the keys and the total, whose row becomes the rest. ``weights``, one for
     each aggregate, say which shall be more exact. ``intervals``: the Post reads the ends of intervals.
+    ``running`` names the aggregates that are added up in the order of the only key, each with whether it is
+    shown as well.
     """
 
     name: str
@@ -210,6 +212,7 @@ class Measure:
     sets: tuple[tuple[int, ...], ...] = ()
     weights: tuple[Fraction, ...] = ()
     intervals: bool = False
+    running: tuple[tuple[str, bool], ...] = ()
 
     @property
     def copies(self) -> int:
@@ -345,6 +348,22 @@ class Threshold:
 KeyRule: TypeAlias = PublicKeys | Threshold
 
 
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Sums of runs of groups that are measured in the place of so many groups, in the order of their key.
+
+    ``branching`` names the matrix (mechanisms/prefix.py); ``clip`` bounds the L1 norm of a unit over all
+    groups, and the sensitivity is ``column`` times that. ``unit`` is what running totals are rounded to, in
+    grid steps: groups that are rounded one by one would add up their roundings.
+    """
+
+    branching: int
+    groups: int
+    clip: int
+    column: int
+    unit: int
+
+
 class Shape(Enum):
     """How the engine bounds a unit's contribution; each enforces the noise's sensitivity."""
 
@@ -372,6 +391,14 @@ class Planned:
     rows: int | None = None
     rows_from: str = ""
     details: tuple[PlannedDetail, ...] = ()
+    runs: Runs | None = None
+
+    @property
+    def bound(self) -> tuple[Norm, int]:
+        """What the engine holds the vector of a unit to."""
+        if self.runs is not None:
+            return Norm.L1, self.runs.clip
+        return self.noise.norm, self.noise.sensitivity
 
     def detail_at(self, place: int) -> PlannedDetail:
         """The detail of which this is a number."""

@@ -36,14 +36,16 @@ from dpsql.ir.plan import (
     Planned,
     PlannedStage,
     PublicKeys,
+    Runs,
     Shape,
     Split,
     Threshold,
 )
 from dpsql.ir.scalar import refs
-from dpsql.mechanisms import mechanism
+from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.threshold import steps_for
 from dpsql.plan.details import planned_detail
+from dpsql.plan.runs import CHOICES, asked_of, delivered_unit, plain_variances, running_groups
 from dpsql.plan.split_budget import share_of
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.atoms import load, ways
@@ -52,6 +54,9 @@ from dpsql.rewrite.statistics import GRID
 
 LARGEST = 2**40
 """Grid steps of a clip at most: far from where sums of integers could overflow."""
+
+LARGEST_SCALE = 2**50
+"""Grid steps of a noise's scale at most."""
 
 Values = Callable[[str, str], tuple[Value, ...]]
 """The distinct values of a column of a public table."""
@@ -98,8 +103,11 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
 
 def _variance(planned: Planned) -> float:
     """What noise adds to all numbers together, relative to what one row adds to each."""
-    deviation = mechanism(planned.noise.mechanism).deviation(planned.noise.scale)
-    return float(load(planned.measure)) * deviation**2
+    return float(load(planned.measure)) * _deviation(planned.noise) ** 2
+
+
+def _deviation(noise: Noise) -> float:
+    return mechanism(noise.mechanism).deviation(noise.scale)
 
 
 def _check_delta(said: Option, stages: tuple[PlannedStage, ...], terms: Terms) -> None:
@@ -173,9 +181,30 @@ class _Planner:
             planned_detail(each, self.measure, self._detail_rows(each), self.share, self._allowance)
             for each in self.measure.details
         )
-        return Planned(
+        found = Planned(
             self.measure, self.columns, rule, clip.shape, noise, enforced, self.rows, self.rows_from, details
         )
+        return self._in_runs(found)
+
+    def _in_runs(self, plain: Planned) -> Planned:
+        """The same by sums of runs of groups, where running totals are asked for and become more exact."""
+        groups = running_groups(plain)
+        if groups is None:
+            return plain
+        clip, _ = self._clips()  # in L1, whatever the noise: so the columns' norms bound it
+        found, least = plain, asked_of(plain.measure, plain_variances(groups)) * _deviation(plain.noise) ** 2
+        for name, norm, branching in CHOICES:
+            ratio = 1 / self.allowance.laplace if name == "laplace" else self.allowance.gaussian
+            column = prefix.column(branching, groups, norm)
+            wider = _Clip(norm, clip.steps * column, clip.shape)
+            if ratio is None or not mechanism(name).scale_for(wider.steps, ratio) < LARGEST_SCALE:
+                continue
+            noise = self._with(name, wider, ratio)
+            error = asked_of(plain.measure, prefix.variances(branching, groups)) * _deviation(noise) ** 2
+            if error < least:
+                runs = Runs(branching, groups, clip.steps, column, delivered_unit(plain.measure))
+                found, least = replace(plain, shape=clip.shape, noise=noise, runs=runs), error
+        return found
 
     def _detail_rows(self, detail: Detail) -> int:
         """How many rows of a unit count in full in a detail, its copies in grouping sets counted apart."""
@@ -287,7 +316,7 @@ class _Planner:
     def _with(self, name: str, clip: _Clip, ratio: float) -> Noise:
         chosen = mechanism(name)
         scale = chosen.scale_for(clip.steps, ratio)
-        if not scale < 2**50:
+        if not scale < LARGEST_SCALE:
             raise refuse(
                 "D503",
                 "the price is too small: the noise would not fit the grid",
@@ -360,4 +389,6 @@ def _digest(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
             said += [repr(each.noise), repr(m.finishes)]
             if each.details:
                 said.append(repr(each.details))
+            if each.runs is not None:
+                said.append(repr(each.runs))
     return hashlib.sha256("\n".join(said).encode()).hexdigest()

@@ -19,6 +19,7 @@ from dpsql.aggregates import Floats, Need, Sums, shelf
 from dpsql.ir.column import Kind, Type, Value, decimal_size, type_range
 from dpsql.ir.plan import CELLS, Finish, Part, Planned, Statistic, Threshold
 from dpsql.ir.table import ReleasedTable
+from dpsql.mechanisms import prefix
 from dpsql.post.cells import sums_of_cells, weights_of_cells
 from dpsql.post.detailed import detailed
 from dpsql.post.finished import Finished
@@ -34,6 +35,8 @@ _WIDE = Context(prec=80)
 def finish(released: ReleasedTable, planned: Planned) -> list[Finished]:
     """The keys, then the aggregates."""
     released, spread = with_other(released, planned)
+    if planned.runs is not None:
+        spread = np.sqrt(prefix.variances(planned.runs.branching, planned.runs.groups)[0])
     columns = [
         Finished(column.name, column.fact.type, [group[i] for group in released.groups], None)
         for i, column in enumerate(planned.keys)
