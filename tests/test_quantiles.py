@@ -8,8 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpsql.ir.grid import End
 from dpsql.mechanisms.exponential import choose
-from dpsql.mechanisms.quantiles import CELLS, End, Histograms, answers, levels, tree
+from dpsql.mechanisms.quantiles import CELLS, Histograms, answers, levels, tree
 
 HALF = Fraction(1, 2)
 DECILES = tuple(Fraction(i, 10) for i in range(1, 10))

@@ -18,6 +18,7 @@ from typing import TypeAlias
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.event import Event, ThresholdEvent
+from dpsql.ir.grid import Grid, Target
 from dpsql.ir.options import Option
 from dpsql.ir.relation import AggregateCall, Awaited, Named, Relation
 from dpsql.ir.scalar import Scalar
@@ -80,19 +81,21 @@ class Statistic:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How much of an argument lies where: every unit's weight over the places of a public grid.
+    """How much of an argument lies where: every unit's weight over the bins of a public grid.
 
-    A unit weighs at most its clip, over all places and groups together.
+    A unit weighs at most its clip, over all bins and groups together. Of each of the ordered ``targets`` two
+    numbers are released: a bin, and how dense it is there (see ``mechanisms.density``).
     """
 
     argument: Scalar
     condition: Scalar | None
-    targets: tuple[Fraction, ...]
+    grid: Grid
+    targets: tuple[Target, ...]
 
     @property
     def width(self) -> int:
         """How many numbers are released for each group."""
-        return len(self.targets)
+        return 2 * len(self.targets)
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,13 +31,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from functools import cache
-from typing import TypeAlias
 
 import numpy as np
 
+from dpsql.ir.grid import End, Target
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
 
 CELLS = 16
@@ -48,17 +47,6 @@ FAR = 89
 
 MOST = 2**61
 """Weights stay below it."""
-
-
-class End(Enum):
-    """The extremes, as targets."""
-
-    LEAST = "least"
-    GREATEST = "greatest"
-
-
-Target: TypeAlias = Fraction | End
-"""What is asked: the value below which this part of the weight lies, strictly between 0 and 1; or an extreme."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +135,12 @@ def answers(
             below[histograms.starts[1:]] if right is None else cuts[right],
         )
         found[:, node.target], cuts[node.target] = _chosen(
-            histograms.bins, below, part, _wanted(node, targets), node.leaf, epsilon / most, extreme, choose
+            histograms.bins, below, part, wanted(node, targets), node.leaf, epsilon / most, extreme, choose
         )
     return found
 
 
-def _wanted(node: Node, targets: Sequence[Target]) -> Target:
+def wanted(node: Node, targets: Sequence[Target]) -> Target:
     """The target as a part of what lies between its neighbours in the tree."""
     own = targets[node.target]
     if isinstance(own, End):
@@ -294,6 +282,3 @@ def _choices(runs: Runs, rank: Integers, more: Integers, denominator: int, reach
     part = np.where(above, np.where(borrowed, denominator - rest, 0), np.where(short >= 0, rest, 0))
     part[whole >= reach] = 0
     return Choices(runs.starts, runs.sizes, np.minimum(whole, reach), part, denominator)
-
-
-__all__ = ["CELLS", "End", "Histograms", "Node", "Target", "answers", "levels", "tree"]

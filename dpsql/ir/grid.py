@@ -1,0 +1,114 @@
+"""Public grids: where the bins of a histogram lie, and which values stand for them.
+
+    ages in [0, 120]              121 bins, one for each age
+    prices in [0, 5000]           2^14 bins of the same width
+    incomes in [0, 500000]        2^14 bins, each wider than the one before by the same factor (from 1 on)
+    days of two centuries         a bin for each day
+
+The range is public, and a value outside is counted at its end; the grid never depends on data.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+from typing import TypeAlias
+
+from dpsql.ir.column import Fact, Interval, Kind, Number, decimal_size
+
+
+class End(Enum):
+    """The extremes, as targets."""
+
+    LEAST = "least"
+    GREATEST = "greatest"
+
+
+Target: TypeAlias = Fraction | End
+"""An order statistic: the value below which this part of the weight lies, or an extreme."""
+
+
+class Spacing(Enum):
+    """How the bins follow each other."""
+
+    WHOLE = "whole numbers"  # of units: bin i holds those from low + i * step on
+    EVEN = "even"
+    LOG = "logarithmic"  # in sign(x) * ln(1 + |x|)
+
+
+BINS = 2**14
+"""Bins of an even or logarithmic grid."""
+
+MOST_BINS = 2**17
+"""Bins of a grid of whole numbers."""
+
+TIMED = frozenset((Kind.DATE, Kind.TIMESTAMP))
+"""Values that are whole numbers of days or microseconds since 1970-01-01."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """``size`` bins from ``low`` to ``high``.
+
+    Of whole numbers these are counted in units, of which ``unit`` make one and ``step`` a bin.
+    """
+
+    spacing: Spacing
+    low: Number
+    high: Number
+    size: int
+    unit: int = 1
+    step: int = 1
+
+    def value(self, bin: int) -> Number | Fraction:
+        """The value that stands for a bin: its middle, its own one where it holds only one."""
+        match self.spacing:
+            case Spacing.WHOLE:
+                held = min(int(self.low) + bin * self.step + (self.step - 1) // 2, int(self.high))
+                return held if self.unit == 1 else Fraction(held, self.unit)
+            case Spacing.EVEN:
+                found = self.low + (bin + 0.5) / self.size * (self.high - self.low)
+            case Spacing.LOG:
+                low, high = curved(self.low), curved(self.high)
+                found = straight(low + (bin + 0.5) / self.size * (high - low))
+        return min(max(found, self.low), self.high)
+
+
+def curved(value: Number) -> float:
+    """The scale of a logarithmic grid: even from -1 to 1, logarithmic beyond."""
+    return math.copysign(math.log1p(abs(value)), value)
+
+
+def straight(value: float) -> float:
+    return math.copysign(math.expm1(abs(value)), value)
+
+
+def grid_of(fact: Fact, bounds: Interval) -> Grid:
+    """The grid of an argument of this kind within a finite range."""
+    low, high = bounds.low, bounds.high
+    kind = fact.type.kind
+    if kind in TIMED or (kind is Kind.INTEGER and _fine(low, high, 1)):
+        return _whole(low, high, 1)
+    if kind is Kind.DECIMAL and _fine(low, high, unit := 10 ** decimal_size(fact.type)[1]):
+        return _whole(low, high, unit)
+    low, high = float(low), float(high)
+    if low == high:
+        return Grid(Spacing.EVEN, low, high, 1)
+    nearest = 0.0 if low <= 0 <= high else min(abs(low), abs(high))
+    logarithmic = max(abs(low), abs(high)) > 2**16 * max(nearest, 1.0)
+    return Grid(Spacing.LOG if logarithmic else Spacing.EVEN, low, high, BINS)
+
+
+def _fine(low: Number, high: Number, unit: int) -> bool:
+    """Whether every value can have a bin of its own."""
+    return (high - low) * unit < MOST_BINS / 2 and max(abs(low), abs(high)) * unit < 2**53
+
+
+def _whole(low: Number, high: Number, unit: int) -> Grid:
+    first, last = math.ceil(Fraction(low) * unit), math.floor(Fraction(high) * unit)
+    last = max(first, last)
+    step = -(-(last - first + 1) // MOST_BINS)
+    size = -(-(last - first + 1) // step)
+    return Grid(Spacing.WHOLE, first, last, size, unit, step)
