@@ -18,6 +18,7 @@ from dpsql.ir.explanation import Explanation
 from dpsql.ir.plan import (
     CELLS,
     Finish,
+    Histogram,
     Matching,
     Norm,
     Part,
@@ -32,6 +33,7 @@ from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, 
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.policy.catalogue import Known
+from dpsql.post.choices import choice_facts, choice_words
 from dpsql.post.finish import finish as finished
 from dpsql.rewrite.statistics import bounded_range
 
@@ -126,6 +128,8 @@ def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
         "type": finish.type.sql,
         "sensitivity": float(planned.sensitivity),
     }
+    if isinstance(planned.detail, Histogram):
+        found |= choice_facts(finish, planned, planned.detail)
     if isinstance(planned.detail, Matching):
         found["claimed_per_unit"] = planned.detail.most
     if planned.noise is not None:
@@ -297,6 +301,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
 
 def _column_words(column: dict[str, Any], unit: str) -> str:
     parts = [f"{column['name']} {column['type']}"]
+    if "bins" in column:
+        return "; ".join([*parts, *choice_words(column, unit)])
     if column["cells"] > 1:
         parts.append(f"the sum of {column['cells']} cells that share no row")
     if "bounds" in column:

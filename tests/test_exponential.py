@@ -48,7 +48,9 @@ def many(choices, times):
 
 
 def law(losses, rate, sizes=None):
-    weights = [size * math.exp(-rate * loss) for loss, size in zip(losses, sizes or [1] * len(losses))]
+    weights = [
+        size * math.exp(-rate * loss) for loss, size in zip(losses, sizes or [1] * len(losses), strict=True)
+    ]
     return [weight / sum(weights) for weight in weights]
 
 
@@ -77,7 +79,7 @@ def test_law_of_runs(rate):
     """Runs of several sizes, one of them empty, whose best loss is not 0, and fractions of a loss."""
     sizes, parts = [5, 0, 1, 300, 2], [0, 2, 1, 0, 2]
     losses = [4, 3, 4, 5 + round(6 / rate), 4]
-    exact = [whole + part / 3 for whole, part in zip(losses, parts)]
+    exact = [whole + part / 3 for whole, part in zip(losses, parts, strict=True)]
     expected = np.array(law([each - 4 for each in exact], float(rate), sizes)) * 60_000
     observed = shares(one(losses, sizes, parts, 3), rate, 60_000, str(rate))
     assert observed[1] == 0
@@ -134,7 +136,7 @@ def test_losses_far_apart_do_not_overflow():
 
 
 def test_add_one_neighbours():
-    """Scores that one unit moves by at most 1 keep every ratio within epsilon; monotone ones at twice the rate."""
+    """Losses moved by at most 1 keep every ratio within epsilon; monotone ones do at twice the rate."""
     rng = np.random.default_rng(5)
     epsilon, worst, worst_monotone = 0.7, 0.0, 0.0
     for _ in range(1500):

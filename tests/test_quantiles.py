@@ -77,8 +77,8 @@ def test_quantiles_without_noise():
     for size in (5, 8, 31, 1000):
         values = rng.integers(0, 5000, size)
         found = silent([values], 5000, DECILES, weight=2**20)[0]
-        for q, bin in zip(DECILES, found, strict=True):
-            below, upto = (values < bin).mean(), (values <= bin).mean()
+        for q, place in zip(DECILES, found, strict=True):
+            below, upto = (values < place).mean(), (values <= place).mean()
             assert below - 0.5 / size <= q <= upto + 0.5 / size
 
 
@@ -232,7 +232,7 @@ def rank_error(values, size, targets, epsilon, seed, times=200):
 
 
 def test_accuracy_on_a_normal_column():
-    """The handbook of mechanisms has .0010 for the median and .0054 for nine deciles of 1,000 rows, epsilon 1."""
+    """Simulated before: .0010 for the median and .0054 for nine deciles of 1,000 rows, epsilon 1."""
     rng = np.random.default_rng(1)
     values = np.clip(rng.normal(500, 100, 1000) * 16.384, 0, 16383).astype(int)
     assert rank_error(values, 16384, (HALF,), 1, "normal") < 0.0015

@@ -1,16 +1,18 @@
-"""MIN and MAX inside per-unit work: exact functions of the set of values, whatever their order.
+"""MIN and MAX.
 
-At a release point they need a mechanism of their own, so ``needs`` is empty there.
+Inside per-unit work they are exact functions of the set of values, whatever their order. At a release
+point they are a value with a few rows beyond it, chosen like a quantile (``mechanisms.quantiles``): the very
+first or last row is one unit's alone.
 """
 
 from __future__ import annotations
 
-from dpsql.aggregates import Floats, Sums
+from dpsql.aggregates import Floats, Need, Sums
 from dpsql.ir.column import Fact, Kind
 
 
 class Extreme:
-    needs = ()
+    needs = (Need.DETAIL,)
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -26,7 +28,7 @@ class Extreme:
         return f"{self.name}({argument}){over}"
 
     def estimate(self, sums: Sums) -> Floats:
-        raise AssertionError("extremes stand inside per-unit work only")
+        raise AssertionError("an extreme is no function of sums")
 
 
 RULES = (Extreme("min"), Extreme("max"))

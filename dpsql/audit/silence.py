@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,9 +11,6 @@ from dpsql.ir.plan import Planned
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms.exponential import Choices, Chosen
 from dpsql.release.release import release
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 
 def silently(exact: ExactTable, planned: Planned) -> ReleasedTable:
@@ -24,23 +20,24 @@ def silently(exact: ExactTable, planned: Planned) -> ReleasedTable:
         planned,
         lambda noise, size: np.zeros(size, dtype=np.int64),
         threshold=1,
-        choose=_best,
+        choose=best,
     )
 
 
-def _best(choices: Choices, rate: Fraction) -> Chosen:
-    """The best of every choice."""
-    found = []
+def best(choices: Choices, rate: Fraction) -> Chosen:
+    """Of every choice the middle one of the first candidates in a row that have the least loss."""
+    runs, places = [], []
     for first, last in pairwise(choices.starts.tolist()):
-        found.append(first + best(-choices.whole[first:last], choices.sizes[first:last]))
-    runs = np.array(found, dtype=np.int64)
-    return runs, choices.sizes[runs] // 2
-
-
-def best(scores: NDArray[np.int64], sizes: NDArray[np.int64]) -> int:
-    """The middle of the first run of candidates that have the best score."""
-    first = int(np.argmax(scores))
-    worse = np.flatnonzero(scores[first:] < scores[first])
-    end = first + int(worse[0]) if len(worse) else len(scores)
-    so_far = np.cumsum(sizes[first:end])
-    return first + int(np.searchsorted(2 * so_far, so_far[-1]))
+        sizes, whole, part = (each[first:last] for each in (choices.sizes, choices.whole, choices.part))
+        whole = np.where(sizes > 0, whole, np.iinfo(np.int64).max)
+        least = whole == whole.min()
+        least &= part == part[least].min()
+        start = int(np.argmax(least))
+        worse = np.flatnonzero(~least[start:] & (sizes[start:] > 0))
+        end = start + int(worse[0]) if len(worse) else last - first
+        so_far = np.cumsum(np.where(least[start:end], sizes[start:end], 0))
+        middle = (int(so_far[-1]) - 1) // 2
+        run = start + int(np.searchsorted(so_far, middle, "right"))
+        runs.append(first + run)
+        places.append(middle - (int(so_far[run - start - 1]) if run > start else 0))
+    return np.array(runs, dtype=np.int64), np.array(places, dtype=np.int64)

@@ -7,6 +7,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.bind.context import Context
+from dpsql.bind.quantiles import is_quantile, place_of, written
 from dpsql.bind.scalars import Scalars
 from dpsql.errors import refuse
 from dpsql.ir.relation import (
@@ -56,11 +57,17 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
     if isinstance(node, exp.Filter):
         condition = scalars.condition(node.expression.this)
         node = node.this
-    if not isinstance(node, exp.AggFunc):
+    if not isinstance(node, exp.AggFunc | exp.WithinGroup):
         return None
     function = _AGGREGATES.get(type(node)) or _PAIRS.get(type(node))
     known = ("this", "big_int", "expression") if type(node) in _PAIRS else ("this", "big_int")
     extra = [key for key, value in node.args.items() if value and key not in known]
+    argument = node.this
+    place: Scalar | None = None
+    if is_quantile(node):
+        what = written(ctx.text, node)
+        function, extra, argument = what.function, [], what.argument
+        place = place_of(ctx.text, node, what)
     if function is None or extra:
         raise refuse(
             "D253",
@@ -68,7 +75,6 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
             ctx.span(outer),
             help=_instead(node),
         )
-    argument = node.this
     distinct = isinstance(argument, exp.Distinct) or isinstance(node, exp.ApproxDistinct)
     if isinstance(argument, exp.Distinct):
         if len(argument.expressions) != 1 or argument.args.get("on"):
@@ -92,6 +98,8 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         assert scalar is not None
         function, condition, scalar = "count", both(condition, scalars.condition(argument)), None
     others = () if second is None else (scalars.bind(second),)
+    if place is not None:
+        others = (place,)
     return AggregateCall("", function, scalar, distinct, condition, ctx.span(outer), others)
 
 
@@ -116,7 +124,6 @@ def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
     )
 
 
-_QUANTILES = (exp.Quantile, exp.PercentileCont, exp.PercentileDisc, exp.ApproxQuantile, exp.Median)
 _PICKS = (
     exp.AnyValue,
     exp.First,
@@ -132,8 +139,6 @@ _PICKS = (
 
 def _instead(node: exp.Expr) -> str:
     """What answers nearly the same question."""
-    if isinstance(node, _QUANTILES):
-        return "count by steps, and look where the middle is: SELECT x // 10, COUNT(*) FROM ... GROUP BY 1"
     if isinstance(node, _PICKS):
         return "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC"
     return "COUNT, SUM, AVG, VAR_SAMP, STDDEV, CORR and REGR_SLOPE are answered, with FILTER"

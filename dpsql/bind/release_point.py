@@ -134,6 +134,8 @@ def released_call(
         )
     if not call.distinct:
         return call
+    if call.function in ("min", "max"):  # of the values, whatever their number
+        return replace(call, distinct=False)
     if call.function == "count" and isinstance(call.argument, Ref) and call.argument.name in owned.units:
         return AggregateCall("", "count_units", None, True, call.condition, call.span)
     if call.function == "count":

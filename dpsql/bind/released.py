@@ -16,6 +16,7 @@ from sqlglot import exp
 from dpsql.bind.conditions import has_query
 from dpsql.bind.intervals import LOW, NOT_RELEASED, around, is_end, number_of, refuse_end
 from dpsql.bind.names import Fresh
+from dpsql.bind.quantiles import several
 from dpsql.bind.scalars import HiddenUnit, Scalars
 from dpsql.errors import Error, refuse
 from dpsql.facts.released import high_of, low_of, margin_of
@@ -88,6 +89,9 @@ class Released:
             return self._left_out(node)
         if is_end(node):
             return self._end(node)
+        listed = several(self.text, node)
+        if listed:
+            return exp.Array(expressions=[self.turn(each) for each in listed])
         call = self._aggregate(node)
         if call is not None:
             return quoted(self._register(call), self.name)

@@ -1,6 +1,6 @@
 """The details of a planned measure: SQL that bounds every unit's weight, and what its rows become.
 
-Histogram   SELECT keys, place, SUM(weight) GROUP BY keys, place
+Histogram   SELECT keys, bin, SUM(weight) GROUP BY keys, bin, in lists
 Matching    SELECT DISTINCT keys, unit, value, matched one unit after the other
 Blocks      SELECT keys, block, the aggregate of the block
 Reaches     SELECT place, COUNT(*) GROUP BY place, over one place for each unit
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import numpy as np
 
+from dpsql.engines.histograms import histogram, histogram_sql
 from dpsql.engines.pairs import claims, pairs_sql
 from dpsql.engines.reaches import reaches_sql
 from dpsql.ir.column import Value
@@ -36,7 +37,7 @@ def detail_sql(planned: Planned, each: PlannedDetail) -> str:
     """The SELECT that ``weights`` reads."""
     match each.detail:
         case Histogram():
-            raise NotImplementedError
+            return histogram_sql(planned, each)
         case Matching():
             return ";\n".join(pairs_sql(planned, each.detail))
         case Blocks():
@@ -51,7 +52,7 @@ def weights(planned: Planned, each: PlannedDetail, rows: Rows, arrays: Arrays, g
     """What lies where, in every group that has anything."""
     match each.detail:
         case Histogram():
-            raise NotImplementedError
+            return histogram(planned, each, rows, group)
         case Matching():
             return claims(planned, each.detail, rows, arrays, group)
         case Blocks():

@@ -20,12 +20,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from dpsql.ir.grid import End, Grid, Spacing, Target, curved
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
 from dpsql.mechanisms.quantiles import Histograms, tree, wanted
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 SHARE = Fraction(1, 8)
 """Of a histogram's price, for the distances."""
@@ -57,9 +61,9 @@ def reached(grid: Grid, bins: Integers) -> tuple[Integers, Integers]:
         place = low + (held + 0.5) / grid.size * (high - low)
         middle = np.copysign(np.expm1(np.abs(place)), place)
 
-        def bin_of(values: np.ndarray) -> np.ndarray:
+        def bin_of(values: NDArray[np.float64]) -> Integers:
             on_scale = np.copysign(np.log1p(np.abs(values)), values)
-            return np.floor((on_scale - low) / (high - low) * grid.size).astype(np.int64)
+            return np.asarray(np.floor((on_scale - low) / (high - low) * grid.size), np.int64)
 
         first, last = bin_of(middle - away), bin_of(middle + away)
     else:
@@ -134,7 +138,7 @@ def errors(
     generator: public arithmetic, that draws no private noise.
     """
     generator = np.random.default_rng(0)
-    drawn: dict[int, np.ndarray] = {}
+    drawn: dict[int, NDArray[np.float64]] = {}
     none = np.zeros(_DRAWS)
     for node in tree(targets):
         part = wanted(node, targets)

@@ -110,6 +110,15 @@ class Part:
     end: Integers
 
 
+BEYOND = 0.05
+"""How likely an extreme overshoots all rows, about, where a hundred bins for each row lie beyond them."""
+
+
+def beyond(epsilon: float, most: int) -> int:
+    """The weight that is to lie beyond an extreme: far enough from the end of the rows not to miss them."""
+    return math.ceil(2 * most / epsilon * math.log(100 / BEYOND))
+
+
 def answers(
     histograms: Histograms,
     size: int,
@@ -188,7 +197,7 @@ def _cut(bins: Integers, below: Integers, part: Part, which: int, bin: int, cell
 
 
 def _rank(part: Part, target: Target, extreme: int) -> tuple[Integers, Integers, Fraction]:
-    """The weight to be reached, whole and the numerator of the rest; and how far a unit of weight moves it."""
+    """The weight to be reached, whole and the numerator of the rest; and how far one of weight moves it."""
     weight = part.end - part.start
     nothing = np.zeros_like(weight)
     match target:

@@ -15,6 +15,7 @@ from dpsql.accounting import Allowance
 from dpsql.errors import refuse
 from dpsql.ir.plan import Blocks, Detail, Histogram, Matching, Measure, Noise, PlannedDetail, Reaches
 from dpsql.mechanisms import mechanism
+from dpsql.plan.choices import planned_choices
 
 Ask = Callable[[Fraction], Allowance]
 """What a share of the price buys."""
@@ -24,7 +25,7 @@ def planned_detail(detail: Detail, measure: Measure, rows: int, share: Fraction,
     """``rows`` of a unit count in full; ``share`` of the price is the detail's."""
     match detail:
         case Histogram():
-            raise NotImplementedError
+            return planned_choices(detail, rows, share, ask)
         case Matching(most=most):
             return _matched(detail, most, ask(share))
         case Blocks():

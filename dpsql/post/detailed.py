@@ -1,5 +1,6 @@
 """Numbers that details released -> the columns that the analyst asked for.
 
+Histogram   the value of a bin, with the half-width of its choice
 Matching    a count of values, with the half-width of its noise
 """
 
@@ -14,15 +15,19 @@ from dpsql.ir.plan import Blocks, Finish, Histogram, Matching, Planned, Reaches
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.post.finished import Finished
+from dpsql.post.order import ends_of, margins_of, values_of
 
 
 def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finished:
     """A column of numbers that stand behind the statistics."""
     detail = planned.detail_at(each.places[0])
-    numbers = released.sums[:, len(planned.measure.statistics) + each.places[0]]
+    first = len(planned.measure.statistics) + each.places[0]
+    numbers = released.sums[:, first]
     match detail.detail:
         case Histogram():
-            raise NotImplementedError
+            chosen = values_of(each, detail.detail, released, planned)
+            margins = margins_of(each, detail, detail.detail, released, first)
+            return Finished(each.call.name, each.type, chosen, margins, *ends_of(chosen, margins))
         case Matching():
             assert detail.noise is not None
             width = mechanism(detail.noise.mechanism).half_width(detail.noise.scale)

@@ -13,6 +13,7 @@ from dpsql.ir.column import Value
 from dpsql.ir.plan import Blocks, Histogram, Matching, Noise, PlannedDetail, Reaches
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.exponential import Choices, Choose, Chosen, choose
+from dpsql.release.order import order_statistics
 from dpsql.release.reaches import chosen_range
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def released_detail(
     """One row of numbers for every group that is shown."""
     match each.detail:
         case Histogram():
-            raise NotImplementedError
+            return order_statistics(each, each.detail, weights, groups, select)
         case Matching():
             return _counted(each, weights, groups, draw)
         case Blocks():

@@ -1,0 +1,164 @@
+"""A histogram's rows as SQL: keys, a bin of the public grid, and the weight there.
+
+    SELECT ward, bin, SUM(weight) FROM (... clamp(age) - 0 AS bin ...) GROUP BY ward, bin
+
+A unit of m rows has the weight least(1, M / m) for each, in whole steps: m counts exactly the rows that are
+weighed, over all groups. Where M rows are all that a unit can have, they are simply counted.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Sequence
+from typing import assert_never
+
+import numpy as np
+
+from dpsql.engines.cells import carried, inside
+from dpsql.engines.sql import key_sql, quote, relation_sql, scalar_sql, type_in
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.functions.literals import literal_sql
+from dpsql.ir.column import DATE, TIMESTAMP, Fact, Kind, Value
+from dpsql.ir.grid import Grid, Spacing, curved
+from dpsql.ir.plan import Histogram, Planned, PlannedDetail
+from dpsql.ir.scalar import Literal
+from dpsql.ir.table import Weights
+
+MOST = 2**60
+"""No bin of a group weighs more, so that weights can be added up."""
+
+_DAY = datetime.date(1970, 1, 1)
+
+
+def histogram_sql(planned: Planned, each: PlannedDetail) -> str:
+    """One row per group: its keys, its filled bins, the weight in each."""
+    m, detail = planned.measure, each.detail
+    assert isinstance(detail, Histogram)
+    owned = ownership_of(m.relation)
+    assert isinstance(owned, Owned)
+    keys = [f"k{i}" for i in range(len(m.keys))]
+    proved = owned.at_most is not None and owned.at_most <= each.rows
+    listed = [] if proved else [f"{quote(owned.unit)} AS u"]
+    listed += [f"{key_sql(key.scalar, m.relation)} AS {name}" for key, name in zip(m.keys, keys, strict=True)]
+    listed.append(f"{scalar_sql(detail.argument, m.relation)} AS x")
+    place = bin_sql("x", type_in(detail.argument, m.relation), detail.grid)
+    if detail.condition is not None:
+        listed.append(f"{scalar_sql(detail.condition, m.relation)} AS c")
+        place = f"CASE WHEN c THEN {place} END"
+    inner = ", ".join([*([] if proved else ["u"]), *keys, f"{place} AS b"])
+    where = " AND ".join(["b IS NOT NULL", *inside(planned, keys)])
+    rows = f"SELECT {inner} FROM (SELECT {', '.join(listed)} FROM ({relation_sql(m.relation)}))"
+    rows = f"SELECT * FROM ({rows}) WHERE {where}"
+    step = each.sensitivity // each.rows
+    by = ", ".join([*keys, "b"])
+    if proved:
+        cells = f"SELECT {by}, count(*) * {step}::HUGEINT AS w FROM ({rows}) GROUP BY {by}"
+    else:
+        many = (
+            f"SELECT u, {each.sensitivity} // count(*) AS f FROM r GROUP BY u HAVING count(*) > {each.rows}"
+        )
+        weight = f"sum(coalesce(h.f, {step}))"
+        cells = f"SELECT {by}, {weight} AS w FROM r LEFT JOIN h ON r.u = h.u GROUP BY {by}"
+    with_ = "" if proved else f"WITH r AS MATERIALIZED ({rows}), h AS ({many}) "
+    held = f"CAST(CASE WHEN w > {MOST} THEN {MOST} ELSE w END AS BIGINT)"
+    shown = [carried(column.fact.type, key) for column, key in zip(planned.keys, keys, strict=True)]
+    lists = ["list(b ORDER BY b) AS bins", f"list({held} ORDER BY b) AS weights"]
+    tail = f" GROUP BY {', '.join(keys)}" if keys else ""
+    grouped = f"SELECT {', '.join([*keys, *lists])} FROM ({cells}) WHERE w > 0{tail}"
+    return f"{with_}SELECT {', '.join([*shown, 'bins', 'weights'])} FROM ({grouped})"
+
+
+def histogram(
+    planned: Planned,
+    each: PlannedDetail,
+    rows: Callable[[str], list[tuple[object, ...]]],
+    group: Callable[[Sequence[object]], tuple[Value, ...]],
+) -> Weights:
+    """The filled bins of every group."""
+    found: Weights = {}
+    for row in rows(histogram_sql(planned, each)):
+        *_, bins, weights = row
+        if bins is not None:  # without keys there is a row even of nothing
+            found[group(row)] = np.array(bins, np.int64), np.array(weights, np.int64)
+    return found
+
+
+def bin_sql(name: str, fact: Fact, grid: Grid) -> str:
+    """The bin of a value, NULL of NULL and of NaN, total for every value of the type."""
+    match grid.spacing:
+        case Spacing.WHOLE:
+            if fact.type.kind is Kind.DECIMAL:
+                return _scaled(name, grid)
+            return _counted(name, fact, grid)
+        case Spacing.EVEN:
+            low, high = float(grid.low), float(grid.high)
+            factor = grid.size / max(high - low, 2.0**-900)
+            place = (
+                f"CAST(floor(({_clamped(name, low, high)} - {_number(low)}) * {_number(factor)}) AS BIGINT)"
+            )
+            return _held(place, grid)
+        case Spacing.LOG:
+            low, high = float(grid.low), float(grid.high)
+            clamped = _clamped(name, low, high)
+            on_scale = f"CASE WHEN {clamped} < 0 THEN -ln(1 - {clamped}) ELSE ln(1 + {clamped}) END"
+            if low >= 0:
+                on_scale = f"ln(1 + {clamped})"
+            factor = grid.size / (curved(high) - curved(low))
+            place = f"CAST(floor(({on_scale} - {_number(curved(low))}) * {_number(factor)}) AS BIGINT)"
+            return _held(place, grid)
+        case _:
+            assert_never(grid.spacing)
+
+
+def _held(place: str, grid: Grid) -> str:
+    """A place that rounding may have moved over an end."""
+    return (
+        f"CASE WHEN {place} > {grid.size - 1} THEN {grid.size - 1} WHEN {place} < 0 THEN 0 ELSE {place} END"
+    )
+
+
+def _clamped(name: str, low: float, high: float) -> str:
+    """NaN is above infinity, and so in none of the branches."""
+    name = f"CAST({name} AS DOUBLE)"
+    clamped = (
+        f"CASE WHEN {name} < {_number(low)} THEN {_number(low)} WHEN {name} <= {_number(high)} THEN {name}"
+    )
+    return f"{clamped} WHEN {name} <= 'infinity'::DOUBLE THEN {_number(high)} END"
+
+
+def _number(value: float) -> str:
+    return f"{float(value)!r}::DOUBLE"
+
+
+def _scaled(name: str, grid: Grid) -> str:
+    """A decimal in units, clamped to the range before."""
+    clamped = _clamped(name, grid.low / grid.unit, grid.high / grid.unit)
+    place = f"(CAST(round({clamped} * {_number(grid.unit)}) AS BIGINT) - {grid.low}) // {grid.step}"
+    return _held(place, grid)
+
+
+def _counted(name: str, fact: Fact, grid: Grid) -> str:
+    """Whole numbers, days or microseconds above the lowest, clamped to the range before."""
+    low, high = int(grid.low), int(grid.high)
+    match fact.type.kind:
+        case Kind.DATE:
+            ends = [literal_sql(Literal(_DAY + datetime.timedelta(days=end), DATE)) for end in (low, high)]
+            above = f"({_between(name, *ends)} - {ends[0]})"
+        case Kind.TIMESTAMP:
+            moments = (
+                datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=n) for n in (low, high)
+            )
+            ends = [literal_sql(Literal(moment, TIMESTAMP)) for moment in moments]
+            name = name if fact.type.sql == "TIMESTAMP" else f"TRY_CAST({name} AS TIMESTAMP)"
+            above = f"(epoch_us({_between(name, *ends)}) - {low}::BIGINT)"
+        case _:
+            wide = "HUGEINT" if fact.type.sql in ("UBIGINT", "HUGEINT", "UHUGEINT") else "BIGINT"
+            if fact.type.sql == "UHUGEINT":
+                name = f"CASE WHEN {name} > {2**64}::UHUGEINT THEN {2**64}::UHUGEINT ELSE {name} END"
+            name = f"CAST({name} AS {wide})"
+            above = f"({_between(name, f'{low}::{wide}', f'{high}::{wide}')} - {low}::{wide})"
+    return f"CAST({above}{f' // {grid.step}' if grid.step > 1 else ''} AS BIGINT)"
+
+
+def _between(name: str, low: str, high: str) -> str:
+    return f"CASE WHEN {name} > {high} THEN {high} WHEN {name} < {low} THEN {low} ELSE {name} END"

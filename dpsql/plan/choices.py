@@ -1,0 +1,32 @@
+"""What the choices of a histogram's order statistics may cost: levels one after the other, and densities.
+
+three quantiles, epsilon 1    two levels at 7/16 each, distances for margins at 1/8
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from dpsql.accounting import Allowance
+from dpsql.ir.event import ChoiceEvent
+from dpsql.ir.grid import End
+from dpsql.ir.plan import Histogram, PlannedDetail
+from dpsql.mechanisms.density import SHARE
+from dpsql.mechanisms.quantiles import levels
+
+WEIGHT = 2**20
+"""Of a row that counts in full."""
+
+
+def planned_choices(
+    detail: Histogram, rows: int, share: Fraction, ask: Callable[[Fraction], Allowance]
+) -> PlannedDetail:
+    """A choice for each level of the tree; extremes alone have no margins, and pay for none."""
+    number = levels(detail.targets)
+    dense = any(not isinstance(each, End) for each in detail.targets)
+    epsilon = ask(share * (1 - SHARE if dense else 1) / number).choice
+    events = (ChoiceEvent(epsilon),) * number
+    if dense:
+        events += (ChoiceEvent(ask(share * SHARE).choice),)
+    return PlannedDetail(detail, rows, rows * WEIGHT, events, None, epsilon, number)
