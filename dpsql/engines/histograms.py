@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Integers: TypeAlias = "NDArray[np.int64]"
 
+_SHIFT = MOST_BINS.bit_length() - 1
+
 _DAY = datetime.date(1970, 1, 1)
 
 
@@ -50,11 +52,12 @@ def histogram_sql(planned: Planned, each: PlannedDetail) -> str:
         listed.append(f"{scalar_sql(detail.condition, m.relation)} AS c")
         place = f"CASE WHEN c THEN {place} END"
     inner = ", ".join([*([] if proved else ["u"]), *keys, f"{place} AS b"])
-    where = " AND ".join(["b IS NOT NULL", *inside(planned, keys)])
     rows = f"SELECT {inner} FROM (SELECT {', '.join(listed)} FROM ({relation_sql(m.relation)}))"
-    rows = f"SELECT * FROM ({rows}) WHERE {where}"
+    rows = f"SELECT * FROM ({rows}) WHERE b IS NOT NULL"
     shown = [_plain(column.fact.type, key) for column, key in zip(planned.keys, keys, strict=True)]
     tail = f" GROUP BY {', '.join(keys)}" if keys else ""
+    groups = [f"CASE WHEN count(*) > 0 THEN {each} END" for each in inside(planned, keys)]
+    tail += f" HAVING {' AND '.join(groups)}" if groups else ""  # asked of groups, not of every row
     if proved:
         return f"SELECT {', '.join([*shown, 'list(b) AS places'])} FROM ({rows}){tail}"
     full = each.sensitivity // each.rows
@@ -62,7 +65,7 @@ def histogram_sql(planned: Planned, each: PlannedDetail) -> str:
     with_ = (
         f"WITH {read_twice(planned, rows)}, h AS (SELECT u, CAST({weight} AS BIGINT) AS w FROM r GROUP BY u)"
     )
-    places = f"list(h.w * {MOST_BINS} + r.b) AS places"
+    places = f"list(CAST(h.w * {MOST_BINS} + r.b AS BIGINT)) AS places"
     return f"{with_} SELECT {', '.join([*shown, places])} FROM r JOIN h ON r.u = h.u{tail}"
 
 
@@ -88,7 +91,7 @@ def histogram(
     found: Weights = {}
     for i, places in enumerate(fetched["places"]):
         if isinstance(places, np.ndarray):  # without keys there is a row even of nothing
-            found[group([key[i] for key in keys])] = _weighed(np.ma.getdata(places).astype(np.int64), full)
+            found[group([key[i] for key in keys])] = _weighed(np.ma.getdata(places), full)
     return found
 
 
@@ -106,11 +109,18 @@ def _values(fetched: NDArray[Any], key: Type) -> list[object]:
 
 def _weighed(places: Integers, full: int) -> tuple[Integers, Integers]:
     """The bins of a group's rows, each once, and their weight: ``full`` where the rows carry none."""
-    bins, which = np.unique(places % MOST_BINS, return_inverse=True)
-    own = places // MOST_BINS
-    totals = np.zeros(len(bins), np.int64)
-    np.add.at(totals, which, np.where(own > 0, own, full))
-    return bins, totals
+    weightless = places.dtype == np.int32
+    bins = places if weightless else places & (MOST_BINS - 1)
+    if len(bins) < MOST_BINS // 16:
+        found, bins = np.unique(bins, return_inverse=True)
+    else:
+        found = np.arange(int(bins.max()) + 1)
+    if weightless:
+        totals = np.bincount(bins, minlength=len(found)) * full
+    else:  # sums of floats are exact below 2^53, which so many rows do not reach
+        totals = np.bincount(bins, places >> _SHIFT, len(found)).astype(np.int64)
+    filled = np.flatnonzero(totals)
+    return found[filled].astype(np.int64), totals[filled].astype(np.int64)
 
 
 def bin_sql(name: str, fact: Fact, grid: Grid) -> str:
@@ -122,29 +132,23 @@ def bin_sql(name: str, fact: Fact, grid: Grid) -> str:
             return _counted(name, fact, grid)
         case Spacing.EVEN:
             low, high = float(grid.low), float(grid.high)
-            factor = grid.size / max(high - low, 2.0**-900)
-            place = (
-                f"CAST(floor(({_clamped(name, low, high)} - {_number(low)}) * {_number(factor)}) AS BIGINT)"
-            )
-            return _held(place, grid)
+            return _place(f"{_clamped(name, low, high)} - {_number(low)}", high - low, grid)
         case Spacing.LOG:
             low, high = float(grid.low), float(grid.high)
             clamped = _clamped(name, low, high)
             on_scale = f"CASE WHEN {clamped} < 0 THEN -ln(1 - {clamped}) ELSE ln(1 + {clamped}) END"
             if low >= 0:
                 on_scale = f"ln(1 + {clamped})"
-            factor = grid.size / (curved(high) - curved(low))
-            place = f"CAST(floor(({on_scale} - {_number(curved(low))}) * {_number(factor)}) AS BIGINT)"
-            return _held(place, grid)
+            first = curved(low)
+            return _place(f"{on_scale} - {_number(first)}", curved(high) - first, grid)
         case _:
             assert_never(grid.spacing)
 
 
-def _held(place: str, grid: Grid) -> str:
-    """A place that rounding may have moved over an end."""
-    return (
-        f"CASE WHEN {place} > {grid.size - 1} THEN {grid.size - 1} WHEN {place} < 0 THEN 0 ELSE {place} END"
-    )
+def _place(above: str, width: float, grid: Grid) -> str:
+    """The bin of what is above the low end; a hair less than its share, so that rounding stays inside."""
+    factor = grid.size / max(width, 2.0**-900) * (1 - 2.0**-40)
+    return f"CAST(trunc(({above}) * {_number(factor)}) AS INTEGER)"
 
 
 def _clamped(name: str, low: float, high: float) -> str:
@@ -163,8 +167,8 @@ def _number(value: float) -> str:
 def _scaled(name: str, grid: Grid) -> str:
     """A decimal in units, clamped to the range before."""
     clamped = _clamped(name, grid.low / grid.unit, grid.high / grid.unit)
-    place = f"(CAST(round({clamped} * {_number(grid.unit)}) AS BIGINT) - {grid.low}) // {grid.step}"
-    return _held(place, grid)
+    place = f"(CAST(round({clamped} * {_number(grid.unit)}) AS BIGINT) - {grid.low})"
+    return f"CAST({place}{f' // {grid.step}' if grid.step > 1 else ''} AS INTEGER)"
 
 
 def _counted(name: str, fact: Fact, grid: Grid) -> str:
@@ -187,7 +191,7 @@ def _counted(name: str, fact: Fact, grid: Grid) -> str:
                 name = f"CASE WHEN {name} > {2**64}::UHUGEINT THEN {2**64}::UHUGEINT ELSE {name} END"
             name = f"CAST({name} AS {wide})"
             above = f"({_between(name, f'{low}::{wide}', f'{high}::{wide}')} - {low}::{wide})"
-    return f"CAST({above}{f' // {grid.step}' if grid.step > 1 else ''} AS BIGINT)"
+    return f"CAST({above}{f' // {grid.step}' if grid.step > 1 else ''} AS INTEGER)"
 
 
 def _between(name: str, low: str, high: str) -> str:
