@@ -5,7 +5,7 @@
     overhead   millions of rows, beside DuckDB    imports    what `import dpsql` costs
     memory     the peak, in fresh processes       tpch       TPC-H with the customer as unit
     coverage   how often intervals hold the truth  peers     error beside that of rivals
-    answers    moments, medians, distinct counts
+    answers    moments and medians                 distinct  COUNT(DISTINCT x), time and memory
 
 --quick runs everything small, to see that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures.
@@ -29,7 +29,7 @@ from typing import Any
 from benchmarks.timing import Report, Runs, Setting
 
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
-QUESTIONS += ("tpch", "answers", "peers")
+QUESTIONS += ("tpch", "answers", "distinct", "peers")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -156,6 +156,43 @@ def visits(setting: Setting, rows: int, users: int) -> Path:
     return path
 
 
+def baskets(setting: Setting, rows: int, users: int) -> Path:
+    """Which of a fifth as many items as rows a user bought, common and rare ones: number and name.
+
+    The aisle (8) is public, the shop (200) and the town of the shop (40) are not.
+    """
+    path = setting.folder / f"baskets-{rows}.duckdb"
+    if path.exists():
+        return path
+    random = np.random.default_rng(4)
+    weights = random.pareto(1.2, users) + 0.05
+    common = 1.0 / np.arange(1, rows // 5 + 1) ** 0.8
+    columns = {  # noqa: F841  (DuckDB reads it by its name)
+        "user_id": random.choice(users, rows, p=weights / weights.sum()).astype(np.int64),
+        "item": random.choice(rows // 5, rows, p=common / common.sum()).astype(np.int32),
+        "shop": random.integers(0, 200, rows, dtype=np.int32),
+    }
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE users (user_id BIGINT PRIMARY KEY)")
+        connection.execute(f"INSERT INTO users SELECT * FROM range({users})")
+        connection.execute(
+            "CREATE TABLE baskets (user_id BIGINT NOT NULL, item INTEGER, name VARCHAR, aisle INTEGER, "
+            "shop INTEGER, town VARCHAR)"
+        )
+        connection.execute(
+            "INSERT INTO baskets SELECT user_id, item, 'item number ' || item, item % 8, shop, "
+            "'town ' || shop % 40 FROM columns"
+        )
+    _policies(
+        path,
+        '[unit]\nname = "user"\ntable = "users"\nkey = "user_id"\n[tables.users]\n'
+        '[tables.baskets]\nunit = { column = "user_id" }\nrows_per_unit = 50\n'
+        "[tables.baskets.columns]\nitem = {}\nname = {}\nshop = {}\ntown = {}\n"
+        f"aisle = {{ values = {list(range(8))} }}\n",
+    )
+    return path
+
+
 # ---- TPC-H -------------------------------------------------------------------------------------------
 
 

@@ -14,9 +14,11 @@ import numpy as np
 
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
+from dpsql.ir.bound import Bound
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.plan import (
     CELLS,
+    Findings,
     Finish,
     Histogram,
     Matching,
@@ -32,7 +34,9 @@ from dpsql.ir.plan import (
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.found_range import allowed_outside
 from dpsql.policy.catalogue import Known
+from dpsql.policy.found_bounds import with_bounds
 from dpsql.post.choices import choice_facts, choice_words
 from dpsql.post.finish import finish as finished
 from dpsql.rewrite.statistics import bounded_range
@@ -40,10 +44,13 @@ from dpsql.rewrite.statistics import bounded_range
 
 def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str]) -> Explanation:
     """All stages of a plan, each with its measures and the SQL above them."""
+    known = with_bounds(known, plan.bounds)
     facts: dict[str, Any] = {
-        "price": plan.epsilon,
+        "price": plan.price,
         "accountant": plan.accountant,
         "digest": plan.digest,
+        "found": [_found(each, unit) for each in plan.bounds if each.found],
+        "first": None if plan.first is None else _first(plan.first, unit, sql_of),
         "stages": [
             {
                 "measures": [_measure(each, known, unit, sql_of) for each in stage.measures],
@@ -53,7 +60,48 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str
             for stage in plan.stages
         ],
     }
+    if plan.first is not None:
+        _leave_open(facts)
     return Explanation(_words(facts, unit), facts)
+
+
+def _found(bound: Bound, unit: str) -> dict[str, Any]:
+    lack, day = bound.lack, bound.found.partition("T")[0]
+    near = f"most values of most {unit}s lie in [{bound.low:,g}, {bound.high:,g}]"
+    if not lack.column:
+        near = f"most {unit}s have at most about {bound.high:,g} rows"
+    words = f"{lack}: {near}; found privately on {day}, shared by all"
+    return {"of": str(lack), "range": [bound.low, bound.high], "on": day, "words": words}
+
+
+def _first(first: Findings, unit: str, sql_of: Callable[[Planned], str]) -> dict[str, Any]:
+    lacks = [str(each) for each in first.lacks]
+    choices = [each.details[0].epsilon for each in first.measures]
+    words = (
+        f"nobody declared {' or '.join(lacks)}: found first, privately, for epsilon {first.plan.epsilon:g} "
+        f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; "
+        f"about {allowed_outside(choices[0])} {unit}s lie outside of what is found)"
+    )
+    return {
+        "finds": lacks,
+        "price": first.plan.epsilon,
+        "epsilon_of_each": choices,
+        "words": words,
+        "sql": [sql_of(each) for each in first.measures],
+    }
+
+
+def _leave_open(facts: dict[str, Any]) -> None:
+    """Columns' scales and errors are multiples of bounds that are still to be found: they are not said.
+
+    The measure's own noise, in grid steps, is that of the widest bounds.
+    """
+    for measure in (each for stage in facts["stages"] for each in stage["measures"]):
+        measure["columns"] = [
+            {key: column[key] for key in ("name", "aggregate", "type")} for column in measure["columns"]
+        ]
+        if any(each.startswith("rows_per_unit of ") for each in facts["first"]["finds"]):
+            measure |= {"rows_per_unit": None, "rows_per_unit_from": "found first"}
 
 
 def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned], str]) -> dict[str, Any]:
@@ -180,6 +228,8 @@ def _is_bounded(table: str, column: str, known: Known) -> bool:
 
 def _declared(table: str, column: str, known: Known) -> str:
     found = known.table(table)
+    if found is not None and column in found.found:
+        return f"{table}.{column} (found privately)"
     line = dict(found.lines).get(column) if found is not None else None
     return f"{table}.{column}" + (f" ({known.policy_name}:{line})" if line else " (its type)")
 
@@ -263,6 +313,9 @@ def _keys_matched(side: Relation, pinned: frozenset[str]) -> list[str]:
 def _words(facts: dict[str, Any], unit: str) -> str:
     price = facts["price"]
     lines = [f"price     epsilon {price:g} under {facts['accountant']}" if price else "price     nothing"]
+    lines += [f"found     {each['words']}" for each in facts["found"]]
+    if facts["first"] is not None:
+        lines += [f"first     {facts['first']['words']}", *(_indented(sql) for sql in facts["first"]["sql"])]
     for number, stage in enumerate(facts["stages"], 1):
         for measure in stage["measures"]:
             lines += _measure_words(number, measure, unit)
@@ -283,8 +336,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         lines.append(f"  bounded by  {measure['bounded_by']}")
     if measure["statistics"] and measure["rows_proved"] is None:
         lines.append(
-            f"  clip bias   a {unit} with more than about {rows} rows is scaled down; margins do not show it "
-            f"({measure['rows_per_unit_from']})"
+            f"  clip bias   a {unit} with more than about {rows or 'so many'} rows is scaled down; margins "
+            f"do not show it ({measure['rows_per_unit_from']})"
         )
     for each in measure["relies_on"]:
         lines.append(f"  relies on   {each} (declared, and verified for this version of the data)")
@@ -303,12 +356,14 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
     parts = [f"{column['name']} {column['type']}"]
     if "bins" in column:
         return "; ".join([*parts, *choice_words(column, unit)])
-    if column["cells"] > 1:
+    if column.get("cells", 1) > 1:
         parts.append(f"the sum of {column['cells']} cells that share no row")
     if "bounds" in column:
         ends = column["bounds"]
         ranges = " and ".join(f"[{low:g}, {high:g}]" for low, high in zip(ends[::2], ends[1::2], strict=True))
         parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
+    if "aggregate" in column and "scale" not in column:
+        return f"{parts[0]}; how exactly depends on what is found first"
     if "claimed_per_unit" in column:
         parts.append(f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed")
     if "mechanism" in column:

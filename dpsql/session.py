@@ -9,7 +9,6 @@ from __future__ import annotations
 import datetime
 import sys
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 
 from dpsql.accounting import Budget, Spent, accountant
@@ -20,18 +19,19 @@ from dpsql.bind.split import bind
 from dpsql.engines import Engine
 from dpsql.engines.duckdb import open_database
 from dpsql.errors import Error, refuse
+from dpsql.facts.lacks import all_lacks
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
 from dpsql.ir.options import Option
 from dpsql.ir.plan import Findings, Plan
 from dpsql.ir.source import Source, Span
 from dpsql.ir.survey import PlannedSurvey
-from dpsql.parse.parse import Query, parse
-from dpsql.plan.bounded import Lookup, bounded
-from dpsql.plan.findings import bound_of, name_of
+from dpsql.parse.parse import parse
+from dpsql.plan.findings import bound_of, name_of, widest
 from dpsql.plan.plan import Terms, plan
 from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
+from dpsql.policy.found_bounds import with_bounds
 from dpsql.policy.model import Policy, digest, unit_text
 from dpsql.policy.toml import read_policy
 from dpsql.post.sealed import Sealed
@@ -58,6 +58,8 @@ def load_policy(path: Path) -> Policy:
 
 def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed) -> dict[str, str]:
     """What each view of the policy holds; D808 for one that an analyst could not use as it stands."""
+    if policy.query.find_bounds:
+        known = with_bounds(known, [widest(each, known) for each in all_lacks(known)])
     kinds = check_views(policy, known, sealed.public, sealed.check)
     rule = policy.budget
     terms = Terms(accountant(rule.accountant), Budget(rule.epsilon, rule.delta), policy.query.epsilon)
@@ -67,13 +69,8 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
         name = view.name.replace('"', '""')
         try:
             query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
-
-            def make(known: Known, share: Fraction, query: Query = query) -> Plan:
-                split = rewrite(bind(query, known, sealed.public, sealed.check), known)
-                return plan(split, known, replace(terms, share=share), engine.values)
-
-            planned, _ = bounded(make, known, Lookup(policy.query.find_bounds, lambda _: None, lambda: False))
-            types_of_stages(planned.stages, sealed)
+            split = rewrite(bind(query, known, sealed.public, sealed.check), known)
+            types_of_stages(plan(split, known, terms, engine.values).stages, sealed)
         except Error as error:
             raise refused_view(policy, view, error) from None
     return kinds

@@ -14,7 +14,7 @@ import dpsql
 from dpsql.audit.neighbours import shuffled, units_of, without
 from dpsql.engines.duckdb import DuckDB
 
-POLICIES = ("world.toml", "pure.toml")
+POLICIES = ("world.toml", "pure.toml", "finds.toml")
 
 
 @dataclass(frozen=True)
@@ -42,8 +42,8 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
     }
     known = connections["world", "world.toml"]._open().known
     world = paths["world"]
-    connections["world", "world.toml"].close()
-    connections["world", "pure.toml"].close()
+    for policy in POLICIES:
+        connections["world", policy].close()
     copies: dict[str, Path] = {}
     for unit in units_of(world, known):
         copies[str(unit)] = folder / f"without-{unit}.duckdb"

@@ -28,6 +28,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("planning", "text -> plan, ms"),
         ("query", "where it goes, ms (medians)"),
         ("overhead", "L2 clip: visits-50000, by group, ms"),
+        ("distinct", "peak memory, MB"),
         ("noise", "million draws a second on one core"),
         ("accuracy", "skewed visits, pure: root mean square error by group"),
         ("coverage", "by group, zcdp, epsilon 0.95: share of 100 draws"),

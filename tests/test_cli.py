@@ -254,7 +254,7 @@ def test_policy_draft_and_check_touch_nothing(folder: Path) -> None:
         "unit      patient: patients.patient_id",
         "  groups  ward",
         "  sums    age [0, 120]",
-        "decide    calls needs rows_per_unit before it can be aggregated",
+        "found     rows_per_unit of calls, by the first query that needs it",
         "public    places: 20 rows",
     ):
         assert line in checked.stdout.split("\n")

@@ -41,7 +41,7 @@ PRIVATE_GROUPS = (
 REFUSED = (
     "SELECT age FROM patients",
     "SELECT patient_id, COUNT(*) FROM patients GROUP BY patient_id",
-    "SELECT SUM(score) FROM patients",
+    "SELECT SUM(ln(score)) FROM patients",
     "SELECT MAX(income) FROM patients",
     "SELECT COUNT(*) FROM patient",
     "SELECT COUNT(*) FROM patients WHERE city = 'Nome' AND nme = 'x'",

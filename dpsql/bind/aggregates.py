@@ -62,12 +62,11 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
     function = _AGGREGATES.get(type(node)) or _PAIRS.get(type(node))
     known = ("this", "big_int", "expression") if type(node) in _PAIRS else ("this", "big_int")
     extra = [key for key, value in node.args.items() if value and key not in known]
-    argument = node.this
-    place: Scalar | None = None
+    argument, others = node.this, tuple[Scalar, ...]()
     if is_quantile(node):
         what = written(ctx.text, node)
         function, extra, argument = what.function, [], what.argument
-        place = place_of(ctx.text, node, what)
+        others = (place_of(ctx.text, node, what),)
     if function is None or extra:
         raise refuse(
             "D253",
@@ -97,9 +96,8 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
     if function == "count_if":
         assert scalar is not None
         function, condition, scalar = "count", both(condition, scalars.condition(argument)), None
-    others = () if second is None else (scalars.bind(second),)
-    if place is not None:
-        others = (place,)
+    if second is not None:
+        others = (scalars.bind(second),)
     return AggregateCall("", function, scalar, distinct, condition, ctx.span(outer), others)
 
 

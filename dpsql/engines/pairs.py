@@ -52,6 +52,8 @@ def pairs_sql(planned: Planned, each: Matching) -> tuple[str, ...]:
         unit = "h.n"
     joined = " JOIN h ON r.u = h.u" if numbered else ""
     unit = f"CAST({unit} AS BIGINT) AS u"
+    if not keys and not numbered:
+        return (f"SELECT {unit}, r.v FROM ({read}) AS r",)
     if not keys:
         return (f"WITH r AS MATERIALIZED ({read}){numbered} SELECT {unit}, r.v FROM r{joined}",)
     groups = (

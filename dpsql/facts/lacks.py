@@ -13,29 +13,38 @@ from dpsql.ir.bound import Lack
 from dpsql.ir.column import ANYTHING, Fact, Kind, type_range
 from dpsql.ir.relation import Aggregate, Awaited, Filter, Given, Join, Project, Relation, Scan, Union, Window
 from dpsql.ir.scalar import Scalar
-from dpsql.policy.catalogue import Known
+from dpsql.policy.catalogue import Known, KnownTable
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 def lacks_of(relation: Relation, scalar: Scalar, known: Known) -> frozenset[Lack]:
     """What would bound a scalar, perhaps: the ranges of its columns, or else the rows of its tables."""
-    found = set()
-    for name, column in origins_of(relation, scalar):
-        table = known.table(name)
-        if table is None or table.public:
-            continue
-        if any(each.name == column and _open(each.fact) for each in table.columns):
-            found.add(Lack(table.name, column))
-    return frozenset(found) or uncounted(relation)
+    read = origins_of(relation, scalar)
+    open_ones = (each for table in known.tables for each in _open(table))
+    return frozenset(each for each in open_ones if (each.table, each.column) in read) or uncounted(relation)
 
 
-def _open(fact: Fact) -> bool:
-    """Whether nothing bounds these numbers; a small type does."""
+def all_lacks(known: Known) -> tuple[Lack, ...]:
+    """Everything that the policy leaves out and a query may need."""
+    private = [table for table in known.tables if not table.public]
+    uncounted = [Lack(table.name, "") for table in private if table.rows is None]
+    return (*uncounted, *(each for table in private for each in _open(table)))
+
+
+def _open(table: KnownTable) -> list[Lack]:
+    """The numbers of a private table that nothing bounds, the unit aside; a type may bound some."""
+    if table.public:
+        return []
+    unit = table.unit_column if not table.links else None
+    columns = (each for each in table.columns if each.name != unit)
+    return [Lack(table.name, each.name) for each in columns if _boundless(each.fact)]
+
+
+def _boundless(fact: Fact) -> bool:
     if fact.type.kind not in _NUMBERS or fact.domain != ANYTHING:
         return False
-    ends = type_range(fact.type)
-    return not ends.finite or ends.high >= 2**16
+    return fact.type.kind is not Kind.INTEGER or type_range(fact.type).high >= 2**16
 
 
 def uncounted(relation: Relation) -> frozenset[Lack]:

@@ -46,8 +46,12 @@ def ranges(ladder: Reaches) -> list[tuple[Fraction, Fraction]]:
 
 
 def weights(ladder: Reaches) -> list[int]:
-    """The base measure of each candidate, in whole numbers of 60 bits: level where it would be below 1."""
-    widths = [high - low for low, high in ranges(ladder)]
+    """The base measure of each candidate, in whole numbers of 60 bits: level where it would be below 1.
+
+    A range around zero costs a sum no more than half of it does, but an average twice: it counts as four
+    times as wide, for where few units are on the other side of zero it is chosen for nothing.
+    """
+    widths = [(high - low) * (2 if low < 0 < high else 1) for low, high in ranges(ladder)]
     return [max(1, int(2**60 * float(widths[0] / width) ** 1.5)) for width in widths]
 
 

@@ -43,13 +43,21 @@ def claimed(units: NDArray[Any], values: NDArray[Any], groups: NDArray[Any], mos
     value, places = _ranks(values, np.argsort(values))
     if not np.array_equal(groups, groups[places][value]):  # a value in two groups
         value, places = _ranks(values, np.lexsort((groups, values)), groups)
-    unit, _ = _ranks(units, np.argsort(units))
-    pairs = unit.astype(np.int64) << 32 | value
+    pairs = _ordered(units) << 32
+    pairs |= value
     pairs.sort()
     unit, value = (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
     keepers = np.full(len(places), _NOBODY, dtype=np.int32)
     taken: NDArray[np.int64] = places[_offered(unit, value, keepers, most)]
     return taken
+
+
+def _ordered(units: NDArray[Any]) -> NDArray[np.int64]:
+    """Small numbers in the units' order: the distance from the first, or the rank where that is too far."""
+    first = int(units.min())
+    if int(units.max()) - first < _NOBODY:
+        return units - first
+    return _ranks(units, np.argsort(units))[0].astype(np.int64)
 
 
 def _ranks(
@@ -74,9 +82,8 @@ def _offered(
 ) -> NDArray[np.bool_]:
     """Whether each value is claimed: all units at once, as long as that ends soon."""
     for _ in range(_ROUNDS):
-        starts = np.flatnonzero(_changes(unit))
-        sizes = np.diff(starts, append=len(unit))
-        offers = np.arange(len(unit)) - np.repeat(starts, sizes) < most
+        offers = np.ones(len(unit), dtype=np.bool_)  # but where the unit has ``most`` before it
+        offers[most:] = unit[most:] != unit[:-most]
         np.minimum.at(keepers, value[offers], unit[offers])
         kept = unit <= keepers[value]
         if kept.all():

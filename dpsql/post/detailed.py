@@ -22,7 +22,6 @@ def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finishe
     """A column of numbers that stand behind the statistics."""
     detail = planned.detail_at(each.places[0])
     first = len(planned.measure.statistics) + each.places[0]
-    numbers = released.sums[:, first]
     match detail.detail:
         case Histogram():
             chosen = values_of(each, detail.detail, released, planned)
@@ -30,6 +29,7 @@ def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finishe
             return Finished(each.call.name, each.type, chosen, margins, *ends_of(chosen, margins))
         case Matching():
             assert detail.noise is not None
+            numbers = released.sums[:, first]
             width = mechanism(detail.noise.mechanism).half_width(detail.noise.scale)
             half = np.full(len(numbers), np.ceil(width - 0.5))
             values: list[Value] = numbers.tolist()

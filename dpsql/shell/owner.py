@@ -13,6 +13,7 @@ from pathlib import Path
 
 from dpsql.engines import Engine
 from dpsql.engines.duckdb import open_database
+from dpsql.facts.lacks import all_lacks
 from dpsql.ir.column import Categories, Kind, Listed
 from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.policy.check import declared_keys, known
@@ -76,8 +77,11 @@ def summary(policy: Policy, found: Known, views: Mapping[str, str], database: st
     for table in found.tables:
         lines += _table(table, policy.unit.name)
     lines += [f"view      {name}: {kind}" for name, kind in views.items()]
-    missing = [each.name for each in found.tables if not each.public and each.rows is None]
-    lines += [f"decide    {name} needs rows_per_unit before it can be aggregated" for name in missing]
+    if policy.query.find_bounds:
+        lines += [f"found     {each}, by the first query that needs it" for each in all_lacks(found)]
+    else:
+        missing = [each.table for each in all_lacks(found) if not each.column]
+        lines += [f"decide    {name} needs rows_per_unit before it can be aggregated" for name in missing]
     return printable("\n".join(lines))
 
 

@@ -144,11 +144,18 @@ def _sql(unit: int | None) -> str:
 
 
 def policy_of(rng: random.Random, number: int) -> str:
-    """The world's policy under another accountant and with another guess of the rows of a unit."""
+    """The world's policy under another accountant and with another guess of the rows of a unit.
+
+    In every second world some of what it declares is left out, and found.
+    """
     text = (HERE / "world.toml").read_text(encoding="utf-8")
     rows = (1, 3, 20, 200)[number % 4] if rng.random() < 0.8 else rng.randint(1, 40)
     accountant = ("zcdp", "approx", "zcdp", "pure", "approx", "zcdp")[number % 6]
     text = re.sub(r"rows_per_unit = \d+", f"rows_per_unit = {rows}", text)
+    if number % 2:
+        text = text.replace("find_bounds = false", "find_bounds = true")
+        text = re.sub(r"(?m)^(income|cost|minutes|dose|amount|seconds) = \{ range = .*$", r"\1 = {}", text)
+        text = re.sub(r"(?m)^(\[tables.visits\]\n(?:.+\n)*)rows_per_unit = \d+\n", r"\1", text)
     text = text.replace('accountant = "zcdp"', f'accountant = "{accountant}"')
     text = text.replace("epsilon = 1000.0\ndelta", "epsilon = 1000000.0\ndelta", 1)
     return text.replace("delta = 1e-6", "delta = 0.0") if accountant == "pure" else text

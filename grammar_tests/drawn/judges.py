@@ -36,6 +36,7 @@ from dpsql.ir.relation import (
     Window,
 )
 from dpsql.ir.scalar import Call, Literal, Scalar, refs
+from dpsql.ir.table import Weights
 from drawn.databases import Database
 from drawn.queries import Query
 
@@ -73,7 +74,13 @@ def order(plan: Plan, database: Database) -> list[str]:
         second = dict(zip(map(repr, theirs.groups), theirs.sums.tolist(), strict=True))
         if first != second:
             found.append("another order of the rows gives other sums")
+        if list(map(_told, ours.details)) != list(map(_told, theirs.details)):
+            found.append("another order of the rows gives other weights")
     return found
+
+
+def _told(weights: Weights) -> dict[str, tuple[list[int], list[int]]]:
+    return {repr(group): (places.tolist(), held.tolist()) for group, (places, held) in weights.items()}
 
 
 def answered(sql: str, database: Database) -> list[str]:
@@ -263,7 +270,7 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
     if public and query.above:
         return []  # empty groups count for LIMIT, and are shown to HAVING
     steps = [
-        max(float(m.measure.statistics[i].step) for cells in f.statistics for i in cells)
+        max((float(m.measure.statistics[i].step) for cells in f.statistics for i in cells), default=1e-3)
         for m in measures
         for f in m.measure.finishes
     ]

@@ -135,12 +135,12 @@ def keys_by_their_bits() -> AbstractContextManager[None]:
 
 def null_is_no_group() -> AbstractContextManager[None]:
     """A row whose key is NULL is left out although NULL is listed, or the other way round."""
-    before = cells._inside
+    before = cells.inside
 
     def without_null(planned: Any, row: Any) -> list[str]:
         return [f"NOT {each}" for each in before(planned, row)]
 
-    return _set(cells, "_inside", without_null)
+    return _set(cells, "inside", without_null)
 
 
 def one_clip_is_forgotten() -> AbstractContextManager[None]:

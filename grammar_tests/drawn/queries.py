@@ -161,6 +161,8 @@ class Queries:
         chance = rng.random()
         if chance < 0.15 and unit is not None:
             return f"COUNT(DISTINCT {unit.token}){only}"
+        if chance < 0.25 and not self.expressions.calm:  # a unit may have more values than it may claim
+            return f"COUNT(DISTINCT {self.expressions.value(scope, 2)[1]}){only}"
         if chance < 0.4:
             what = "*" if rng.random() < 0.4 else self.expressions.value(scope, 2)[1]
             return f"COUNT({what}){only}"

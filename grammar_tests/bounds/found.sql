@@ -1,0 +1,102 @@
+-- What the policy leaves out is found privately: a column's range, the rows per unit of a table.
+
+-- case: a sum of a column without a range
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(income) AS s FROM patients;
+
+-- case: a mean by group
+-- outcome: accepted
+-- policy: finds.toml
+SELECT ward, AVG(age) AS mean_age, COUNT(*) AS n FROM patients GROUP BY ward;
+
+-- case: negative numbers, NaN and infinity
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(score) AS s, AVG(score) AS a FROM patients;
+
+-- case: decimals
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(height) AS s FROM patients;
+
+-- case: whole numbers as wide as their type
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(steps) AS s FROM visits;
+
+-- case: two columns in one expression
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(age * height) AS s FROM patients;
+
+-- case: a bound on one side that a condition says
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(income) AS s FROM patients WHERE income > 0;
+
+-- case: some rows of a column whose range is found over all
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(cost) FILTER (WHERE kind = 'surgery') AS s FROM visits WHERE minutes > 30;
+
+-- case: rows per unit
+-- outcome: accepted
+-- policy: finds.toml
+SELECT COUNT(*) AS n FROM visits;
+
+-- case: rows per unit by group
+-- outcome: accepted
+-- policy: finds.toml
+SELECT kind, COUNT(*) AS n, SUM(minutes) AS m FROM visits GROUP BY kind;
+
+-- case: rows per unit along a foreign key
+-- outcome: accepted
+-- policy: finds.toml
+SELECT COUNT(*) AS n, AVG(dose) AS d FROM treatments;
+
+-- case: rows per unit of both sides of a join
+-- outcome: accepted
+-- policy: finds.toml
+SELECT p.ward, COUNT(*) AS n FROM patients p JOIN visits v USING (patient_id) GROUP BY p.ward;
+
+-- case: a count per unit
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(n) AS s FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
+
+-- case: a sum per unit of what has no range
+-- outcome: accepted
+-- policy: finds.toml
+-- oracle: no-meaning (floating-point sums of a unit are on a grid)
+SELECT SUM(total) AS s FROM (SELECT patient_id, SUM(income) AS total FROM patients GROUP BY patient_id);
+
+-- case: a running sum of what has no range
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(s) AS s FROM (SELECT patient_id, SUM(steps) OVER (PARTITION BY patient_id) AS s FROM visits);
+
+-- case: private keys beside a range that is found
+-- outcome: accepted
+-- policy: finds.toml
+SELECT city, SUM(income) AS s FROM patients GROUP BY city;
+
+-- case: a key made of a column whose range is found is a private key
+-- outcome: accepted
+-- policy: finds.toml
+SELECT age // 10 AS decade, SUM(age) AS s FROM patients GROUP BY 1;
+
+-- case: a mean that a later stage awaits
+-- outcome: accepted
+-- policy: finds.toml
+SELECT COUNT(*) AS n FROM patients WHERE age > (SELECT AVG(age) FROM patients);
+
+-- case: a union of tables without rows per unit
+-- outcome: accepted
+-- policy: finds.toml
+SELECT COUNT(*) AS n FROM (SELECT patient_id FROM patients UNION ALL SELECT patient_id FROM visits);
+
+-- case: clamped by the query, nothing is found
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(LEAST(GREATEST(income, 0), 500000)) AS s FROM patients;

@@ -1,0 +1,369 @@
+"""Bounds that nobody declared: found once, privately, paid for before anybody looks, shared by all."""
+
+from __future__ import annotations
+
+import shutil
+import statistics
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql import audit, pipeline
+from dpsql.ir.bound import Lack
+from dpsql.ir.plan import Plan
+from dpsql.ir.source import Source
+from dpsql.release.stored import to_bytes
+
+POLICY = """\
+[budget]
+epsilon = 5000.0
+delta = 1e-6
+accountant = "zcdp"
+
+[query]
+epsilon = 1.0
+max_epsilon = 1000.0
+
+[analysts.ana]
+epsilon = 2000.0
+
+[analysts.bob]
+epsilon = 2000.0
+
+[unit]
+name = "customer"
+table = "customers"
+key = "id"
+
+[tables.customers.columns]
+wealth = {}
+debt = {}
+age = { range = [0, 120] }
+
+[tables.orders]
+unit = { column = "customer" }
+
+[tables.orders.columns]
+amount = {}
+"""
+
+SUM = "SELECT SUM(wealth) FROM customers"
+OTHER = "SELECT AVG(wealth) FROM customers WHERE age > 30"
+ROWS = "SELECT COUNT(*) FROM orders"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """2,000 customers. One is beyond the limit that fits the others: in wealth, in debt, in orders."""
+    folder = tmp_path_factory.mktemp("shop")
+    (folder / "shop.toml").write_text(POLICY)
+    with duckdb.connect(str(folder / "shop.duckdb")) as connection:
+        connection.execute(
+            "CREATE TABLE customers (id INTEGER PRIMARY KEY, wealth DOUBLE, debt INTEGER, age INTEGER);"
+            "CREATE TABLE orders (customer INTEGER, amount DECIMAL(12, 2));"
+            "INSERT INTO customers SELECT i, 1 + i % 1000, -(i % 50), i % 90 FROM range(2000) AS r(i);"
+            "UPDATE customers SET wealth = 1500, debt = -70 WHERE id = 1999;"
+            "INSERT INTO orders SELECT i % 2000, i % 90 FROM range(8000) AS r(i);"
+            "INSERT INTO orders VALUES (7, 5);"
+        )
+    return folder
+
+
+@pytest.fixture
+def path(shop: Path, tmp_path: Path) -> Path:
+    shutil.copytree(shop, tmp_path / "shop")
+    return tmp_path / "shop" / "shop.duckdb"
+
+
+@pytest.fixture
+def db(path: Path) -> Iterator[dpsql.Connection]:
+    with dpsql.connect(path) as connection:
+        yield connection
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    policy = path.with_suffix(".toml")
+    assert old in policy.read_text()
+    policy.write_text(policy.read_text().replace(old, new))
+
+
+def planned(db: dpsql.Connection, sql: str) -> Plan:
+    session = db._open()
+    return pipeline.planned(session, Source(sql), (), session.terms(None))
+
+
+# ---- what is found, and by whom it is used -----------------------------------------------------------
+
+
+def test_a_sum_without_a_declared_range_is_answered_at_its_price(db: dpsql.Connection) -> None:
+    """At epsilon 1000 the choice fails with a chance below 1e-7: it is [0, 1024]: one is outside."""
+    answer = db.execute(SUM, epsilon=1000)
+    assert answer.cost == 1000
+    (((total,),), ((margin,),)) = answer.rows, answer.margins
+    assert abs(total - 1_001_024) < 100  # 1,500 counts as 1,024
+    assert margin < 100
+    (found,) = db.explain(SUM).to_dict()["found"]
+    assert found["range"] == [0, 1024]
+
+
+def test_the_next_query_uses_it_free_and_says_so(db: dpsql.Connection) -> None:
+    before = db.explain(SUM).to_dict()
+    assert before["found"] == []
+    assert before["first"]["finds"] == ["customers.wealth"]
+    assert before["price"] == 1
+    assert before["first"]["price"] == 0.2
+    db.execute(SUM)
+    for sql in (OTHER, "SELECT SUM(wealth * 2) FROM customers"):
+        after = db.explain(sql).to_dict()
+        assert after["first"] is None
+        (found,) = after["found"]
+        assert found["of"] == "customers.wealth"
+        assert found["range"][0] == 0
+        assert "found privately on 20" in found["words"]
+        assert found["words"] in str(db.explain(sql))
+    assert len(db.purchases) == 2
+    assert db.execute(OTHER).cost == 1
+    assert len(db.purchases) == 3
+
+
+def test_a_query_that_found_a_range_is_repeated_free(db: dpsql.Connection) -> None:
+    first = db.execute(SUM)
+    again = db.execute(SUM)
+    assert (again.rows, again.margins, again.cost, again.repeated) == (first.rows, first.margins, 0, True)
+    assert len(db.purchases) == 2
+
+
+def test_both_parts_together_cost_no_more_than_the_price(path: Path) -> None:
+    """Rho of the two debits against that of a query with a declared range."""
+    with dpsql.connect(path) as db:
+        db.execute(SUM)
+        two = db._open().ledger.spent()
+    shutil.copy(path.with_suffix(".toml"), path.with_name("declared.toml"))
+    declared = path.with_name("declared.toml")
+    declared.write_text(POLICY.replace("wealth = {}", "wealth = { range = [0, 1024] }"))
+    with dpsql.connect(path, declared, path.with_name("other.ledger")) as db:
+        db.execute(SUM)
+        one = db._open().ledger.spent()
+    assert two.main <= one.main + 2
+    assert two.main > 0.99 * one.main
+
+
+def test_another_price_pays_whole_and_looks_at_the_same_range(db: dpsql.Connection) -> None:
+    db.execute(SUM)
+    assert db.execute(SUM, epsilon=0.5).cost == 0.5
+    assert len(db.purchases) == 3
+
+
+def test_analysts_share_what_one_has_found(path: Path) -> None:
+    with dpsql.connect(path, analyst="ana") as ana, dpsql.connect(path, analyst="bob") as bob:
+        found = ana.execute(SUM)
+        said = [each.explain(OTHER).to_dict()["found"] for each in (ana, bob)]
+        assert said[0] == said[1] != []
+        joined = bob.execute(SUM)  # pays for the sum alone
+        assert joined.rows == found.rows
+        assert joined.cost == 0.8
+        assert bob.budget.accounts[1].spent < ana.budget.accounts[0].spent
+
+
+def test_negative_whole_numbers(db: dpsql.Connection) -> None:
+    """No debt is above zero: nor is what is found."""
+    db.execute("SELECT SUM(debt) FROM customers", epsilon=1000)
+    found = {
+        each["of"]: each["range"] for each in db.explain("SELECT SUM(debt) FROM customers").to_dict()["found"]
+    }
+    assert found["customers.debt"] == [-64, 0]
+
+
+def test_rows_per_unit_are_found(db: dpsql.Connection) -> None:
+    answer = db.execute(ROWS, epsilon=1000)
+    (((count,),),) = (answer.rows,)
+    assert abs(count - 8_000) < 10
+    (found,) = db.explain("SELECT COUNT(*) FROM orders WHERE customer > 3").to_dict()["found"]
+    assert found["of"] == "rows_per_unit of orders"
+    assert found["range"] == [0, 4]
+    measure = db.explain(ROWS, epsilon=3).to_dict()["stages"][0]["measures"][0]
+    assert measure["rows_per_unit"] == found["range"][1]
+    assert measure["rows_per_unit_from"] == "rows per customer of orders found privately"
+
+
+def test_what_the_query_or_the_owner_says_is_kept(db: dpsql.Connection) -> None:
+    for sql in (
+        "SELECT SUM(LEAST(GREATEST(wealth, 0), 500)) FROM customers",
+        "SELECT OPTIONS(max_rows_contributed = 5) COUNT(*) FROM orders",
+        "SELECT SUM(age) FROM customers",
+    ):
+        assert planned(db, sql).first is None
+        db.execute(sql)
+    assert len(db.purchases) == 3
+
+
+def test_new_data_is_looked_at_anew(path: Path) -> None:
+    with dpsql.connect(path) as db:
+        db.execute(SUM)
+        assert planned(db, OTHER).first is None
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("INSERT INTO customers VALUES (3000, 5, 5, 5)")
+    with dpsql.connect(path) as db:
+        assert planned(db, OTHER).first is not None
+
+
+def test_a_found_range_lists_no_groups(db: dpsql.Connection) -> None:
+    """What is declared may tell which groups there are; what was found says where the scale starts."""
+    db.execute("SELECT SUM(debt) FROM customers", epsilon=1000)
+    rule = db.explain("SELECT debt // 10, SUM(debt) FROM customers GROUP BY 1").to_dict()
+    assert rule["stages"][0]["measures"][0]["key_rule"]["kind"] == "threshold"
+
+
+def test_the_owner_may_forbid_it(path: Path) -> None:
+    edit(path, "max_epsilon = 1000.0", "max_epsilon = 1000.0\nfind_bounds = false")
+    with dpsql.connect(path) as db:
+        for sql, code in ((SUM, "D301"), (ROWS, "D302")):
+            for ask in (db.execute, db.explain):
+                with pytest.raises(dpsql.NotSupportedError) as caught:
+                    ask(sql)
+                assert caught.value.code == code
+        assert db.purchases == ()
+
+
+def test_a_view_may_need_a_bound(path: Path) -> None:
+    edit(path, "[unit]", '[views.riches]\nsql = "SELECT SUM(wealth) AS total FROM customers"\n\n[unit]')
+    with dpsql.connect(path) as db:
+        assert db.purchases == ()
+        assert db.execute("SELECT total FROM riches").cost == 1
+
+
+# ---- paid for before anybody looks -------------------------------------------------------------------
+
+
+def spent(path: Path, before: Callable[[dpsql.Connection], None]) -> tuple[int, int]:
+    """What the ledger holds after something, the query, and the query again; and how many debits."""
+    with dpsql.connect(path, ledger=path.with_name(f"{before.__name__}.ledger")) as db:
+        before(db)
+        first = db.execute(SUM)
+        assert db.execute(SUM).rows == first.rows
+        return db._open().ledger.spent().main, len(db.purchases)
+
+
+def test_killed_at_any_moment_it_is_paid_once(path: Path) -> None:
+    def never(db: dpsql.Connection) -> None:
+        pass
+
+    def after_the_debit(db: dpsql.Connection) -> None:
+        first = planned(db, SUM).first
+        assert first is not None
+        db._open().pay(first.plan, first)
+
+    def after_the_range(db: dpsql.Connection) -> None:
+        session, first = db._open(), planned(db, SUM).first
+        assert first is not None
+        receipt = session.pay(first.plan, first)
+        session.store(receipt, to_bytes(pipeline._released(session, first.plan)))
+
+    def after_the_second_debit(db: dpsql.Connection) -> None:
+        after_the_range(db)
+        db._open().pay(planned(db, SUM))
+
+    whole = spent(path, never)
+    assert whole[1] == 2
+    for stop in (after_the_debit, after_the_range, after_the_second_debit):
+        found = spent(path, stop)
+        assert found[1] == 2
+        assert abs(found[0] - whole[0]) <= 2  # in 1e-15: noise is rounded for each range
+
+
+def test_what_cannot_be_paid_whole_is_refused_before_anything_is(path: Path) -> None:
+    edit(path, "[analysts.ana]\nepsilon = 2000.0", "[analysts.ana]\nepsilon = 0.9")
+    with dpsql.connect(path, analyst="ana") as ana:
+        with pytest.raises(dpsql.OperationalError) as caught:
+            ana.execute(SUM)
+        assert caught.value.code == "D501"
+        assert "costs epsilon 1;" in str(caught.value)
+        assert ana.purchases == ()
+        assert ana.execute(SUM, epsilon=0.8).cost == 0.8
+
+
+def test_the_range_that_was_stored_first_is_everybodys(path: Path) -> None:
+    """Eight connections at once, all with other questions: one range, and every query answered with it."""
+    names = [f"SELECT SUM(wealth) + {i} FROM customers WHERE age > {i}" for i in range(8)]
+    opened = [dpsql.connect(path) for _ in names]
+    gate = threading.Barrier(len(names))
+    failed: list[BaseException] = []
+
+    def ask(db: dpsql.Connection, sql: str) -> None:
+        try:
+            gate.wait()
+            db.execute(sql)
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=ask, args=each) for each in zip(opened, names, strict=True)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert failed == []
+    found = [db.explain(OTHER).to_dict()["found"] for db in opened]
+    assert found.count(found[0]) == len(names)
+    entries = opened[0]._open().ledger.entries()
+    assert all(each.answered for each in entries if each.kind == "debit")
+    for db in opened:
+        db.close()
+
+
+def test_a_ledger_that_was_read_again_knows_the_range(path: Path) -> None:
+    with dpsql.connect(path) as db:
+        db.execute(SUM)
+        before = db._open().bound(Lack("customers", "wealth"))
+    with dpsql.connect(path) as db:
+        assert db._open().bound(Lack("customers", "wealth")) == before is not None
+
+
+# ---- what it rests on --------------------------------------------------------------------------------
+
+
+def test_the_audit_shows_the_weights_that_the_choice_sees(db: dpsql.Connection) -> None:
+    """Every customer in one place; then the sum, under a range that holds them all."""
+    reports = audit.measure(db, SUM)
+    places = reports[1]
+    assert places.keys == ("place",)
+    assert sum(weight for (weight,) in places.rows.values()) == 2000
+    (noise,) = places.noises
+    assert (noise.norm, noise.sensitivity, noise.mechanism) == (1, 1, "choice")
+    again = audit.measure(db, SUM, replay=reports)
+    assert [each.rows for each in again] == [each.rows for each in reports]
+    assert db.purchases == ()
+
+
+def test_a_neighbour_is_measured_under_the_same_range(path: Path, db: dpsql.Connection) -> None:
+    """Without one customer, replayed: the sum moves by that customer's wealth, which fits the range."""
+    shutil.copytree(path.parent, path.parent.parent / "neighbour")
+    other = path.parent.parent / "neighbour" / "shop.duckdb"
+    with duckdb.connect(str(other)) as connection:
+        connection.execute("DELETE FROM orders WHERE customer = 1999; DELETE FROM customers WHERE id = 1999")
+    with dpsql.connect(other) as neighbour:
+        ours = audit.measure(db, SUM)
+        theirs = audit.measure(neighbour, SUM, replay=ours)
+    assert (
+        sum(abs(a - b) for a, b in zip(*(_weights(each[1].rows) for each in (ours, theirs)), strict=True))
+        == 1
+    )
+    (mine,), (without,) = (each[2].rows[()] for each in (ours, theirs))
+    assert 0 < mine - without <= ours[2].noises[0].sensitivity
+
+
+def _weights(rows: dict[tuple[object, ...], tuple[int, ...]]) -> list[int]:
+    return [rows.get((place,), (0,))[0] for place in range(20_000)]
+
+
+def test_the_answer_is_near_the_truth_as_the_noise_says(path: Path) -> None:
+    """25 ledgers: half of them are off by less than 3 %. With [0, 1024] half are by less than .3 %."""
+    off = []
+    for i in range(25):
+        with dpsql.connect(path, ledger=path.with_name(f"{i}.ledger")) as db:
+            (((total,),),) = (db.execute(SUM).rows,)
+            off.append(abs(total - 1_001_500) / 1_001_500)
+    assert statistics.median(off) < 0.03
