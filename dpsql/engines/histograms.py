@@ -89,8 +89,9 @@ def histogram(
     fetched = arrays(histogram_sql(planned, each))
     keys = [_values(fetched[f"k{i}"], column.fact.type) for i, column in enumerate(planned.keys)]
     found: Weights = {}
-    for i, places in enumerate(fetched["places"]):
-        if isinstance(places, np.ndarray):  # without keys there is a row even of nothing
+    empty = np.ma.getmaskarray(fetched["places"])  # without keys there is a row even of nothing
+    for i, places in enumerate(np.ma.getdata(fetched["places"])):
+        if not empty[i]:
             found[group([key[i] for key in keys])] = _weighed(np.ma.getdata(places), full)
     return found
 
