@@ -1,8 +1,6 @@
-"""On five million rows, what do moments, medians and distinct counts cost beside what they are made of?
+"""On five million rows, what do moments and medians cost beside what they are made of?
 
-Moments by group are held against our own SUM by group, a median against plain DuckDB's, a distinct count
-against plain DuckDB counting the distinct (unit, value) pairs, which is the least that any bounded distinct
-count has to look at. The peak of memory is taken in a fresh process.
+Moments by group are held against our own SUM by group, a median against plain DuckDB's.
 """
 
 from __future__ import annotations
@@ -12,12 +10,9 @@ from collections.abc import Callable
 
 import dpsql
 from benchmarks.data import connect, people, plain, session_of, visits
-from benchmarks.memory import OURS
-from benchmarks.timing import Report, Setting, Table, Verdict, alternate, fresh, ratio
+from benchmarks.timing import Report, Setting, Table, Verdict, alternate, ratio
 from dpsql.ir.source import Source
 from dpsql.pipeline import planned
-
-PAIRS = "SELECT count(*) FROM (SELECT DISTINCT user_id, {x} FROM visits WHERE user_id >= -{{n}})"
 
 
 def run(setting: Setting) -> Report:
@@ -41,13 +36,6 @@ def run(setting: Setting) -> Report:
             verdicts.append(_beside(table, call, "our SUM(minutes)", sums, db, tail, "place", 1.5, setting))
         other = _plainly(db, f"SELECT place, MEDIAN(minutes) {tail}")
         verdicts.append(_beside(table, "MEDIAN(minutes)", "plain", other, db, tail, "place", 3.0, setting))
-        tail = "FROM visits WHERE user_id >= -{n}"
-        for x in ("minutes", "cost"):
-            other = _plainly(db, PAIRS.format(x=x))
-            call = f"COUNT(DISTINCT {x})"
-            verdicts.append(_beside(table, call, "plain pairs", other, db, tail, "", 5.0, setting))
-    peak = float(fresh(setting, OURS, str(many), "SELECT COUNT(DISTINCT cost) FROM visits", "zcdp", "1.0"))
-    verdicts.append(Verdict("COUNT(DISTINCT cost): peak memory, MB", peak, 1024.0))
     return Report((table,), tuple(verdicts))
 
 

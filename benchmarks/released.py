@@ -43,9 +43,10 @@ class Drawn:
         """One row per release, one column per group; all keys are public."""
         return np.array([self._finished(self.once()) for _ in range(repetitions)])
 
-    def answers(self, repetitions: int) -> list[Value]:
-        """The value of the one group there is, whatever its type, of every release."""
-        return [finish(self.once(), self.planned)[-1].values[0] for _ in range(repetitions)]
+    def answers(self, repetitions: int) -> list[tuple[Value, ...]]:
+        """The aggregates of the one group there is, whatever their types, of every release."""
+        tables = (finish(self.once(), self.planned) for _ in range(repetitions))
+        return [tuple(column.values[0] for column in each) for each in tables]
 
     def once(self) -> ReleasedTable:
         return release(self._exact, self.planned, from_system)

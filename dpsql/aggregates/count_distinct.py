@@ -19,7 +19,7 @@ class CountDistinct:
     name = "count_distinct"
     needs = (Need.DETAIL,)
 
-    def result(self, argument: Fact | None, rows: int | None) -> Fact:
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
         if argument.type.kind in _UNEQUAL:
             raise Unbounded(

@@ -30,7 +30,7 @@ SELECT SUM(ln(age)) FROM patients;
 SELECT SUM(income * 1e308) FROM patients;
 
 -- case: a branch without a bound
--- outcome: refused D301 at 1:22
+-- outcome: refused D301 at 1:38
 SELECT SUM(CASE WHEN ward = 'A' THEN score ELSE 0 END) FROM patients;
 
 -- case: a default that leaves no bound
@@ -90,19 +90,19 @@ SELECT ward, SUM(score) FROM adults GROUP BY ward;
 SELECT SUM(age - (SELECT SUM(age) FROM patients)) FROM patients;
 
 -- case: a condition on two columns narrows neither
--- outcome: refused D301 at 1:22
+-- outcome: refused D301 at 1:41
 SELECT SUM(CASE WHEN score > steps THEN score END) FROM patients p JOIN visits v ON p.patient_id = v.patient_id;
 
 -- case: a condition with OR narrows only by both sides
--- outcome: refused D301 at 1:22
+-- outcome: refused D301 at 1:61
 SELECT SUM(CASE WHEN score BETWEEN 0 AND 1 OR age > 50 THEN score END) FROM patients;
 
 -- case: one end alone
--- outcome: refused D301 at 1:22
+-- outcome: refused D301 at 1:37
 SELECT SUM(CASE WHEN score < 5 THEN score END) FROM patients;
 
 -- case: a NOT that leaves the outside
--- outcome: refused D301 at 1:22
+-- outcome: refused D301 at 1:55
 SELECT SUM(CASE WHEN NOT (score BETWEEN 0 AND 1) THEN score END) FROM patients;
 
 -- case: the ELSE of an AND
@@ -126,7 +126,7 @@ SELECT SUM(CASE WHEN score BETWEEN 0 AND 1 THEN 1 WHEN insured THEN score END) F
 SELECT SUM(CASE WHEN score BETWEEN 0 AND 1 THEN 1 ELSE 0 END * score) FROM patients;
 
 -- case: a ratio whose divisor may still be zero
--- outcome: refused D301 at 1:22
+-- outcome: refused D301 at 1:36
 SELECT SUM(CASE WHEN cost > 0 THEN 1 / cost END) FROM visits;
 
 -- case: a condition that is not true of NULL says nothing of the value
