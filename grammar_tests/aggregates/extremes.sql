@@ -9,7 +9,7 @@ SELECT MIN(age) AS youngest, MAX(age) AS oldest FROM patients;
 -- outcome: accepted
 -- epsilon: 100
 -- policy: pure.toml
-SELECT MIN(age) AS youngest, MAX(age) AS oldest, MIN(children) AS fewest FROM patients;
+SELECT MIN(age) AS youngest, MAX(age) AS oldest FROM patients WHERE age > 0;
 
 -- case: the greatest by group
 -- outcome: accepted

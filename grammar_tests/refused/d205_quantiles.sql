@@ -27,8 +27,8 @@ SELECT QUANTILE_DISC(age, []) FROM patients;
 SELECT QUANTILE_CONT(age, children) FROM patients;
 
 -- case: a place that is no number
--- outcome: refused D205 at 1:27
-SELECT QUANTILE_CONT(age, 'half') FROM patients;
+-- outcome: refused D205 at 1:32
+SELECT sex, QUANTILE_CONT(age, 'half') AS q FROM patients GROUP BY sex;
 
 -- case: no place at all
 -- outcome: refused D205
