@@ -17,7 +17,6 @@ from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.ir.bound import Bound
 from dpsql.ir.explanation import Explanation
-from dpsql.ir.grid import End, Spacing
 from dpsql.ir.plan import (
     CELLS,
     Findings,
@@ -28,7 +27,6 @@ from dpsql.ir.plan import (
     Part,
     Plan,
     Planned,
-    PlannedDetail,
     PublicKeys,
     Shape,
     Statistic,
@@ -38,11 +36,10 @@ from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, 
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.found_range import allowed_outside
-from dpsql.mechanisms.quantiles import beyond
 from dpsql.policy.catalogue import Known
 from dpsql.policy.found_bounds import with_bounds
+from dpsql.post.choices import choice_facts, choice_words
 from dpsql.post.finish import finish as finished
-from dpsql.rewrite.order import target_of
 from dpsql.rewrite.statistics import bounded_range
 
 
@@ -190,6 +187,8 @@ def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
         "type": finish.type.sql,
         "sensitivity": float(planned.sensitivity),
     }
+    if isinstance(planned.detail, Histogram):
+        found |= choice_facts(finish, planned, planned.detail)
     if isinstance(planned.detail, Matching):
         found["claimed_per_unit"] = planned.detail.most
     if planned.noise is not None:
@@ -197,8 +196,6 @@ def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
         found["mechanism"] = planned.noise.mechanism
         found["scale"] = planned.noise.scale
         found["expected_error"] = chosen.half_width(planned.noise.scale)
-    if isinstance(planned.detail, Histogram):
-        found |= _chosen(finish, planned, planned.detail)
     return found
 
 
@@ -232,28 +229,6 @@ def _of_cells(finish: Finish, first: Statistic, each: Planned, known: Known) -> 
         "sensitivity": float(each.noise.sensitivity / first.most),
         "expected_error_at_1000_rows": float(margins[0]),
     }
-
-
-def _chosen(finish: Finish, planned: PlannedDetail, detail: Histogram) -> dict[str, Any]:
-    """An order statistic: among which bins, how often, and how many rows it errs by."""
-    grid, most = detail.grid, planned.sensitivity
-    target = target_of(finish.call)
-    rows = most / planned.rows
-    unit = grid.unit if grid.spacing is Spacing.WHOLE else 1
-    found: dict[str, Any] = {
-        "bins": grid.size,
-        "spacing": grid.spacing.value,
-        "bounds": [grid.low / unit, grid.high / unit],
-        "choices": planned.choices,
-        "epsilon_of_a_choice": planned.epsilon,
-    }
-    if isinstance(target, End):
-        found["rows_beyond"] = beyond(planned.epsilon, most) / rows
-    else:
-        found["expected_error_in_rows"] = (
-            2 * float(max(target, 1 - target)) * 3 * planned.rows / planned.epsilon
-        )
-    return found
 
 
 def _runs(each: Planned) -> str | None:
@@ -406,25 +381,10 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
     return lines
 
 
-def _choice_words(column: dict[str, Any], unit: str) -> list[str]:
-    low, high = column["bounds"]
-    parts = [
-        f"chosen among {column['bins']:,} bins of [{low:g}, {high:g}] ({column['spacing']})",
-        f"{column['choices']} choices one after the other, epsilon {column['epsilon_of_a_choice']:.4g} each",
-    ]
-    if "rows_beyond" in column:
-        parts.append(
-            f"a value with about {column['rows_beyond']:.0f} rows beyond it, or half of all: no {unit}'s own"
-        )
-    else:
-        parts.append(f"expected within ± {column['expected_error_in_rows']:.3g} rows of its place (95 %)")
-    return parts
-
-
 def _column_words(column: dict[str, Any], unit: str) -> str:
     parts = [f"{column['name']} {column['type']}"]
     if "bins" in column:
-        return "; ".join([*parts, *_choice_words(column, unit)])
+        return "; ".join([*parts, *choice_words(column, unit)])
     if column.get("cells", 1) > 1:
         parts.append(f"the sum of {column['cells']} cells that share no row")
     if "bounds" in column:

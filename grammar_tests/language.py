@@ -66,11 +66,19 @@ AGGREGATES = {
     "regr_sxx": ("REGR_SXX(y, x)", "n times the variance of `x`"),
     "regr_syy": ("REGR_SYY(y, x)", "n times the variance of `y`"),
     "regr_sxy": ("REGR_SXY(y, x)", "n times the covariance"),
-    "min": ("MIN(x)", "the least"),
-    "max": ("MAX(x)", "the greatest"),
+    "min": ("MIN(x)", "as a release a value with a few rows below it, about 15 at epsilon 1: see below"),
+    "max": ("MAX(x)", "the same from above"),
     "bool_and": ("BOOL_AND(x)", "whether all are true"),
     "bool_or": ("BOOL_OR(x)", "whether any is true"),
-    "median": ("MEDIAN(x)", "the middle one"),
+    "median": ("MEDIAN(x)", "as a release of whole numbers one of them; of dates a TIMESTAMP"),
+    "quantile_cont": (
+        "QUANTILE_CONT(x, 0.9), PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)",
+        "a list of places gives a list, for one price",
+    ),
+    "quantile_disc": (
+        "QUANTILE_DISC(x, 0.9), QUANTILE, APPROX_QUANTILE, PERCENTILE_DISC",
+        "in the type of `x`; as a release not always one of the values",
+    ),
 }
 """How an aggregate is written, and what one should know of it."""
 

@@ -248,6 +248,21 @@ CHAPTERS = (
                     ("aggregates/pairs.sql", "a line"),
                 ),
             ),
+            (
+                "Medians and quantiles are chosen among the bins of a public grid over the range of their "
+                "argument: each of up to 65,536 whole numbers, decimals or days, else 16,384 bins of the "
+                "same width, or of the same ratio where the range is wide. All that is asked of one argument "
+                "under one condition shares one search, and one price. An eighth of it tells how dense the "
+                "rows lie, for margins; where they are too few, there is none. MIN and MAX are values with a "
+                "few rows beyond them (about 15 times the rows of one person, divided by epsilon, or half of "
+                "all rows): the very last one is somebody's own.",
+                (
+                    ("aggregates/quantiles.sql", "a median by group"),
+                    ("aggregates/quantiles.sql", "a list of quantiles"),
+                    ("aggregates/quantiles.sql", "discrete quantiles in all their spellings"),
+                    ("aggregates/extremes.sql", "the latest and the first day"),
+                ),
+            ),
         ),
     ),
     Chapter(
@@ -321,8 +336,8 @@ REFUSED: tuple[Example, ...] = (
     ("refused/d252_clauses.sql", "a pivot without a list"),
     ("refused/d252_clauses.sql", "columns turned into rows"),
     ("refused/d252_clauses.sql", "the nearest row"),
-    ("refused/d253_aggregates.sql", "the largest value"),
-    ("refused/d253_aggregates.sql", "distinct values that are not units"),
+    ("refused/d205_quantiles.sql", "beyond the last row"),
+    ("refused/d205_quantiles.sql", "the greatest of texts"),
     ("refused/d253_aggregates.sql", "a mean of distinct values by group"),
     ("refused/d254_windows.sql", "a place in the order of all"),
     ("refused/d255_subqueries.sql", "somebody with the same age"),

@@ -9,7 +9,7 @@ from worlds import Worlds
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.audit.oracles import coarseness, meaning, ready_measures, sensitivity, without_noise
+from dpsql.audit.oracles import coarseness, meaning, ready_measures, sensitivity, widest_bin, without_noise
 from dpsql.ir.plan import PublicKeys
 from dpsql.ir.table import Weights
 
@@ -76,7 +76,7 @@ def test_meaning(case: Case, worlds: Worlds) -> None:
     plan = plan_of(db._open(), case.sql, case.epsilon or 1.0)
     measures = [each for stage in plan.stages for each in stage.measures]
     public = any(each.keys and (isinstance(each.rule, PublicKeys) or each.rule.listed) for each in measures)
-    assert meaning(ours, plain, coarseness(plan) * 300, public) == []
+    assert meaning(ours, plain, max(coarseness(plan) * 300, widest_bin(plan)), public) == []
 
 
 @pytest.mark.parametrize("case", [case for case in ACCEPTED if case.plain == case.sql], ids=ids)

@@ -20,6 +20,7 @@ from dpsql.engines import Engine
 from dpsql.ir.plan import (
     CELLS,
     Finish,
+    Histogram,
     Norm,
     Plan,
     Planned,
@@ -211,6 +212,18 @@ def _rounded(finish: Finish, cell: Statistic) -> float:
             return wide * grain
 
 
+def widest_bin(plan: Plan) -> float:
+    """The widest bin of a plan's histograms of numbers, in SQL units: a median is known no more exactly."""
+    grids = [
+        each.grid
+        for stage in plan.stages
+        for m in stage.measures
+        for each in m.measure.details
+        if isinstance(each, Histogram)
+    ]
+    return max((each.width for each in grids), default=0.0)
+
+
 def meaning(
     ours: Sequence[tuple[object, ...]],
     plain: Sequence[tuple[object, ...]],
@@ -249,4 +262,4 @@ def _equal(ours: object, plain: object, slack: float) -> bool:
     return ours == plain
 
 
-__all__ = ["coarseness", "meaning", "sensitivity", "without_noise"]
+__all__ = ["coarseness", "meaning", "sensitivity", "widest_bin", "without_noise"]

@@ -330,7 +330,7 @@ def _cells(planned: Planned, row: _Row) -> str:
     with_, held = "WITH", ""
     if planned.groups is None and all(each.part is not Part.UNITS for each in statistics):
         many = f"SELECT u, CASE WHEN count(*) > {_rows_within(planned)} THEN 1 END AS many FROM r GROUP BY u"
-        with_ += f" {_read(planned, rows)}, m AS ({many}),"
+        with_ += f" {read_twice(planned, rows)}, m AS ({many}),"
         rows = "SELECT r.* REPLACE (CASE WHEN many = 1 THEN r.u END AS u) FROM r JOIN m ON r.u = m.u"
         bounded = ", ".join(
             f"CASE WHEN u IS NULL THEN {_bounded(name, TOTAL)} ELSE {_bounded(name, CELL)} END AS {name}"
@@ -358,7 +358,7 @@ def _rows_within(planned: Planned) -> int:
     return math.isqrt(clip**2 // sum(each * each for each in most))
 
 
-def _read(planned: Planned, rows: str) -> str:
+def read_twice(planned: Planned, rows: str) -> str:
     """The rows as r, read twice: a scan again, which takes less time and memory; a join's result is kept."""
     relation = planned.measure.relation
     while isinstance(relation, Filter | Project):
@@ -410,7 +410,7 @@ def _scaled_rows(planned: Planned, row: _Row) -> str:
     units = f"SELECT u, {' + '.join(norms)} AS n FROM r GROUP BY u"
     factors = f"SELECT u, f{weights} FROM (SELECT u, {factor} AS f FROM ({units}))"
     grouped = _grouped(planned, row, sums, "SELECT r.*, h.* EXCLUDE (u) FROM r JOIN h ON r.u = h.u")
-    return f"WITH {_read(planned, rows)}, h AS ({factors}) {grouped}"
+    return f"WITH {read_twice(planned, rows)}, h AS ({factors}) {grouped}"
 
 
 def _factor(planned: Planned) -> str:

@@ -1,6 +1,6 @@
 """The details of a planned measure: SQL that bounds every unit's weight, and what its rows become.
 
-Histogram   SELECT keys, bin, SUM(weight) GROUP BY keys, bin, in lists
+Histogram   SELECT keys, bin, SUM(weight) GROUP BY keys, bin
 Matching    SELECT DISTINCT keys, unit, value, matched one unit after the other
 Blocks      SELECT keys, block, the aggregate of the block
 Reaches     SELECT place, COUNT(*) GROUP BY place, over one place for each unit
@@ -52,7 +52,7 @@ def weights(planned: Planned, each: PlannedDetail, rows: Rows, arrays: Arrays, g
     """What lies where, in every group that has anything."""
     match each.detail:
         case Histogram():
-            return histogram(planned, each, rows, group)
+            return histogram(planned, each, arrays, group)
         case Matching():
             return claims(planned, each.detail, rows, arrays, group)
         case Blocks():

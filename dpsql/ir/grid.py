@@ -62,6 +62,18 @@ class Grid:
     unit: int = 1
     step: int = 1
 
+    @property
+    def width(self) -> float:
+        """Of the widest bin, in the argument's units."""
+        match self.spacing:
+            case Spacing.WHOLE:
+                return self.step / self.unit
+            case Spacing.EVEN:
+                return (self.high - self.low) / self.size
+            case Spacing.LOG:
+                step = (curved(self.high) - curved(self.low)) / self.size
+                return (max(abs(self.low), abs(self.high)) + 1) * step
+
     def value(self, bin: int) -> Number | Fraction:
         """The value that stands for a bin: its middle, its own one where it holds only one."""
         match self.spacing:

@@ -6,7 +6,6 @@ Matching    a count of values, with the half-width of its noise
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import assert_never
 
 import numpy as np
@@ -16,7 +15,7 @@ from dpsql.ir.plan import Blocks, Finish, Histogram, Matching, Planned, Reaches
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.post.finished import Finished
-from dpsql.post.order import margins_of, values_of
+from dpsql.post.order import ends_of, margins_of, values_of
 
 
 def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finished:
@@ -26,9 +25,8 @@ def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finishe
     match detail.detail:
         case Histogram():
             chosen = values_of(each, detail.detail, released, planned)
-            reach = margins_of(each, detail, detail.detail, released, first)
-            middle = np.array([float(v) if isinstance(v, int | float | Decimal) else np.nan for v in chosen])
-            return Finished(each.call.name, each.type, chosen, reach, middle - reach, middle + reach)
+            margins = margins_of(each, detail, detail.detail, released, first)
+            return Finished(each.call.name, each.type, chosen, margins, *ends_of(chosen, margins))
         case Matching():
             assert detail.noise is not None
             numbers = released.sums[:, first]

@@ -69,6 +69,12 @@ def margins_of(
     return found
 
 
+def ends_of(values: list[Value], margins: Floats) -> tuple[Floats, Floats]:
+    """The ends of the intervals, as far below and above."""
+    shown = np.array([float(v) if isinstance(v, int | float | Decimal) else math.nan for v in values])
+    return shown - margins, shown + margins
+
+
 def _widths(grid: Grid, bins: Integers) -> Floats:
     """How wide the bins are; those of whole numbers hold their values exactly where a step is one."""
     match grid.spacing:

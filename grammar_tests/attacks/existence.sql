@@ -111,12 +111,13 @@ SELECT COUNT(*) AS n FROM visits WHERE patient_id NOT IN (SELECT patient_id FROM
 
 -- case: groups in the order of a raw maximum
 -- attack: raw order and having
--- outcome: refused D253 at 1:60
+-- outcome: accepted
+-- oracle: no-meaning (a few values lie beyond an extreme)
 SELECT ward, COUNT(*) FROM patients GROUP BY ward ORDER BY MAX(income);
 
 -- case: groups chosen by a median above the release
 -- attack: raw order and having
--- outcome: refused D253 at 1:48
+-- outcome: accepted
 SELECT ward FROM patients GROUP BY ward HAVING MEDIAN(age) > 40;
 
 -- case: groups with exactly one member

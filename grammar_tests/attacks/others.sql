@@ -112,12 +112,13 @@ SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.pat
 
 -- case: a subquery in a filter
 -- attack: subqueries across users
--- outcome: refused D253 at 1:45
+-- outcome: accepted
+-- oracle: no-meaning (a few values lie beyond an extreme)
 SELECT COUNT(*) FILTER (WHERE age > (SELECT MAX(minutes) FROM visits)) FROM patients;
 
 -- case: a subquery of raw rows in a join condition
 -- attack: subqueries across users
--- outcome: refused D253 at 1:99
+-- outcome: refused D255 at 1:103
 SELECT COUNT(*) FROM patients p JOIN visits v ON v.patient_id = p.patient_id AND v.cost > (SELECT MAX(cost) FROM visits);
 
 -- case: a released mark is everybody's

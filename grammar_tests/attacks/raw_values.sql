@@ -22,7 +22,8 @@ SELECT lttb(age, income, 5) FROM patients;
 
 -- case: a quantile of one element
 -- attack: aggregates that return raw values
--- outcome: refused D253 at 1:8
+-- outcome: accepted
+-- oracle: no-meaning (where few rows lie beyond it, it is any value near them)
 SELECT quantile_disc(income, 0.999) FROM patients;
 
 -- case: an object of all
@@ -37,7 +38,8 @@ SELECT ward, last(age ORDER BY patient_id) FROM patients GROUP BY ward;
 
 -- case: the richest of each ward, through a per-unit maximum
 -- attack: aggregates that return raw values
--- outcome: refused D253 at 1:8
+-- outcome: accepted
+-- oracle: no-meaning (a few values lie beyond an extreme)
 SELECT MAX(m) FROM (SELECT patient_id, MAX(cost) AS m FROM visits GROUP BY patient_id);
 
 -- case: whether everybody, above a window
@@ -47,7 +49,8 @@ SELECT COUNT(*) FROM (SELECT patient_id, bool_or(smoker) OVER (PARTITION BY city
 
 -- case: in a pivot
 -- attack: aggregates that return raw values
--- outcome: refused D253 at 1:19
+-- outcome: accepted
+-- oracle: no-meaning (a few values lie beyond an extreme)
 PIVOT patients ON sex IN ('F') USING MAX(income) GROUP BY ward;
 
 -- case: one's own largest is bounded like any value
@@ -102,7 +105,8 @@ SELECT n, COUNT(*) AS units FROM spending GROUP BY n;
 
 -- case: the view's number of each unit
 -- attack: views and pivots
--- outcome: refused D253 at 1:8
+-- outcome: accepted
+-- oracle: no-meaning (a few values lie beyond an extreme)
 SELECT MAX(spent) FROM spending;
 
 -- case: a view of releases is free of its units

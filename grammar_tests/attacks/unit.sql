@@ -22,7 +22,7 @@ SELECT COUNT(*) FROM (SELECT concat(patient_id, '-', visit_id) AS patient_id FRO
 
 -- case: the least of a ward
 -- attack: unit laundering
--- outcome: refused D253 at 1:30
+-- outcome: refused D301 at 1:34
 SELECT COUNT(*) FROM (SELECT MIN(patient_id) AS patient_id FROM patients GROUP BY ward);
 
 -- case: its name exchanged by RENAME

@@ -87,10 +87,6 @@ SELECT ANON_COUNT(urgent CLAMPED BETWEEN 0 AND 5) FROM visits;
 -- outcome: refused D205 at 1:18
 SELECT SUM(score CLAMPED BETWEEN 5 AND -5) FROM patients;
 
--- case: a percentile
--- outcome: refused D253 at 1:8
-SELECT ANON_PERCENTILE_CONT(age, 0.5 CLAMPED BETWEEN 0 AND 100) FROM patients;
-
 -- case: an aggregate that nobody knows
 -- outcome: refused D204 at 1:8
 SELECT ANON_MEDIAN(age) FROM patients;

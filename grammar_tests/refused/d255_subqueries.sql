@@ -14,10 +14,6 @@ SELECT COUNT(*) FROM patients WHERE age IN (SELECT age FROM patients WHERE patie
 SELECT COUNT(*) FROM patients p
 WHERE EXISTS (SELECT 1 FROM patients q WHERE q.age = p.age AND q.patient_id <> p.patient_id);
 
--- case: a subquery inside an aggregate
--- outcome: refused D253 at 1:26
-SELECT SUM(age - (SELECT MIN(age) FROM patients)) FROM patients;
-
 -- case: a value of one row among constants
 -- outcome: refused D402 at 1:20
 VALUES (1, (SELECT age FROM patients WHERE patient_id = 3));

@@ -162,3 +162,12 @@ SELECT REGR_SLOPE(minutes, steps) FROM visits;
 -- outcome: refused D301 at 1:40
 -- instead: SELECT AVG(v) FROM (SELECT patient_id, VAR_POP(GREATEST(LEAST(steps, 20000), 0)) AS v FROM visits GROUP BY patient_id)
 SELECT AVG(v) FROM (SELECT patient_id, VAR_POP(steps) AS v FROM visits GROUP BY patient_id);
+
+-- case: a median without a bound
+-- outcome: refused D301 at 1:15
+-- instead: SELECT MEDIAN(LEAST(GREATEST(score, -10), 10)) FROM patients
+SELECT MEDIAN(score) FROM patients;
+
+-- case: the unit's smallest number by group
+-- outcome: refused D301 at 1:18
+SELECT ward, MIN(patient_id) FROM patients GROUP BY ward;

@@ -1,0 +1,48 @@
+"""What an explanation says of an order statistic: among which bins it is chosen, how often, how well.
+
+chosen among 121 bins of [0, 120] (whole numbers); 1 choice, epsilon 0.875; within 3.4 rows (95 %)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpsql.ir.grid import End, Spacing
+from dpsql.ir.plan import Finish, Histogram, PlannedDetail
+from dpsql.mechanisms.quantiles import beyond
+from dpsql.rewrite.order import target_of
+
+
+def choice_facts(finish: Finish, planned: PlannedDetail, detail: Histogram) -> dict[str, Any]:
+    """As plain values. Errors are in rows that count in full."""
+    grid, target = detail.grid, target_of(finish.call)
+    row = planned.sensitivity / planned.rows
+    unit = grid.unit if grid.spacing is Spacing.WHOLE else 1
+    found: dict[str, Any] = {
+        "bins": grid.size,
+        "spacing": grid.spacing.value,
+        "bounds": [grid.low / unit, grid.high / unit],
+        "choices": planned.choices,
+        "epsilon_of_a_choice": planned.epsilon,
+    }
+    if isinstance(target, End):
+        found["rows_beyond"] = beyond(planned.epsilon, planned.sensitivity) / row
+    else:
+        found["expected_error_in_rows"] = 6 * float(max(target, 1 - target)) * planned.rows / planned.epsilon
+    return found
+
+
+def choice_words(column: dict[str, Any], unit: str) -> list[str]:
+    low, high = column["bounds"]
+    number = column["choices"]
+    choices = "1 choice" if number == 1 else f"{number} choices one after the other"
+    parts = [
+        f"chosen among {column['bins']:,} bins of [{low:g}, {high:g}] ({column['spacing']})",
+        f"{choices}, epsilon {column['epsilon_of_a_choice']:.4g}{'' if number == 1 else ' each'}",
+    ]
+    if "rows_beyond" in column:
+        beyond_ = f"{column['rows_beyond']:.3g}"
+        parts.append(f"a value with about {beyond_} rows beyond it, or half of all: no one {unit}'s own")
+    else:
+        parts.append(f"expected within ± {column['expected_error_in_rows']:.3g} rows of its place (95 %)")
+    return parts
