@@ -36,6 +36,7 @@ from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, 
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.found_range import allowed_outside
+from dpsql.plan.plan import KEYS_ALONE
 from dpsql.policy.catalogue import Known
 from dpsql.policy.found_bounds import with_bounds
 from dpsql.post.choices import choice_facts, choice_words
@@ -359,7 +360,9 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
     ]
     if measure["statistics"]:
         lines.append(f"  bounded by  {measure['bounded_by']}")
-    if measure["statistics"] and measure["rows_proved"] is None:
+    if measure["rows_per_unit_from"] == KEYS_ALONE:
+        lines.append(f"  votes       a {unit} has one vote, spread over the groups that it is in")
+    elif measure["statistics"] and measure["rows_proved"] is None:
         lines.append(
             f"  clip bias   a {unit} with more than about {rows or 'so many'} rows is scaled down; margins "
             f"do not show it ({measure['rows_per_unit_from']})"

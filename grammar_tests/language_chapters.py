@@ -234,6 +234,7 @@ CHAPTERS = (
                 "Counts, sums, means, with FILTER:",
                 (
                     ("aggregates/counts.sql", "distinct units by group"),
+                    ("aggregates/distinct_values.sql", "values of many rows by group"),
                     ("aggregates/sums.sql", "a sum clamped by the analyst"),
                     ("aggregates/filters.sql", "a sum and a mean with conditions"),
                     ("select/shapes.sql", "arithmetic between aggregates"),
@@ -338,6 +339,7 @@ REFUSED: tuple[Example, ...] = (
     ("refused/d252_clauses.sql", "the nearest row"),
     ("refused/d205_quantiles.sql", "beyond the last row"),
     ("refused/d205_quantiles.sql", "the greatest of texts"),
+    ("refused/d253_aggregates.sql", "distinct pairs of values"),
     ("refused/d253_aggregates.sql", "a mean of distinct values by group"),
     ("refused/d254_windows.sql", "a place in the order of all"),
     ("refused/d255_subqueries.sql", "somebody with the same age"),

@@ -58,6 +58,12 @@ LARGEST = 2**40
 LARGEST_SCALE = 2**50
 """Grid steps of a noise's scale at most."""
 
+KEYS_ALONE = "keys alone"
+"""Who says where clipping starts when nothing but keys is released: a unit counts as one, in all."""
+
+_USUAL = 20
+"""Groups that a unit is in, where nobody says it."""
+
 Values = Callable[[str, str], tuple[Value, ...]]
 """The distinct values of a column of a public table."""
 
@@ -151,6 +157,7 @@ class _Planner:
         facts = facts_of(measure.relation)
         self.columns = tuple(Column(key.name, fact_of(key.scalar, facts)) for key in measure.keys)
         self.public = public_keys(measure, known)
+        self.keys_alone = not measure.aggregates and not self.public.whole
         self.rows, self.rows_from = self._rows()
         self.share = share
         self.allowance = self._allowance(share, thresholds=not self.public.whole)
@@ -168,14 +175,16 @@ class _Planner:
                 help="group by a column with declared values, or cut a declared range (age // 10); "
                 "or let the owner choose another accountant",
             )
-        clip, noise = self._noise() if self.measure.statistics else self._nothing()
+        if self.keys_alone:
+            clip, noise = self._noise_of_keys()
+        else:
+            clip, noise = self._noise() if self.measure.statistics else self._nothing()
         if noise.norm is Norm.L2:
             self.measure = _in_l2(self.measure)
         proved = self._private_groups()
         enforced = None
         if not self.public.whole and proved is None:
-            assert self.rows is not None
-            enforced = 16 * self.rows * self.measure.copies + 240  # many more than a unit clipped little
+            enforced = self._many_groups()
         rule = self._rule(clip, noise, proved or enforced)
         details = tuple(
             planned_detail(each, self.measure, self._detail_rows(each), self.share, self._allowance)
@@ -205,6 +214,13 @@ class _Planner:
                 runs = Runs(branching, groups, clip.steps, column, delivered_unit(plain.measure))
                 found, least = replace(plain, shape=clip.shape, noise=noise, runs=runs), error
         return found
+
+    def _many_groups(self) -> int:
+        """Many more than a unit that is clipped little is in; beyond, it is left out."""
+        if self.keys_alone:  # where a unit in many groups still adds something to each
+            return 1_000 * self.measure.copies
+        assert self.rows is not None
+        return 16 * self.rows * self.measure.copies + 240
 
     def _detail_rows(self, detail: Detail) -> int:
         """How many rows of a unit count in full in a detail, its copies in grouping sets counted apart."""
@@ -236,6 +252,8 @@ class _Planner:
         A unit that is in one group at most contributes to no more, whatever is said of its groups.
         """
         said = self.measure.clip
+        if self.keys_alone and said is None:
+            return 1, KEYS_ALONE
         if said is None or (said.name == "max_groups_contributed" and self._settled()):
             rows = self.owned.rows
             rows = None if rows is None else rows // self.measure.copies
@@ -307,6 +325,26 @@ class _Planner:
         if self.allowance.gaussian is not None:
             choices.append((l2, self._with("gaussian", l2, self.allowance.gaussian)))
         return min(choices, key=lambda each: mechanism(each[1].mechanism).deviation(each[1].scale))
+
+    def _noise_of_keys(self) -> tuple[_Clip, Noise]:
+        """Where nothing but keys is released: the mechanism that shows a group of the fewest units.
+
+        A unit has one vote in all, and a norm to spread it in: in t groups it adds 1/t to each (L1), or
+        1/sqrt(t) (L2). A larger clip only adds noise: c times the noise, and never c times the votes.
+        """
+        ways = self._clips()
+        names = ("laplace", "gaussian") if self.allowance.gaussian is not None else ("laplace",)
+        groups = 1 if self._private_groups() == 1 else self.owned.rows or _USUAL
+        best: list[tuple[float, _Clip, Noise]] = []
+        for name, clip in zip(names, ways, strict=False):
+            ratio = 1 / self.allowance.laplace if name == "laplace" else self.allowance.gaussian
+            assert ratio is not None
+            noise = self._with(name, clip, ratio)
+            rule = self._rule(clip, noise, self._private_groups() or self._many_groups())
+            assert isinstance(rule, Threshold)
+            best.append((rule.units * groups ** (1 / clip.norm.value), clip, noise))
+        _, clip, noise = min(best, key=lambda each: each[0])
+        return clip, noise
 
     def _nothing(self) -> tuple[_Clip, Noise]:
         """No sums are measured: a vector of no numbers."""
