@@ -170,7 +170,14 @@ class _Planner:
             enforced = 16 * self.rows * self.measure.copies + 240  # many more than a unit clipped little
         rule = self._rule(clip, noise, proved or enforced)
         details = tuple(
-            planned_detail(each, self.measure, self._detail_rows(each), self.share, self._allowance)
+            planned_detail(
+                each,
+                self.measure,
+                self._detail_rows(each),
+                self._proved_groups(),
+                self.share,
+                self._allowance,
+            )
             for each in self.measure.details
         )
         return Planned(
@@ -181,10 +188,16 @@ class _Planner:
         """How many rows of a unit count in full in a detail, its copies in grouping sets counted apart."""
         if isinstance(detail, Matching):  # has a bound of its own
             return detail.most
+        if isinstance(detail, Blocks):  # all rows of a unit count
+            return 0
         at_most = self.owned.at_most
         if at_most is not None and at_most <= (self.rows or at_most) * self.measure.copies:
             return at_most
         return self._guessed() * self.measure.copies
+
+    def _proved_groups(self) -> int | None:
+        """In how many groups one unit is proved to be, public ones too."""
+        return self.measure.copies if self._settled() else self.owned.at_most
 
     def _private_groups(self) -> int | None:
         """In how many groups that are not public one unit is proved to be."""
