@@ -30,26 +30,33 @@ LARGE, SMALL = 1e60, 1e-60
 
 def blocks_sql(planned: Planned, each: PlannedDetail, blocks: Blocks) -> str:
     """One row for every bin that has blocks: the group's keys, the bin, the number of blocks."""
+    keys = [f"k{i}" for i in range(len(planned.keys))]
+    groups = "".join(f"{key}, " for key in keys)
+    values = values_sql(planned, each, blocks)
+    held = f"SELECT {groups}{_held('v', blocks.low, blocks.high)} AS c FROM ({values})"
+    binned = f"SELECT {groups}{_bin('c', blocks)} AS bin FROM ({held}) WHERE c IS NOT NULL"
+    shown = [carried(column.fact.type, key) for column, key in zip(planned.keys, keys, strict=True)]
+    return f"SELECT {', '.join((*shown, 'bin', 'count(*)'))} FROM ({binned}) GROUP BY {groups}bin"
+
+
+def values_sql(planned: Planned, each: PlannedDetail, blocks: Blocks) -> str:
+    """One row for every block that has rows: the group's keys, its number, its value."""
     m = planned.measure
     owned = ownership_of(m.relation)
     assert isinstance(owned, Owned)
     keys = [f"k{i}" for i in range(len(m.keys))]
+    groups = "".join(f"{key}, " for key in keys)
     listed = [f"{key_sql(k.scalar, m.relation)} AS {name}" for k, name in zip(m.keys, keys, strict=True)]
     listed.append(f"hash({quote(owned.unit)}) % {each.blocks} AS b")
     listed.append(f"CAST({scalar_sql(blocks.argument, m.relation)} AS DOUBLE) AS d")
     kept = "" if blocks.condition is None else f" WHERE {scalar_sql(blocks.condition, m.relation)}"
     read = f"SELECT {', '.join(listed)} FROM ({relation_sql(m.relation)}){kept}"
-    groups = "".join(f"{key}, " for key in keys)
     small = f"abs(d) < {SMALL!r}::DOUBLE"
     number = f"CASE WHEN {small} THEN 0::DOUBLE ELSE {_held('d', -LARGE, LARGE)} END"
     rows = f"SELECT {groups}b, x FROM (SELECT {groups}b, {number} AS x FROM ({read})) WHERE x IS NOT NULL"
     more = "".join(f", {number!r}::DOUBLE" for number in blocks.extra)
     value = f"list_aggregate(list(x ORDER BY x), '{blocks.function}'{more})"
-    values = f"SELECT {groups}b, CAST({value} AS DOUBLE) AS v FROM ({rows}) GROUP BY {groups}b"
-    held = f"SELECT {groups}{_held('v', blocks.low, blocks.high)} AS c FROM ({values})"
-    binned = f"SELECT {groups}{_bin('c', blocks)} AS bin FROM ({held}) WHERE c IS NOT NULL"
-    shown = [carried(column.fact.type, key) for column, key in zip(planned.keys, keys, strict=True)]
-    return f"SELECT {', '.join((*shown, 'bin', 'count(*)'))} FROM ({binned}) GROUP BY {groups}bin"
+    return f"SELECT {groups}b, CAST({value} AS DOUBLE) AS v FROM ({rows}) GROUP BY {groups}b"
 
 
 def _held(name: str, low: float, high: float) -> str:
