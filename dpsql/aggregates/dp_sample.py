@@ -10,10 +10,10 @@ class Sampled:
     name = "dp_sample"
     needs = (Need.DETAIL,)
 
-    def result(self, argument: Fact | None, rows: int | None) -> Fact:
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         return Fact(DOUBLE, nullable=False)
 
-    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         raise Unbounded(
             "DP_SAMPLE is taken of many units",
             "group by something that many share, or aggregate exactly here: AVG(x), MEDIAN(x)",

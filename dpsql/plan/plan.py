@@ -24,6 +24,7 @@ from dpsql.ir.event import ThresholdEvent
 from dpsql.ir.options import Option
 from dpsql.ir.plan import (
     CELLS,
+    Blocks,
     Detail,
     KeyList,
     KeyRule,
