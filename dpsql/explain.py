@@ -19,6 +19,7 @@ from dpsql.ir.bound import Bound
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.plan import (
     CELLS,
+    Blocks,
     Findings,
     Finish,
     Histogram,
@@ -131,6 +132,8 @@ def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned],
 
 
 def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
+    if finish.call.function == "dp_sample":
+        return _sampled(finish, each)
     if finish.places:
         return _of_detail(finish, each)
     statistics = [each.measure.statistics[cells[0]] for cells in finish.statistics]
@@ -244,6 +247,19 @@ def _runs(each: Planned) -> str | None:
         f"of {each.runs.groups} groups in order: {way}, in which one unit counts {each.runs.column} times at "
         "most; the groups are found from these by least squares, since running totals are asked for"
     )
+
+
+def _sampled(finish: Finish, each: Planned) -> dict[str, Any]:
+    planned = each.detail_at(finish.places[0])
+    assert isinstance(planned.detail, Blocks)
+    return {
+        "name": finish.call.name,
+        "aggregate": finish.call.function,
+        "type": finish.type.sql,
+        "blocks": planned.blocks,
+        "bounds": [planned.detail.low, planned.detail.high],
+        "epsilon": planned.epsilon,
+    }
 
 
 def _is_bounded(table: str, column: str, known: Known) -> bool:
@@ -385,6 +401,13 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
 
 
 def _column_words(column: dict[str, Any], unit: str) -> str:
+    if "blocks" in column:
+        low, high = column["bounds"]
+        return (
+            f"{column['name']} {column['type']}; the median over {column['blocks']} blocks of {unit}s, each "
+            f"held in [{low:g}, {high:g}], chosen with epsilon {column['epsilon']:.4g}; a block's value is "
+            "not that of all rows, the less the smaller it is: no margin shows that"
+        )
     parts = [f"{column['name']} {column['type']}"]
     if "bins" in column:
         return "; ".join([*parts, *choice_words(column, unit)])

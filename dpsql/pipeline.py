@@ -281,11 +281,18 @@ def _post(
 
 
 def note_on(what: Plan) -> str:
-    """From the plan alone: how many units a group needs to be shown, or to be handed down."""
+    """From the plan alone: how many units a group needs to be shown or handed down, and what is biased."""
     said = []
     for words, stages in (("shown", what.stages[-1:]), ("used inside", what.stages[:-1])):
         rules = [each.rule for stage in stages for each in stage.measures]
         needed = [each.units for each in rules if isinstance(each, Threshold)]
         if needed:
             said.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")
+    blocks = [
+        one.blocks for stage in what.stages for each in stage.measures for one in each.details if one.blocks
+    ]
+    if blocks:
+        said.append(
+            f"DP_SAMPLE is the median over {max(blocks)} blocks of units: small ones differ from the whole."
+        )
     return " ".join(said)

@@ -23,6 +23,7 @@ from dpsql.facts.released import high_of, low_of, margin_of
 from dpsql.ir.relation import AggregateCall, Named
 from dpsql.ir.scalar import Scalar
 from dpsql.parse.allowed import INTERVALS
+from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
 
 _ARITHMETIC = (
@@ -171,6 +172,13 @@ class Released:
 
     def _window(self, node: exp.Window) -> exp.Expr:
         """Over released rows a window is free; its own function is not an aggregate of private rows."""
+        if isinstance(node.this, Sample):
+            raise refuse(
+                "D254",
+                "DP_SAMPLE is no window",
+                span_of(node.this, self.text),
+                help="take it by group, and compare the groups above: SELECT x, DP_SAMPLE(mad(y), 0, 9) ...",
+            )
         turned = node.copy()
         turned.set("this", self._children(node.this))
         for key, value in node.args.items():

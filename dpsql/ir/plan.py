@@ -111,12 +111,21 @@ class Matching:
         return 1
 
 
+BINS = 4096
+"""Of the grid on which the values of blocks lie."""
+
+
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """An aggregate of each of ``count`` blocks of units, clamped to [low, high]: a unit is in one block."""
+    """How many blocks of units have which value of an aggregate: a unit is in one block of each group.
 
-    call: AggregateCall
-    count: int
+    ``extra`` are further arguments of the ``function``; values are clamped to [low, high].
+    """
+
+    argument: Scalar
+    condition: Scalar | None
+    function: str
+    extra: tuple[float, ...]
     low: float
     high: float
 
@@ -290,7 +299,7 @@ class PlannedDetail:
 
     ``rows`` is where a unit's clip starts, ``sensitivity`` what one unit changes of all weights together,
     in L1. Numbers are released by ``noise``, or chosen, ``choices`` times one after the other, each at
-    ``epsilon``.
+    ``epsilon``. ``blocks`` is how many there are, where units are dealt out to blocks.
     """
 
     detail: Detail
@@ -300,6 +309,7 @@ class PlannedDetail:
     noise: Noise | None = None
     epsilon: float = 0.0
     choices: int = 0
+    blocks: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from dpsql.parse.clause import agreed, hang, take_clauses
 from dpsql.parse.grammar import check_grammar
 from dpsql.parse.options import fill, number_marks
 from dpsql.parse.parts import check_parts
+from dpsql.parse.samples import take_samples
 from dpsql.parse.spellings import clamped, take_spellings
 from dpsql.parse.statement import check_explained, without_explain
 from dpsql.parse.written import written
@@ -102,7 +103,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
     check_size(tree)
     hang(tree, whole.mark, clauses)
     tree = clamped(fill(tree, parameters, now), whole.mark, clamps)
-    check_tree(tree, text)
+    check_tree(take_samples(tree), text)
     check_grammar(whole.plain)
     return Query(source, tree, now, agreed(clauses, "epsilon"), agreed(clauses, "delta"), bare is not None)
 

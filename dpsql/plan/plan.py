@@ -24,6 +24,7 @@ from dpsql.ir.event import ThresholdEvent
 from dpsql.ir.options import Option
 from dpsql.ir.plan import (
     CELLS,
+    Blocks,
     Detail,
     KeyList,
     KeyRule,
@@ -187,7 +188,14 @@ class _Planner:
             enforced = self._many_groups()
         rule = self._rule(clip, noise, proved or enforced)
         details = tuple(
-            planned_detail(each, self.measure, self._detail_rows(each), self.share, self._allowance)
+            planned_detail(
+                each,
+                self.measure,
+                self._detail_rows(each),
+                self._proved_groups(),
+                self.share,
+                self._allowance,
+            )
             for each in self.measure.details
         )
         found = Planned(
@@ -226,10 +234,16 @@ class _Planner:
         """How many rows of a unit count in full in a detail, its copies in grouping sets counted apart."""
         if isinstance(detail, Matching):  # has a bound of its own
             return detail.most
+        if isinstance(detail, Blocks):  # all rows of a unit count
+            return 0
         at_most = self.owned.at_most
         if at_most is not None and at_most <= (self.rows or at_most) * self.measure.copies:
             return at_most
         return self._guessed() * self.measure.copies
+
+    def _proved_groups(self) -> int | None:
+        """In how many groups one unit is proved to be, public ones too."""
+        return self.measure.copies if self._settled() else self.owned.at_most
 
     def _private_groups(self) -> int | None:
         """In how many groups that are not public one unit is proved to be."""

@@ -12,6 +12,7 @@ from dpsql.errors import refuse
 from dpsql.ir.column import Fact, Interval
 from dpsql.ir.plan import Detail, Measure
 from dpsql.ir.relation import AggregateCall
+from dpsql.rewrite.blocks import blocks_of
 from dpsql.rewrite.matching import matching
 from dpsql.rewrite.order import FUNCTIONS, histogram_of
 
@@ -31,7 +32,11 @@ def _matching(
     return matching(measure, calls[0]), {calls[0]: (0,)}
 
 
-_MAKERS: dict[str, Maker] = {"count_distinct": _matching, **dict.fromkeys(FUNCTIONS, histogram_of)}
+_MAKERS: dict[str, Maker] = {
+    "count_distinct": _matching,
+    "dp_sample": blocks_of,
+    **dict.fromkeys(FUNCTIONS, histogram_of),
+}
 """By the aggregate's name on the shelf."""
 
 
