@@ -101,7 +101,8 @@ def _leave_open(facts: dict[str, Any]) -> None:
     """
     for measure in (each for stage in facts["stages"] for each in stage["measures"]):
         measure["columns"] = [
-            {key: column[key] for key in ("name", "aggregate", "type")} for column in measure["columns"]
+            {key: column[key] for key in ("name", "aggregate", "type")} | {"open": True}
+            for column in measure["columns"]
         ]
         if any(each.startswith("rows_per_unit of ") for each in facts["first"]["finds"]):
             measure |= {"rows_per_unit": None, "rows_per_unit_from": "found first"}
@@ -394,6 +395,8 @@ def _choice_words(column: dict[str, Any], unit: str) -> list[str]:
 
 def _column_words(column: dict[str, Any], unit: str) -> str:
     parts = [f"{column['name']} {column['type']}"]
+    if column.get("open"):
+        return f"{parts[0]}; how exactly depends on what is found first"
     if "bins" in column:
         return "; ".join([*parts, *_choice_words(column, unit)])
     if column.get("cells", 1) > 1:
@@ -402,8 +405,6 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         ends = column["bounds"]
         ranges = " and ".join(f"[{low:g}, {high:g}]" for low, high in zip(ends[::2], ends[1::2], strict=True))
         parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
-    if "aggregate" in column and "scale" not in column:
-        return f"{parts[0]}; how exactly depends on what is found first"
     if "claimed_per_unit" in column:
         parts.append(f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed")
     if "mechanism" in column:
