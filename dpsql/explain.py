@@ -101,7 +101,8 @@ def _leave_open(facts: dict[str, Any]) -> None:
     """
     for measure in (each for stage in facts["stages"] for each in stage["measures"]):
         measure["columns"] = [
-            {key: column[key] for key in ("name", "aggregate", "type")} for column in measure["columns"]
+            {key: column[key] for key in ("name", "aggregate", "type")} | {"open": True}
+            for column in measure["columns"]
         ]
         if any(each.startswith("rows_per_unit of ") for each in facts["first"]["finds"]):
             measure |= {"rows_per_unit": None, "rows_per_unit_from": "found first"}
@@ -409,6 +410,8 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
             "not that of all rows, the less the smaller it is: no margin shows that"
         )
     parts = [f"{column['name']} {column['type']}"]
+    if column.get("open"):
+        return f"{parts[0]}; how exactly depends on what is found first"
     if "bins" in column:
         return "; ".join([*parts, *choice_words(column, unit)])
     if column.get("cells", 1) > 1:
@@ -417,8 +420,6 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         ends = column["bounds"]
         ranges = " and ".join(f"[{low:g}, {high:g}]" for low, high in zip(ends[::2], ends[1::2], strict=True))
         parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
-    if "aggregate" in column and "scale" not in column:
-        return f"{parts[0]}; how exactly depends on what is found first"
     if "claimed_per_unit" in column:
         parts.append(f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed")
     if "mechanism" in column:

@@ -264,6 +264,14 @@ CHAPTERS = (
                     ("aggregates/extremes.sql", "the latest and the first day"),
                 ),
             ),
+            (
+                "Ranges, and rows per person, that the policy leaves out are found privately, once for all "
+                "queries (over [a policy](../../grammar_tests/finds.toml) that leaves some out):",
+                (
+                    ("bounds/found.sql", "a sum of a column without a range"),
+                    ("bounds/found.sql", "rows per unit by group"),
+                ),
+            ),
         ),
     ),
     Chapter(
