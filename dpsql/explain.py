@@ -50,6 +50,7 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str
     known = with_bounds(known, plan.bounds)
     facts: dict[str, Any] = {
         "price": plan.price,
+        "within": None if plan.goal is None else str(plan.goal),
         "accountant": plan.accountant,
         "digest": plan.digest,
         "found": [_found(each, unit) for each in plan.bounds if each.found],
@@ -341,6 +342,8 @@ def _words(facts: dict[str, Any], unit: str) -> str:
     lines += [f"found     {each['words']}" for each in facts["found"]]
     if facts["first"] is not None:
         lines += [f"first     {facts['first']['words']}", *(_indented(sql) for sql in facts["first"]["sql"])]
+    if facts["within"] is not None:
+        lines.append(f"within    {facts['within']}: the least price that keeps every number there")
     for number, stage in enumerate(facts["stages"], 1):
         for measure in stage["measures"]:
             lines += _measure_words(number, measure, unit)

@@ -28,7 +28,7 @@ from dpsql.explain import explain
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
-from dpsql.ir.options import Option
+from dpsql.ir.options import Goal, Option
 from dpsql.ir.plan import Findings, Plan, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.survey import Export, PlannedSurvey, Survey
@@ -42,6 +42,7 @@ from dpsql.policy.catalogue import Known
 from dpsql.post.responses import manifest, rows_of, types_of
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import Released, types_of_stages
+from dpsql.post.within import priced
 from dpsql.release.release import from_system, release
 from dpsql.release.responses import respond
 from dpsql.release.stored import from_bytes, responses_from_bytes, responses_to_bytes, to_bytes
@@ -93,6 +94,11 @@ class Office(Protocol):
 
     def remaining(self) -> float: ...
 
+    @property
+    def ceiling(self) -> float:
+        """The most that the owner lets one query cost."""
+        ...
+
 
 def planned(
     office: Office,
@@ -116,10 +122,44 @@ def _planned(
     terms: Terms,
     lookup: Lookup | None = None,
 ) -> Plan:
+    refuse_responses(query)
+    if query.goal is not None:
+        return _within(office, query, query.goal, parameters, terms, lookup)
     if query.epsilon is not None:
         terms = _said(office, query.epsilon, query.source, terms)
-    refuse_responses(query)
+    return _at(office, query, parameters, terms, lookup)
 
+
+def _within(
+    office: Office,
+    query: Query,
+    goal: Goal,
+    parameters: Sequence[Value],
+    terms: Terms,
+    lookup: Lookup | None,
+) -> Plan:
+    """The plan at the least price for an accuracy."""
+
+    def plan_at(price: float) -> Plan:
+        return _at(office, query, parameters, replace(terms, epsilon=price), lookup)
+
+    try:
+        if terms.given:
+            raise refuse(
+                "D503",
+                "the call says a price, and the query an accuracy",
+                goal.span,
+                label="each follows from the other",
+                help="say one of them; EXPLAIN tells what the accuracy costs",
+            )
+        return priced(goal, plan_at, office.ceiling)
+    except Error as error:
+        raise error.within(query.source.text, query.source.name) from None
+
+
+def _at(
+    office: Office, query: Query, parameters: Sequence[Value], terms: Terms, lookup: Lookup | None
+) -> Plan:
     def make(known: Known, share: Fraction) -> Plan:
         split = rewrite(bind(query, known, office.sealed.public, office.sealed.check), known)
         return plan(split, known, replace(terms, share=share), office.engine.values)

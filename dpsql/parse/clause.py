@@ -30,8 +30,10 @@ KNOWN = (
     "rows_per_unit",
     "privacy_unit_column",
     "other_group",
+    "within",
+    "confidence",
 )
-_NOT_YET = ("weights", "within", "confidence")
+_NOT_YET = ("weights",)
 _REASONS = {
     "group_selection_strategy": (
         "groups are chosen by the policy and the keys",
@@ -104,7 +106,7 @@ def agreed(clauses: tuple[Options, ...], name: str) -> Option | None:
     """What the whole query says of its price: said twice, it is said alike."""
     said = [option for each in clauses if (option := each.get(name)) is not None]
     for each in said:
-        if isinstance(each.value, str | tuple):
+        if isinstance(each.value, str | tuple) and name in _EXAMPLES:
             raise refuse("D503", f"{name} is a number", each.span, help=f"write {name} = {_EXAMPLES[name]}")
         if each.value != said[0].value:
             raise refuse(

@@ -22,7 +22,7 @@ from dpsql.ir.table import ReleasedTable
 from dpsql.post.cells import sums_of_cells, weights_of_cells
 from dpsql.post.detailed import detailed
 from dpsql.post.finished import Finished
-from dpsql.post.margins import Reach, above_threshold, plain, simulated
+from dpsql.post.margins import PRECISE, Reach, above_threshold, plain, simulated
 from dpsql.post.other_group import MOST, with_other
 
 if TYPE_CHECKING:
@@ -57,6 +57,22 @@ def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: F
     delivered = np.array(numbers, dtype=np.float64)
     half = np.maximum(np.abs(below), np.abs(above))
     return Finished(each.call.name, each.type, values, half, delivered - below, delivered + above)
+
+
+def reach_anywhere(each: Finish, planned: Planned, confidence: float) -> float | None:
+    """How far the noise of a number reaches, whatever the number; None where that depends on it."""
+    if each.places or len(shelf()[each.call.function].needs) > 1:
+        return None
+    cells = sorted({position for group in each.statistics for position in group})
+    statistics = [planned.measure.statistics[group[0]] for group in each.statistics]
+    if len(cells) == 1:
+        reach = plain(float(statistics[0].step), planned.noise, np.ones(1), confidence)
+    else:
+        estimate = partial(estimated, each, statistics)
+        nothing = np.zeros((1, len(each.statistics)))
+        incidence = _incidence(each, cells)
+        reach = simulated(estimate, nothing, incidence, planned.noise, np.ones(1), confidence, PRECISE)
+    return float(max(_as_delivered(side, each.type)[0] for side in (reach.below, reach.above)))
 
 
 def _added(sums: NDArray[np.int64], cells: tuple[int, ...]) -> NDArray[np.int64]:
