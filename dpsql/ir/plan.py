@@ -403,7 +403,7 @@ class Plan:
 
     ``bounds`` are those that it rests on and that were found privately. Where some are still to be found,
     ``first`` is the plan that finds them: it is paid and run before this one is made anew. ``goal`` is the
-    accuracy that the price was found for.
+    accuracy that the price was found for, or that ``steps`` at these prices approach.
     """
 
     source: Source
@@ -414,6 +414,7 @@ class Plan:
     bounds: tuple[Bound, ...] = ()
     first: Findings | None = None
     goal: Goal | None = None
+    steps: tuple[float, ...] = ()
 
     @property
     def price(self) -> float:

@@ -22,7 +22,7 @@ from dpsql.ir.table import ReleasedTable
 from dpsql.post.cells import sums_of_cells, weights_of_cells
 from dpsql.post.detailed import detailed
 from dpsql.post.finished import Finished
-from dpsql.post.margins import PRECISE, Reach, above_threshold, plain, simulated
+from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, plain, simulated
 from dpsql.post.other_group import MOST, with_other
 
 if TYPE_CHECKING:
@@ -31,17 +31,20 @@ if TYPE_CHECKING:
 _WIDE = Context(prec=80)
 
 
-def finish(released: ReleasedTable, planned: Planned) -> list[Finished]:
+def finish(released: ReleasedTable, planned: Planned, confidence: float = CONFIDENCE) -> list[Finished]:
     """The keys, then the aggregates."""
     released, spread = with_other(released, planned)
     columns = [
         Finished(column.name, column.fact.type, [group[i] for group in released.groups], None)
         for i, column in enumerate(planned.keys)
     ]
-    return columns + [_finished(each, released, planned, spread) for each in planned.measure.finishes]
+    finishes = planned.measure.finishes
+    return columns + [_finished(each, released, planned, spread, confidence) for each in finishes]
 
 
-def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: Floats) -> Finished:
+def _finished(
+    each: Finish, released: ReleasedTable, planned: Planned, spread: Floats, confidence: float
+) -> Finished:
     if each.places:
         return detailed(each, released, planned)
     statistics = [planned.measure.statistics[cells[0]] for cells in each.statistics]
@@ -51,7 +54,7 @@ def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: F
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
         values = _exact(each, statistics, sums)
-    reach = _reach(each, statistics, sums.astype(np.float64), released, planned, spread)
+    reach = _reach(each, statistics, sums.astype(np.float64), released, planned, spread, confidence)
     below, above = _as_delivered(reach.below, each.type), _as_delivered(reach.above, each.type)
     numbers = [math.nan if value is None else float(value) for value in values]  # type: ignore[arg-type]
     delivered = np.array(numbers, dtype=np.float64)
@@ -149,15 +152,16 @@ def _reach(
     released: ReleasedTable,
     planned: Planned,
     spread: Floats,
+    confidence: float,
 ) -> Reach:
     cells = sorted({position for group in each.statistics for position in group})
     if len(cells) > 1:
         estimate = partial(estimated, each, statistics)
-        return simulated(estimate, sums, _incidence(each, cells), planned.noise, spread)
-    found = plain(float(statistics[0].step), planned.noise, spread)
+        return simulated(estimate, sums, _incidence(each, cells), planned.noise, spread, confidence)
+    found = plain(float(statistics[0].step), planned.noise, spread, confidence)
     rule = planned.rule
     if not isinstance(rule, Threshold) or cells != [planned.measure.units]:
         return found
     always = set() if rule.listed is None else {number for number, _ in rule.listed.sets}
     chosen = [not planned.measure.sets or group[0] not in always for group in released.groups]
-    return above_threshold(found, sums[:, 0], chosen, rule.steps, statistics[0], planned.noise)
+    return above_threshold(found, sums[:, 0], chosen, rule.steps, statistics[0], planned.noise, confidence)

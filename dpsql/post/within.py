@@ -4,7 +4,8 @@
 
 Noise reaches the less far the more is paid, so the price is found by trying: each try is a plan, which
 reads no row. How far the noise of a count or a sum reaches does not depend on its value, on which groups
-there are, or on which of them are shown; of a mean or a quantile it does, and no price could be named.
+there are, or on which of them are shown; of a mean it does, and so does a part of any number: these are
+approached (steps).
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from dataclasses import replace
 from dpsql.errors import Error, refuse
 from dpsql.ir.options import Goal
 from dpsql.ir.plan import Plan
+from dpsql.plan.plan import Terms
 from dpsql.post.finish import reach_anywhere
+from dpsql.post.steps import in_steps, prices
 
 _DIGITS = 9_000
 _SMALLEST = -9
@@ -27,9 +30,11 @@ PlanAt = Callable[[float], Plan]
 """The plan of one query at any price."""
 
 
-def priced(goal: Goal, plan_at: PlanAt, ceiling: float) -> Plan:
+def priced(goal: Goal, plan_at: PlanAt, terms: Terms, ceiling: float) -> Plan:
     """The plan at the least price that reaches the goal; D502 above the owner's ceiling for one query."""
     first = plan_at(1.0)
+    if goal.relative or any(reach is None for reach in _reaches(first, goal)):
+        return in_steps(goal, plan_at(prices(terms, ceiling)[-1]), terms, ceiling)
     reach = _reach(first, goal)
 
     def enough(index: int) -> bool:
@@ -98,21 +103,22 @@ def _rounded(reach: float) -> float:
 
 def _reach(what: Plan, goal: Goal) -> float:
     """How far the noise of any of its numbers reaches."""
-    found: list[float] = []
-    for planned in (each for stage in what.stages for each in stage.measures):
-        if planned.measure.other is not None:
-            raise _unknown(goal, "the row of what is not shown holds the noise of all that is")
-        for each in planned.measure.finishes:
-            reach = reach_anywhere(each, planned, goal.confidence)
-            if reach is None:
-                name = each.call.function.upper()
-                raise _unknown(goal, f"how far the noise of {name} reaches depends on the rows")
-            found.append(reach)
+    if any(each.measure.other is not None for stage in what.stages for each in stage.measures):
+        raise _unknown(goal, "the row of what is not shown holds the noise of all that is")
     if what.first is not None:
         raise _unknown(goal, "a range is found first, and nobody knows which")
+    found = [reach for reach in _reaches(what, goal) if reach is not None]
     if not found:
         raise _unknown(goal, "no number is released")
     return max(found)
+
+
+def _reaches(what: Plan, goal: Goal) -> list[float | None]:
+    """Of every number; None where it depends on the rows."""
+    measures = [each for stage in what.stages for each in stage.measures]
+    return [
+        reach_anywhere(finish, each, goal.confidence) for each in measures for finish in each.measure.finishes
+    ]
 
 
 def _unknown(goal: Goal, label: str) -> Error:

@@ -155,3 +155,16 @@ SELECT ward, n + 1 FROM (SELECT OPTIONS(within = 5) ward, COUNT(*) AS n FROM pat
 -- case: an accuracy of what is not shown
 -- outcome: refused D252 at 1:16
 SELECT OPTIONS(within = 9, other_group = 'rest') city, COUNT(*) FROM patients GROUP BY city;
+
+-- case: a part of every group's number
+-- outcome: refused D252 at 1:16
+-- instead: SELECT OPTIONS(within = 20) ward, COUNT(*) FROM patients GROUP BY ward
+SELECT OPTIONS(within = '5%') ward, COUNT(*) FROM patients GROUP BY ward;
+
+-- case: a part of a number that waits for another
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(within = '5%') COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients);
+
+-- case: a part of public rows
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(within = '5%') COUNT(*) FROM wards;
