@@ -17,6 +17,7 @@ from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.ir.bound import Bound
 from dpsql.ir.explanation import Explanation
+from dpsql.ir.options import Goal
 from dpsql.ir.plan import (
     CELLS,
     Blocks,
@@ -50,6 +51,8 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str
     known = with_bounds(known, plan.bounds)
     facts: dict[str, Any] = {
         "price": plan.price,
+        "steps": list(plan.steps),
+        "within": None if plan.goal is None else _within(plan.goal, plan.steps),
         "accountant": plan.accountant,
         "digest": plan.digest,
         "found": [_found(each, unit) for each in plan.bounds if each.found],
@@ -353,12 +356,25 @@ def _keys_matched(side: Relation, pinned: frozenset[str]) -> list[str]:
             return []
 
 
+def _within(goal: Goal, steps: tuple[float, ...]) -> str:
+    if not steps:
+        return f"{goal}: the least price that keeps every number there"
+    return (
+        f"{goal}: in at most {len(steps)} steps, each paid before it is read, from epsilon {steps[0]:g} to "
+        f"{steps[-1]:g}, until every number is there"
+    )
+
+
 def _words(facts: dict[str, Any], unit: str) -> str:
     price = facts["price"]
-    lines = [f"price     epsilon {price:g} under {facts['accountant']}" if price else "price     nothing"]
+    most = "at most " if facts["steps"] else ""
+    said = f"price     {most}epsilon {price:g} under {facts['accountant']}"
+    lines = [said if price else "price     nothing"]
     lines += [f"found     {each['words']}" for each in facts["found"]]
     if facts["first"] is not None:
         lines += [f"first     {facts['first']['words']}", *(_indented(sql) for sql in facts["first"]["sql"])]
+    if facts["within"] is not None:
+        lines.append(f"within    {facts['within']}")
     for number, stage in enumerate(facts["stages"], 1):
         for measure in stage["measures"]:
             lines += _measure_words(number, measure, unit)

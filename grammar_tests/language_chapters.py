@@ -321,9 +321,10 @@ CHAPTERS = (
         "marks.",
         (
             (
-                "A query may say its price, and where clipping starts:",
+                "A query may say its price, or its accuracy, and where clipping starts:",
                 (
                     ("options/clause.sql", "the price in the long form"),
+                    ("options/within.sql", "every group of a count, in 99 of 100 cases"),
                     ("options/contributions.sql", "more rows than the policy guesses"),
                     ("options/spellings.sql", "clamped between bounds"),
                 ),

@@ -14,6 +14,7 @@ from dpsql.bind.context import Context, Cte
 from dpsql.bind.grouping_sets import grouping, rolled
 from dpsql.bind.groups import Groups
 from dpsql.bind.images import list_of
+from dpsql.bind.intervals import refuse_computed
 from dpsql.bind.lifts import Lifts
 from dpsql.bind.options import claims_of, clip_of, refuse_claims
 from dpsql.bind.other_group import other_of, with_total
@@ -73,6 +74,8 @@ def release_point(
     turned: list[exp.Expr] = []
     for each in items:
         expression = turner.turn(unaliased(each))
+        if ctx.goal is not None and turner.computed(expression):
+            refuse_computed(each, ctx.text)
         columns.append(output_name(each))
         turned.append(exp.alias_(expression, columns[-1], quoted=True))
         if isinstance(each, exp.Alias):

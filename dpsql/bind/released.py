@@ -108,6 +108,12 @@ class Released:
         )
         return margin(turned, self.name, self.calls) if self._room >= 0 else None
 
+    def computed(self, turned: exp.Expr) -> bool:
+        """Whether an output is computed of released numbers, not one of them."""
+        noised = {call.name for call in self.calls}
+        columns = {each.name for each in turned.find_all(exp.Column) if each.table == self.name}
+        return bool(columns & noised) and not isinstance(_bare(turned), exp.Column)
+
     def margins(self, turned: exp.Expr, ends: bool) -> tuple[exp.Expr, ...]:
         """The half-width of an output and, where they are wanted, the ends of its interval."""
         half = self.margin(turned)

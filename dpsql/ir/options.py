@@ -21,6 +21,20 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Goal:
+    """How near the truth a query's numbers are wanted: within ``reach``, or within that part of the truth."""
+
+    reach: float
+    relative: bool
+    confidence: float
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        reach = f"{100 * self.reach:g} %" if self.relative else f"± {self.reach:g}"
+        return f"{reach} ({100 * self.confidence:g} %)"
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """The options of one SELECT, in the order of the text. No name stands twice."""
 

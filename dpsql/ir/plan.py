@@ -19,7 +19,7 @@ from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.grid import Grid, Target
-from dpsql.ir.options import Option
+from dpsql.ir.options import Goal, Option
 from dpsql.ir.relation import AggregateCall, Awaited, Named, Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Source, Span
@@ -440,7 +440,8 @@ class Plan:
     """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it.
 
     ``bounds`` are those that it rests on and that were found privately. Where some are still to be found,
-    ``first`` is the plan that finds them: it is paid and run before this one is made anew.
+    ``first`` is the plan that finds them: it is paid and run before this one is made anew. ``goal`` is the
+    accuracy that the price was found for, or that ``steps`` at these prices approach.
     """
 
     source: Source
@@ -450,6 +451,8 @@ class Plan:
     digest: str
     bounds: tuple[Bound, ...] = ()
     first: Findings | None = None
+    goal: Goal | None = None
+    steps: tuple[float, ...] = ()
 
     @property
     def price(self) -> float:

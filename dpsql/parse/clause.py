@@ -31,8 +31,9 @@ KNOWN = (
     "privacy_unit_column",
     "other_group",
     "weights",
+    "within",
+    "confidence",
 )
-_NOT_YET = ("within", "confidence")
 _REASONS = {
     "group_selection_strategy": (
         "groups are chosen by the policy and the keys",
@@ -106,7 +107,7 @@ def agreed(clauses: tuple[Options, ...], name: str) -> Option | None:
     """What the whole query says of its price: said twice, it is said alike."""
     said = [option for each in clauses if (option := each.get(name)) is not None]
     for each in said:
-        if isinstance(each.value, str | tuple):
+        if isinstance(each.value, str | tuple) and name in _EXAMPLES:
             raise refuse("D503", f"{name} is a number", each.span, help=f"write {name} = {_EXAMPLES[name]}")
         if each.value != said[0].value:
             raise refuse(
@@ -252,13 +253,6 @@ def _number(text: str) -> int | float:
 
 def _unknown(name: str, span: Span) -> Error:
     folded = name.casefold()
-    if folded in _NOT_YET:
-        return refuse(
-            "D105",
-            f"the option {folded} is not answered yet",
-            span,
-            help="leave it out; the options are " + ", ".join(KNOWN),
-        )
     if folded in _REASONS:
         label, remedy = _REASONS[folded]
         return refuse("D105", f"the option {folded} is not answered", span, label=label, help=remedy)
