@@ -23,7 +23,18 @@ from dpsql.engines.sql import TEXTED, key_sql, quote, relation_sql, scalar_sql, 
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value
-from dpsql.ir.plan import CELLS, Norm, Part, Planned, PublicKeys, Shape, Statistic, Threshold, width_of
+from dpsql.ir.plan import (
+    CELLS,
+    SLACK,
+    Norm,
+    Part,
+    Planned,
+    PublicKeys,
+    Shape,
+    Statistic,
+    Threshold,
+    width_of,
+)
 from dpsql.ir.relation import Filter, Project, Scan
 from dpsql.ir.scalar import Literal, Scalar
 
@@ -370,7 +381,7 @@ def _scaled_rows(planned: Planned, row: _Row) -> str:
 
     A pair's two cells add up to ``most`` in every row that counts, so its norm needs no value; scaled,
     they add up to the unit's ``w`` = TRUNC(most * factor), and neither is negative. The cells of polynomials
-    add up to no more than their family's ``most``.
+    of one row add up to no more than ``most`` and the slack, whatever else is in their family.
     """
     statistics = planned.measure.statistics
     listed = inside(planned, row.keys)
@@ -378,14 +389,13 @@ def _scaled_rows(planned: Planned, row: _Row) -> str:
     rows = f"SELECT * FROM ({row.sql}){where}"
     weighed = [each for each in statistics if each.part is not Part.VALUE and each.part not in CELLS]
     mosts = {each.most: f"w{each.most}" for each in weighed}
-    families = {family.statistics[0]: family.most for family in planned.measure.families}
     norms, sums = [], []
     paired = {row.cells[each] for each in statistics if each.part is Part.REST}
-    for position, each in enumerate(statistics):
+    for each in statistics:
         counted = row.counted[each]
         if each.part in CELLS:
-            if position in families:
-                norms.append(f"count({counted}) * {families[position]}::HUGEINT")
+            if each.cell == 0:
+                norms.append(f"count({counted}) * {each.most + SLACK}::HUGEINT")
             sums.append(f"coalesce(sum(CAST(trunc(({row.cells[each]}) * f) AS BIGINT)), 0)")
             continue
         weight = mosts.get(each.most, "")
