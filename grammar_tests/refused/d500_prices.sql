@@ -36,3 +36,8 @@ SELECT OPTIONS(delta = -0.1) COUNT(*) FROM patients WHERE smoker;
 -- case: a delta that shows no group
 -- outcome: refused D304 at 1:16
 SELECT OPTIONS(delta = 0) city, AVG(age) FROM patients GROUP BY city;
+
+-- case: an epsilon too small for a choice
+-- outcome: refused D503 at 1:49
+-- policy: pure.toml
+SELECT OPTIONS(epsilon = 0.000000000001) MEDIAN(age) FROM patients;
