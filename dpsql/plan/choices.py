@@ -9,6 +9,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpsql.accounting import Allowance
+from dpsql.errors import refuse
 from dpsql.ir.event import ChoiceEvent
 from dpsql.ir.grid import End
 from dpsql.ir.plan import Histogram, PlannedDetail
@@ -17,6 +18,9 @@ from dpsql.mechanisms.quantiles import levels
 
 WEIGHT = 2**20
 """Of a row that counts in full."""
+
+LARGEST = 2.0**50
+"""A unit's weight over the epsilon of a choice at most: far from where the distances of weights overflow."""
 
 
 def planned_choices(
@@ -29,4 +33,11 @@ def planned_choices(
     events = (ChoiceEvent(epsilon),) * number
     if dense:
         events += (ChoiceEvent(ask(share * SHARE).choice),)
+    if any(rows * WEIGHT > LARGEST * event.epsilon for event in events):
+        raise refuse(
+            "D503",
+            "the price is too small: the error would not fit the grid",
+            detail.argument.span,
+            help="pay more for this query",
+        )
     return PlannedDetail(detail, rows, rows * WEIGHT, events, None, epsilon, number)
