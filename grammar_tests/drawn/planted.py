@@ -18,6 +18,7 @@ from dpsql.bind import joins
 from dpsql.engines import cells, sql
 from dpsql.facts import ownership, schema
 from dpsql.facts.ownership import Owned, Ownership
+from dpsql.facts.truths import Truths
 from dpsql.functions import narrowing, operands
 from dpsql.functions.ranges import spread
 from dpsql.ir.column import Interval
@@ -173,6 +174,11 @@ def filters_are_lost() -> AbstractContextManager[None]:
     return _set(sql, "relation_sql", lost)
 
 
+def conditions_never_meet() -> AbstractContextManager[None]:
+    """As if no row were in two of a query's aggregates."""
+    return _set(Truths, "overlaps", lambda self, questions: [set() for _ in questions])
+
+
 @dataclass(frozen=True, slots=True)
 class Plant:
     """How to plant an error, and the seed of the run that looks for it."""
@@ -208,6 +214,7 @@ PLANTS: dict[str, Plant] = {
                 keys_by_their_bits,
                 null_is_no_group,
                 one_clip_is_forgotten,
+                conditions_never_meet,
             ),
         ),
         ("ties", (sums_in_any_order, orders_leave_ties)),
