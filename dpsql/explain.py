@@ -30,6 +30,7 @@ from dpsql.ir.plan import (
     Shape,
     Statistic,
     Threshold,
+    Votes,
 )
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.ir.table import ReleasedTable
@@ -178,6 +179,9 @@ def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
     }
     if isinstance(planned.detail, Histogram):
         found |= choice_facts(finish, planned, planned.detail)
+    if isinstance(planned.detail, Votes):
+        found |= {"values": len(planned.detail.values), "epsilon_of_a_choice": planned.epsilon}
+        found["expected_error_in_rows"] = 3 * planned.rows / planned.epsilon
     if isinstance(planned.detail, Matching):
         found["claimed_per_unit"] = planned.detail.most
     if planned.noise is not None:
@@ -354,7 +358,7 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
 
 def _column_words(column: dict[str, Any], unit: str) -> str:
     parts = [f"{column['name']} {column['type']}"]
-    if "bins" in column:
+    if "bins" in column or "values" in column:
         return "; ".join([*parts, *choice_words(column, unit)])
     if column.get("cells", 1) > 1:
         parts.append(f"the sum of {column['cells']} cells that share no row")

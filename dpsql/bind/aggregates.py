@@ -25,6 +25,7 @@ _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Min: "min",
     exp.Max: "max",
     exp.Median: "median",
+    exp.Mode: "mode",
     exp.LogicalAnd: "bool_and",
     exp.LogicalOr: "bool_or",
     exp.Variance: "var_samp",
@@ -131,7 +132,6 @@ _PICKS = (
     exp.ArrayAgg,
     exp.List,
     exp.GroupConcat,
-    exp.Mode,
 )
 
 

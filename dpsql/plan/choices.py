@@ -11,7 +11,7 @@ from fractions import Fraction
 from dpsql.accounting import Allowance
 from dpsql.ir.event import ChoiceEvent
 from dpsql.ir.grid import End
-from dpsql.ir.plan import Histogram, PlannedDetail
+from dpsql.ir.plan import Histogram, PlannedDetail, Votes
 from dpsql.mechanisms.density import SHARE
 from dpsql.mechanisms.quantiles import levels
 
@@ -30,3 +30,11 @@ def planned_choices(
     if dense:
         events += (ChoiceEvent(ask(share * SHARE).choice),)
     return PlannedDetail(detail, rows, rows * WEIGHT, events, None, epsilon, number)
+
+
+def planned_choice(
+    detail: Votes, rows: int, share: Fraction, ask: Callable[[Fraction], Allowance]
+) -> PlannedDetail:
+    """One choice of a value in each group."""
+    epsilon = ask(share).choice
+    return PlannedDetail(detail, rows, rows * WEIGHT, (ChoiceEvent(epsilon),), None, epsilon, 1)

@@ -1,6 +1,7 @@
 """Which mechanism releases the numbers of a detail, and what it costs.
 
 Histogram   choices by the exponential mechanism
+Votes       one such choice
 Matching    a count of claims, with noise
 Blocks      one choice among the blocks' values
 """
@@ -13,9 +14,9 @@ from typing import assert_never
 
 from dpsql.accounting import Allowance
 from dpsql.errors import refuse
-from dpsql.ir.plan import Blocks, Detail, Histogram, Matching, Measure, Noise, PlannedDetail, Reaches
+from dpsql.ir.plan import Blocks, Detail, Histogram, Matching, Measure, Noise, PlannedDetail, Reaches, Votes
 from dpsql.mechanisms import mechanism
-from dpsql.plan.choices import planned_choices
+from dpsql.plan.choices import planned_choice, planned_choices
 
 Ask = Callable[[Fraction], Allowance]
 """What a share of the price buys."""
@@ -26,6 +27,8 @@ def planned_detail(detail: Detail, measure: Measure, rows: int, share: Fraction,
     match detail:
         case Histogram():
             return planned_choices(detail, rows, share, ask)
+        case Votes():
+            return planned_choice(detail, rows, share, ask)
         case Matching(most=most):
             return _matched(detail, most, ask(share))
         case Blocks():

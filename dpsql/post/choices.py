@@ -33,6 +33,11 @@ def choice_facts(finish: Finish, planned: PlannedDetail, detail: Histogram) -> d
 
 
 def choice_words(column: dict[str, Any], unit: str) -> list[str]:
+    if "values" in column:
+        return [
+            f"chosen among {column['values']} declared values, epsilon {column['epsilon_of_a_choice']:.4g}",
+            f"expected within {column['expected_error_in_rows']:.3g} rows of the most frequent one (95 %)",
+        ]
     low, high = column["bounds"]
     number = column["choices"]
     choices = "1 choice" if number == 1 else f"{number} choices one after the other"

@@ -14,6 +14,7 @@ from dpsql.ir.table import Weights
 from dpsql.mechanisms.density import chosen_distances
 from dpsql.mechanisms.exponential import Choose, Integers
 from dpsql.mechanisms.quantiles import Histograms, answers, beyond
+from dpsql.release.groups import plain
 
 
 def order_statistics(
@@ -48,10 +49,3 @@ def _joined(weights: Weights, groups: list[tuple[Value, ...]]) -> Histograms:
     parts = [held.get(plain(group), nothing) for group in groups]
     starts = np.cumsum([0, *(len(bins) for bins, _ in parts)])
     return Histograms(starts, *(np.concatenate([part[i] for part in parts]) for i in (0, 1)))
-
-
-def plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
-    """True is not 1 here, while 1, 1.0 and Decimal(1) are one key, as in SQL; and NaN is equal to NaN."""
-    return tuple(
-        ("n", None) if value != value else ("b" if isinstance(value, bool) else "v", value) for value in group
-    )

@@ -13,7 +13,7 @@ from dpsql.ir.column import Fact, Interval
 from dpsql.ir.plan import Detail, Measure
 from dpsql.ir.relation import AggregateCall
 from dpsql.rewrite.matching import matching
-from dpsql.rewrite.order import FUNCTIONS, histogram_of
+from dpsql.rewrite.order import FUNCTIONS, histogram_of, votes_of
 
 Bounds = Callable[[AggregateCall], tuple[Interval, Fact]]
 """The finite range of a call's argument, or the refusal of one that has none."""
@@ -31,7 +31,11 @@ def _matching(
     return matching(measure, calls[0]), {calls[0]: (0,)}
 
 
-_MAKERS: dict[str, Maker] = {"count_distinct": _matching, **dict.fromkeys(FUNCTIONS, histogram_of)}
+_MAKERS: dict[str, Maker] = {
+    "count_distinct": _matching,
+    "mode": votes_of,
+    **dict.fromkeys(FUNCTIONS, histogram_of),
+}
 """By the aggregate's name on the shelf."""
 
 
