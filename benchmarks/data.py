@@ -105,9 +105,10 @@ def sized(setting: Setting, sizes: tuple[int, ...]) -> Path:
             "(person BIGINT PRIMARY KEY, age BIGINT, income DOUBLE, town VARCHAR NOT NULL, street VARCHAR)"
         )
         connection.execute(
-            "INSERT INTO people SELECT person, age, income, 'T' || town, 'S' || town FROM columns"
+            "INSERT INTO people "
+            "SELECT person, age, income, 'T' || lpad(CAST(town AS VARCHAR), 3, '0'), 'S' FROM columns"
         )
-    towns = ", ".join(f'"T{i}"' for i in range(len(sizes)))
+    towns = ", ".join(f'"T{i:03d}"' for i in range(len(sizes)))
     _policies(
         path,
         '[unit]\nname = "person"\ntable = "people"\nkey = "person"\n'

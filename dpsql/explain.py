@@ -6,6 +6,7 @@ plan, whose estimates are exact table sizes).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -16,8 +17,10 @@ from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.ir.bound import Bound
 from dpsql.ir.explanation import Explanation
+from dpsql.ir.options import Goal
 from dpsql.ir.plan import (
     CELLS,
+    Blocks,
     Findings,
     Finish,
     Histogram,
@@ -34,8 +37,9 @@ from dpsql.ir.plan import (
 )
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.ir.table import ReleasedTable
-from dpsql.mechanisms import mechanism
+from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.found_range import allowed_outside
+from dpsql.plan.plan import KEYS_ALONE
 from dpsql.policy.catalogue import Known
 from dpsql.policy.found_bounds import with_bounds
 from dpsql.post.choices import choice_facts, choice_words
@@ -48,6 +52,8 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str
     known = with_bounds(known, plan.bounds)
     facts: dict[str, Any] = {
         "price": plan.price,
+        "steps": list(plan.steps),
+        "within": None if plan.goal is None else _within(plan.goal, plan.steps),
         "accountant": plan.accountant,
         "digest": plan.digest,
         "found": [_found(each, unit) for each in plan.bounds if each.found],
@@ -99,7 +105,8 @@ def _leave_open(facts: dict[str, Any]) -> None:
     """
     for measure in (each for stage in facts["stages"] for each in stage["measures"]):
         measure["columns"] = [
-            {key: column[key] for key in ("name", "aggregate", "type")} for column in measure["columns"]
+            {key: column[key] for key in ("name", "aggregate", "type")} | {"open": True}
+            for column in measure["columns"]
         ]
         if any(each.startswith("rows_per_unit of ") for each in facts["first"]["finds"]):
             measure |= {"rows_per_unit": None, "rows_per_unit_from": "found first"}
@@ -114,6 +121,7 @@ def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned],
         "columns": [_column(finish, each, known) for finish in each.measure.finishes],
         "keys": list(each.measure.titles),
         "key_rule": _rule(each, unit),
+        "weights": [float(weight) for weight in each.measure.weights],
         "rows_per_unit": each.rows,
         "rows_per_unit_from": each.rows_from,
         "rows_proved": owned.at_most,
@@ -122,12 +130,15 @@ def _measure(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned],
         "statistics": len(each.measure.statistics),
         "sensitivity": {"norm": noise.norm.name, "steps": noise.sensitivity},
         "mechanism": noise.mechanism,
+        "runs": _runs(each),
         "scale_in_steps": noise.scale,
         "sql": sql_of(each),
     }
 
 
 def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
+    if finish.call.function == "dp_sample":
+        return _sampled(finish, each)
     if finish.places:
         return _of_detail(finish, each)
     statistics = [each.measure.statistics[cells[0]] for cells in finish.statistics]
@@ -151,6 +162,14 @@ def _column(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
             for table, column in sorted(origins_of(each.measure.relation, last.argument))
             if _is_bounded(table, column, known)
         ]
+    if each.runs is not None:
+        variances = prefix.variances(each.runs.branching, each.runs.groups)
+        groups, totals = (math.sqrt(each.max()) for each in variances)
+        found["scale"] = float(each.noise.scale * groups * last.step)
+        found["sensitivity"] = float(each.runs.clip * last.step)
+        found["expected_error"] = float(chosen.half_width(each.noise.scale * groups) * last.step)
+        found["expected_error_of_totals"] = float(chosen.half_width(each.noise.scale * totals) * last.step)
+        return found
     if statistics[0].part is not Part.REST:
         found["scale"] = float(each.noise.scale * last.step)
         found["sensitivity"] = float(each.noise.sensitivity * last.step)
@@ -224,6 +243,33 @@ def _of_cells(finish: Finish, first: Statistic, each: Planned, known: Known) -> 
     }
 
 
+def _runs(each: Planned) -> str | None:
+    if each.runs is None:
+        return None
+    way = (
+        "a falling part of all groups before each"
+        if each.runs.branching == prefix.ROOT
+        else f"sums of {each.runs.branching} groups, and of {each.runs.branching} such sums"
+    )
+    return (
+        f"of {each.runs.groups} groups in order: {way}, in which one unit counts {each.runs.column} times at "
+        "most; the groups are found from these by least squares, since running totals are asked for"
+    )
+
+
+def _sampled(finish: Finish, each: Planned) -> dict[str, Any]:
+    planned = each.detail_at(finish.places[0])
+    assert isinstance(planned.detail, Blocks)
+    return {
+        "name": finish.call.name,
+        "aggregate": finish.call.function,
+        "type": finish.type.sql,
+        "blocks": planned.blocks,
+        "bounds": [planned.detail.low, planned.detail.high],
+        "epsilon": planned.epsilon,
+    }
+
+
 def _is_bounded(table: str, column: str, known: Known) -> bool:
     found = known.table(table)
     facts = [] if found is None else [each.fact for each in found.columns if each.name == column]
@@ -266,7 +312,7 @@ def _always(each: Planned, rule: Threshold) -> str:
 def _bounded(each: Planned, unit: str) -> str:
     if each.shape is Shape.ROWS:
         return f"an enforced key: one {unit} has a bounded number of rows here, nothing is clipped away"
-    norm = "sum of absolute values (L1)" if each.noise.norm is Norm.L1 else "Euclidean norm (L2)"
+    norm = "sum of absolute values (L1)" if each.bound[0] is Norm.L1 else "Euclidean norm (L2)"
     said = f"a clip of each {unit}'s whole vector, over all groups and columns, in {norm}"
     if each.groups is not None:
         said += f"; a {unit} in more than {each.groups} groups is left out"
@@ -314,12 +360,25 @@ def _keys_matched(side: Relation, pinned: frozenset[str]) -> list[str]:
             return []
 
 
+def _within(goal: Goal, steps: tuple[float, ...]) -> str:
+    if not steps:
+        return f"{goal}: the least price that keeps every number there"
+    return (
+        f"{goal}: in at most {len(steps)} steps, each paid before it is read, from epsilon {steps[0]:g} to "
+        f"{steps[-1]:g}, until every number is there"
+    )
+
+
 def _words(facts: dict[str, Any], unit: str) -> str:
     price = facts["price"]
-    lines = [f"price     epsilon {price:g} under {facts['accountant']}" if price else "price     nothing"]
+    most = "at most " if facts["steps"] else ""
+    said = f"price     {most}epsilon {price:g} under {facts['accountant']}"
+    lines = [said if price else "price     nothing"]
     lines += [f"found     {each['words']}" for each in facts["found"]]
     if facts["first"] is not None:
         lines += [f"first     {facts['first']['words']}", *(_indented(sql) for sql in facts["first"]["sql"])]
+    if facts["within"] is not None:
+        lines.append(f"within    {facts['within']}")
     for number, stage in enumerate(facts["stages"], 1):
         for measure in stage["measures"]:
             lines += _measure_words(number, measure, unit)
@@ -338,11 +397,15 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
     ]
     if measure["statistics"]:
         lines.append(f"  bounded by  {measure['bounded_by']}")
-    if measure["statistics"] and measure["rows_proved"] is None:
+    if measure["rows_per_unit_from"] == KEYS_ALONE:
+        lines.append(f"  votes       a {unit} has one vote, spread over the groups that it is in")
+    elif measure["statistics"] and measure["rows_proved"] is None:
         lines.append(
             f"  clip bias   a {unit} with more than about {rows or 'so many'} rows is scaled down; margins "
             f"do not show it ({measure['rows_per_unit_from']})"
         )
+    if measure["weights"]:
+        lines.append(f"  weights     {', '.join(f'{each:g}' for each in measure['weights'])}, from the query")
     for each in measure["relies_on"]:
         lines.append(f"  relies on   {each} (declared, and verified for this version of the data)")
     if measure["statistics"]:
@@ -350,6 +413,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
             f"  noise       {measure['mechanism']}, scale {measure['scale_in_steps']:.6g} grid steps for a "
             f"sensitivity of {measure['sensitivity']['steps']:,} steps in {measure['sensitivity']['norm']}"
         )
+    if measure["runs"] is not None:
+        lines.append(f"  instead     {measure['runs']}")
     for column in measure["columns"]:
         lines.append(f"  {column['aggregate']:<10}  {_column_words(column, unit)}")
     lines += ["  sql", _indented(measure["sql"], 4)]
@@ -357,7 +422,16 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
 
 
 def _column_words(column: dict[str, Any], unit: str) -> str:
+    if "blocks" in column:
+        low, high = column["bounds"]
+        return (
+            f"{column['name']} {column['type']}; the median over {column['blocks']} blocks of {unit}s, each "
+            f"held in [{low:g}, {high:g}], chosen with epsilon {column['epsilon']:.4g}; a block's value is "
+            "not that of all rows, the less the smaller it is: no margin shows that"
+        )
     parts = [f"{column['name']} {column['type']}"]
+    if column.get("open"):
+        return f"{parts[0]}; how exactly depends on what is found first"
     if "bins" in column or "values" in column:
         return "; ".join([*parts, *choice_words(column, unit)])
     if column.get("cells", 1) > 1:
@@ -366,8 +440,6 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         ends = column["bounds"]
         ranges = " and ".join(f"[{low:g}, {high:g}]" for low, high in zip(ends[::2], ends[1::2], strict=True))
         parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
-    if "aggregate" in column and "scale" not in column:
-        return f"{parts[0]}; how exactly depends on what is found first"
     if "claimed_per_unit" in column:
         parts.append(f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed")
     if "mechanism" in column:
@@ -377,6 +449,8 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         parts.append(f"expected within ± {column['expected_error']:.4g} (95 %)")
     else:
         parts.append(f"expected within ± {column['expected_error_at_1000_rows']:.4g} (95 %) over 1,000 rows")
+    if "expected_error_of_totals" in column:
+        parts.append(f"running totals within ± {column['expected_error_of_totals']:.4g}")
     return "; ".join(parts)
 
 

@@ -19,6 +19,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Protocol
 
+from dpsql.accounting import Spent
 from dpsql.accounting.entries import Stored
 from dpsql.bind.split import bind
 from dpsql.bind.survey import bind_survey, refuse_responses
@@ -28,8 +29,8 @@ from dpsql.explain import explain
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
-from dpsql.ir.options import Option
-from dpsql.ir.plan import Findings, Plan, Threshold
+from dpsql.ir.options import Goal, Option
+from dpsql.ir.plan import Findings, Plan, Planned, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.survey import Export, PlannedSurvey, Survey
 from dpsql.ir.table import Answer, ExactTable, ReleasedTable
@@ -39,9 +40,12 @@ from dpsql.plan.findings import asker_of, findings
 from dpsql.plan.plan import Terms, plan
 from dpsql.plan.survey import plan_survey
 from dpsql.policy.catalogue import Known
+from dpsql.post.margins import CONFIDENCE
 from dpsql.post.responses import manifest, rows_of, types_of
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import Released, types_of_stages
+from dpsql.post.steps import affordable, confidence_of, reached, together
+from dpsql.post.within import priced
 from dpsql.release.release import from_system, release
 from dpsql.release.responses import respond
 from dpsql.release.stored import from_bytes, responses_from_bytes, responses_to_bytes, to_bytes
@@ -93,6 +97,11 @@ class Office(Protocol):
 
     def remaining(self) -> float: ...
 
+    @property
+    def ceiling(self) -> float:
+        """The most that the owner lets one query cost."""
+        ...
+
 
 def planned(
     office: Office,
@@ -116,10 +125,44 @@ def _planned(
     terms: Terms,
     lookup: Lookup | None = None,
 ) -> Plan:
+    refuse_responses(query)
+    if query.goal is not None:
+        return _within(office, query, query.goal, parameters, terms, lookup)
     if query.epsilon is not None:
         terms = _said(office, query.epsilon, query.source, terms)
-    refuse_responses(query)
+    return _at(office, query, parameters, terms, lookup)
 
+
+def _within(
+    office: Office,
+    query: Query,
+    goal: Goal,
+    parameters: Sequence[Value],
+    terms: Terms,
+    lookup: Lookup | None,
+) -> Plan:
+    """The plan at the least price for an accuracy."""
+
+    def plan_at(price: float) -> Plan:
+        return _at(office, query, parameters, replace(terms, epsilon=price), lookup)
+
+    try:
+        if terms.given:
+            raise refuse(
+                "D503",
+                "the call says a price, and the query an accuracy",
+                goal.span,
+                label="each follows from the other",
+                help="say one of them; EXPLAIN tells what the accuracy costs",
+            )
+        return priced(goal, plan_at, terms, office.ceiling)
+    except Error as error:
+        raise error.within(query.source.text, query.source.name) from None
+
+
+def _at(
+    office: Office, query: Query, parameters: Sequence[Value], terms: Terms, lookup: Lookup | None
+) -> Plan:
     def make(known: Known, share: Fraction) -> Plan:
         split = rewrite(bind(query, known, office.sealed.public, office.sealed.check), known)
         return plan(split, known, replace(terms, share=share), office.engine.values)
@@ -149,6 +192,8 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
     if not what.events:
         return _post(office, what, [], types, cost=0.0, repeated=False)
     _printable(office, what)  # what cannot be printed is not paid for
+    if what.steps:
+        return _stepwise(office, query, parameters, terms, what, types)
     found = 0.0
     if what.first is not None:
         office.afford(what)
@@ -167,6 +212,50 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
     tables = from_bytes(stored, [each.measure.width for each in measures])
     cost = found if repeated and not receipt.joined else found + what.epsilon
     return _post(office, what, tables, types, cost, repeated)
+
+
+def _stepwise(
+    office: Office,
+    query: Query,
+    parameters: Sequence[Value],
+    terms: Terms,
+    what: Plan,
+    types: list[str],
+) -> Answer:
+    """One paid release after the other, until what they say together is near enough."""
+    goal, spent, paid, done = what.goal, Spent(), Spent(), list[tuple[Planned, ReleasedTable]]()
+    assert goal is not None
+    repeated, confidence = True, confidence_of(goal, what.steps)
+    shown: Answer | None = None
+    for price in what.steps:
+        step = _at(office, query, parameters, replace(terms, epsilon=price), None)
+        after = affordable(spent, step, terms, office.ceiling)
+        if after is None:
+            break
+        try:
+            receipt = office.pay(step)
+        except Error as error:
+            if shown is None or error.code != "D501":
+                raise
+            break
+        if receipt.answer is None or receipt.joined:
+            paid += terms.accountant.charge(step.events)
+        repeated = repeated and receipt.answer is not None
+        stored = receipt.answer or office.store(receipt, to_bytes(_released(office, step)))
+        (planned,) = step.stages[0].measures
+        (table,) = from_bytes(stored, [planned.measure.width])
+        spent = after
+        done.append((planned, table))
+        each, table = together(done)
+        stage = replace(step.stages[0], measures=(each,))
+        cost = terms.accountant.epsilon(paid, terms.budget)
+        shown = _post(office, replace(step, stages=(stage,)), [table], types, cost, repeated, confidence)
+        if reached(goal, shown, stage.post.margins):
+            note = f"Within {goal} after {len(done)} of {len(what.steps)} steps."
+            return replace(shown, note=note)
+    assert shown is not None, "a step costs less than all"
+    note = f"Not within {goal}: this is what {len(done)} steps tell, and there is no price for another."
+    return replace(shown, note=note)
 
 
 def export(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Export:
@@ -256,8 +345,9 @@ def _post(
     types: list[str],
     cost: float,
     repeated: bool,
+    confidence: float = CONFIDENCE,
 ) -> Answer:
-    stage, so_far = what.stages[-1], Released(office.sealed)
+    stage, so_far = what.stages[-1], Released(office.sealed, confidence)
     for each, table in zip((each for stage in what.stages for each in stage.measures), tables, strict=True):
         so_far.add(each, table)
     rows = so_far.answer(stage, types)
@@ -281,11 +371,18 @@ def _post(
 
 
 def note_on(what: Plan) -> str:
-    """From the plan alone: how many units a group needs to be shown, or to be handed down."""
+    """From the plan alone: how many units a group needs to be shown or handed down, and what is biased."""
     said = []
     for words, stages in (("shown", what.stages[-1:]), ("used inside", what.stages[:-1])):
         rules = [each.rule for stage in stages for each in stage.measures]
         needed = [each.units for each in rules if isinstance(each, Threshold)]
         if needed:
             said.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")
+    blocks = [
+        one.blocks for stage in what.stages for each in stage.measures for one in each.details if one.blocks
+    ]
+    if blocks:
+        said.append(
+            f"DP_SAMPLE is the median over {max(blocks)} blocks of units: small ones differ from the whole."
+        )
     return " ".join(said)

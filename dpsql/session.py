@@ -286,6 +286,11 @@ class Session:
                 left = min(left, self._left(each.epsilon, self.ledger.spent(each.name)))
         return left
 
+    @property
+    def ceiling(self) -> float:
+        """The most that one query may cost."""
+        return self.policy.query.max_epsilon
+
     def accounts(self) -> list[tuple[str, float, float]]:
         """(whose, granted, spent) for the database and every analyst, as epsilons."""
         rows = [("", self.budget.epsilon, self.ledger.spent())]

@@ -11,6 +11,7 @@ alone, from one.
     outcome   accepted | refused CODE [at LINE:COLUMN]
     oracle    no-meaning (reason): the answer differs from plain DuckDB by design
     epsilon   the price of the query, where it is not the policy's default
+    cost      what the query costs, where it says how accurate it is to be
     policy    the policy file, where it is not world.toml
     plain     the query as plain DuckDB reads it, on one line, where it does not know our clause
     measure   a line of the plan in short form, written by ``pytest --write``
@@ -33,7 +34,7 @@ WORLDS = {
     "empty": ("schema.sql",),  # no private row at all
 }
 
-_KEYS = ("outcome", "oracle", "epsilon", "policy", "plain", "measure", "attack", "instead")
+_KEYS = ("outcome", "oracle", "epsilon", "cost", "policy", "plain", "measure", "attack", "instead")
 _HEADER = re.compile(r"-- (\w+): *(.*?) *")
 _OUTCOME = re.compile(r"(accepted)|refused (D\d{3})(?: at (\d+):(\d+))?")
 
@@ -64,6 +65,11 @@ class Case:
     @property
     def epsilon(self) -> float | None:
         return float(self.options["epsilon"]) if "epsilon" in self.options else None
+
+    @property
+    def cost(self) -> float:
+        """What it costs when it is answered for the first time."""
+        return float(self.options.get("cost", self.epsilon or 1.0))
 
     @property
     def plain(self) -> str:

@@ -48,7 +48,12 @@ price, with a code, the reason and a query that would be answered.
 AGGREGATES = {
     "count": ("COUNT(*), COUNT(x)", "may come out negative: write `GREATEST(COUNT(*), 0)`"),
     "count_units": ("COUNT(DISTINCT unit)", "how many persons"),
-    "sum": ("SUM(x)", "`x` needs a finite range: the policy's, its type's, a clamp's; of nothing it is 0"),
+    "count_distinct": (
+        "COUNT(DISTINCT x)",
+        "each person stands for at most five values that no other has claimed (`max_values_contributed`), "
+        "or for what it can have; `APPROX_COUNT_DISTINCT(x)` is the same",
+    ),
+    "sum": ("SUM(x)", "`x` needs a finite range, or one is found privately; of nothing it is 0"),
     "avg": ("AVG(x)", "as SUM; a noisy sum over a noisy count, for one price"),
     "var_pop": ("VAR_POP(x)", "as AVG; with the mean, the sum and the count of `x` for one price"),
     "var_samp": ("VAR_SAMP(x), VARIANCE(x)", "over n - 1; NULL below two rows"),

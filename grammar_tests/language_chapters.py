@@ -234,6 +234,7 @@ CHAPTERS = (
                 "Counts, sums, means, with FILTER:",
                 (
                     ("aggregates/counts.sql", "distinct units by group"),
+                    ("aggregates/distinct_values.sql", "values of many rows by group"),
                     ("aggregates/sums.sql", "a sum clamped by the analyst"),
                     ("aggregates/filters.sql", "a sum and a mean with conditions"),
                     ("select/shapes.sql", "arithmetic between aggregates"),
@@ -262,6 +263,14 @@ CHAPTERS = (
                     ("aggregates/quantiles.sql", "discrete quantiles in all their spellings"),
                     ("aggregates/extremes.sql", "the latest and the first day"),
                     ("aggregates/modes.sql", "the most frequent kind"),
+                ),
+            ),
+            (
+                "Ranges, and rows per person, that the policy leaves out are found privately, once for all "
+                "queries (over [a policy](../../grammar_tests/finds.toml) that leaves some out):",
+                (
+                    ("bounds/found.sql", "a sum of a column without a range"),
+                    ("bounds/found.sql", "rows per unit by group"),
                 ),
             ),
         ),
@@ -313,9 +322,10 @@ CHAPTERS = (
         "marks.",
         (
             (
-                "A query may say its price, and where clipping starts:",
+                "A query may say its price, or its accuracy, and where clipping starts:",
                 (
                     ("options/clause.sql", "the price in the long form"),
+                    ("options/within.sql", "every group of a count, in 99 of 100 cases"),
                     ("options/contributions.sql", "more rows than the policy guesses"),
                     ("options/spellings.sql", "clamped between bounds"),
                 ),
@@ -339,6 +349,7 @@ REFUSED: tuple[Example, ...] = (
     ("refused/d252_clauses.sql", "the nearest row"),
     ("refused/d205_quantiles.sql", "beyond the last row"),
     ("refused/d205_quantiles.sql", "the greatest of texts"),
+    ("refused/d253_aggregates.sql", "distinct pairs of values"),
     ("refused/d253_aggregates.sql", "a mean of distinct values by group"),
     ("refused/d254_windows.sql", "a place in the order of all"),
     ("refused/d255_subqueries.sql", "somebody with the same age"),

@@ -56,7 +56,7 @@ def told(weights: Weights) -> dict[str, tuple[list[int], list[int]]]:
 def test_sensitivity(case: Case, worlds: Worlds) -> None:
     """Removing any one unit moves the exact sums by no more than declared; order and threads do nothing."""
     session = worlds.connections["world", case.policy.name]._open()
-    plan = plan_of(session, case.sql, case.epsilon or 1.0)
+    plan = plan_of(session, case.sql, case.cost)
     assert sensitivity(plan, worlds.whole, worlds.neighbours, session.sealed) == []
     for each in ready_measures(plan, worlds.whole, session.sealed):
         exact = worlds.whole.measure(each)
@@ -71,9 +71,9 @@ def test_sensitivity(case: Case, worlds: Worlds) -> None:
 def test_meaning(case: Case, worlds: Worlds) -> None:
     """Without noise, on data in bounds, the answer is plain DuckDB's."""
     db = worlds.connections["calm", case.policy.name]
-    ours = without_noise(db, case.sql, case.epsilon or 1.0)
+    ours = without_noise(db, case.sql, case.cost)
     plain = worlds.plain.execute(case.plain).fetchall()
-    plan = plan_of(db._open(), case.sql, case.epsilon or 1.0)
+    plan = plan_of(db._open(), case.sql, case.cost)
     measures = [each for stage in plan.stages for each in stage.measures]
     public = any(each.keys and (isinstance(each.rule, PublicKeys) or each.rule.listed) for each in measures)
     assert meaning(ours, plain, max(coarseness(plan) * 300, widest_bin(plan)), public) == []
@@ -83,9 +83,9 @@ def test_meaning(case: Case, worlds: Worlds) -> None:
 def test_stability(case: Case, worlds: Worlds) -> None:
     """Printing and binding again gives the same relations and the same SQL above them."""
     session = worlds.connections["calm", case.policy.name]._open()
-    first = plan_of(session, case.sql, case.epsilon or 1.0)
+    first = plan_of(session, case.sql, case.cost)
     printed = sqlglot.parse_one(case.sql, read="duckdb").sql(dialect="duckdb")
-    second = plan_of(session, printed, case.epsilon or 1.0)
+    second = plan_of(session, printed, case.cost)
     assert first.digest == second.digest
     assert [s.post.sql for s in first.stages] == [s.post.sql for s in second.stages]
 
@@ -100,4 +100,4 @@ def test_answered(case: Case, worlds: Worlds) -> None:
         assert all(
             len(row) == len(answer.columns) == len(m) for row, m in zip(answer, answer.margins, strict=True)
         )
-        assert answer.cost in (0.0, case.epsilon or 1.0)
+        assert answer.cost in (0.0, case.cost)

@@ -187,7 +187,17 @@ def test_too_many_conditions_are_asked_one_by_one(pure: dpsql.Connection) -> Non
 def drawn(chosen: random.Random, columns: list[str]) -> tuple[str, bool]:
     """An aggregate, and whether it is a count."""
     when = condition(chosen, columns, chosen.choice((0, 0, 1, 2)))
-    match chosen.randrange(9):
+    match chosen.randrange(11):
+        case 9:
+            return (
+                f"{chosen.choice(('VAR_POP', 'STDDEV'))}({chosen.choice('ndx')}) FILTER (WHERE {when})",
+                False,
+            )
+        case 10:
+            return (
+                f"{chosen.choice(('CORR', 'REGR_SLOPE'))}(n, {chosen.choice('dix')}) FILTER (WHERE {when})",
+                False,
+            )
         case 0:
             return f"AVG({chosen.choice('ndx')}) FILTER (WHERE {when})", False
         case 1:

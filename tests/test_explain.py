@@ -148,7 +148,7 @@ def test_programs_can_read_it(sql: str, db: dpsql.Connection) -> None:
     explanation = db.explain(sql)
     facts = explanation.to_dict()
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
-    assert set(facts) == {"price", "accountant", "digest", "found", "first", "stages"}
+    assert set(facts) == {"price", "steps", "within", "accountant", "digest", "found", "first", "stages"}
     assert explanation.text == str(explanation)
 
 

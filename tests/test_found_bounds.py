@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import statistics
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,8 +16,9 @@ import pytest
 import dpsql
 from dpsql import audit, pipeline
 from dpsql.ir.bound import Lack
-from dpsql.ir.plan import Plan
+from dpsql.ir.plan import Plan, Reaches
 from dpsql.ir.source import Source
+from dpsql.mechanisms.found_range import base, limits
 from dpsql.release.stored import to_bytes
 
 POLICY = """\
@@ -116,13 +119,13 @@ def test_the_next_query_uses_it_free_and_says_so(db: dpsql.Connection) -> None:
     assert before["first"]["finds"] == ["customers.wealth"]
     assert before["price"] == 1
     assert before["first"]["price"] == 0.2
-    db.execute(SUM)
+    db.execute(SUM, epsilon=1000)
     for sql in (OTHER, "SELECT SUM(wealth * 2) FROM customers"):
         after = db.explain(sql).to_dict()
         assert after["first"] is None
         (found,) = after["found"]
         assert found["of"] == "customers.wealth"
-        assert found["range"][0] == 0
+        assert found["range"] == [0, 1024]
         assert "found privately on 20" in found["words"]
         assert found["words"] in str(db.explain(sql))
     assert len(db.purchases) == 2
@@ -336,6 +339,32 @@ def test_the_audit_shows_the_weights_that_the_choice_sees(db: dpsql.Connection) 
     again = audit.measure(db, SUM, replay=reports)
     assert [each.rows for each in again] == [each.rows for each in reports]
     assert db.purchases == ()
+
+
+def test_places_count_the_limits_below_exactly(tmp_path: Path) -> None:
+    """A customer for each value: every limit, the floats on either side of it, and what engines break at."""
+    ladder = Reaches(None, -10, 48, True)
+    steps = [float(limit) for limit in limits(ladder)]
+    near = [math.nextafter(limit, end) for limit in steps for end in (0.0, math.inf)]
+    odd = [0.0, -0.0, 5e-324, 1e308, math.inf, 0.1, 7.25, 2.0**49, 1.5 * 2.0**48]
+    values = [sign * value for value in steps + near + odd for sign in (1, -1)]
+    path = tmp_path / "values.duckdb"
+    path.with_suffix(".toml").write_text(POLICY)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE customers (id INTEGER PRIMARY KEY, wealth DOUBLE, debt INTEGER, age INTEGER);"
+            "CREATE TABLE orders (customer INTEGER, amount DECIMAL(12, 2))"
+        )
+        rows = [(i, value) for i, value in enumerate([*values, math.nan, None])]
+        connection.executemany("INSERT INTO customers VALUES (?, ?, 0, 0)", rows)
+    with dpsql.connect(path) as db:
+        found = audit.measure(db, SUM)[1].rows
+
+    def far(value: float) -> int:
+        return 1 + sum(limit < value for limit in steps) if value > 0 else 0
+
+    places = Counter((far(value) * base(ladder) + far(-value),) for value in values)
+    assert found == {place: (units,) for place, units in places.items()}
 
 
 def test_a_neighbour_is_measured_under_the_same_range(path: Path, db: dpsql.Connection) -> None:

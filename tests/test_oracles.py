@@ -255,25 +255,29 @@ def test_meaning_tells_an_answer_from_another(sql: str, clinics: Path, judged: J
         assert meaning(ours, plain(clinics, other), slack, more_allowed=True) != [], other
 
 
-def test_meaning_notices_a_guard_and_a_condition_that_are_gone(judged: Judged) -> None:
-    """Every fifth score is NULL and every third patient smokes: without their guards all rows count."""
+@pytest.mark.parametrize(
+    ("sql", "gone", "answers"),
+    [  # every fifth score of 240 is NULL, and every third patient smokes
+        ("SELECT COUNT(score) FROM patients", "argument", (192, 240)),
+        ("SELECT COUNT(*) FILTER (WHERE smoker) FROM patients", "condition", (80, 240)),
+    ],
+)
+def test_meaning_notices_a_guard_and_a_condition_that_are_gone(
+    sql: str, gone: str, answers: tuple[int, int], judged: Judged
+) -> None:
+    """Without them all rows count."""
     session = judged.db._open()
-    sql = "SELECT COUNT(score), COUNT(*) FILTER (WHERE smoker) FROM patients"
     plan = judged.plan(sql)
-    guarded = one(plan).measure.statistics
-    bare = replace(guarded[0], argument=None)
-    always = replace(guarded[1], condition=None)
+    (guarded,) = one(plan).measure.statistics
+    wrong = with_statistics(plan, replace(guarded, **{gone: None}))
 
     def answer(plan: Plan) -> list[tuple[Any, ...]]:
         each = one(plan)
         silent = release(session.engine.measure(each), each, silence, threshold=1)
         return [tuple(column.values[0] for column in finish(silent, each))]
 
-    assert answer(plan) == [(192, 80)]  # 4/5 and 1/3 of 240
-    assert answer(with_statistics(plan, bare, guarded[1])) == [(240, 80)]
-    assert answer(with_statistics(plan, guarded[0], always)) == [(192, 240)]
-    for wrong in ((bare, guarded[1]), (guarded[0], always)):
-        assert meaning(answer(with_statistics(plan, *wrong)), answer(plan), 0.01, more_allowed=True) != []
+    assert (answer(plan), answer(wrong)) == ([(answers[0],)], [(answers[1],)])
+    assert meaning(answer(wrong), answer(plan), 0.01, more_allowed=True) != []
 
 
 def silence(noise: Noise, size: int) -> NDArray[np.int64]:

@@ -39,7 +39,8 @@ class NoiseReport:
     """One draw of noise for each of ``columns`` (indexes) in every group.
 
     ``sensitivity`` and ``scale`` are in grid steps; ``norm`` (1 or 2) is taken over all groups and all
-    of these columns together.
+    of these columns together. Where runs of groups are measured in the place of groups, these are the
+    groups, and the scale is relative to their sensitivity.
     """
 
     columns: tuple[int, ...]
@@ -162,7 +163,7 @@ def plan_of(
 
 def _reported(each: Planned, exact: ExactTable) -> Measured:
     groups, sums = completed(exact, each)
-    noise, rule = each.noise, each.rule
+    noise, rule, (bound, clip) = each.noise, each.rule, each.bound
     names = []
     for statistic in each.measure.statistics:
         names.append(statistic.part.value)
@@ -174,10 +175,10 @@ def _reported(each: Planned, exact: ExactTable) -> Measured:
         (
             NoiseReport(
                 tuple(range(len(names))),
-                noise.norm.value,
-                noise.sensitivity,
+                bound.value,
+                clip,
                 noise.mechanism,
-                noise.scale,
+                noise.scale if each.runs is None else noise.scale / each.runs.column,
                 noise.event,
             ),
         ),

@@ -32,7 +32,7 @@ from dpsql.ir.plan import (
 from dpsql.ir.table import ExactTable, Weights
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import Released, types_of_stages
-from dpsql.release.release import completed
+from dpsql.release.release import completed, in_runs
 
 # ---- sensitivity -------------------------------------------------------------------------------------
 
@@ -48,6 +48,7 @@ def sensitivity(
         for name, engine in neighbours:
             neighbour = engine.measure(each)
             said = _moved(each, ours, _sums(each, neighbour)) + _reweighed(each, exact, neighbour)
+            said += _runs_moved(each, exact, neighbour)
             found += [f"without {name}: {one}" for one in said]
     return found
 
@@ -61,6 +62,17 @@ def _reweighed(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]
         if moved > planned.sensitivity:
             found.append(f"the weights move by {moved}, declared {planned.sensitivity}")
     return found
+
+
+def _runs_moved(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]:
+    """Runs of groups, where they are what the noise is added to."""
+    if each.runs is None:
+        return []
+    moved = [a - b for a, b in zip(in_runs(ours, each), in_runs(theirs, each), strict=True)]
+    power = each.noise.norm.value
+    if sum(abs(change) ** power for change in moved) > each.noise.sensitivity**power:
+        return [f"runs of groups move by more than {each.noise.sensitivity} in {each.noise.norm.name}"]
+    return []
 
 
 def _placed(weights: Weights) -> dict[tuple[object, ...], int]:
@@ -110,13 +122,13 @@ def _moved(each: Planned, ours: Groups, theirs: Groups) -> list[str]:
         for group in ours.keys() | theirs.keys()
         for a, b in zip(ours.get(group, nothing), theirs.get(group, nothing), strict=True)
     ]
-    limit = each.noise.sensitivity
-    if each.noise.norm is Norm.L1:
+    norm, limit = each.bound
+    if norm is Norm.L1:
         moved, allowed = sum(abs(change) for change in changes), limit
     else:
         moved, allowed = sum(change * change for change in changes), limit * limit
     if moved > allowed:
-        found.append(f"{each.noise.norm.name} moves by {moved}, declared {allowed}")
+        found.append(f"{norm.name} moves by {moved}, declared {allowed}")
     if isinstance(each.rule, PublicKeys):
         if ours.keys() != theirs.keys():
             found.append("the list of public groups changes")

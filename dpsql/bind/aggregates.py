@@ -8,12 +8,14 @@ from sqlglot import exp
 
 from dpsql.bind.context import Context
 from dpsql.bind.quantiles import is_quantile, place_of, written
+from dpsql.bind.samples import sampled
 from dpsql.bind.scalars import Scalars
 from dpsql.errors import refuse
 from dpsql.ir.relation import (
     AggregateCall,
 )
 from dpsql.ir.scalar import Call, Scalar
+from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
 
 _AGGREGATES: dict[type[exp.Expr], str] = {
@@ -58,6 +60,8 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
     if isinstance(node, exp.Filter):
         condition = scalars.condition(node.expression.this)
         node = node.this
+    if isinstance(node, Sample):
+        return sampled(ctx, node, outer, condition, scalars)
     if not isinstance(node, exp.AggFunc | exp.WithinGroup):
         return None
     function = _AGGREGATES.get(type(node)) or _PAIRS.get(type(node))

@@ -11,6 +11,7 @@ from dpsql.bind.given import Describe, Evaluate
 from dpsql.bind.names import Fresh
 from dpsql.bind.sources import Open, Private
 from dpsql.errors import refuse
+from dpsql.ir.options import Goal
 from dpsql.ir.plan import Measure, Stage
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
@@ -37,7 +38,8 @@ class Context:
 
     ``tables`` are the public tables met (in order), ``recursive`` the names of CTEs that read themselves,
     ``stages`` what is released before private rows are joined with it (its measures are in ``measures``).
-    ``intervals`` says that the query asks for the ends of intervals somewhere.
+    ``intervals`` says that the query asks for the ends of intervals somewhere, ``goal`` how accurate its
+    numbers are wanted.
     """
 
     text: str
@@ -53,6 +55,7 @@ class Context:
     recursive: set[str] = field(default_factory=set)
     scans: int = 0
     intervals: bool = False
+    goal: Goal | None = None
 
     def query(self, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
         return self.bound(self, node, env)

@@ -65,3 +65,14 @@ def around(number: exp.Expr, half: exp.Expr, node: exp.Expr) -> exp.Expr:
     way = exp.Sub if node.name.casefold() == LOW else exp.Add
     plain = exp.cast(exp.Paren(this=number.copy()), "DOUBLE", dialect="duckdb")
     return exp.Paren(this=way(this=plain, expression=half))
+
+
+def refuse_computed(node: exp.Expr, text: str) -> NoReturn:
+    """``within`` speaks of numbers as they are released."""
+    raise refuse(
+        "D252",
+        "this is computed of released numbers, whose accuracy is chosen",
+        span_of(node, text),
+        label="noise reaches here farther than it reaches there, or less far",
+        help="select the aggregates themselves, and compute from the answer; or say a price",
+    )

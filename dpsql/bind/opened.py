@@ -17,6 +17,7 @@ from dpsql.bind.passed import Passed
 from dpsql.bind.sources import Margin, Open, Private
 from dpsql.bind.stars import Shown, starless
 from dpsql.errors import refuse
+from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import KnownTable
 
@@ -141,6 +142,15 @@ def open_select(
 ) -> Open:
     """A SELECT whose FROM holds no private rows."""
     joins = [using_of(item, items[:index], text) for index, item in enumerate(items)]
+    for sample in node.find_all(Sample):
+        if sample.parent_select is node:
+            raise refuse(
+                "D253",
+                "DP_SAMPLE is taken of private rows",
+                span_of(sample, text),
+                label="these are public, or released before",
+                help="write the aggregate alone: over such rows it is exact and free",
+            )
     tree = exp.Select()
     written = starless(node.expressions, _shown(items, joins), text)
     passed = Passed(node, items, written, text)

@@ -92,13 +92,14 @@ def refuse_clip(ctx: Context, node: exp.Select, source: Grown | None) -> None:
         return
     _check_unit(ctx, node, source)
     _refuse_other(node)
-    said = options.get(*_ROWS, CLAIMS)
+    said = options.get(*_ROWS, CLAIMS, "weights")
     if said is not None:
         raise refuse(
             "D252",
             f"{said.name} means nothing here",
             said.span,
-            label=f"this SELECT does not aggregate over the {ctx.known.unit}s: nothing is clipped",
+            label=f"this SELECT does not aggregate over the {ctx.known.unit}s: nothing is "
+            + ("noised" if said.name == "weights" else "clipped"),
             help=f"say it in the SELECT whose aggregates are over the {ctx.known.unit}s",
         )
 
@@ -123,7 +124,7 @@ def _check_unit(ctx: Context, node: exp.Select, source: Grown | None) -> None:
     if said is None:
         return
     owned = None if source is None else ownership_of(source.relation)
-    names = said.value if isinstance(said.value, tuple) else (str(said.value),)
+    names = tuple(map(str, said.value)) if isinstance(said.value, tuple) else (str(said.value),)
     found = () if source is None else source.scope.find(names[-1], names[-2] if len(names) > 1 else "")
     units = owned.units if isinstance(owned, Owned) else frozenset()
     if not found or not all(isinstance(v.scalar, Ref) and v.scalar.name in units for v in found):

@@ -73,6 +73,19 @@ class Passed:
         held = quoted(margin[at], place[0])
         return WIDEST[at](this=held) if grouped else held
 
+    def computed(self, node: exp.Expr) -> bool:
+        """Whether an item of the select list is computed of released numbers."""
+        bare = unaliased(node)
+        return not isinstance(bare, exp.Column) and self._holds(bare)
+
+    def _holds(self, node: exp.Expr) -> bool:
+        if isinstance(node, exp.Query) or is_end(node):
+            return False
+        if isinstance(node, exp.Column):
+            place = self._place(node)
+            return place is not None and bool(self._margin(place))
+        return any(self._holds(each) for each in node.iter_expressions())
+
     def _place(self, node: exp.Expr) -> tuple[str, int] | None:
         """The FROM item and the position in it that a plain column names."""
         if not isinstance(node, exp.Column):

@@ -14,6 +14,7 @@ from dpsql.bind.context import Context, Cte
 from dpsql.bind.grouping_sets import grouping, rolled
 from dpsql.bind.groups import Groups
 from dpsql.bind.images import list_of
+from dpsql.bind.intervals import refuse_computed
 from dpsql.bind.lifts import Lifts
 from dpsql.bind.modes import with_values
 from dpsql.bind.options import claims_of, clip_of, refuse_claims
@@ -21,9 +22,11 @@ from dpsql.bind.other_group import other_of, with_total
 from dpsql.bind.outputs import output_name, unaliased
 from dpsql.bind.released import Released, quoted
 from dpsql.bind.rows import groupable
+from dpsql.bind.running import running
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Margin, Open
 from dpsql.bind.subqueries import bound_subqueries
+from dpsql.bind.weights import weights_of
 from dpsql.errors import refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
@@ -75,10 +78,13 @@ def release_point(
     turned: list[exp.Expr] = []
     for each in items:
         expression = turner.turn(unaliased(each))
+        if ctx.goal is not None and turner.computed(expression):
+            refuse_computed(each, ctx.text)
         columns.append(output_name(each))
         turned.append(exp.alias_(expression, columns[-1], quoted=True))
         if isinstance(each, exp.Alias):
             turner.aliases.setdefault(each.alias.casefold(), expression)
+    listed = len(turner.calls)
     select = exp.Select(expressions=turned)
     select.set("from_", exp.From(this=exp.to_table(f'"{name}"', dialect="duckdb")))
     having = node.args.get("having")
@@ -117,7 +123,9 @@ def release_point(
             lists=(None, *lists) if over.sets else lists,
             other=other,
             sets=over.sets,
+            running=running(turned, [each.name for each in turner.calls], [k.name for k in over.keys], name),
             intervals=ctx.intervals,
+            weights=weights_of(ctx, node, turner.calls, listed),
         )
     )
     return Open(select, tuple(columns), tuple(margins), released=True)

@@ -23,6 +23,7 @@ from dpsql.facts.released import high_of, low_of, margin_of
 from dpsql.ir.relation import AggregateCall, Named
 from dpsql.ir.scalar import Scalar
 from dpsql.parse.allowed import INTERVALS
+from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
 
 _ARITHMETIC = (
@@ -107,6 +108,12 @@ class Released:
         )
         return margin(turned, self.name, self.calls) if self._room >= 0 else None
 
+    def computed(self, turned: exp.Expr) -> bool:
+        """Whether an output is computed of released numbers, not one of them."""
+        noised = {call.name for call in self.calls}
+        columns = {each.name for each in turned.find_all(exp.Column) if each.table == self.name}
+        return bool(columns & noised) and not isinstance(_bare(turned), exp.Column)
+
     def margins(self, turned: exp.Expr, ends: bool) -> tuple[exp.Expr, ...]:
         """The half-width of an output and, where they are wanted, the ends of its interval."""
         half = self.margin(turned)
@@ -171,6 +178,13 @@ class Released:
 
     def _window(self, node: exp.Window) -> exp.Expr:
         """Over released rows a window is free; its own function is not an aggregate of private rows."""
+        if isinstance(node.this, Sample):
+            raise refuse(
+                "D254",
+                "DP_SAMPLE is no window",
+                span_of(node.this, self.text),
+                help="take it by group, and compare the groups above: SELECT x, DP_SAMPLE(mad(y), 0, 9) ...",
+            )
         turned = node.copy()
         turned.set("this", self._children(node.this))
         for key, value in node.args.items():

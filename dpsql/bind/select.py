@@ -12,6 +12,7 @@ from dpsql.bind.conditions import with_aliases
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.froms import Froms, Kept
 from dpsql.bind.groups import Groups, groups_of, named_key
+from dpsql.bind.intervals import refuse_computed
 from dpsql.bind.lifts import Lifts
 from dpsql.bind.names import Scope
 from dpsql.bind.opened import (
@@ -19,6 +20,7 @@ from dpsql.bind.opened import (
 )
 from dpsql.bind.options import refuse_clip
 from dpsql.bind.outputs import named_by, ordered_by, output_name
+from dpsql.bind.passed import Passed
 from dpsql.bind.per_unit import per_unit
 from dpsql.bind.release_point import release_point
 from dpsql.bind.rows import refuse_picked, refuse_picking, selected
@@ -59,6 +61,11 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
         aliases = frozenset(item.alias.casefold() for item in items)
         tied = partial(tied_release, ctx, env, items)
         subqueries = bound_subqueries(ctx, env, aliases, tied)
+        if ctx.goal is not None:
+            passed = Passed(node, items, node.expressions, ctx.text)
+            for each in node.expressions:
+                if passed.computed(each):
+                    refuse_computed(each, ctx.text)
         return open_select(node, items, subqueries, ctx.fresh, ctx.text, output_name)
     joined = froms.joined(node, items)
     named = {each.this.name.casefold(): each for each in node.args.get("windows") or ()}

@@ -42,6 +42,7 @@ def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> 
         words |= {each.name for view in views.values() for each in view.node.find_all(exp.Identifier)}
         fresh = Fresh(words | {table.name for table in known.tables})
         ctx = Context(source.text, known, fresh, evaluate, describe, bound_query, query.tree)
+        ctx.goal = query.goal
         ctx.intervals = any(asks_interval(each) for each in (query.tree, *(v.node for v in views.values())))
         return _split(ctx, query, views)
     except Error as error:

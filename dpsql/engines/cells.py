@@ -23,7 +23,7 @@ from dpsql.engines.sql import TEXTED, key_sql, quote, relation_sql, scalar_sql, 
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value
-from dpsql.ir.plan import CELLS, Norm, Part, Planned, PublicKeys, Shape, Statistic, Threshold, width_of
+from dpsql.ir.plan import CELLS, SLACK, Norm, Part, Planned, PublicKeys, Shape, Statistic, Threshold, width_of
 from dpsql.ir.relation import Filter, Project, Scan
 from dpsql.ir.scalar import Literal, Scalar
 
@@ -308,12 +308,13 @@ def _cells(planned: Planned, row: _Row) -> str:
     statistics = planned.measure.statistics
     names = [f"s{i}" for i in range(len(statistics))]
     by = ", ".join(["u", *row.keys])
-    if planned.noise.norm is Norm.L1:
+    bound, clip = planned.bound
+    if bound is Norm.L1:
         norm = " + ".join(f"abs({name})::HUGEINT" for name in names)
-        limit, root = planned.noise.sensitivity, "CAST(n AS DOUBLE)"
+        limit, root = clip, "CAST(n AS DOUBLE)"
     else:
         norm = " + ".join(f"{name}::HUGEINT * {name}::HUGEINT" for name in names)
-        limit, root = planned.noise.sensitivity**2, "sqrt(CAST(n AS DOUBLE))"
+        limit, root = clip**2, "sqrt(CAST(n AS DOUBLE))"
     factor = f"{_factor(planned)} / {root}"
     clipped = [f"coalesce(sum({_clipped(name)}), 0)" for name in names]
     sums = ", ".join(f"{_summed(each, row)} AS {name}" for each, name in zip(statistics, names, strict=True))
@@ -351,9 +352,10 @@ def _cells(planned: Planned, row: _Row) -> str:
 def _rows_within(planned: Planned) -> int:
     """A unit of at most so many rows is under the clip whatever they hold."""
     most = [family.most for family in planned.measure.families]
-    if planned.noise.norm is Norm.L1:
-        return planned.noise.sensitivity // sum(most)
-    return math.isqrt(planned.noise.sensitivity**2 // sum(each * each for each in most))
+    bound, clip = planned.bound
+    if bound is Norm.L1:
+        return clip // sum(most)
+    return math.isqrt(clip**2 // sum(each * each for each in most))
 
 
 def read_twice(planned: Planned, rows: str) -> str:
@@ -370,7 +372,7 @@ def _scaled_rows(planned: Planned, row: _Row) -> str:
 
     A pair's two cells add up to ``most`` in every row that counts, so its norm needs no value; scaled,
     they add up to the unit's ``w`` = TRUNC(most * factor), and neither is negative. The cells of polynomials
-    add up to no more than their family's ``most``.
+    add up to ``most`` and the slack of their rounding at most.
     """
     statistics = planned.measure.statistics
     listed = inside(planned, row.keys)
@@ -378,14 +380,13 @@ def _scaled_rows(planned: Planned, row: _Row) -> str:
     rows = f"SELECT * FROM ({row.sql}){where}"
     weighed = [each for each in statistics if each.part is not Part.VALUE and each.part not in CELLS]
     mosts = {each.most: f"w{each.most}" for each in weighed}
-    families = {family.statistics[0]: family.most for family in planned.measure.families}
     norms, sums = [], []
     paired = {row.cells[each] for each in statistics if each.part is Part.REST}
-    for position, each in enumerate(statistics):
+    for each in statistics:
         counted = row.counted[each]
         if each.part in CELLS:
-            if position in families:
-                norms.append(f"count({counted}) * {families[position]}::HUGEINT")
+            if each.cell == 0:  # once for all cells that a row adds to together
+                norms.append(f"count({counted}) * {each.most + SLACK}::HUGEINT")
             sums.append(f"coalesce(sum(CAST(trunc(({row.cells[each]}) * f) AS BIGINT)), 0)")
             continue
         weight = mosts.get(each.most, "")
@@ -401,7 +402,7 @@ def _scaled_rows(planned: Planned, row: _Row) -> str:
             if each.part is Part.REST:
                 total += f" - coalesce(sum(CAST(trunc({row.cells[each]} * f) AS BIGINT)), 0)"
         sums.append(total)
-    limit = planned.noise.sensitivity
+    _, limit = planned.bound
     factor = f"CASE WHEN n > {limit}::HUGEINT THEN {_factor(planned)} / CAST(n AS DOUBLE) ELSE 1::DOUBLE END"
     weights = "".join(
         f", CAST(trunc({most}::DOUBLE * f) AS BIGINT) AS {name}" for most, name in mosts.items()
@@ -414,7 +415,7 @@ def _scaled_rows(planned: Planned, row: _Row) -> str:
 
 def _factor(planned: Planned) -> str:
     """The clip, less a margin that is larger than all rounding of the floats."""
-    return _number(planned.noise.sensitivity * (1 - 1e-9))
+    return _number(planned.bound[1] * (1 - 1e-9))
 
 
 def _clipped(name: str) -> str:

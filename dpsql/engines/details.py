@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 
 import numpy as np
 
+from dpsql.engines.blocks import blocks_sql
 from dpsql.engines.histograms import histogram, histogram_sql
 from dpsql.engines.pairs import claims, pairs_sql
 from dpsql.engines.reaches import reaches_sql
@@ -43,8 +44,8 @@ def detail_sql(planned: Planned, each: PlannedDetail) -> str:
             return histogram_sql(planned, each)
         case Matching():
             return ";\n".join(pairs_sql(planned, each.detail))
-        case Blocks():
-            raise NotImplementedError
+        case Blocks() as blocks:
+            return blocks_sql(planned, each, blocks)
         case Reaches():
             return reaches_sql(planned.measure.relation, each.detail)
         case _:
@@ -61,10 +62,27 @@ def weights(planned: Planned, each: PlannedDetail, rows: Rows, arrays: Arrays, g
         case Matching():
             return claims(planned, each.detail, rows, arrays, group)
         case Blocks():
-            raise NotImplementedError
+            return _counted(planned, rows(detail_sql(planned, each)), group)
         case Reaches():
             found = sorted(tuple(map(int, map(str, row))) for row in rows(detail_sql(planned, each)))
             held = np.array(found, dtype=np.int64).reshape(len(found), 2)
             return {(): (held[:, 0], held[:, 1])}
         case _:
             assert_never(each.detail)
+
+
+def _counted(planned: Planned, rows: list[tuple[object, ...]], group: Group) -> Weights:
+    """Rows of keys, a place and a whole weight."""
+    found: dict[tuple[Value, ...], list[tuple[int, int]]] = {}
+    for row in rows:
+        place, weight = row[len(planned.keys) :]
+        assert isinstance(place, int)
+        assert isinstance(weight, int)
+        found.setdefault(group(row), []).append((place, weight))
+    return {
+        keys: (
+            np.array([place for place, _ in sorted(placed)], dtype=np.int64),
+            np.array([weight for _, weight in sorted(placed)], dtype=np.int64),
+        )
+        for keys, placed in found.items()
+    }

@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from dpsql.ir.source import Span
 
-OptionValue: TypeAlias = int | float | str | tuple[str, ...]
-"""A number, a text, or the parts of a column's name."""
+OptionValue: TypeAlias = int | float | str | tuple[str, ...] | tuple[int | float, ...]
+"""A number, a text, the parts of a column's name, or a list of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,20 @@ class Option:
     name: str
     value: OptionValue
     span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """How near the truth a query's numbers are wanted: within ``reach``, or within that part of the truth."""
+
+    reach: float
+    relative: bool
+    confidence: float
+    span: Span = field(compare=False, repr=False)
+
+    def __str__(self) -> str:
+        reach = f"{100 * self.reach:g} %" if self.relative else f"± {self.reach:g}"
+        return f"{reach} ({100 * self.confidence:g} %)"
 
 
 @dataclass(frozen=True, slots=True)

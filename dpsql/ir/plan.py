@@ -19,7 +19,7 @@ from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.grid import Grid, Target
-from dpsql.ir.options import Option
+from dpsql.ir.options import Goal, Option
 from dpsql.ir.relation import AggregateCall, Awaited, Named, Relation
 from dpsql.ir.scalar import Literal, Scalar
 from dpsql.ir.source import Source, Span
@@ -124,12 +124,21 @@ class Matching:
         return 1
 
 
+BINS = 4096
+"""Of the grid on which the values of blocks lie."""
+
+
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """An aggregate of each of ``count`` blocks of units, clamped to [low, high]: a unit is in one block."""
+    """How many blocks of units have which value of an aggregate: a unit is in one block of each group.
 
-    call: AggregateCall
-    count: int
+    ``extra`` are further arguments of the ``function``; values are clamped to [low, high].
+    """
+
+    argument: Scalar
+    condition: Scalar | None
+    function: str
+    extra: tuple[float, ...]
     low: float
     high: float
 
@@ -202,8 +211,10 @@ class Measure:
     can have, if that is public. Where there are grouping ``sets``, the first key is the number of the
     set, each set names the positions of its keys, and every row is in the relation once for each set.
     ``clip`` is what the query says of where clipping starts. ``other`` is the name that it gives to what is
-    not shown: the sets are then the keys and the total, whose row becomes the rest. ``intervals``: the Post
-    reads the ends of intervals.
+    not shown: the sets are then the keys and the total, whose row becomes the rest. ``weights``, one for
+    each aggregate, say which shall be more exact. ``intervals``: the Post reads the ends of intervals.
+    ``running`` names the aggregates that are added up in the order of the only key, each with whether it is
+    shown as well.
     """
 
     name: str
@@ -221,7 +232,9 @@ class Measure:
     other: Option | None = field(default=None, repr=False)
     lists: tuple[KeyList | None, ...] = ()
     sets: tuple[tuple[int, ...], ...] = ()
+    weights: tuple[Fraction, ...] = ()
     intervals: bool = False
+    running: tuple[tuple[str, bool], ...] = ()
 
     @property
     def copies(self) -> int:
@@ -299,7 +312,7 @@ class PlannedDetail:
 
     ``rows`` is where a unit's clip starts, ``sensitivity`` what one unit changes of all weights together,
     in L1. Numbers are released by ``noise``, or chosen, ``choices`` times one after the other, each at
-    ``epsilon``.
+    ``epsilon``. ``blocks`` is how many there are, where units are dealt out to blocks.
     """
 
     detail: Detail
@@ -309,6 +322,7 @@ class PlannedDetail:
     noise: Noise | None = None
     epsilon: float = 0.0
     choices: int = 0
+    blocks: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,6 +371,22 @@ class Threshold:
 KeyRule: TypeAlias = PublicKeys | Threshold
 
 
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """Sums of runs of groups that are measured in the place of so many groups, in the order of their key.
+
+    ``branching`` names the matrix (mechanisms/prefix.py); ``clip`` bounds the L1 norm of a unit over all
+    groups, and the sensitivity is ``column`` times that. ``unit`` is what running totals are rounded to, in
+    grid steps: groups that are rounded one by one would add up their roundings.
+    """
+
+    branching: int
+    groups: int
+    clip: int
+    column: int
+    unit: int
+
+
 class Shape(Enum):
     """How the engine bounds a unit's contribution; each enforces the noise's sensitivity."""
 
@@ -384,6 +414,14 @@ class Planned:
     rows: int | None = None
     rows_from: str = ""
     details: tuple[PlannedDetail, ...] = ()
+    runs: Runs | None = None
+
+    @property
+    def bound(self) -> tuple[Norm, int]:
+        """What the engine holds the vector of a unit to."""
+        if self.runs is not None:
+            return Norm.L1, self.runs.clip
+        return self.noise.norm, self.noise.sensitivity
 
     def detail_at(self, place: int) -> PlannedDetail:
         """The detail of which this is a number."""
@@ -415,7 +453,8 @@ class Plan:
     """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it.
 
     ``bounds`` are those that it rests on and that were found privately. Where some are still to be found,
-    ``first`` is the plan that finds them: it is paid and run before this one is made anew.
+    ``first`` is the plan that finds them: it is paid and run before this one is made anew. ``goal`` is the
+    accuracy that the price was found for, or that ``steps`` at these prices approach.
     """
 
     source: Source
@@ -425,6 +464,8 @@ class Plan:
     digest: str
     bounds: tuple[Bound, ...] = ()
     first: Findings | None = None
+    goal: Goal | None = None
+    steps: tuple[float, ...] = ()
 
     @property
     def price(self) -> float:

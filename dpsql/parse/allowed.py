@@ -200,7 +200,7 @@ def _in_words(name: str) -> str:
 
 _TABLES = frozenset(("range", "generate_series"))
 INTERVALS = ("dp_interval_low", "dp_interval_high")
-OWN = frozenset(("dp_randomized_response", "dp_sample", *INTERVALS))
+OWN = frozenset(("dp_randomized_response", *INTERVALS))
 """Calls of ours that the binder reads; no engine ever sees one."""
 
 

@@ -30,8 +30,10 @@ KNOWN = (
     "rows_per_unit",
     "privacy_unit_column",
     "other_group",
+    "weights",
+    "within",
+    "confidence",
 )
-_NOT_YET = ("weights", "within", "confidence")
 _REASONS = {
     "group_selection_strategy": (
         "groups are chosen by the policy and the keys",
@@ -43,6 +45,7 @@ _REASONS = {
     ),
 }
 _NUMBER = re.compile(r"([+-]?)\s*(\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_BRACKETS = {TokenType.L_BRACKET: 1, TokenType.R_BRACKET: -1}
 _OPTIONS = "options"
 
 
@@ -104,7 +107,7 @@ def agreed(clauses: tuple[Options, ...], name: str) -> Option | None:
     """What the whole query says of its price: said twice, it is said alike."""
     said = [option for each in clauses if (option := each.get(name)) is not None]
     for each in said:
-        if isinstance(each.value, str | tuple):
+        if isinstance(each.value, str | tuple) and name in _EXAMPLES:
             raise refuse("D503", f"{name} is a number", each.span, help=f"write {name} = {_EXAMPLES[name]}")
         if each.value != said[0].value:
             raise refuse(
@@ -191,7 +194,7 @@ def _split(tokens: list[Token]) -> list[list[Token]]:
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
-        depth += DEEPER.get(token.token_type, 0)
+        depth += DEEPER.get(token.token_type, 0) + _BRACKETS.get(token.token_type, 0)
         if token.token_type is TokenType.COMMA and depth == 0:
             parts.append([])
         else:
@@ -206,8 +209,10 @@ def _split(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _value(text: str, name: str, tokens: list[Token], parameters: Sequence[Value], span: Span) -> OptionValue:
-    """A constant, a question mark's value, or the name of a column."""
+    """A constant, a question mark's value, the name of a column, or a list of constants."""
     kinds = [each.token_type for each in tokens]
+    if name == "weights":
+        return _numbers(text, tokens, parameters, span)
     if len(tokens) == 1 and kinds[0] is TokenType.STRING:
         return tokens[0].text
     if kinds == [TokenType.PARAMETER, TokenType.NUMBER]:
@@ -225,6 +230,19 @@ def _value(text: str, name: str, tokens: list[Token], parameters: Sequence[Value
     raise refuse("D105", f"the value of {name} is not a constant", span, help="write a plain number or text")
 
 
+def _numbers(
+    text: str, tokens: list[Token], parameters: Sequence[Value], span: Span
+) -> tuple[int | float, ...]:
+    """[1, 4.5, ?]"""
+    kinds = [each.token_type for each in tokens]
+    listed = len(tokens) > 2 and (kinds[0], kinds[-1]) == (TokenType.L_BRACKET, TokenType.R_BRACKET)
+    parts = _split(tokens[1:-1]) if listed else []
+    found = [_value(text, "", part, parameters, span) for part in parts]
+    if not found or not all(isinstance(each, int | float) for each in found):
+        raise refuse("D205", "weights is a list of positive numbers", span, help="write weights = [1, 4]")
+    return tuple(each for each in found if isinstance(each, int | float))
+
+
 def _number(text: str) -> int | float:
     plain = "".join(text.split()).replace("_", "")
     try:
@@ -235,13 +253,6 @@ def _number(text: str) -> int | float:
 
 def _unknown(name: str, span: Span) -> Error:
     folded = name.casefold()
-    if folded in _NOT_YET:
-        return refuse(
-            "D105",
-            f"the option {folded} is not answered yet",
-            span,
-            help="leave it out; the options are " + ", ".join(KNOWN),
-        )
     if folded in _REASONS:
         label, remedy = _REASONS[folded]
         return refuse("D105", f"the option {folded} is not answered", span, label=label, help=remedy)

@@ -14,13 +14,15 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
-from dpsql.ir.options import Option
+from dpsql.ir.options import Goal, Option
 from dpsql.ir.source import Source, Span
 from dpsql.parse.allowed import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_size, check_tree
 from dpsql.parse.clause import agreed, hang, take_clauses
+from dpsql.parse.goals import goal_of
 from dpsql.parse.grammar import check_grammar
 from dpsql.parse.options import fill, number_marks
 from dpsql.parse.parts import check_parts
+from dpsql.parse.samples import take_samples
 from dpsql.parse.spellings import clamped, take_spellings
 from dpsql.parse.statement import check_explained, without_explain
 from dpsql.parse.written import written
@@ -34,7 +36,8 @@ _TOO_DEEP = "write long chains of OR as IN (...), and split the query into CTEs"
 class Query:
     """One checked statement: a SELECT, a set operation, or VALUES. Its tree holds no parameters.
 
-    ``epsilon`` and ``delta`` are what its clauses say of the price; the other options hang on their SELECT.
+    ``epsilon`` and ``delta`` are what its clauses say of the price, ``goal`` what they say of the accuracy;
+    the other options hang on their SELECT.
     ``explained`` says that EXPLAIN stood before it: what it would release is told, and nothing is run.
     """
 
@@ -43,6 +46,7 @@ class Query:
     now: datetime.datetime
     epsilon: Option | None = None
     delta: Option | None = None
+    goal: Goal | None = None
     explained: bool = False
 
 
@@ -102,9 +106,17 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
     check_size(tree)
     hang(tree, whole.mark, clauses)
     tree = clamped(fill(tree, parameters, now), whole.mark, clamps)
-    check_tree(tree, text)
+    check_tree(take_samples(tree), text)
     check_grammar(whole.plain)
-    return Query(source, tree, now, agreed(clauses, "epsilon"), agreed(clauses, "delta"), bare is not None)
+    return Query(
+        source,
+        tree,
+        now,
+        agreed(clauses, "epsilon"),
+        agreed(clauses, "delta"),
+        goal_of(clauses),
+        bare is not None,
+    )
 
 
 def _tokens(text: str) -> list[Token]:

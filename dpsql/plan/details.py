@@ -14,16 +14,31 @@ from typing import assert_never
 
 from dpsql.accounting import Allowance
 from dpsql.errors import refuse
-from dpsql.ir.plan import Blocks, Detail, Histogram, Matching, Measure, Noise, PlannedDetail, Reaches, Votes
+from dpsql.ir.event import ChoiceEvent
+from dpsql.ir.plan import (
+    BINS,
+    Blocks,
+    Detail,
+    Histogram,
+    Matching,
+    Measure,
+    Noise,
+    PlannedDetail,
+    Reaches,
+    Votes,
+)
 from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.blocks import how_many
 from dpsql.plan.choices import planned_choice, planned_choices
 
 Ask = Callable[[Fraction], Allowance]
 """What a share of the price buys."""
 
 
-def planned_detail(detail: Detail, measure: Measure, rows: int, share: Fraction, ask: Ask) -> PlannedDetail:
-    """``rows`` of a unit count in full; ``share`` of the price is the detail's."""
+def planned_detail(
+    detail: Detail, measure: Measure, rows: int, groups: int | None, share: Fraction, ask: Ask
+) -> PlannedDetail:
+    """``rows`` of a unit count in full, it is proved to be in ``groups``; ``share`` is of the price."""
     match detail:
         case Histogram():
             return planned_choices(detail, rows, share, ask)
@@ -32,7 +47,7 @@ def planned_detail(detail: Detail, measure: Measure, rows: int, share: Fraction,
         case Matching(most=most):
             return _matched(detail, most, ask(share))
         case Blocks():
-            raise NotImplementedError
+            return _blocks(detail, measure, groups, ask(share).choice)
         case Reaches():
             raise AssertionError("bounds are found by a plan of their own: plan/findings.py")
         case _:
@@ -60,3 +75,17 @@ def _noise(name: str, most: int, ratio: float, allowance: Allowance) -> Noise:
     scale = chosen.scale_for(most, ratio)
     event = chosen.event(most, scale, allowance.gaussian_epsilon, allowance.gaussian_point_delta)
     return Noise(name, chosen.NORM, most, scale, event)
+
+
+def _blocks(detail: Blocks, measure: Measure, groups: int | None, epsilon: float) -> PlannedDetail:
+    if groups is None:
+        raise refuse(
+            "D302",
+            "nothing says in how many groups one unit's blocks are",
+            measure.span,
+            label="rows of one unit may be in any number of groups",
+            help="take DP_SAMPLE of all rows, or group by what each unit has one of",
+        )
+    events = (ChoiceEvent(epsilon),)
+    blocks = how_many(epsilon, groups, BINS)
+    return PlannedDetail(detail, 0, 2 * groups, events, epsilon=epsilon, choices=1, blocks=blocks)

@@ -24,6 +24,7 @@ from dpsql.ir.event import ThresholdEvent
 from dpsql.ir.options import Option
 from dpsql.ir.plan import (
     CELLS,
+    Blocks,
     Detail,
     KeyList,
     KeyRule,
@@ -36,14 +37,16 @@ from dpsql.ir.plan import (
     Planned,
     PlannedStage,
     PublicKeys,
+    Runs,
     Shape,
     Split,
     Threshold,
 )
 from dpsql.ir.scalar import refs
-from dpsql.mechanisms import mechanism
+from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.threshold import steps_for
 from dpsql.plan.details import planned_detail
+from dpsql.plan.runs import CHOICES, asked_of, delivered_unit, plain_variances, running_groups
 from dpsql.plan.split_budget import share_of
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.atoms import load, ways
@@ -52,6 +55,15 @@ from dpsql.rewrite.statistics import GRID
 
 LARGEST = 2**40
 """Grid steps of a clip at most: far from where sums of integers could overflow."""
+
+LARGEST_SCALE = 2**50
+"""Grid steps of a noise's scale at most."""
+
+KEYS_ALONE = "keys alone"
+"""Who says where clipping starts when nothing but keys is released: a unit counts as one, in all."""
+
+_USUAL = 20
+"""Groups that a unit is in, where nobody says it."""
 
 Values = Callable[[str, str], tuple[Value, ...]]
 """The distinct values of a column of a public table."""
@@ -98,8 +110,11 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
 
 def _variance(planned: Planned) -> float:
     """What noise adds to all numbers together, relative to what one row adds to each."""
-    deviation = mechanism(planned.noise.mechanism).deviation(planned.noise.scale)
-    return float(load(planned.measure)) * deviation**2
+    return float(load(planned.measure)) * _deviation(planned.noise) ** 2
+
+
+def _deviation(noise: Noise) -> float:
+    return mechanism(noise.mechanism).deviation(noise.scale)
 
 
 def _check_delta(said: Option, stages: tuple[PlannedStage, ...], terms: Terms) -> None:
@@ -143,6 +158,7 @@ class _Planner:
         facts = facts_of(measure.relation)
         self.columns = tuple(Column(key.name, fact_of(key.scalar, facts)) for key in measure.keys)
         self.public = public_keys(measure, known)
+        self.keys_alone = not measure.aggregates and not self.public.whole
         self.rows, self.rows_from = self._rows()
         self.share = share
         self.allowance = self._allowance(share, thresholds=not self.public.whole)
@@ -160,31 +176,74 @@ class _Planner:
                 help="group by a column with declared values, or cut a declared range (age // 10); "
                 "or let the owner choose another accountant",
             )
-        clip, noise = self._noise() if self.measure.statistics else self._nothing()
+        if self.keys_alone:
+            clip, noise = self._noise_of_keys()
+        else:
+            clip, noise = self._noise() if self.measure.statistics else self._nothing()
         if noise.norm is Norm.L2:
             self.measure = _in_l2(self.measure)
         proved = self._private_groups()
         enforced = None
         if not self.public.whole and proved is None:
-            assert self.rows is not None
-            enforced = 16 * self.rows * self.measure.copies + 240  # many more than a unit clipped little
+            enforced = self._many_groups()
         rule = self._rule(clip, noise, proved or enforced)
         details = tuple(
-            planned_detail(each, self.measure, self._detail_rows(each), self.share, self._allowance)
+            planned_detail(
+                each,
+                self.measure,
+                self._detail_rows(each),
+                self._proved_groups(),
+                self.share,
+                self._allowance,
+            )
             for each in self.measure.details
         )
-        return Planned(
+        found = Planned(
             self.measure, self.columns, rule, clip.shape, noise, enforced, self.rows, self.rows_from, details
         )
+        return self._in_runs(found)
+
+    def _in_runs(self, plain: Planned) -> Planned:
+        """The same by sums of runs of groups, where running totals are asked for and become more exact."""
+        groups = running_groups(plain)
+        if groups is None:
+            return plain
+        clip, _ = self._clips()  # in L1, whatever the noise: so the columns' norms bound it
+        found, least = plain, asked_of(plain.measure, plain_variances(groups)) * _deviation(plain.noise) ** 2
+        for name, norm, branching in CHOICES:
+            ratio = 1 / self.allowance.laplace if name == "laplace" else self.allowance.gaussian
+            column = prefix.column(branching, groups, norm)
+            wider = _Clip(norm, clip.steps * column, clip.shape)
+            if ratio is None or not mechanism(name).scale_for(wider.steps, ratio) < LARGEST_SCALE:
+                continue
+            noise = self._with(name, wider, ratio)
+            error = asked_of(plain.measure, prefix.variances(branching, groups)) * _deviation(noise) ** 2
+            if error < least:
+                runs = Runs(branching, groups, clip.steps, column, delivered_unit(plain.measure))
+                found, least = replace(plain, shape=clip.shape, noise=noise, runs=runs), error
+        return found
+
+    def _many_groups(self) -> int:
+        """Many more than a unit that is clipped little is in; beyond, it is left out."""
+        if self.keys_alone:  # where a unit in many groups still adds something to each
+            return 1_000 * self.measure.copies
+        assert self.rows is not None
+        return 16 * self.rows * self.measure.copies + 240
 
     def _detail_rows(self, detail: Detail) -> int:
         """How many rows of a unit count in full in a detail, its copies in grouping sets counted apart."""
         if isinstance(detail, Matching):  # has a bound of its own
             return detail.most
+        if isinstance(detail, Blocks):  # all rows of a unit count
+            return 0
         at_most = self.owned.at_most
         if at_most is not None and at_most <= (self.rows or at_most) * self.measure.copies:
             return at_most
         return self._guessed() * self.measure.copies
+
+    def _proved_groups(self) -> int | None:
+        """In how many groups one unit is proved to be, public ones too."""
+        return self.measure.copies if self._settled() else self.owned.at_most
 
     def _private_groups(self) -> int | None:
         """In how many groups that are not public one unit is proved to be."""
@@ -207,6 +266,8 @@ class _Planner:
         A unit that is in one group at most contributes to no more, whatever is said of its groups.
         """
         said = self.measure.clip
+        if self.keys_alone and said is None:
+            return 1, KEYS_ALONE
         if said is None or (said.name == "max_groups_contributed" and self._settled()):
             rows = self.owned.rows
             rows = None if rows is None else rows // self.measure.copies
@@ -279,6 +340,26 @@ class _Planner:
             choices.append((l2, self._with("gaussian", l2, self.allowance.gaussian)))
         return min(choices, key=lambda each: mechanism(each[1].mechanism).deviation(each[1].scale))
 
+    def _noise_of_keys(self) -> tuple[_Clip, Noise]:
+        """Where nothing but keys is released: the mechanism that shows a group of the fewest units.
+
+        A unit has one vote in all, and a norm to spread it in: in t groups it adds 1/t to each (L1), or
+        1/sqrt(t) (L2). A larger clip only adds noise: c times the noise, and never c times the votes.
+        """
+        ways = self._clips()
+        names = ("laplace", "gaussian") if self.allowance.gaussian is not None else ("laplace",)
+        groups = 1 if self._private_groups() == 1 else self.owned.rows or _USUAL
+        best: list[tuple[float, _Clip, Noise]] = []
+        for name, clip in zip(names, ways, strict=False):
+            ratio = 1 / self.allowance.laplace if name == "laplace" else self.allowance.gaussian
+            assert ratio is not None
+            noise = self._with(name, clip, ratio)
+            rule = self._rule(clip, noise, self._private_groups() or self._many_groups())
+            assert isinstance(rule, Threshold)
+            best.append((rule.units * groups ** (1 / clip.norm.value), clip, noise))
+        _, clip, noise = min(best, key=lambda each: each[0])
+        return clip, noise
+
     def _nothing(self) -> tuple[_Clip, Noise]:
         """No sums are measured: a vector of no numbers."""
         chosen = mechanism("laplace")
@@ -287,7 +368,7 @@ class _Planner:
     def _with(self, name: str, clip: _Clip, ratio: float) -> Noise:
         chosen = mechanism(name)
         scale = chosen.scale_for(clip.steps, ratio)
-        if not scale < 2**50:
+        if not scale < LARGEST_SCALE:
             raise refuse(
                 "D503",
                 "the price is too small: the noise would not fit the grid",
@@ -307,9 +388,10 @@ class _Planner:
         delta = a.laplace_delta if noise.mechanism == "laplace" else a.gaussian_delta
         assert delta is not None
         assert self.measure.units is not None
-        steps = steps_for(noise.mechanism, noise.scale, GRID, clip.steps, clip.norm, groups, delta)
+        one = self.measure.statistics[self.measure.units].most
+        steps = steps_for(noise.mechanism, noise.scale, one, clip.steps, clip.norm, groups, delta)
         listed = self._listed() if self.public.sets else None
-        return Threshold(self.measure.units, steps, steps / GRID, ThresholdEvent(delta), listed)
+        return Threshold(self.measure.units, steps, steps / one, ThresholdEvent(delta), listed)
 
     def _listed(self) -> PublicKeys:
         """The lists of all keys that some public group has."""
@@ -359,4 +441,6 @@ def _digest(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
             said += [repr(each.noise), repr(m.finishes)]
             if each.details:
                 said.append(repr(each.details))
+            if each.runs is not None:
+                said.append(repr(each.runs))
     return hashlib.sha256("\n".join(said).encode()).hexdigest()

@@ -19,11 +19,13 @@ from dpsql.aggregates import Floats, Need, Sums, shelf
 from dpsql.ir.column import Kind, Type, Value, decimal_size, type_range
 from dpsql.ir.plan import CELLS, Finish, Part, Planned, Statistic, Threshold
 from dpsql.ir.table import ReleasedTable
+from dpsql.mechanisms import prefix
 from dpsql.post.cells import sums_of_cells, weights_of_cells
 from dpsql.post.detailed import detailed
 from dpsql.post.finished import Finished
-from dpsql.post.margins import Reach, above_threshold, plain, simulated
+from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, plain, simulated
 from dpsql.post.other_group import MOST, with_other
+from dpsql.post.samples import sampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -31,17 +33,24 @@ if TYPE_CHECKING:
 _WIDE = Context(prec=80)
 
 
-def finish(released: ReleasedTable, planned: Planned) -> list[Finished]:
+def finish(released: ReleasedTable, planned: Planned, confidence: float = CONFIDENCE) -> list[Finished]:
     """The keys, then the aggregates."""
     released, spread = with_other(released, planned)
+    if planned.runs is not None:
+        spread = np.sqrt(prefix.variances(planned.runs.branching, planned.runs.groups)[0])
     columns = [
         Finished(column.name, column.fact.type, [group[i] for group in released.groups], None)
         for i, column in enumerate(planned.keys)
     ]
-    return columns + [_finished(each, released, planned, spread) for each in planned.measure.finishes]
+    finishes = planned.measure.finishes
+    return columns + [_finished(each, released, planned, spread, confidence) for each in finishes]
 
 
-def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: Floats) -> Finished:
+def _finished(
+    each: Finish, released: ReleasedTable, planned: Planned, spread: Floats, confidence: float
+) -> Finished:
+    if each.call.function == "dp_sample":
+        return _of_blocks(each, released, planned)
     if each.places:
         return detailed(each, released, planned)
     statistics = [planned.measure.statistics[cells[0]] for cells in each.statistics]
@@ -51,12 +60,36 @@ def _finished(each: Finish, released: ReleasedTable, planned: Planned, spread: F
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
         values = _exact(each, statistics, sums)
-    reach = _reach(each, statistics, sums.astype(np.float64), released, planned, spread)
+    reach = _reach(each, statistics, sums.astype(np.float64), released, planned, spread, confidence)
     below, above = _as_delivered(reach.below, each.type), _as_delivered(reach.above, each.type)
     numbers = [math.nan if value is None else float(value) for value in values]  # type: ignore[arg-type]
     delivered = np.array(numbers, dtype=np.float64)
     half = np.maximum(np.abs(below), np.abs(above))
     return Finished(each.call.name, each.type, values, half, delivered - below, delivered + above)
+
+
+def _of_blocks(each: Finish, released: ReleasedTable, planned: Planned) -> Finished:
+    """How far off the choice among blocks is depends on them, and they are private: no half-width."""
+    (place,) = each.places
+    chosen = released.sums[:, len(planned.measure.statistics) + place]
+    values = list(sampled(each.call, chosen))
+    return Finished(each.call.name, each.type, [*values], np.full(len(values), np.nan))
+
+
+def reach_anywhere(each: Finish, planned: Planned, confidence: float) -> float | None:
+    """How far the noise of a number reaches, whatever the number; None where that depends on it."""
+    if each.places or len(shelf()[each.call.function].needs) > 1:
+        return None
+    cells = sorted({position for group in each.statistics for position in group})
+    statistics = [planned.measure.statistics[group[0]] for group in each.statistics]
+    if len(cells) == 1:
+        reach = plain(float(statistics[0].step), planned.noise, np.ones(1), confidence)
+    else:
+        estimate = partial(estimated, each, statistics)
+        nothing = np.zeros((1, len(each.statistics)))
+        incidence = _incidence(each, cells)
+        reach = simulated(estimate, nothing, incidence, planned.noise, np.ones(1), confidence, PRECISE)
+    return float(max(_as_delivered(side, each.type)[0] for side in (reach.below, reach.above)))
 
 
 def _added(sums: NDArray[np.int64], cells: tuple[int, ...]) -> NDArray[np.int64]:
@@ -133,15 +166,16 @@ def _reach(
     released: ReleasedTable,
     planned: Planned,
     spread: Floats,
+    confidence: float,
 ) -> Reach:
     cells = sorted({position for group in each.statistics for position in group})
     if len(cells) > 1:
         estimate = partial(estimated, each, statistics)
-        return simulated(estimate, sums, _incidence(each, cells), planned.noise, spread)
-    found = plain(float(statistics[0].step), planned.noise, spread)
+        return simulated(estimate, sums, _incidence(each, cells), planned.noise, spread, confidence)
+    found = plain(float(statistics[0].step), planned.noise, spread, confidence)
     rule = planned.rule
     if not isinstance(rule, Threshold) or cells != [planned.measure.units]:
         return found
     always = set() if rule.listed is None else {number for number, _ in rule.listed.sets}
     chosen = [not planned.measure.sets or group[0] not in always for group in released.groups]
-    return above_threshold(found, sums[:, 0], chosen, rule.steps, statistics[0], planned.noise)
+    return above_threshold(found, sums[:, 0], chosen, rule.steps, statistics[0], planned.noise, confidence)

@@ -29,6 +29,9 @@ from dpsql.mechanisms import mechanism
 
 CONFIDENCE = 0.95
 _DRAWS = 1_024
+PRECISE = 16_384
+"""Draws where one number is asked for, and rare ones matter."""
+
 _NUMBERS = 4_000_000  # simulated at once
 
 Estimate: TypeAlias = Callable[[Floats], Floats]
@@ -65,12 +68,13 @@ def simulated(
     noise: Noise,
     spread: Floats,
     confidence: float = CONFIDENCE,
+    draws: int = _DRAWS,
 ) -> Reach:
     """Of numbers made of several sums, one row of ``sums`` each.
 
     ``incidence`` tells which of the measured cells (rows) add up to which sum (columns).
     """
-    cells = unit_draws(noise.mechanism, len(incidence))
+    cells = unit_draws(noise.mechanism, len(incidence), draws)
     drawn = noise.scale * (cells @ incidence)[:, np.newaxis, :]  # the same for every group
     found = np.full((2, len(sums)), np.nan)
     at_once = max(1, _NUMBERS // drawn.size)
@@ -104,20 +108,20 @@ def _quantiles(moved: Floats, confidence: float) -> Floats:
 
 
 @cache
-def unit_draws(name: str, width: int) -> Floats:
+def unit_draws(name: str, width: int, draws: int = _DRAWS) -> Floats:
     """Vectors of noise of scale 1, by the law of a mechanism.
 
     Every column holds the law's quantiles in an order of its own (a Latin hypercube), so that 1,024 draws
     serve as well as many more would.
     """
-    places = (np.arange(_DRAWS) + 0.5) / _DRAWS
+    places = (np.arange(draws) + 0.5) / draws
     if name == "laplace":
         middle = places - 0.5
         quantiles = -np.sign(middle) * np.log1p(-2 * np.abs(middle))
     else:
         quantiles = np.array([NormalDist().inv_cdf(place) for place in places.tolist()])
     generator = np.random.default_rng(0)
-    return np.stack([quantiles[generator.permutation(_DRAWS)] for _ in range(width)], axis=1)
+    return np.stack([quantiles[generator.permutation(draws)] for _ in range(width)], axis=1)
 
 
 # ---- counts that are shown because they are large ------------------------------------------------------

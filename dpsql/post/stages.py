@@ -16,6 +16,7 @@ from dpsql.ir.plan import Planned, PlannedStage
 from dpsql.ir.relation import with_rows
 from dpsql.ir.table import ReleasedTable
 from dpsql.post.finish import finish
+from dpsql.post.margins import CONFIDENCE
 from dpsql.post.sealed import Sealed
 
 
@@ -24,6 +25,7 @@ class Released:
     """Released tables by the order of their measures, and the rows that wait for later stages."""
 
     sealed: Sealed
+    confidence: float = CONFIDENCE
     tables: list[tuple[Planned, ReleasedTable]] = field(default_factory=list)
     rows: dict[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
 
@@ -63,7 +65,7 @@ class Released:
 
     def _run(self, stage: PlannedStage, types: Sequence[str], texted: bool = False) -> list[tuple[Any, ...]]:
         read = [(each, table) for each, table in self.tables if each.measure.name in stage.post.released]
-        finished = [finish(table, each) for each, table in read]
+        finished = [finish(table, each, self.confidence) for each, table in read]
         return self.sealed.run(stage.post, [each.measure for each, _ in read], finished, types, texted)
 
 

@@ -13,6 +13,7 @@ from dpsql.ir.column import Value
 from dpsql.ir.plan import Blocks, Histogram, Matching, Noise, PlannedDetail, Reaches, Votes
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.exponential import Choices, Choose, Chosen, choose
+from dpsql.release.blocks import median_blocks
 from dpsql.release.groups import plain
 from dpsql.release.order import order_statistics
 from dpsql.release.reaches import chosen_range
@@ -37,7 +38,7 @@ def released_detail(
         case Matching():
             return _counted(each, weights, groups, draw)
         case Blocks():
-            raise NotImplementedError
+            return median_blocks(each, weights, groups, select)
         case Reaches():
             return chosen_range(each, each.detail, weights, select)
         case _:

@@ -17,7 +17,7 @@ import numpy as np
 from dpsql.ir.column import Value
 from dpsql.ir.plan import Noise, Planned, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
-from dpsql.mechanisms import mechanism
+from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.exponential import Choose
 from dpsql.release.details import Draw, chosen_by_system, released_detail
 from dpsql.release.groups import plain
@@ -44,19 +44,46 @@ def release(
     ``threshold`` replaces the planned one in the owner's audit, where ``draw`` gives zeros.
     """
     groups, sums = completed(exact, planned)
-    noisy = sums + draw(planned.noise, sums.size).reshape(sums.shape)
+    if planned.runs is None:
+        noisy = sums + draw(planned.noise, sums.size).reshape(sums.shape)
+    else:
+        noisy = _from_runs(groups, sums, planned, draw)
     if isinstance(planned.rule, Threshold):
         steps = planned.rule.steps if threshold is None else threshold
         kept = noisy[:, planned.rule.statistic] >= steps
         kept[: _always(planned)] = True
         groups = [group for group, keep in zip(groups, kept, strict=True) if keep]
         noisy = noisy[kept]
-    order = sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
+    order = _order(groups)
     shown = [groups[i] for i in order]
     numbers = [noisy[order]]
     for each, weights in zip(planned.details, exact.details, strict=True):
         numbers.append(released_detail(each, weights, shown, draw, choose))
     return ReleasedTable(shown, np.concatenate(numbers, axis=1))
+
+
+def _order(groups: list[tuple[Value, ...]]) -> list[int]:
+    return sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
+
+
+def in_runs(exact: ExactTable, planned: Planned) -> list[int]:
+    """What the noise is added to where runs of groups are measured: exact, and so as hot as groups are."""
+    groups, sums = completed(exact, planned)
+    assert planned.runs is not None
+    return prefix.measured(planned.runs.branching, [int(sums[i, 0]) for i in _order(groups)])
+
+
+def _from_runs(
+    groups: list[tuple[Value, ...]], sums: NDArray[np.int64], planned: Planned, draw: Draw
+) -> NDArray[np.int64]:
+    """The groups that fit best to noisy sums of runs of them."""
+    runs, order = planned.runs, _order(groups)
+    assert runs is not None
+    exact = prefix.measured(runs.branching, [int(sums[i, 0]) for i in order])
+    noisy = [number + int(n) for number, n in zip(exact, draw(planned.noise, len(exact)), strict=True)]
+    found = np.zeros_like(sums)
+    found[order, 0] = prefix.groups_from(runs.branching, runs.groups, noisy, runs.unit)
+    return found
 
 
 def completed(exact: ExactTable, planned: Planned) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:

@@ -7,8 +7,9 @@ from dpsql.ir.plan import Split
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.other_group import check_other_groups
 from dpsql.rewrite.statistics import to_statistics
+from dpsql.rewrite.weights import to_weights
 
-PASSES = (check_other_groups, to_statistics)
+PASSES = (check_other_groups, to_statistics, to_weights)
 
 
 def rewrite(split: Split, known: Known) -> Split:

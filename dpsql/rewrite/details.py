@@ -12,6 +12,7 @@ from dpsql.errors import refuse
 from dpsql.ir.column import Fact, Interval
 from dpsql.ir.plan import Detail, Measure
 from dpsql.ir.relation import AggregateCall
+from dpsql.rewrite.blocks import blocks_of
 from dpsql.rewrite.matching import matching
 from dpsql.rewrite.order import FUNCTIONS, histogram_of, votes_of
 
@@ -34,6 +35,7 @@ def _matching(
 _MAKERS: dict[str, Maker] = {
     "count_distinct": _matching,
     "mode": votes_of,
+    "dp_sample": blocks_of,
     **dict.fromkeys(FUNCTIONS, histogram_of),
 }
 """By the aggregate's name on the shelf."""

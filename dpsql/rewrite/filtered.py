@@ -4,7 +4,7 @@
     SUM(CASE WHEN a THEN 1 ELSE 0 END)     COUNT(*) FILTER (WHERE a), in the type of the SUM
     SUM(a)                                 the same
     COUNT(CASE WHEN a THEN x END)          COUNT(x) FILTER (WHERE a)
-    AVG(CASE WHEN a THEN x END)            AVG(x) FILTER (WHERE a)
+    AVG(CASE WHEN a THEN x END)            AVG(x) FILTER (WHERE a), and every other moment
 
 What is written in two ways is then measured once, and conditions that exclude each other are seen.
 """
@@ -18,10 +18,13 @@ from dpsql.ir.column import BOOLEAN
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Call, Literal, Scalar
 
+_OF_ROWS = frozenset(("count", "sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"))
+"""Aggregates that leave NULL out."""
+
 
 def filtered(call: AggregateCall, facts: Facts) -> AggregateCall:
     """The call, the argument of which picks no rows any more."""
-    if call.argument is None or call.function not in ("count", "sum", "avg"):
+    if call.argument is None or call.function not in _OF_ROWS:
         return call
     whole, argument, condition = fact_of(call.argument, facts).type, call.argument, call.condition
     match argument:

@@ -90,19 +90,18 @@ class _Statistics:
 
     def measure(self) -> Measure:
         m = self._measure
-        calls = [self._plain(call) for call in m.aggregates]
+        picked = [filtered(call, self._facts) for call in m.aggregates]
+        calls = [self._plain(call) for call in picked]
         units = self._alone(self._count(Part.UNITS, (None, None))) if self._hidden or not calls else None
         told = self._told(calls)
         finishes = []
-        for call, plain in zip(m.aggregates, calls, strict=True):
+        for call, own, plain in zip(m.aggregates, picked, calls, strict=True):
             if Need.DETAIL in shelf()[call.function].needs:
                 places = self._details.places(plain)
                 finishes.append(Finish(call, (), released_type(call, m), places))
             else:
                 used = self._used(plain, told)  # refuses first: it points at the argument
-                kind = released_type(call, m)
-                counted = call.function == "sum" and plain.function == "count"
-                finishes.append(Finish(replace(call, function="count") if counted else call, used, kind))
+                finishes.append(Finish(own, used, released_type(call, m)))
         return replace(
             m,
             statistics=tuple(self._statistics),
@@ -114,7 +113,6 @@ class _Statistics:
 
     def _plain(self, call: AggregateCall) -> AggregateCall:
         """The call, with its argument left out where it is never NULL; units are rows where each has one."""
-        call = filtered(call, self._facts)
         if call.others and _key(call) not in self._crossed and call.function in SIDES:
             return self._one_side(call)
         argument = call.argument

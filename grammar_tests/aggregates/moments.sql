@@ -99,3 +99,20 @@ SELECT kind, VAR_POP(cost) FILTER (WHERE place_id > 2) AS variance, SUM(cost) AS
 -- outcome: accepted
 -- policy: pure.toml
 SELECT VAR_POP(cost) AS variance, COUNT(DISTINCT patient_id) AS people FROM visits;
+
+-- case: conditions that exclude each other, with Laplace noise, by group
+-- outcome: accepted
+-- policy: pure.toml
+SELECT kind, VAR_POP(cost) FILTER (WHERE place_id > 3) AS far, VAR_POP(cost) FILTER (WHERE place_id <= 3) AS near
+FROM visits GROUP BY kind;
+
+-- case: conditions that overlap, with Laplace noise, by group
+-- outcome: accepted
+-- policy: pure.toml
+SELECT kind, STDDEV(cost) FILTER (WHERE place_id > 2) AS far, STDDEV(cost) FILTER (WHERE place_id < 5) AS near, AVG(cost) AS mean
+FROM visits GROUP BY kind;
+
+-- case: a condition written as a CASE
+-- outcome: accepted
+SELECT VAR_POP(CASE WHEN urgent THEN minutes END) AS v, AVG(minutes) FILTER (WHERE urgent) AS m,
+    STDDEV(CASE WHEN NOT urgent THEN minutes ELSE NULL END) AS others FROM visits;

@@ -73,3 +73,14 @@ SELECT kind, REGR_SLOPE(cost, place_id % 7) AS slope, REGR_COUNT(cost, place_id 
 -- outcome: accepted
 -- policy: pure.toml
 SELECT COVAR_POP(cost, place_id % 7) AS c, COUNT(DISTINCT patient_id) AS people FROM visits;
+
+-- case: conditions that exclude each other, with Laplace noise
+-- outcome: accepted
+-- policy: pure.toml
+SELECT kind, CORR(cost, place_id % 7) FILTER (WHERE visit_id % 2 = 0) AS even, CORR(cost, place_id % 7) FILTER (WHERE visit_id % 2 = 1) AS odd
+FROM visits GROUP BY kind;
+
+-- case: a pair's condition written as a CASE beside it
+-- outcome: accepted
+SELECT CORR(patient_id % 5, smoker::INTEGER) FILTER (WHERE age > 40) AS r, AVG(CASE WHEN age > 40 THEN patient_id % 5 END) AS m,
+    COUNT(CASE WHEN age > 40 THEN 1 END) AS n FROM patients WHERE patient_id > 0;

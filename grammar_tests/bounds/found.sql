@@ -100,3 +100,47 @@ SELECT COUNT(*) AS n FROM (SELECT patient_id FROM patients UNION ALL SELECT pati
 -- outcome: accepted
 -- policy: finds.toml
 SELECT SUM(LEAST(GREATEST(income, 0), 500000)) AS s FROM patients;
+
+-- case: a spread
+-- outcome: accepted
+-- policy: finds.toml
+SELECT VAR_POP(income) AS v, STDDEV(income) AS s FROM patients;
+
+-- case: a correlation of two columns without a range
+-- outcome: accepted
+-- policy: finds.toml
+SELECT CORR(income, age) AS r, REGR_SLOPE(income, age) AS b FROM patients;
+
+-- case: a median of what has no range
+-- outcome: accepted
+-- policy: finds.toml
+-- oracle: no-meaning (one of the bins is chosen, no number between two values)
+SELECT MEDIAN(age) AS m FROM patients;
+
+-- case: quantiles by group, of rows that are counted per unit first
+-- outcome: accepted
+-- policy: finds.toml
+-- oracle: no-meaning (one of the bins is chosen, no number between two values)
+SELECT kind, QUANTILE_CONT(cost, [0.25, 0.75]) AS q FROM visits GROUP BY kind;
+
+-- case: an extreme
+-- outcome: accepted
+-- policy: finds.toml
+-- oracle: no-meaning (a value with some units beyond it)
+SELECT MAX(income) AS m FROM patients;
+
+-- case: distinct values of a table without rows per unit
+-- outcome: accepted
+-- policy: finds.toml
+SELECT COUNT(DISTINCT place_id) AS n FROM visits;
+
+-- case: overlapping conditions
+-- outcome: accepted
+-- policy: finds.toml
+SELECT SUM(income) FILTER (WHERE smoker) AS a, SUM(income) FILTER (WHERE age > 40) AS b FROM patients;
+
+-- case: a share of the price as everybody pays it
+-- outcome: accepted
+-- policy: finds.toml
+-- epsilon: 0.01
+SELECT AVG(steps) AS a FROM visits;

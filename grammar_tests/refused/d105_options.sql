@@ -9,17 +9,6 @@ SELECT OPTIONS(noise = 'none') COUNT(*) FROM patients;
 SELECT WITH DIFFERENTIAL_PRIVACY
     OPTIONS(epsilon = 1, delta = 1e-7,        seed = 3) COUNT(*) FROM patients;
 
--- case: weights
--- outcome: refused D105 at 1:16
-SELECT OPTIONS(weights = 1) COUNT(*), SUM(age) FROM patients;
-
--- case: an interval of confidence
--- outcome: refused D105 at 1:29
-SELECT OPTIONS(epsilon = 1, confidence = 0.9) AVG(age) FROM patients;
-
--- case: the shares of a price
--- outcome: refused D105 at 1:16
-SELECT OPTIONS(within = 5) AVG(age), ward FROM patients GROUP BY ward;
 
 -- case: a strategy for groups
 -- outcome: refused D105 at 1:16

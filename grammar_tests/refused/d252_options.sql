@@ -122,3 +122,57 @@ WHERE v.cost > (SELECT OPTIONS(max_rows_contributed = 1) AVG(cost) FROM visits w
 -- outcome: refused D252
 SELECT COUNT(*) FROM patients p
 WHERE EXISTS (SELECT OPTIONS(max_rows_contributed = 1) 1 FROM visits v WHERE v.patient_id = p.patient_id);
+
+-- case: weights where nothing is released
+-- outcome: refused D252 at 1:36
+SELECT AVG(n) FROM (SELECT OPTIONS(weights = [1]) patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
+
+-- case: weights of public rows
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(weights = [1]) SUM(beds) FROM wards;
+
+-- case: weights beside a median
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(weights = [1, 2]) COUNT(*), MEDIAN(age) FROM patients;
+
+-- case: a confidence of nothing
+-- outcome: refused D252 at 1:29
+SELECT OPTIONS(epsilon = 1, confidence = 0.9) AVG(age) FROM patients;
+
+-- case: an accuracy of public rows
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(within = 5) * FROM wards;
+
+-- case: an accuracy that depends on the rows
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(within = 5) AVG(age), ward FROM patients GROUP BY ward;
+
+-- case: an accuracy of a stage that depends on the rows
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(within = 7) COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients);
+
+-- case: an accuracy of arithmetic
+-- outcome: refused D252 at 1:28
+-- instead: SELECT OPTIONS(within = 5) COUNT(*) AS n FROM patients
+SELECT OPTIONS(within = 5) COUNT(*) * 2 FROM patients;
+
+-- case: an accuracy of arithmetic outside
+-- outcome: refused D252 at 1:14
+SELECT ward, n + 1 FROM (SELECT OPTIONS(within = 5) ward, COUNT(*) AS n FROM patients GROUP BY ward);
+
+-- case: an accuracy of what is not shown
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(within = 9, other_group = 'rest') city, COUNT(*) FROM patients GROUP BY city;
+
+-- case: a part of every group's number
+-- outcome: refused D252 at 1:16
+-- instead: SELECT OPTIONS(within = 20) ward, COUNT(*) FROM patients GROUP BY ward
+SELECT OPTIONS(within = '5%') ward, COUNT(*) FROM patients GROUP BY ward;
+
+-- case: a part of a number that waits for another
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(within = '5%') COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients);
+
+-- case: a part of public rows
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(within = '5%') COUNT(*) FROM wards;

@@ -62,10 +62,8 @@ SELECT SUM(c) FROM (SELECT patient_id, first(cost) AS c FROM visits GROUP BY pat
 
 -- case: distinct pairs of values
 -- outcome: refused D253 at 1:8
+-- instead: SELECT COUNT(DISTINCT city || ward) FROM patients
 SELECT COUNT(DISTINCT city, ward) FROM patients;
--- case: a column that took the unit's name, counted
--- outcome: refused D253
-SELECT COUNT(DISTINCT patient_id) FROM (SELECT * REPLACE (place_id AS patient_id) FROM visits);
 
 -- case: the spread of distinct values in one step
 -- outcome: refused D253 at 1:40

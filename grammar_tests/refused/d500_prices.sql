@@ -36,3 +36,21 @@ SELECT OPTIONS(delta = -0.1) COUNT(*) FROM patients WHERE smoker;
 -- case: a delta that shows no group
 -- outcome: refused D304 at 1:16
 SELECT OPTIONS(delta = 0) city, AVG(age) FROM patients GROUP BY city;
+
+-- case: a price and an accuracy
+-- outcome: refused D503 at 1:28
+SELECT OPTIONS(within = 5, epsilon = 1) COUNT(*) FROM patients;
+
+-- case: an accuracy, and the call's price
+-- outcome: refused D503 at 1:16
+-- epsilon: 0.5
+SELECT OPTIONS(within = 5) COUNT(*) FROM patients;
+
+-- case: two accuracies
+-- outcome: refused D503 at 1:56
+SELECT OPTIONS(within = 5) MAX(n) FROM (SELECT OPTIONS(within = 6) ward, COUNT(*) AS n FROM patients GROUP BY ward);
+
+-- case: an accuracy above the ceiling
+-- outcome: refused D502 at 1:16
+-- instead: SELECT OPTIONS(within = 400000, confidence = 0.99) SUM(cost) FROM visits
+SELECT OPTIONS(within = 500, confidence = 0.99) SUM(cost) FROM visits;

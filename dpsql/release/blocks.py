@@ -1,0 +1,27 @@
+"""Blocks in bins of a grid -> the bin that was chosen for the median of each group that is shown."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from dpsql.ir.column import Value
+from dpsql.ir.plan import BINS, PlannedDetail
+from dpsql.ir.table import Weights
+from dpsql.mechanisms.blocks import medians
+from dpsql.mechanisms.exponential import Choose, Integers
+from dpsql.release.order import plain
+
+
+def median_blocks(
+    each: PlannedDetail, weights: Weights, groups: list[tuple[Value, ...]], choose: Choose
+) -> Integers:
+    """One number for every group that is shown."""
+    if not groups:
+        return np.zeros((0, 1), np.int64)
+    known = {plain(group): found for group, found in weights.items()}
+    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    found = [known.get(plain(group), nothing) for group in groups]
+    chosen = medians(found, each.blocks, BINS, Fraction(each.epsilon), each.sensitivity, choose)
+    return chosen[:, np.newaxis]
