@@ -15,6 +15,7 @@ import numpy as np
 
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
+from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.bound import Bound
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Goal
@@ -197,7 +198,8 @@ def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
         "sensitivity": float(planned.sensitivity),
     }
     if isinstance(planned.detail, Histogram):
-        found |= choice_facts(finish, planned, planned.detail)
+        own = fact_of(planned.detail.argument, facts_of(each.measure.relation)).type
+        found |= choice_facts(finish, planned, planned.detail, own)
     if isinstance(planned.detail, Votes):
         found |= {"values": len(planned.detail.values), "epsilon_of_a_choice": planned.epsilon}
         found["expected_error_in_rows"] = 3 * planned.rows / planned.epsilon

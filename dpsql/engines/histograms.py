@@ -127,6 +127,12 @@ def _weighed(places: Integers, full: int) -> tuple[Integers, Integers]:
 
 def value_sql(name: str, fact: Fact, detail: Votes) -> str:
     """The place of a value on its list, NULL of all others; an enum is compared as text."""
+    if fact.type.kind is Kind.INTEGER:
+        first, last = detail.values[0], detail.values[-1]
+        low, high = int(str(first.value)), int(str(last.value))
+        if [each.value for each in detail.values] == list(range(low, high + 1)):
+            between = f"{name} >= {literal_sql(first)} AND {name} <= {literal_sql(last)}"
+            return f"CASE WHEN {between} THEN CAST({name} AS INTEGER) - {low} END"
     name = f"CAST({name} AS VARCHAR)" if fact.type.kind is Kind.TEXT else name
     listed = " ".join(f"WHEN {literal_sql(each)} THEN {i}" for i, each in enumerate(detail.values))
     return f"CAST(CASE {name} {listed} END AS INTEGER)"

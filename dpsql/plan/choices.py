@@ -9,8 +9,9 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpsql.accounting import Allowance
+from dpsql.ir.column import Kind
 from dpsql.ir.event import ChoiceEvent
-from dpsql.ir.grid import End
+from dpsql.ir.grid import TIMED, End
 from dpsql.ir.plan import Histogram, PlannedDetail, Votes
 from dpsql.mechanisms.density import SHARE
 from dpsql.mechanisms.quantiles import levels
@@ -20,11 +21,11 @@ WEIGHT = 2**20
 
 
 def planned_choices(
-    detail: Histogram, rows: int, share: Fraction, ask: Callable[[Fraction], Allowance]
+    detail: Histogram, kind: Kind, rows: int, share: Fraction, ask: Callable[[Fraction], Allowance]
 ) -> PlannedDetail:
-    """A choice for each level of the tree; extremes alone have no margins, and pay for none."""
+    """A choice for each level of the tree; extremes and dates have no margins, and pay for none."""
     number = levels(detail.targets)
-    dense = any(not isinstance(each, End) for each in detail.targets)
+    dense = kind not in TIMED and any(not isinstance(each, End) for each in detail.targets)
     epsilon = ask(share * (1 - SHARE if dense else 1) / number).choice
     events = (ChoiceEvent(epsilon),) * number
     if dense:

@@ -14,6 +14,8 @@ from typing import assert_never
 
 from dpsql.accounting import Allowance
 from dpsql.errors import refuse
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Kind
 from dpsql.ir.event import ChoiceEvent
 from dpsql.ir.plan import (
     BINS,
@@ -41,7 +43,7 @@ def planned_detail(
     """``rows`` of a unit count in full, it is proved to be in ``groups``; ``share`` is of the price."""
     match detail:
         case Histogram():
-            return planned_choices(detail, rows, share, ask)
+            return planned_choices(detail, _kind(detail, measure), rows, share, ask)
         case Votes():
             return planned_choice(detail, rows, share, ask)
         case Matching(most=most):
@@ -52,6 +54,10 @@ def planned_detail(
             raise AssertionError("bounds are found by a plan of their own: plan/findings.py")
         case _:
             assert_never(detail)
+
+
+def _kind(detail: Histogram, measure: Measure) -> Kind:
+    return fact_of(detail.argument, facts_of(measure.relation)).type.kind
 
 
 def _matched(detail: Matching, most: int, allowance: Allowance) -> PlannedDetail:

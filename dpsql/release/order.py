@@ -8,7 +8,6 @@ import numpy as np
 
 from dpsql.ir.column import Value
 from dpsql.ir.event import ChoiceEvent
-from dpsql.ir.grid import End
 from dpsql.ir.plan import Histogram, PlannedDetail
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.density import chosen_distances
@@ -35,7 +34,7 @@ def order_statistics(
         choose,
     )
     away = np.full_like(bins, -1)
-    if any(not isinstance(target, End) for target in detail.targets):
+    if len(each.events) > each.choices:
         dense = each.events[-1]
         assert isinstance(dense, ChoiceEvent)
         away = chosen_distances(found, detail.grid, detail.targets, bins, dense.epsilon, most, choose)
