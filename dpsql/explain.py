@@ -15,6 +15,7 @@ import numpy as np
 
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
+from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.bound import Bound
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Goal
@@ -33,6 +34,7 @@ from dpsql.ir.plan import (
     Shape,
     Statistic,
     Threshold,
+    Votes,
 )
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.ir.table import ReleasedTable
@@ -196,7 +198,11 @@ def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
         "sensitivity": float(planned.sensitivity),
     }
     if isinstance(planned.detail, Histogram):
-        found |= choice_facts(finish, planned, planned.detail)
+        own = fact_of(planned.detail.argument, facts_of(each.measure.relation)).type
+        found |= choice_facts(finish, planned, planned.detail, own)
+    if isinstance(planned.detail, Votes):
+        found |= {"values": len(planned.detail.values), "epsilon_of_a_choice": planned.epsilon}
+        found["expected_error_in_rows"] = 3 * planned.rows / planned.epsilon
     if isinstance(planned.detail, Matching):
         found["claimed_per_unit"] = planned.detail.most
     if planned.noise is not None:
@@ -428,7 +434,7 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
     parts = [f"{column['name']} {column['type']}"]
     if column.get("open"):
         return f"{parts[0]}; how exactly depends on what is found first"
-    if "bins" in column:
+    if "bins" in column or "values" in column:
         return "; ".join([*parts, *choice_words(column, unit)])
     if column.get("cells", 1) > 1:
         parts.append(f"the sum of {column['cells']} cells that share no row")

@@ -80,6 +80,7 @@ AGGREGATES = {
         "QUANTILE_CONT(x, 0.9), PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)",
         "a list of places gives a list, for one price",
     ),
+    "mode": ("MODE(x)", "of values that are declared, or follow from declarations"),
     "quantile_disc": (
         "QUANTILE_DISC(x, 0.9), QUANTILE, APPROX_QUANTILE, PERCENTILE_DISC",
         "in the type of `x`; as a release not always one of the values",

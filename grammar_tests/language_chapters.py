@@ -262,6 +262,7 @@ CHAPTERS = (
                     ("aggregates/quantiles.sql", "a list of quantiles"),
                     ("aggregates/quantiles.sql", "discrete quantiles in all their spellings"),
                     ("aggregates/extremes.sql", "the latest and the first day"),
+                    ("aggregates/modes.sql", "the most frequent kind"),
                 ),
             ),
             (

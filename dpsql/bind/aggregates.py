@@ -27,6 +27,7 @@ _AGGREGATES: dict[type[exp.Expr], str] = {
     exp.Min: "min",
     exp.Max: "max",
     exp.Median: "median",
+    exp.Mode: "mode",
     exp.LogicalAnd: "bool_and",
     exp.LogicalOr: "bool_or",
     exp.Variance: "var_samp",
@@ -135,7 +136,6 @@ _PICKS = (
     exp.ArrayAgg,
     exp.List,
     exp.GroupConcat,
-    exp.Mode,
 )
 
 

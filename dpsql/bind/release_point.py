@@ -16,6 +16,7 @@ from dpsql.bind.groups import Groups
 from dpsql.bind.images import list_of
 from dpsql.bind.intervals import refuse_computed
 from dpsql.bind.lifts import Lifts
+from dpsql.bind.modes import with_values
 from dpsql.bind.options import claims_of, clip_of, refuse_claims
 from dpsql.bind.other_group import other_of, with_total
 from dpsql.bind.outputs import output_name, unaliased
@@ -61,7 +62,10 @@ def release_point(
 
     def register(each: exp.Expr) -> AggregateCall | None:
         call = aggregate(ctx, each, scalars)
-        return None if call is None else released_call(ctx, call, owned, claimed)
+        if call is None:
+            return None
+        call = released_call(ctx, call, owned, claimed)
+        return with_values(ctx, source.relation, call) if call.function == "mode" else call
 
     bound = bound_subqueries(ctx, env)
 

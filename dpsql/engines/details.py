@@ -1,6 +1,7 @@
 """The details of a planned measure: SQL that bounds every unit's weight, and what its rows become.
 
 Histogram   SELECT keys, bin, SUM(weight) GROUP BY keys, bin
+Votes       the same, over declared values
 Matching    SELECT DISTINCT keys, unit, value, matched one unit after the other
 Blocks      SELECT keys, block, the aggregate of the block
 Reaches     SELECT place, COUNT(*) GROUP BY place, over one place for each unit
@@ -18,7 +19,7 @@ from dpsql.engines.histograms import histogram, histogram_sql
 from dpsql.engines.pairs import claims, pairs_sql
 from dpsql.engines.reaches import reaches_sql
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Blocks, Histogram, Matching, Planned, PlannedDetail, Reaches
+from dpsql.ir.plan import Blocks, Histogram, Matching, Planned, PlannedDetail, Reaches, Votes
 from dpsql.ir.table import Weights
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def detail_sql(planned: Planned, each: PlannedDetail) -> str:
     match each.detail:
         case Histogram():
             return histogram_sql(planned, each)
+        case Votes():
+            return histogram_sql(planned, each)
         case Matching():
             return ";\n".join(pairs_sql(planned, each.detail))
         case Blocks() as blocks:
@@ -53,6 +56,8 @@ def weights(planned: Planned, each: PlannedDetail, rows: Rows, arrays: Arrays, g
     """What lies where, in every group that has anything."""
     match each.detail:
         case Histogram():
+            return histogram(planned, each, arrays, group)
+        case Votes():
             return histogram(planned, each, arrays, group)
         case Matching():
             return claims(planned, each.detail, rows, arrays, group)

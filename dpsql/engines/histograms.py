@@ -22,7 +22,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import DATE, TIMESTAMP, Fact, Kind, Type, Value
 from dpsql.ir.grid import MOST_BINS, Grid, Spacing, curved
-from dpsql.ir.plan import Histogram, Planned, PlannedDetail
+from dpsql.ir.plan import Histogram, Planned, PlannedDetail, Votes
 from dpsql.ir.scalar import Literal
 from dpsql.ir.table import Weights
 
@@ -39,7 +39,7 @@ _DAY = datetime.date(1970, 1, 1)
 def histogram_sql(planned: Planned, each: PlannedDetail) -> str:
     """One row per group: its keys, and of each row of it the bin and the weight, together one number."""
     m, detail = planned.measure, each.detail
-    assert isinstance(detail, Histogram)
+    assert isinstance(detail, Histogram | Votes)
     owned = ownership_of(m.relation)
     assert isinstance(owned, Owned)
     keys = [f"k{i}" for i in range(len(m.keys))]
@@ -47,7 +47,8 @@ def histogram_sql(planned: Planned, each: PlannedDetail) -> str:
     listed = [] if proved else [f"{quote(owned.unit)} AS u"]
     listed += [f"{key_sql(key.scalar, m.relation)} AS {name}" for key, name in zip(m.keys, keys, strict=True)]
     listed.append(f"{scalar_sql(detail.argument, m.relation)} AS x")
-    place = bin_sql("x", type_in(detail.argument, m.relation), detail.grid)
+    fact = type_in(detail.argument, m.relation)
+    place = bin_sql("x", fact, detail.grid) if isinstance(detail, Histogram) else value_sql("x", fact, detail)
     if detail.condition is not None:
         listed.append(f"{scalar_sql(detail.condition, m.relation)} AS c")
         place = f"CASE WHEN c THEN {place} END"
@@ -122,6 +123,19 @@ def _weighed(places: Integers, full: int) -> tuple[Integers, Integers]:
         totals = np.bincount(bins, places >> _SHIFT, len(found)).astype(np.int64)
     filled = np.flatnonzero(totals)
     return found[filled].astype(np.int64), totals[filled].astype(np.int64)
+
+
+def value_sql(name: str, fact: Fact, detail: Votes) -> str:
+    """The place of a value on its list, NULL of all others; an enum is compared as text."""
+    if fact.type.kind is Kind.INTEGER:
+        first, last = detail.values[0], detail.values[-1]
+        low, high = int(str(first.value)), int(str(last.value))
+        if [each.value for each in detail.values] == list(range(low, high + 1)):
+            between = f"{name} >= {literal_sql(first)} AND {name} <= {literal_sql(last)}"
+            return f"CASE WHEN {between} THEN CAST({name} AS INTEGER) - {low} END"
+    name = f"CAST({name} AS VARCHAR)" if fact.type.kind is Kind.TEXT else name
+    listed = " ".join(f"WHEN {literal_sql(each)} THEN {i}" for i, each in enumerate(detail.values))
+    return f"CAST(CASE {name} {listed} END AS INTEGER)"
 
 
 def bin_sql(name: str, fact: Fact, grid: Grid) -> str:

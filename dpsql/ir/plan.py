@@ -21,7 +21,7 @@ from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.grid import Grid, Target
 from dpsql.ir.options import Goal, Option
 from dpsql.ir.relation import AggregateCall, Awaited, Named, Relation
-from dpsql.ir.scalar import Scalar
+from dpsql.ir.scalar import Literal, Scalar
 from dpsql.ir.source import Source, Span
 
 
@@ -99,6 +99,19 @@ class Histogram:
 
 
 @dataclass(frozen=True, slots=True)
+class Votes:
+    """How much of an argument is which of these values: every unit's weight over them."""
+
+    argument: Scalar
+    condition: Scalar | None
+    values: tuple[Literal, ...]
+
+    @property
+    def width(self) -> int:
+        return 1
+
+
+@dataclass(frozen=True, slots=True)
 class Matching:
     """How many different values there are, of which a unit claims at most ``most``, over all groups."""
 
@@ -151,7 +164,7 @@ class Reaches:
         return 1
 
 
-Detail: TypeAlias = Histogram | Matching | Blocks | Reaches
+Detail: TypeAlias = Histogram | Votes | Matching | Blocks | Reaches
 """What is measured of each group beside sums: weights on places, from which a mechanism of its own releases
 
 ``width`` numbers for each group that is shown.

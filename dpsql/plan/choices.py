@@ -10,9 +10,11 @@ from fractions import Fraction
 
 from dpsql.accounting import Allowance
 from dpsql.errors import refuse
+from dpsql.ir.column import Kind
 from dpsql.ir.event import ChoiceEvent
-from dpsql.ir.grid import End
-from dpsql.ir.plan import Histogram, PlannedDetail
+from dpsql.ir.grid import TIMED, End
+from dpsql.ir.plan import Histogram, PlannedDetail, Votes
+from dpsql.ir.scalar import Scalar
 from dpsql.mechanisms.density import SHARE
 from dpsql.mechanisms.quantiles import levels
 
@@ -24,20 +26,35 @@ LARGEST = 2.0**50
 
 
 def planned_choices(
-    detail: Histogram, rows: int, share: Fraction, ask: Callable[[Fraction], Allowance]
+    detail: Histogram, kind: Kind, rows: int, share: Fraction, ask: Callable[[Fraction], Allowance]
 ) -> PlannedDetail:
-    """A choice for each level of the tree; extremes alone have no margins, and pay for none."""
+    """A choice for each level of the tree; extremes and dates have no margins, and pay for none."""
     number = levels(detail.targets)
-    dense = any(not isinstance(each, End) for each in detail.targets)
+    dense = kind not in TIMED and any(not isinstance(each, End) for each in detail.targets)
     epsilon = ask(share * (1 - SHARE if dense else 1) / number).choice
     events = (ChoiceEvent(epsilon),) * number
     if dense:
         events += (ChoiceEvent(ask(share * SHARE).choice),)
-    if any(rows * WEIGHT > LARGEST * event.epsilon for event in events):
+    return _sized(PlannedDetail(detail, rows, rows * WEIGHT, events, None, epsilon, number), detail.argument)
+
+
+def planned_choice(
+    detail: Votes, rows: int, share: Fraction, ask: Callable[[Fraction], Allowance]
+) -> PlannedDetail:
+    """One choice of a value in each group."""
+    epsilon = ask(share).choice
+    found = PlannedDetail(detail, rows, rows * WEIGHT, (ChoiceEvent(epsilon),), None, epsilon, 1)
+    return _sized(found, detail.argument)
+
+
+def _sized(planned: PlannedDetail, argument: Scalar) -> PlannedDetail:
+    """The same, or the refusal of a price that buys next to nothing."""
+    epsilons = [event.epsilon for event in planned.events if isinstance(event, ChoiceEvent)]
+    if planned.sensitivity > LARGEST * min(epsilons):
         raise refuse(
             "D503",
             "the price is too small: the error would not fit the grid",
-            detail.argument.span,
+            argument.span,
             help="pay more for this query",
         )
-    return PlannedDetail(detail, rows, rows * WEIGHT, events, None, epsilon, number)
+    return planned

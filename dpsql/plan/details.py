@@ -1,6 +1,7 @@
 """Which mechanism releases the numbers of a detail, and what it costs.
 
 Histogram   choices by the exponential mechanism
+Votes       one such choice
 Matching    a count of claims, with noise
 Blocks      one choice among the blocks' values
 """
@@ -13,11 +14,24 @@ from typing import assert_never
 
 from dpsql.accounting import Allowance
 from dpsql.errors import refuse
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Kind
 from dpsql.ir.event import ChoiceEvent
-from dpsql.ir.plan import BINS, Blocks, Detail, Histogram, Matching, Measure, Noise, PlannedDetail, Reaches
+from dpsql.ir.plan import (
+    BINS,
+    Blocks,
+    Detail,
+    Histogram,
+    Matching,
+    Measure,
+    Noise,
+    PlannedDetail,
+    Reaches,
+    Votes,
+)
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.blocks import how_many
-from dpsql.plan.choices import planned_choices
+from dpsql.plan.choices import planned_choice, planned_choices
 
 Ask = Callable[[Fraction], Allowance]
 """What a share of the price buys."""
@@ -29,7 +43,9 @@ def planned_detail(
     """``rows`` of a unit count in full, it is proved to be in ``groups``; ``share`` is of the price."""
     match detail:
         case Histogram():
-            return planned_choices(detail, rows, share, ask)
+            return planned_choices(detail, _kind(detail, measure), rows, share, ask)
+        case Votes():
+            return planned_choice(detail, rows, share, ask)
         case Matching(most=most):
             return _matched(detail, most, ask(share))
         case Blocks():
@@ -38,6 +54,10 @@ def planned_detail(
             raise AssertionError("bounds are found by a plan of their own: plan/findings.py")
         case _:
             assert_never(detail)
+
+
+def _kind(detail: Histogram, measure: Measure) -> Kind:
+    return fact_of(detail.argument, facts_of(measure.relation)).type.kind
 
 
 def _matched(detail: Matching, most: int, allowance: Allowance) -> PlannedDetail:

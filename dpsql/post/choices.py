@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpsql.ir.column import Type, as_text
 from dpsql.ir.grid import End, Spacing
 from dpsql.ir.plan import Finish, Histogram, PlannedDetail
 from dpsql.mechanisms.quantiles import beyond
 from dpsql.rewrite.order import target_of
 
 
-def choice_facts(finish: Finish, planned: PlannedDetail, detail: Histogram) -> dict[str, Any]:
+def choice_facts(finish: Finish, planned: PlannedDetail, detail: Histogram, argument: Type) -> dict[str, Any]:
     """As plain values. Errors are in rows that count in full."""
     grid, target = detail.grid, target_of(finish.call)
     row = planned.sensitivity / planned.rows
@@ -22,6 +23,7 @@ def choice_facts(finish: Finish, planned: PlannedDetail, detail: Histogram) -> d
         "bins": grid.size,
         "spacing": grid.spacing.value,
         "bounds": [grid.low / unit, grid.high / unit],
+        "range": [as_text(end / unit if unit > 1 else end, argument) for end in (grid.low, grid.high)],
         "choices": planned.choices,
         "epsilon_of_a_choice": planned.epsilon,
     }
@@ -33,11 +35,16 @@ def choice_facts(finish: Finish, planned: PlannedDetail, detail: Histogram) -> d
 
 
 def choice_words(column: dict[str, Any], unit: str) -> list[str]:
-    low, high = column["bounds"]
+    if "values" in column:
+        return [
+            f"chosen among {column['values']} declared values, epsilon {column['epsilon_of_a_choice']:.4g}",
+            f"expected within {column['expected_error_in_rows']:.3g} rows of the most frequent one (95 %)",
+        ]
+    low, high = column["range"]
     number = column["choices"]
     choices = "1 choice" if number == 1 else f"{number} choices one after the other"
     parts = [
-        f"chosen among {column['bins']:,} bins of [{low:g}, {high:g}] ({column['spacing']})",
+        f"chosen among {column['bins']:,} bins of [{low}, {high}] ({column['spacing']})",
         f"{choices}, epsilon {column['epsilon_of_a_choice']:.4g}{'' if number == 1 else ' each'}",
     ]
     if "rows_beyond" in column:

@@ -1,6 +1,7 @@
 """Numbers that details released -> the columns that the analyst asked for.
 
 Histogram   the value of a bin, with the half-width of its choice
+Votes       a value of the list
 Matching    a count of values, with the half-width of its noise
 """
 
@@ -11,7 +12,7 @@ from typing import assert_never
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Blocks, Finish, Histogram, Matching, Planned, Reaches
+from dpsql.ir.plan import Blocks, Finish, Histogram, Matching, Planned, Reaches, Votes
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.post.finished import Finished
@@ -27,6 +28,9 @@ def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finishe
             chosen = values_of(each, detail.detail, released, planned)
             margins = margins_of(each, detail, detail.detail, released, first)
             return Finished(each.call.name, each.type, chosen, margins, *ends_of(chosen, margins))
+        case Votes(values=listed):
+            names: list[Value] = [listed[place].value for place in released.sums[:, first].tolist()]
+            return Finished(each.call.name, each.type, names, np.full(len(names), np.nan))
         case Matching():
             assert detail.noise is not None
             numbers = released.sums[:, first]

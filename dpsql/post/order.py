@@ -16,7 +16,7 @@ from dpsql.aggregates import Floats
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Kind, Number, Type, Value, decimal_size
 from dpsql.ir.event import ChoiceEvent
-from dpsql.ir.grid import TIMED, End, Grid, Spacing, curved, straight
+from dpsql.ir.grid import End, Grid, Spacing, curved, straight
 from dpsql.ir.plan import Finish, Histogram, Planned, PlannedDetail
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms.density import distances, errors
@@ -56,7 +56,7 @@ def margins_of(
 ) -> Floats:
     """How far noise and a bin reach (95 %); NaN for extremes, dates, and where rows are few."""
     target, none = target_of(each.call), np.full(len(released.groups), np.nan)
-    if isinstance(target, End) or each.type.kind in TIMED:
+    if isinstance(target, End) or len(planned.events) == planned.choices:
         return none
     dense = planned.events[-1]
     assert isinstance(dense, ChoiceEvent)
@@ -65,6 +65,8 @@ def margins_of(
     away = np.array((*distances(detail.grid), math.nan))
     bins, places = released.sums[:, first], released.sums[:, first + 1]
     noise = away[np.clip(places, 0, len(away) - 1)] * factors[detail.targets.index(target)]
+    if detail.grid.spacing is Spacing.WHOLE and detail.grid.step == 1:  # every value has its own bin
+        return np.ceil(noise * detail.grid.unit - 0.5) / detail.grid.unit
     found: Floats = np.hypot(noise, 0.475 * _widths(detail.grid, bins))
     return found
 

@@ -11,7 +11,7 @@ from dpsql.ir.plan import BINS, PlannedDetail
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.blocks import medians
 from dpsql.mechanisms.exponential import Choose, Integers
-from dpsql.release.order import plain
+from dpsql.release.groups import plain
 
 
 def median_blocks(

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Blocks, Histogram, Matching, Noise, PlannedDetail, Reaches
+from dpsql.ir.plan import Blocks, Histogram, Matching, Noise, PlannedDetail, Reaches, Votes
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.exponential import Choices, Choose, Chosen, choose
 from dpsql.release.blocks import median_blocks
+from dpsql.release.groups import plain
 from dpsql.release.order import order_statistics
 from dpsql.release.reaches import chosen_range
+from dpsql.release.votes import most_frequent
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -31,6 +33,8 @@ def released_detail(
     match each.detail:
         case Histogram():
             return order_statistics(each, each.detail, weights, groups, select)
+        case Votes():
+            return most_frequent(each, each.detail, weights, groups, select)
         case Matching():
             return _counted(each, weights, groups, draw)
         case Blocks():
@@ -54,10 +58,3 @@ def _counted(
     held = {plain(group): int(found.sum()) for group, (_, found) in weights.items()}
     counts = np.array([held.get(plain(group), 0) for group in groups], dtype=np.int64)
     return (counts + draw(each.noise, len(groups))).reshape(-1, 1)
-
-
-def plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
-    """True is not 1 here, while 1, 1.0 and Decimal(1) are one key, as in SQL; and NaN is equal to NaN."""
-    return tuple(
-        ("n", None) if value != value else ("b" if isinstance(value, bool) else "v", value) for value in group
-    )

@@ -8,12 +8,12 @@ import numpy as np
 
 from dpsql.ir.column import Value
 from dpsql.ir.event import ChoiceEvent
-from dpsql.ir.grid import End
 from dpsql.ir.plan import Histogram, PlannedDetail
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.density import chosen_distances
 from dpsql.mechanisms.exponential import Choose, Integers
 from dpsql.mechanisms.quantiles import Histograms, answers, beyond
+from dpsql.release.groups import plain
 
 
 def order_statistics(
@@ -34,7 +34,7 @@ def order_statistics(
         choose,
     )
     away = np.full_like(bins, -1)
-    if any(not isinstance(target, End) for target in detail.targets):
+    if len(each.events) > each.choices:
         dense = each.events[-1]
         assert isinstance(dense, ChoiceEvent)
         away = chosen_distances(found, detail.grid, detail.targets, bins, dense.epsilon, most, choose)
@@ -48,10 +48,3 @@ def _joined(weights: Weights, groups: list[tuple[Value, ...]]) -> Histograms:
     parts = [held.get(plain(group), nothing) for group in groups]
     starts = np.cumsum([0, *(len(bins) for bins, _ in parts)])
     return Histograms(starts, *(np.concatenate([part[i] for part in parts]) for i in (0, 1)))
-
-
-def plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
-    """True is not 1 here, while 1, 1.0 and Decimal(1) are one key, as in SQL; and NaN is equal to NaN."""
-    return tuple(
-        ("n", None) if value != value else ("b" if isinstance(value, bool) else "v", value) for value in group
-    )

@@ -19,7 +19,8 @@ from dpsql.ir.plan import Noise, Planned, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.exponential import Choose
-from dpsql.release.details import Draw, chosen_by_system, plain, released_detail
+from dpsql.release.details import Draw, chosen_by_system, released_detail
+from dpsql.release.groups import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly

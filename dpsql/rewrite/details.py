@@ -14,7 +14,7 @@ from dpsql.ir.plan import Detail, Measure
 from dpsql.ir.relation import AggregateCall
 from dpsql.rewrite.blocks import blocks_of
 from dpsql.rewrite.matching import matching
-from dpsql.rewrite.order import FUNCTIONS, histogram_of
+from dpsql.rewrite.order import FUNCTIONS, histogram_of, votes_of
 
 Bounds = Callable[[AggregateCall], tuple[Interval, Fact]]
 """The finite range of a call's argument, or the refusal of one that has none."""
@@ -34,6 +34,7 @@ def _matching(
 
 _MAKERS: dict[str, Maker] = {
     "count_distinct": _matching,
+    "mode": votes_of,
     "dp_sample": blocks_of,
     **dict.fromkeys(FUNCTIONS, histogram_of),
 }

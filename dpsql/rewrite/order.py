@@ -1,4 +1,4 @@
-"""MEDIAN, quantiles, MIN and MAX -> one histogram of what they share, and where each stands in it.
+"""MEDIAN, quantiles, MIN and MAX -> one histogram of what they share, and where each stands in it; MODE.
 
 MEDIAN(age), QUANTILE_CONT(age, 0.9), MAX(age)    a histogram of age, targets 1/2, 9/10, the greatest
 """
@@ -13,7 +13,7 @@ from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Fact, Interval, Kind
 from dpsql.ir.grid import TIMED, End, Target, grid_of
-from dpsql.ir.plan import Histogram, Measure
+from dpsql.ir.plan import Histogram, Measure, Votes
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Literal
 
@@ -49,6 +49,16 @@ def histogram_of(
     grid = grid_of(fact, range_)
     histogram = Histogram(first.argument, first.condition, grid, targets)
     return histogram, {each: (place, place + 1) for each, place in places.items()}
+
+
+def votes_of(
+    measure: Measure, calls: list[AggregateCall], bounds: Callable[[AggregateCall], tuple[Interval, Fact]]
+) -> tuple[Votes, dict[AggregateCall, tuple[int, ...]]]:
+    """The votes for the values that bind has listed."""
+    call = calls[0]
+    assert call.argument is not None
+    values = tuple(each for each in call.others if isinstance(each, Literal))
+    return Votes(call.argument, call.condition, values), {call: (0,)}
 
 
 def target_of(call: AggregateCall) -> Target:

@@ -39,8 +39,9 @@ SELECT list(age) FROM patients;
 -- outcome: refused D253 at 1:8
 SELECT string_agg(city, ', ') FROM patients;
 
--- case: the most frequent value
--- outcome: refused D253 at 1:8
+-- case: the most frequent of values that nobody declared
+-- outcome: refused D253 at 1:13
+-- instead: SELECT city, COUNT(*) AS n FROM patients GROUP BY city ORDER BY n DESC LIMIT 1
 SELECT mode(city) FROM patients;
 
 -- case: the three largest
