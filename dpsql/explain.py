@@ -300,8 +300,14 @@ def _rule(each: Planned, unit: str) -> dict[str, Any]:
         "kind": "threshold",
         "units": each.rule.units,
         "words": f"private keys: a group appears when its noisy number of {unit}s reaches "
-        f"{each.rule.units:.1f}{_always(each, each.rule)}",
+        f"{each.rule.units:.1f}{_least(each.rule)}{_always(each, each.rule)}",
+        "min_units": each.rule.least,
     }
+
+
+def _least(rule: Threshold) -> str:
+    """With ``least`` - 1 added to the threshold, so many units pass it as seldom as one would without."""
+    return f" (the policy hides groups of fewer than {rule.least})" if rule.least > 1 else ""
 
 
 def _always(each: Planned, rule: Threshold) -> str:

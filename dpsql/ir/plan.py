@@ -358,7 +358,8 @@ class PublicKeys:
 class Threshold:
     """A group is shown when its noisy count of units reaches ``steps`` grid steps.
 
-    ``listed`` are grouping sets whose keys are public, or which have none: always shown.
+    ``listed`` are grouping sets whose keys are public, or which have none: always shown. ``least`` is how
+    many units the policy asks for.
     """
 
     statistic: int
@@ -366,6 +367,7 @@ class Threshold:
     units: float
     event: ThresholdEvent
     listed: PublicKeys | None = None
+    least: int = 1
 
 
 KeyRule: TypeAlias = PublicKeys | Threshold
