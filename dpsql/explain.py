@@ -408,9 +408,10 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
     if measure["rows_per_unit_from"] == KEYS_ALONE:
         lines.append(f"  votes       a {unit} has one vote, spread over the groups that it is in")
     elif measure["statistics"] and measure["rows_proved"] is None:
+        many = f"more than about {rows} rows" if rows else "more rows than are found first"
         lines.append(
-            f"  clip bias   a {unit} with more than about {rows or 'so many'} rows is scaled down; margins "
-            f"do not show it ({measure['rows_per_unit_from']})"
+            f"  clip bias   a {unit} with {many} is scaled down; margins do not show it "
+            f"({measure['rows_per_unit_from']})"
         )
     if measure["weights"]:
         lines.append(f"  weights     {', '.join(f'{each:g}' for each in measure['weights'])}, from the query")
