@@ -274,14 +274,15 @@ CHAPTERS = (
                 ),
             ),
             (
-                "Anything else by sample and aggregate: `DP_SAMPLE(f(x), low, high)` deals the persons out to blocks "
-                "(64 of each group, more at a low price: 67 / epsilon times the groups that one person may be in), "
-                "takes f of each block, holds it within the bounds, and chooses the median among 4,096 values between "
-                "them. f is avg, entropy, favg, kurtosis, kurtosis_pop, mad, median, mode, quantile_cont, "
-                "quantile_disc, skewness, stddev, stddev_pop, var_pop or variance, of numbers. **It is biased where "
-                "blocks are small**: what f says of fifty persons is not what it says of all (a skewness is nearer "
-                "to 0, a spread smaller), no margin shows that, and there is none. With fewer than about 1,300 "
-                "persons in a group ask for something else. Blocks without a value count as the middle of the bounds:",
+                "Anything else by sample and aggregate: `DP_SAMPLE(f(x), low, high)` deals the persons out "
+                "to blocks (64 of each group, more at a low price: 67 / epsilon times the groups that one "
+                "person may be in), takes f of each block, holds it within the bounds, and chooses the "
+                "median among 4,096 values between them. f is avg, entropy, favg, kurtosis, kurtosis_pop, "
+                "mad, median, mode, quantile_cont, quantile_disc, skewness, stddev, stddev_pop, var_pop or "
+                "variance, of numbers. **It is biased where blocks are small**: what f says of fifty "
+                "persons is not what it says of all (a skewness is nearer to 0, a spread smaller), no "
+                "margin shows that, and there is none. With fewer than about 1,300 persons in a group ask "
+                "for something else. Blocks without a value count as the middle of the bounds:",
                 (
                     ("aggregates/samples.sql", "the skewness by sampling"),
                     ("aggregates/samples.sql", "a sample by what is one for each unit"),
