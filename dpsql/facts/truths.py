@@ -42,6 +42,9 @@ _Constant: TypeAlias = Fraction | str
 _Row: TypeAlias = Sequence[Place]
 _Told: TypeAlias = Callable[[_Row], Truth]
 
+_NAN = Fraction(2**2000)
+"""Above infinity, and so above all finite constants, NaN is the greatest value there is."""
+
 _TRIED = 150_000
 """Combinations of places times questions that are tried at most."""
 
@@ -213,6 +216,8 @@ class Truths:
                 return self._chosen(parts, self._condition, missing=None)
             case Call("coalesce", parts) if self._is_logical(scalar):
                 return _first([self._condition(each) for each in parts])
+            case Call("isnan", (inner,)) if fact_of(inner, self._facts).type.kind is Kind.FLOAT:
+                return self._against(inner, ">=", [_NAN])
             case Call("=" | "<>" | "<" | "<=" | ">" | ">=" | "between" | "in", _):
                 return self._comparison(scalar) or self._apart(scalar)
             case Call("is_not_distinct_from" | "is_distinct_from", _):
@@ -303,7 +308,10 @@ class Truths:
         constants = _constants(fact.type, literals)
         if constants is None:
             return None
-        i = self._value(first)
+        return self._against(first, sign, constants)
+
+    def _against(self, scalar: Scalar, sign: str, constants: Sequence[_Constant | None]) -> _Told:
+        i = self._value(scalar)
         value = self._values[i]
         self._cuts |= {(i, each) for each in constants if each is not None}
         numbers = [None if each is None else value.number(each) for each in constants]
