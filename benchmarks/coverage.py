@@ -3,9 +3,9 @@
 The truth is the same aggregate of the exact clipped sums: an interval speaks of noise alone. The engine
 measures once; then the release is drawn again and again with the system's randomness, in the way every
 answer gets its noise. ``half-width`` is the share of draws with |value - truth| <= margin, ``interval`` that
-of low <= truth <= high, both of the draws that have a margin. An aggregate that is not answered is left out;
-where most draws have no margin, because noise leaves nothing to say, the share is not judged. A median's
-margin speaks of its bins too: its truth is the rows' own.
+of low <= truth <= high, both of the draws that have a margin. An aggregate that is not answered is left out.
+Not judged are shares where one draw in twenty has no margin, because noise leaves nothing to say, and those
+of arithmetic over two noisy numbers. A median's margin speaks of its bins too: its truth is the rows' own.
 
 The last table is of a group whose key is private, so that it is shown only when its noisy count reaches
 the threshold: of the draws that show it, the share whose interval holds its true count; ``plain`` is what the
@@ -41,6 +41,9 @@ AGGREGATES = (
     "STDDEV(age)",
     "CORR(age, income)",
     "MEDIAN(income)",
+    "SUM(income) / COUNT(*)",
+    "SUM(income) / SUM(age)",
+    "STDDEV(age) / AVG(age)",
 )
 EPSILON = 0.95  # where whole numbers are not far apart: a count's interval can then be near 95 %
 
@@ -60,7 +63,7 @@ def run(setting: Setting) -> Report:
                 if what is not None:
                     for size, row in zip(SIZES, _shares(db, what, repetitions), strict=True):
                         table.rows.append((aggregate, size, *row))
-                        shares += [row[1]] if row[3] < 0.5 else []
+                        shares += [row[1]] if row[3] < 0.05 and "/" not in aggregate else []
         tables.append(table)
     with connect(path, "zcdp") as db:
         tables.append(_near(db, setting))

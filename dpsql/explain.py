@@ -300,8 +300,14 @@ def _rule(each: Planned, unit: str) -> dict[str, Any]:
         "kind": "threshold",
         "units": each.rule.units,
         "words": f"private keys: a group appears when its noisy number of {unit}s reaches "
-        f"{each.rule.units:.1f}{_always(each, each.rule)}",
+        f"{each.rule.units:.1f}{_least(each.rule)}{_always(each, each.rule)}",
+        "min_units": each.rule.least,
     }
+
+
+def _least(rule: Threshold) -> str:
+    """With ``least`` - 1 added to the threshold, so many units pass it as seldom as one would without."""
+    return f" (the policy hides groups of fewer than {rule.least})" if rule.least > 1 else ""
 
 
 def _always(each: Planned, rule: Threshold) -> str:
@@ -402,9 +408,10 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
     if measure["rows_per_unit_from"] == KEYS_ALONE:
         lines.append(f"  votes       a {unit} has one vote, spread over the groups that it is in")
     elif measure["statistics"] and measure["rows_proved"] is None:
+        many = f"more than about {rows} rows" if rows else "more rows than are found first"
         lines.append(
-            f"  clip bias   a {unit} with more than about {rows or 'so many'} rows is scaled down; margins "
-            f"do not show it ({measure['rows_per_unit_from']})"
+            f"  clip bias   a {unit} with {many} is scaled down; margins do not show it "
+            f"({measure['rows_per_unit_from']})"
         )
     if measure["weights"]:
         lines.append(f"  weights     {', '.join(f'{each:g}' for each in measure['weights'])}, from the query")

@@ -378,6 +378,10 @@ def note_on(what: Plan) -> str:
         needed = [each.units for each in rules if isinstance(each, Threshold)]
         if needed:
             said.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")
+    rules = [each.rule for stage in what.stages for each in stage.measures]
+    least = max((each.least for each in rules if isinstance(each, Threshold)), default=1)
+    if least > 1:
+        said.append(f"The policy hides groups of fewer than {least}.")
     blocks = [
         one.blocks for stage in what.stages for each in stage.measures for one in each.details if one.blocks
     ]

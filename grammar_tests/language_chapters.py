@@ -273,6 +273,22 @@ CHAPTERS = (
                     ("bounds/found.sql", "rows per unit by group"),
                 ),
             ),
+            (
+                "Anything else by sample and aggregate: `DP_SAMPLE(f(x), low, high)` deals the persons out "
+                "to blocks (64 of each group, more at a low price: 67 / epsilon times the groups that one "
+                "person may be in), takes f of each block, holds it within the bounds, and chooses the "
+                "median among 4,096 values between them. f is avg, entropy, favg, kurtosis, kurtosis_pop, "
+                "mad, median, mode, quantile_cont, quantile_disc, skewness, stddev, stddev_pop, var_pop or "
+                "variance, of numbers. **It is biased where blocks are small**: what f says of fifty "
+                "persons is not what it says of all (a skewness is nearer to 0, a spread smaller), no "
+                "margin shows that, and there is none. With fewer than about 1,300 persons in a group ask "
+                "for something else. Blocks without a value count as the middle of the bounds:",
+                (
+                    ("aggregates/samples.sql", "the skewness by sampling"),
+                    ("aggregates/samples.sql", "a sample by what is one for each unit"),
+                    ("aggregates/samples.sql", "a sample with two conditions"),
+                ),
+            ),
         ),
     ),
     Chapter(
@@ -351,6 +367,9 @@ REFUSED: tuple[Example, ...] = (
     ("refused/d205_quantiles.sql", "the greatest of texts"),
     ("refused/d253_aggregates.sql", "distinct pairs of values"),
     ("refused/d253_aggregates.sql", "a mean of distinct values by group"),
+    ("refused/d253_samples.sql", "bounds the wrong way round"),
+    ("refused/d253_samples.sql", "a sample of a count"),
+    ("refused/d253_other_aggregates.sql", "a mean absolute deviation in one step"),
     ("refused/d254_windows.sql", "a place in the order of all"),
     ("refused/d255_subqueries.sql", "somebody with the same age"),
     ("refused/d255_subqueries.sql", "one NULL would empty everybody's list"),

@@ -289,6 +289,8 @@ REFUSED = {
         8,
     ),
     "SELECT OPTIONS(delta = 1e-9) DP_RANDOMIZED_RESPONSE(ward, 1) FROM patients": ("D252", 16),
+    "SELECT OPTIONS(within = 50) DP_RANDOMIZED_RESPONSE(ward, 1) FROM patients": ("D252", 16),
+    "SELECT OPTIONS(weights = [1]) DP_RANDOMIZED_RESPONSE(ward, 1) FROM patients": ("D252", 16),
     "SELECT DP_RANDOMIZED_RESPONSE(ward, 6.0) FROM patients": ("D502", None),
     "EXPLAIN SELECT DP_RANDOMIZED_RESPONSE(ward, 1.0) FROM patients": ("D104", None),
     "SELECT DP_RANDOMIZED_RESPONSE(i = 1, 1.0) FROM range(3) AS t(i)": ("D252", 8),

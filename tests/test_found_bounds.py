@@ -103,14 +103,14 @@ def planned(db: dpsql.Connection, sql: str) -> Plan:
 
 
 def test_a_sum_without_a_declared_range_is_answered_at_its_price(db: dpsql.Connection) -> None:
-    """At epsilon 1000 the choice fails with a chance below 1e-7: it is [0, 1024]: one is outside."""
+    """At epsilon 1000 the limit fails with a chance below 1e-7: one is beyond 1,024, one may be."""
     answer = db.execute(SUM, epsilon=1000)
     assert answer.cost == 1000
     (((total,),), ((margin,),)) = answer.rows, answer.margins
     assert abs(total - 1_001_024) < 100  # 1,500 counts as 1,024
     assert margin < 100
     (found,) = db.explain(SUM).to_dict()["found"]
-    assert found["range"] == [0, 1024]
+    assert found["range"] in ([0, 1024], [-1024, 1024])
 
 
 def test_the_next_query_uses_it_free_and_says_so(db: dpsql.Connection) -> None:
@@ -125,7 +125,7 @@ def test_the_next_query_uses_it_free_and_says_so(db: dpsql.Connection) -> None:
         assert after["first"] is None
         (found,) = after["found"]
         assert found["of"] == "customers.wealth"
-        assert found["range"] == [0, 1024]
+        assert found["range"] in ([0, 1024], [-1024, 1024])
         assert "found privately on 20" in found["words"]
         assert found["words"] in str(db.explain(sql))
     assert len(db.purchases) == 2
@@ -173,12 +173,13 @@ def test_analysts_share_what_one_has_found(path: Path) -> None:
 
 
 def test_negative_whole_numbers(db: dpsql.Connection) -> None:
-    """No debt is above zero: nor is what is found."""
+    """One is below -64. That nobody is above zero is seen in eight of nine cases."""
     db.execute("SELECT SUM(debt) FROM customers", epsilon=1000)
     found = {
         each["of"]: each["range"] for each in db.explain("SELECT SUM(debt) FROM customers").to_dict()["found"]
     }
-    assert found["customers.debt"] == [-64, 0]
+    assert found["customers.debt"] in ([-64, 0], [-64, 64])
+    assert all(type(end) is int for end in found["customers.debt"])
 
 
 def test_rows_per_unit_are_found(db: dpsql.Connection) -> None:

@@ -53,8 +53,9 @@ def test_limits_are_two_to_an_octave() -> None:
 
 
 def test_weights_fall_with_the_width() -> None:
-    """A range four times as wide weighs an eighth; beyond 40 octaves all weigh alike."""
-    assert weights(COUNTS)[::4] == [2**60, 2**57, 2**54]
+    """Four times as wide is a sixteenth for counts, an eighth for numbers, until all weigh alike."""
+    assert weights(COUNTS)[::4] == [2**60, 2**56, 2**52]
+    assert weights(SIGNED)[0] == 8 * weights(SIGNED)[12] == 8 * weights(SIGNED)[2]
     wide = weights(Reaches(None, -10, 48, True))
     assert max(wide) == 2**60
     assert wide[-3:] == [1, 1, 1]

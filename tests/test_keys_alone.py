@@ -35,7 +35,7 @@ def test_one_vote_in_the_euclidean_norm(db: dpsql.Connection) -> None:
 def test_the_threshold_is_that_of_a_unit_in_its_least_favourable_number_of_groups(
     db: dpsql.Connection,
 ) -> None:
-    """1 - (1 - delta)^(1/1000) each: the Gaussian tail of a thousandth of delta, and 1/sqrt(1000) of a vote."""
+    """The Gaussian tail of about a thousandth of delta, and 1/sqrt(1000) of a vote."""
     keys = measure_of(db, "SELECT DISTINCT cost FROM visits")
     assert keys.groups == 1_000
     assert isinstance(keys.rule, Threshold)

@@ -112,6 +112,7 @@ def test_what_is_left_out() -> None:
     assert pure.budget == BudgetRule(1.0, 0.0, "pure")
     capped = read_policy(BASE + "[query]\nmax_epsilon = 0.03\n", "p.toml")
     assert capped.query == QueryRule(0.03, 0.03)
+    assert read_policy(BASE + "[query]\nmin_units = 10\n", "p.toml").query.min_units == 10
 
 
 def test_keys_references_and_time_zone() -> None:
@@ -164,6 +165,9 @@ ERRORS = [
     ("[analysts.' ']\nepsilon = 1", "D803", 8, 11, "needs a name"),
     ("[query]\nepsilon = 2", "D803", 9, 11, "above the highest"),
     ("[query]\nepsilon = 0.5\nmax_epsilon = 0.2", "D803", 9, 11, "above the highest"),
+    ("[query]\nmin_units = 0", "D803", 9, 13, "between 1 and 1,000,000"),
+    ("[query]\nmin_units = 2.5", "D803", 9, 13, "this is a float"),
+    ("[query]\nmin_units = true", "D803", 9, 13, "this is a boolean"),
     ("[query]\nmax_epsilon = 2", "D803", 9, 15, "more than the whole budget"),
     ("rows_per_unit = 0", "D803", 8, 17, "between 1 and 1,000,000"),
     ("rows_per_unit = 1000001", "D803", 8, 17, "between 1 and 1,000,000"),

@@ -21,11 +21,11 @@ from dpsql.ir.plan import (
     CELLS,
     Finish,
     Histogram,
+    Measure,
     Norm,
     Plan,
     Planned,
     PublicKeys,
-    Statistic,
     Threshold,
     width_of,
 )
@@ -173,26 +173,23 @@ def without_noise(db: Connection, sql: str, epsilon: float) -> list[tuple[object
 
 
 def coarseness(plan: Plan) -> float:
-    """The largest grid step of a plan, in SQL units: what a sum of 300 rows may be off, as often."""
-    steps = [0.0]
-    for stage in plan.stages:
-        for planned in stage.measures:
-            m = planned.measure
-            steps += [float(each.step) for each in m.statistics if each.part not in CELLS]
-            for finish in m.finishes:
-                cells = [m.statistics[p] for group in finish.statistics for p in group]
-                steps += [_rounded(finish, cells[0])] if cells and cells[0].part in CELLS else []
-    return max(steps)
+    """The largest grid step of a plan, in SQL units."""
+    measures = [each.measure for stage in plan.stages for each in stage.measures]
+    return max((grain(finish, m) for m in measures for finish in m.finishes), default=0.0)
 
 
-def _rounded(finish: Finish, cell: Statistic) -> float:
-    """How far the rounding of polynomials reaches into an aggregate, as a step; most moments are ratios,
+def grain(finish: Finish, measure: Measure) -> float:
+    """The largest step of an aggregate's grid: what a sum of 300 rows may be off 300 times.
 
-    in which the errors of rows do not add up.
+    In ratios, as most moments are, the roundings of rows do not add up.
     """
+    statistics = [measure.statistics[i] for number in finish.statistics for i in number]
+    if not statistics or statistics[0].part not in CELLS:
+        return max((float(each.step) for each in statistics), default=0.0)
+    cell = statistics[0]
     first = cell.most * float(cell.step) if cell.other is None else width_of(cell.low, cell.high)
     second = first if cell.other is None else width_of(cell.other.low, cell.other.high)
-    wide, grain = max(first, second), 2.0**-18
+    wide, rounding = max(first, second), 2.0**-18
     match finish.call.function:
         case "corr" | "regr_r2":
             return 2.0**-9 / 300
@@ -201,15 +198,15 @@ def _rounded(finish: Finish, cell: Statistic) -> float:
         case "stddev_pop" | "stddev_samp" | "regr_intercept":
             return wide * 2.0**-9 / 300
         case "var_pop" | "var_samp":
-            return wide**2 * grain / 300
+            return wide**2 * rounding / 300
         case "covar_pop" | "covar_samp":
-            return first * second * grain / 300
+            return first * second * rounding / 300
         case "regr_sxx" | "regr_syy" | "regr_sxy":
-            return wide**2 * grain
+            return wide**2 * rounding
         case "count" | "regr_count":
-            return grain
+            return rounding
         case _:
-            return wide * grain
+            return wide * rounding
 
 
 def widest_bin(plan: Plan) -> float:
@@ -251,6 +248,8 @@ def _alike(ours: tuple[object, ...], plain: tuple[object, ...], slack: float) ->
 def _equal(ours: object, plain: object, slack: float) -> bool:
     if isinstance(ours, bool) or isinstance(plain, bool):
         return ours is plain
+    if ours is None and isinstance(plain, float) and math.isnan(plain):
+        return True  # the correlation with a constant
     if isinstance(ours, int | float | Decimal) and isinstance(plain, int | float | Decimal):
         a, b = float(ours), float(plain)
         if math.isnan(a) or math.isnan(b):
@@ -262,4 +261,4 @@ def _equal(ours: object, plain: object, slack: float) -> bool:
     return ours == plain
 
 
-__all__ = ["coarseness", "meaning", "sensitivity", "widest_bin", "without_noise"]
+__all__ = ["coarseness", "grain", "meaning", "sensitivity", "widest_bin", "without_noise"]

@@ -15,6 +15,7 @@ from dpsql.ir.relation import (
     AggregateCall,
 )
 from dpsql.ir.scalar import Call, Scalar
+from dpsql.parse.other_aggregates import INSTEAD
 from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
 
@@ -52,6 +53,9 @@ _PAIRS: dict[type[exp.Expr], str] = {
 }
 """Aggregates of two arguments."""
 
+_MEANS = frozenset(("mean", "favg"))
+"""Other names of AVG, and one that adds up in another order."""
+
 
 def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall | None:
     """An aggregate call, or None when the node is something else."""
@@ -62,6 +66,15 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         node = node.this
     if isinstance(node, Sample):
         return sampled(ctx, node, outer, condition, scalars)
+    if isinstance(node, exp.Anonymous) and node.name.casefold() in _MEANS and len(node.expressions) == 1:
+        node = exp.Avg(this=node.expressions[0])
+    elif is_other(node):
+        raise refuse(
+            "D253",
+            f"{node.name.upper()} is not answered",
+            ctx.span(outer),
+            help=_instead(node.name.casefold()),
+        )
     if not isinstance(node, exp.AggFunc | exp.WithinGroup):
         return None
     function = _AGGREGATES.get(type(node)) or _PAIRS.get(type(node))
@@ -77,7 +90,7 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
             "D253",
             f"{function_name(node, ctx.text)} is not answered yet",
             ctx.span(outer),
-            help=_instead(node),
+            help=_instead(function_name(node, ctx.text).lower()),
         )
     distinct = isinstance(argument, exp.Distinct) or isinstance(node, exp.ApproxDistinct)
     if isinstance(argument, exp.Distinct):
@@ -92,6 +105,9 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
             )
         argument = argument.expressions[0]
     second = node.expression if type(node) in _PAIRS else None
+    if type(node) in _PAIRS and second is None:
+        name = function_name(node, ctx.text)
+        raise refuse("D205", f"{name} takes two arguments", ctx.span(outer), help=f"write {name}(y, x)")
     if has_aggregate(argument) or has_aggregate(second):
         raise refuse("D253", "an aggregate inside an aggregate", ctx.span(outer), help="use a subquery")
     if (argument is None or isinstance(argument, exp.Star)) and function != "count":
@@ -127,23 +143,9 @@ def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
     )
 
 
-_PICKS = (
-    exp.AnyValue,
-    exp.First,
-    exp.Last,
-    exp.ArgMax,
-    exp.ArgMin,
-    exp.ArrayAgg,
-    exp.List,
-    exp.GroupConcat,
-)
-
-
-def _instead(node: exp.Expr) -> str:
+def _instead(name: str) -> str:
     """What answers nearly the same question."""
-    if isinstance(node, _PICKS):
-        return "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC"
-    return "COUNT, SUM, AVG, VAR_SAMP, STDDEV, CORR and REGR_SLOPE are answered, with FILTER"
+    return INSTEAD.get(name, "COUNT, SUM, AVG, MEDIAN, STDDEV, CORR and REGR_SLOPE are answered, with FILTER")
 
 
 def has_aggregate(node: exp.Expr | None) -> bool:
@@ -156,9 +158,14 @@ def has_aggregate(node: exp.Expr | None) -> bool:
             inner = inner.this
         parts = [*inner.iter_expressions(), *(n for n in node.iter_expressions() if n is not node.this)]
         return any(has_aggregate(each) for each in parts)
-    if isinstance(node, exp.AggFunc | exp.Filter):
+    if isinstance(node, exp.AggFunc | exp.Filter) or is_other(node):
         return True
     return any(has_aggregate(each) for each in node.iter_expressions())
+
+
+def is_other(node: exp.Expr) -> bool:
+    """Whether a plain call is an aggregate: to the parser, most of DuckDB's are functions like any other."""
+    return isinstance(node, exp.Anonymous) and node.name.casefold() in INSTEAD.keys() | _MEANS
 
 
 def both(first: Scalar | None, second: Scalar) -> Scalar:

@@ -3,9 +3,7 @@
     SELECT ward, COUNT(*) AS n, DP_INTERVAL_LOW(n), DP_INTERVAL_HIGH(n) FROM patients GROUP BY ward
     SELECT n FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) WHERE DP_INTERVAL_LOW(n) > 20
 
-Where the number is what an aggregate released, they are its own ends, which may be farther on one side;
-where it is arithmetic over such, they lie its half-width below and above it. They are columns of the
-released table like any other, and cost nothing.
+They may be farther on one side. They are columns of the released table like any other, and cost nothing.
 """
 
 from __future__ import annotations
@@ -58,13 +56,6 @@ def refuse_end(node: exp.Expr, text: str, label: str) -> NoReturn:
         help=f"name an aggregate: SELECT COUNT(*) AS n, {name}(n) FROM ...; or a column of a subquery that "
         "passes one through",
     )
-
-
-def around(number: exp.Expr, half: exp.Expr, node: exp.Expr) -> exp.Expr:
-    """An end as far from a number as its half-width."""
-    way = exp.Sub if node.name.casefold() == LOW else exp.Add
-    plain = exp.cast(exp.Paren(this=number.copy()), "DOUBLE", dialect="duckdb")
-    return exp.Paren(this=way(this=plain, expression=half))
 
 
 def refuse_computed(node: exp.Expr, text: str) -> NoReturn:

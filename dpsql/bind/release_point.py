@@ -126,6 +126,7 @@ def release_point(
             running=running(turned, [each.name for each in turner.calls], [k.name for k in over.keys], name),
             intervals=ctx.intervals,
             weights=weights_of(ctx, node, turner.calls, listed),
+            derived=tuple(turner.derived),
         )
     )
     return Open(select, tuple(columns), tuple(margins), released=True)

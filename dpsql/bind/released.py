@@ -14,37 +14,21 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.bind.conditions import has_query
-from dpsql.bind.intervals import LOW, NOT_RELEASED, around, is_end, number_of, refuse_end
+from dpsql.bind.formulas import formula_of, size_of
+from dpsql.bind.intervals import LOW, NOT_RELEASED, is_end, number_of, refuse_end
 from dpsql.bind.names import Fresh
 from dpsql.bind.quantiles import several
 from dpsql.bind.scalars import HiddenUnit, Scalars
 from dpsql.errors import Error, refuse
 from dpsql.facts.released import high_of, low_of, margin_of
+from dpsql.ir.formula import Derived, columns_in
 from dpsql.ir.relation import AggregateCall, Named
 from dpsql.ir.scalar import Scalar
-from dpsql.parse.allowed import INTERVALS
 from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
 
-_ARITHMETIC = (
-    exp.Add,
-    exp.Sub,
-    exp.Mul,
-    exp.Div,
-    exp.Neg,
-    exp.Paren,
-    exp.Round,
-    exp.Abs,
-    exp.Coalesce,
-    exp.Nullif,
-    exp.Greatest,
-    exp.Least,
-    exp.Sqrt,
-)
-
-
-MOST_MOVED = 4_000
-"""Columns times nodes of all outputs whose half-width is reckoned by moving each column."""
+MOST_FOLLOWED = 500
+"""Operations, names and numbers in the formulas whose noise is followed, all together."""
 
 
 def quoted(name: str, table: str = "") -> exp.Column:
@@ -74,7 +58,8 @@ class Released:
         self._places = {named.name: i for i, (_, named) in enumerate(keys)}
         self.grouping: Callable[[list[int]], exp.Expr] | None = None
         self.calls: list[AggregateCall] = []
-        self._room = MOST_MOVED
+        self.derived: list[Derived] = []
+        self._room = MOST_FOLLOWED
         self.aliases: dict[str, exp.Expr] = {}
 
     def turn(self, node: exp.Expr) -> exp.Expr:
@@ -100,14 +85,6 @@ class Released:
             return self._alias(node)
         return self._children(node)
 
-    def margin(self, turned: exp.Expr) -> exp.Expr | None:
-        """The half-width of an output, while the select list has room for such arithmetic."""
-        columns = {each.name for each in turned.find_all(exp.Column)}
-        self._room -= (
-            len(columns) * sum(1 for _ in turned.walk()) if not isinstance(_bare(turned), exp.Column) else 0
-        )
-        return margin(turned, self.name, self.calls) if self._room >= 0 else None
-
     def computed(self, turned: exp.Expr) -> bool:
         """Whether an output is computed of released numbers, not one of them."""
         noised = {call.name for call in self.calls}
@@ -116,10 +93,11 @@ class Released:
 
     def margins(self, turned: exp.Expr, ends: bool) -> tuple[exp.Expr, ...]:
         """The half-width of an output and, where they are wanted, the ends of its interval."""
-        half = self.margin(turned)
-        if half is None or not ends:
-            return () if half is None else (half,)
-        return half, *(self._end_of(exp.Anonymous(this=name), turned, half) for name in INTERVALS)
+        name = self._followed(turned)
+        if name is None:
+            return ()
+        ways = (margin_of, low_of, high_of) if ends else (margin_of,)
+        return tuple(quoted(way(name), self.name) for way in ways)
 
     def _end(self, node: exp.Expr) -> exp.Expr:
         """DP_INTERVAL_LOW(n), n being an aggregate, an item's alias, or arithmetic over these."""
@@ -128,16 +106,27 @@ class Released:
         number = number_of(node, self.text)
         named = number.name.casefold() if isinstance(number, exp.Column) and not number.table else ""
         turned = self.aliases[named] if named in self.aliases else self.turn(number)
-        half = margin(turned, self.name, self.calls)
-        if half is None:
+        name = self._followed(turned)
+        if name is None:
             refuse_end(node, self.text, "this holds no noise, or no plain arithmetic with it")
-        return self._end_of(node, turned, half)
+        return quoted((low_of if node.name.casefold() == LOW else high_of)(name), self.name)
 
-    def _end_of(self, node: exp.Expr, turned: exp.Expr, half: exp.Expr) -> exp.Expr:
-        bare = _bare(turned)
-        if isinstance(bare, exp.Column):
-            return quoted((low_of if node.name.casefold() == LOW else high_of)(bare.name), self.name)
-        return around(bare, half, node)
+    def _followed(self, turned: exp.Expr) -> str | None:
+        """The released column that holds an output's half-width: the number's own, or one for a formula."""
+        formula = formula_of(turned, self.name, self.aliases)
+        noised = {call.name for call in self.calls}
+        if formula is None or not columns_in(formula) & noised:
+            return None
+        if isinstance(formula, str):
+            return formula
+        known = next((each.name for each in self.derived if each.formula == formula), None)
+        if known is not None:
+            return known
+        self._room -= size_of(formula)
+        if self._room < 0 or not columns_in(formula) <= noised | self._places.keys():
+            return None
+        self.derived.append(Derived(self._fresh("formula"), formula))
+        return self.derived[-1].name
 
     def correlated(self, node: exp.Expr, tree: exp.Expr) -> exp.Expr:
         """A bound subquery in which the keys of this SELECT, named with their table, are the release's."""
@@ -247,41 +236,3 @@ def _bare(node: exp.Expr) -> exp.Expr:
 
 def _same(first: AggregateCall, second: AggregateCall) -> bool:
     return replace(first, name="") == replace(second, name="")
-
-
-def margin(turned: exp.Expr, name: str, calls: list[AggregateCall]) -> exp.Expr | None:
-    """The half-width of an output: of a released column its own, of arithmetic over such columns the
-
-    root of the summed squares of what each column's half-width does to it. None for anything else.
-    """
-    bare = _bare(turned)
-    noised = {call.name for call in calls}
-    if isinstance(bare, exp.Column):
-        return quoted(margin_of(bare.name), name) if bare.name in noised and bare.table == name else None
-    columns = {each.name for each in bare.find_all(exp.Column) if each.table == name and each.name in noised}
-    if not columns or not all(
-        isinstance(each, (*_ARITHMETIC, exp.Column, exp.Identifier, exp.Literal)) for each in bare.walk()
-    ):
-        return None
-    squares = [_moved(bare, column, name) for column in sorted(columns)]
-    total = squares[0]
-    for square in squares[1:]:
-        total = exp.Add(this=total, expression=square)
-    return exp.Sqrt(this=total)
-
-
-def _moved(bare: exp.Expr, column: str, name: str) -> exp.Expr:
-    """The larger squared change when the column moves up or down by its half-width."""
-
-    def changed(way: type[exp.Binary]) -> exp.Expr:
-        def step(node: exp.Expr) -> exp.Expr:
-            if isinstance(node, exp.Column) and node.name == column and node.table == name:
-                return exp.Paren(this=way(this=node.copy(), expression=quoted(margin_of(column), name)))
-            return node
-
-        moved = bare.copy().transform(step)
-        difference = exp.Sub(this=exp.Paren(this=moved), expression=exp.Paren(this=bare.copy()))
-        double = exp.cast(exp.Paren(this=difference), "DOUBLE", dialect="duckdb")
-        return exp.Pow(this=double, expression=exp.Literal.number(2))
-
-    return exp.Greatest(this=changed(exp.Add), expressions=[changed(exp.Sub)], ignore_nulls=True)

@@ -25,6 +25,7 @@ from dpsql.ir.column import BOOLEAN, NULL, Kind, Type
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.source import Span
+from dpsql.parse.other_aggregates import INSTEAD
 from dpsql.parse.spans import span_of
 
 MOST_LISTED = 998
@@ -236,7 +237,8 @@ class Scalars:
                 help="compare with a released number: x >= (SELECT AVG(y) FROM ...); or with the unit's own: "
                 "x >= (SELECT MAX(y) FROM ... WHERE inner.id = outer.id)",
             )
-        if isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
+        other = isinstance(node, exp.Anonymous) and node.name.casefold() in INSTEAD
+        if other or isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
             raise refuse(
                 "D253",
                 "this aggregate does not stand here",

@@ -62,6 +62,14 @@ def bind_survey(query: Query, known: Known, evaluate: Evaluate, describe: Descri
         ctx = Context(source.text, known, fresh, evaluate, describe, bound_query, query.tree)
         if query.delta is not None:
             raise refuse("D252", "an export takes no delta", query.delta.span, help="leave it out")
+        if query.goal is not None:
+            raise refuse(
+                "D252",
+                "an export takes no accuracy",
+                query.goal.span,
+                label="how far a count will be off depends on the epsilon of its column",
+                help="leave it out: dpsql/docs/exports.md has the formulas",
+            )
         refuse_responses(query, [unaliased(each) for each in query.tree.expressions])
         tree, prices = _plain(ctx, query.tree)
         bound = ctx.query(tree, views)

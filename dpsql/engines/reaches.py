@@ -30,8 +30,10 @@ def reaches_sql(relation: Relation, each: Reaches) -> str:
             f"SELECT max(x) AS high, -min(x) AS low FROM ({values}) WHERE x <= 'infinity'::DOUBLE GROUP BY u"
         )
     held = f"SELECT {_held('high', each)} AS high, {_held('low', each)} AS low FROM ({units})"
-    place = f"{_reach('high', each)} * {base(each)} + {_reach('low', each)}"
-    return f"SELECT {place} AS place, count(*) FROM ({held}) GROUP BY place"
+    octaves = f"SELECT *, {_octave('high')} AS high_octave, {_octave('low')} AS low_octave FROM ({held})"
+    rungs = f"SELECT high, low, {_below('high', each)} AS up, {_below('low', each)} AS down FROM ({octaves})"
+    place = f"{_reach('high', 'up', each)} * {base(each)} + {_reach('low', 'down', each)}"
+    return f"SELECT {place} AS place, count(*) FROM ({rungs}) GROUP BY place"
 
 
 def _held(name: str, each: Reaches) -> str:
@@ -41,12 +43,19 @@ def _held(name: str, each: Reaches) -> str:
     return f"CASE WHEN {name} > 0 THEN {held} ELSE 0 END"
 
 
-def _reach(name: str, each: Reaches) -> str:
+def _octave(name: str) -> str:
+    return f"floor(log2(CASE WHEN {name} > 0 THEN {name} ELSE 1 END))"
+
+
+def _below(name: str, each: Reaches) -> str:
+    """How many rungs of an endless ladder are below."""
+    power = f"pow(2::DOUBLE, {name}_octave)"
+    above = " + ".join(f"CAST({name} > {factor} * {power} AS BIGINT)" for factor in ("1", "1.5", "2"))
+    return f"2 * CAST({name}_octave AS BIGINT) + {-2 * each.first} + {above}"
+
+
+def _reach(name: str, below: str, each: Reaches) -> str:
     """0 for 0; else one more than the number of limits below."""
-    octave = f"pow(2::DOUBLE, floor(log2(CASE WHEN {name} > 0 THEN {name} ELSE 1 END)))"
-    rungs = f"2 * CAST(floor(log2(CASE WHEN {name} > 0 THEN {name} ELSE 1 END)) AS BIGINT) - {2 * each.first}"
-    above = " + ".join(f"CAST({name} > {factor} * {octave} AS BIGINT)" for factor in ("1", "1.5", "2"))
-    below = f"{rungs} + {above}"
     size = len(limits(each))
     held = f"CASE WHEN {below} < 0 THEN 0 WHEN {below} > {size} THEN {size} ELSE {below} END"
     return f"CASE WHEN {name} > 0 THEN 1 + {held} ELSE 0 END"

@@ -1,6 +1,6 @@
 """The columns of the table that a measure releases: its keys, then each aggregate with its half-width
 
-(and the ends of its interval, where the query reads them).
+(and the ends of its interval, where the query reads them), then the same for what is computed of them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ def released_columns(measure: Measure) -> list[tuple[str, Type]]:
     """Names and types, known before anything is planned."""
     facts = facts_of(measure.relation)
     columns = [(key.name, fact_of(key.scalar, facts).type) for key in measure.keys]
-    for call in measure.aggregates:
-        columns += [(call.name, released_type(call, measure)), (margin_of(call.name), DOUBLE)]
+    noised = [(call.name, released_type(call, measure)) for call in measure.aggregates]
+    for name, kind in (*noised, *((each.name, DOUBLE) for each in measure.derived)):
+        columns += [(name, kind), (margin_of(name), DOUBLE)]
         if measure.intervals:
-            columns += [(low_of(call.name), DOUBLE), (high_of(call.name), DOUBLE)]
+            columns += [(low_of(name), DOUBLE), (high_of(name), DOUBLE)]
     return columns
 
 

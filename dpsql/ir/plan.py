@@ -18,6 +18,7 @@ from typing import TypeAlias
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.event import Event, ThresholdEvent
+from dpsql.ir.formula import Derived
 from dpsql.ir.grid import Grid, Target
 from dpsql.ir.options import Goal, Option
 from dpsql.ir.relation import AggregateCall, Awaited, Named, Relation
@@ -212,7 +213,8 @@ class Measure:
     set, each set names the positions of its keys, and every row is in the relation once for each set.
     ``clip`` is what the query says of where clipping starts. ``other`` is the name that it gives to what is
     not shown: the sets are then the keys and the total, whose row becomes the rest. ``weights``, one for
-    each aggregate, say which shall be more exact. ``intervals``: the Post reads the ends of intervals.
+    each aggregate, say which shall be more exact. ``intervals``: the Post reads the ends of intervals,
+    ``derived``: the outputs computed from aggregates whose half-widths it reads.
     ``running`` names the aggregates that are added up in the order of the only key, each with whether it is
     shown as well.
     """
@@ -235,6 +237,7 @@ class Measure:
     weights: tuple[Fraction, ...] = ()
     intervals: bool = False
     running: tuple[tuple[str, bool], ...] = ()
+    derived: tuple[Derived, ...] = ()
 
     @property
     def copies(self) -> int:
@@ -358,7 +361,8 @@ class PublicKeys:
 class Threshold:
     """A group is shown when its noisy count of units reaches ``steps`` grid steps.
 
-    ``listed`` are grouping sets whose keys are public, or which have none: always shown.
+    ``listed`` are grouping sets whose keys are public, or which have none: always shown. ``least`` is how
+    many units the policy asks for.
     """
 
     statistic: int
@@ -366,6 +370,7 @@ class Threshold:
     units: float
     event: ThresholdEvent
     listed: PublicKeys | None = None
+    least: int = 1
 
 
 KeyRule: TypeAlias = PublicKeys | Threshold

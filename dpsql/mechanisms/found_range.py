@@ -6,7 +6,8 @@
 A range's score is -|outside - k|: ``outside`` is how many units hold anything that is not in it, and k how
 many may, 2 / epsilon, since the choice can tell no fewer apart. All ranges that are too wide have one score,
 and each costs noise in proportion to its width: a base measure of one over the width leaves to every octave
-the same part of the expected error, and one over its power of 1.5 leaves it to the narrowest.
+the same part of the expected error; one over its power of 1.5 leaves it to the narrowest. Its square does so
+more sharply, but needs more units to climb from a low first limit: it is taken where the ladder begins at 1.
 
 Claim   one unit moves every score by at most 1 (``SENSITIVITY``), whatever it holds.
 Proof   it is outside of a range or it is not, and |.| is 1-Lipschitz. The base measure is public.
@@ -52,7 +53,8 @@ def weights(ladder: Reaches) -> list[int]:
     times as wide, for where few units are on the other side of zero it is chosen for nothing.
     """
     widths = [(high - low) * (2 if low < 0 < high else 1) for low, high in ranges(ladder)]
-    return [max(1, int(2**60 * float(widths[0] / width) ** 1.5)) for width in widths]
+    power = 1.5 if ladder.signed else 2
+    return [max(1, int(2**60 * float(widths[0] / width) ** power)) for width in widths]
 
 
 def scores(ladder: Reaches, reaches: Mapping[Reach, int], allowed: int) -> list[int]:

@@ -16,6 +16,9 @@ Proof   the count of one group rises by the same v for every new group of the un
         v_t falls in t and reach(d_t) grows, so on t..u both stay below v_t + reach(d_u): every t up to
         64 is taken by itself, then intervals of a 64th of their beginning, which cost at most scale/64.
         Every bound is rounded up: T is at most a little too large.
+        Where a policy asks for k units, (k - 1) ``one`` are added: then a group of at most k units, each of
+        which adds ``one`` at most, passes with probability d_1 = delta at most, as one unit did before. (A
+        test of the true count would hide more, but that count is no function of noisy numbers.)
 Test    tests/test_threshold.py
 """
 

@@ -16,6 +16,7 @@ from sqlglot.tokenizer_core import TokenType
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Span
+from dpsql.parse.other_aggregates import INSTEAD
 from dpsql.parse.spans import span_of
 from dpsql.parse.vocabulary import FUNCTIONS, UNVETTED
 
@@ -225,7 +226,9 @@ def unknown_function(name: str, span: Span | None) -> Error:
 
 
 def _instead(name: str) -> str:
-    """What to write for a function that reads, draws or waits."""
+    """What to write for a function that reads, draws or waits, or an aggregate of all rows."""
+    if name in INSTEAD:
+        return INSTEAD[name]
     if name.startswith(("read_", "parquet", "glob", "sniff", "query", "json_execute", "arrow_", "pandas_")):
         return "read a table or a view of the policy, by its name: SELECT ... FROM t"
     if name.startswith(("duckdb_", "pragma_", "stats", "current_", "getvariable")):

@@ -9,15 +9,20 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from dpsql.accounting import Allowance
+from dpsql.errors import refuse
 from dpsql.ir.column import Kind
 from dpsql.ir.event import ChoiceEvent
 from dpsql.ir.grid import TIMED, End
 from dpsql.ir.plan import Histogram, PlannedDetail, Votes
+from dpsql.ir.scalar import Scalar
 from dpsql.mechanisms.density import SHARE
 from dpsql.mechanisms.quantiles import levels
 
 WEIGHT = 2**20
 """Of a row that counts in full."""
+
+LARGEST = 2.0**50
+"""A unit's weight over the epsilon of a choice at most: far from where the distances of weights overflow."""
 
 
 def planned_choices(
@@ -30,7 +35,7 @@ def planned_choices(
     events = (ChoiceEvent(epsilon),) * number
     if dense:
         events += (ChoiceEvent(ask(share * SHARE).choice),)
-    return PlannedDetail(detail, rows, rows * WEIGHT, events, None, epsilon, number)
+    return _sized(PlannedDetail(detail, rows, rows * WEIGHT, events, None, epsilon, number), detail.argument)
 
 
 def planned_choice(
@@ -38,4 +43,18 @@ def planned_choice(
 ) -> PlannedDetail:
     """One choice of a value in each group."""
     epsilon = ask(share).choice
-    return PlannedDetail(detail, rows, rows * WEIGHT, (ChoiceEvent(epsilon),), None, epsilon, 1)
+    found = PlannedDetail(detail, rows, rows * WEIGHT, (ChoiceEvent(epsilon),), None, epsilon, 1)
+    return _sized(found, detail.argument)
+
+
+def _sized(planned: PlannedDetail, argument: Scalar) -> PlannedDetail:
+    """The same, or the refusal of a price that buys next to nothing."""
+    epsilons = [event.epsilon for event in planned.events if isinstance(event, ChoiceEvent)]
+    if planned.sensitivity > LARGEST * min(epsilons):
+        raise refuse(
+            "D503",
+            "the price is too small: the error would not fit the grid",
+            argument.span,
+            help="pay more for this query",
+        )
+    return planned

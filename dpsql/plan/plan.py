@@ -388,10 +388,11 @@ class _Planner:
         delta = a.laplace_delta if noise.mechanism == "laplace" else a.gaussian_delta
         assert delta is not None
         assert self.measure.units is not None
-        one = self.measure.statistics[self.measure.units].most
+        one, least = self.measure.statistics[self.measure.units].most, self.known.min_units
         steps = steps_for(noise.mechanism, noise.scale, one, clip.steps, clip.norm, groups, delta)
+        steps += (least - 1) * one
         listed = self._listed() if self.public.sets else None
-        return Threshold(self.measure.units, steps, steps / one, ThresholdEvent(delta), listed)
+        return Threshold(self.measure.units, steps, steps / one, ThresholdEvent(delta), listed, least)
 
     def _listed(self) -> PublicKeys:
         """The lists of all keys that some public group has."""

@@ -92,6 +92,7 @@ class Known:
     policy_name: str
     timezone: str = "UTC"
     views: tuple[KnownView, ...] = ()
+    min_units: int = 1
 
     @property
     def unit_column(self) -> str:

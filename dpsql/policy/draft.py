@@ -49,6 +49,7 @@ def draft(catalogue: Catalogue, database_name: str) -> str:
         "[query]",
         "epsilon = 0.1    # decide: the default price of one query",
         "max_epsilon = 0.5    # decide: the highest price of one query",
+        "# min_units = 10    # decide: hide groups of fewer units, whose keys no list declares",
         "",
         "# [analysts.ana]    # decide: a cap for each analyst, if they differ",
         "# epsilon = 0.5",

@@ -40,12 +40,14 @@ class BudgetRule:
 class QueryRule:
     """The price of a query that names none, and the highest that one may name.
 
+    Groups whose keys are not public need about ``min_units`` units more than privacy alone asks for.
     ``find_bounds`` says whether a query may find privately what the policy leaves out.
     """
 
     epsilon: float
     max_epsilon: float
     find_bounds: bool = True
+    min_units: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +153,7 @@ def digest(policy: Policy) -> str:
     budget, query = policy.budget, policy.query
     content = {
         "budget": [float(budget.epsilon), float(budget.delta), budget.accountant],
-        "query": [float(query.epsilon), float(query.max_epsilon), query.find_bounds],
+        "query": [float(query.epsilon), float(query.max_epsilon), query.find_bounds, query.min_units],
         "analysts": {each.name: float(each.epsilon) for each in policy.analysts},
         "unit": policy.unit.name,
         "paths": unit_text(policy),

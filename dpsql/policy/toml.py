@@ -132,7 +132,7 @@ def _delta(section: Section, accountant: str) -> float:
 
 
 def _query(section: Section, budget: BudgetRule) -> QueryRule:
-    section.allow("epsilon", "max_epsilon", "find_bounds")
+    section.allow("epsilon", "max_epsilon", "find_bounds", "min_units")
     highest = section.positive("max_epsilon") if "max_epsilon" in section.values else budget.epsilon
     if highest > budget.epsilon:
         raise section.wrong(
@@ -146,7 +146,18 @@ def _query(section: Section, budget: BudgetRule) -> QueryRule:
             "epsilon", "the default price is above the highest price", label=f"the highest is {highest:g}"
         )
     found = "find_bounds" not in section.values or section.boolean("find_bounds")
-    return QueryRule(price, highest, found)
+    return QueryRule(price, highest, found, _min_units(section) if "min_units" in section.values else 1)
+
+
+def _min_units(section: Section) -> int:
+    value = section.values["min_units"]
+    if type(value) is not int:
+        raise section.wrong(
+            "min_units", "min_units must be a whole number", label=f"this is {sort_of(value)}"
+        )
+    if not 1 <= value <= MOST_ROWS:
+        raise section.wrong("min_units", f"min_units must lie between 1 and {MOST_ROWS:,}")
+    return value
 
 
 def _analysts(section: Section) -> tuple[AnalystRule, ...]:

@@ -23,6 +23,7 @@ from dpsql.mechanisms import prefix
 from dpsql.post.cells import sums_of_cells, weights_of_cells
 from dpsql.post.detailed import detailed
 from dpsql.post.finished import Finished
+from dpsql.post.formulas import derived
 from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, plain, simulated
 from dpsql.post.other_group import MOST, with_other
 from dpsql.post.samples import sampled
@@ -43,7 +44,21 @@ def finish(released: ReleasedTable, planned: Planned, confidence: float = CONFID
         for i, column in enumerate(planned.keys)
     ]
     finishes = planned.measure.finishes
-    return columns + [_finished(each, released, planned, spread, confidence) for each in finishes]
+    columns += [_finished(each, released, planned, spread, confidence) for each in finishes]
+    if not planned.measure.derived:
+        return columns
+    sums = released.sums[:, : len(planned.measure.statistics)].astype(np.float64)
+    follow = partial(_followed, planned)
+    return columns + [
+        derived(each, planned, sums, spread, columns, follow, confidence) for each in planned.measure.derived
+    ]
+
+
+def _followed(planned: Planned, each: Finish, cells: Floats) -> Floats:
+    """A number from sums of all cells, the last axis running over them."""
+    statistics = [planned.measure.statistics[group[0]] for group in each.statistics]
+    sums = np.stack([cells[..., list(group)].sum(axis=-1) for group in each.statistics], axis=-1)
+    return estimated(each, statistics, sums)
 
 
 def _finished(

@@ -76,15 +76,23 @@ def simulated(
     """
     cells = unit_draws(noise.mechanism, len(incidence), draws)
     drawn = noise.scale * (cells @ incidence)[:, np.newaxis, :]  # the same for every group
-    found = np.full((2, len(sums)), np.nan)
-    at_once = max(1, _NUMBERS // drawn.size)
-    for start in range(0, len(sums), at_once):
-        part = sums[start : start + at_once]
-        noises = drawn * spread[start : start + at_once, np.newaxis]
-        number = estimate(part)
-        moved = estimate(part - noises) - number
-        moved[:, ~np.isfinite(number)] = np.nan
-        found[:, start : start + at_once] = _middle(moved, confidence)
+
+    def moved(part: slice) -> Floats:
+        return estimate(sums[part] - drawn * spread[part, np.newaxis]) - estimate(sums[part])
+
+    return bootstrap(moved, len(sums), drawn.size, confidence)
+
+
+def bootstrap(moved: Callable[[slice], Floats], size: int, each: int, confidence: float) -> Reach:
+    """``moved`` gives for some numbers, column by column, how far draws move them; ``each`` is how many
+
+    floats it needs for one of them.
+    """
+    found = np.full((2, size), np.nan)
+    at_once = max(1, _NUMBERS // each)
+    for start in range(0, size, at_once):
+        part = slice(start, start + at_once)
+        found[:, part] = _middle(moved(part), confidence)
     return Reach(*found)
 
 
@@ -103,7 +111,7 @@ def _quantiles(moved: Floats, confidence: float) -> Floats:
     if not moved.size:
         return np.empty((2, moved.shape[1]))
     tail = (1 - confidence) / 2
-    low, high = np.quantile(moved, (tail, 1 - tail), axis=0, method="hazen")
+    low, high = np.quantile(moved, (tail, 1 - tail), axis=0, method="inverted_cdf")
     return np.stack((-low, high))
 
 

@@ -73,6 +73,8 @@ def summary(policy: Policy, found: Known, views: Mapping[str, str], database: st
         f"budget    epsilon {budget.epsilon:g} at delta {budget.delta:g}, under {budget.accountant}",
         f"price     {price.epsilon:g} for one query, at most {price.max_epsilon:g}",
     ]
+    if price.min_units > 1:
+        lines.append(f"groups    of fewer than {price.min_units} are not shown, unless their keys are listed")
     lines += [f"analyst   {each.name}: epsilon {each.epsilon:g}" for each in policy.analysts]
     for table in found.tables:
         lines += _table(table, policy.unit.name)

@@ -89,3 +89,17 @@ FROM patients;
 SELECT COUNT_IF(l.city = 'Oslo') AS oslo, COUNT_IF(l.city = 'Bergen') AS bergen, COUNT(*) AS n,
        SUM(v.cost) FILTER (WHERE l.city = 'Oslo') AS cost
 FROM visits v JOIN places l USING (place_id);
+
+-- case: moments of rows that exclude each other
+-- outcome: accepted
+-- policy: pure.toml
+SELECT kind, VAR_POP(cost) FILTER (WHERE cost < 1000) AS low, VAR_POP(cost) FILTER (WHERE cost > 2000) AS high
+FROM visits GROUP BY kind;
+
+-- case: of a pair, of one argument and of none, over rows that exclude each other
+-- outcome: accepted
+-- policy: pure.toml
+SELECT kind, CORR(cost, place_id % 5) FILTER (WHERE cost < 1000) AS low,
+       VAR_POP(cost) FILTER (WHERE cost BETWEEN 2000 AND 3000) AS middle,
+       AVG(cost) FILTER (WHERE cost BETWEEN 3500 AND 4000) AS high, COUNT_IF(cost > 4500) AS highest
+FROM visits GROUP BY kind;

@@ -75,3 +75,11 @@ SELECT status, AVG(amount) AS mean_amount, AVG(amount * amount) AS mean_square, 
 -- case: a wide whole number, clamped
 -- outcome: accepted
 SELECT SUM(LEAST(GREATEST(steps, 0), 20000)) AS steps FROM visits;
+
+-- case: means under other names
+-- outcome: accepted
+SELECT mean(age) AS a, favg(income) FILTER (WHERE smoker) AS b FROM patients;
+
+-- case: a mean of each unit under another name
+-- outcome: accepted
+SELECT AVG(m) AS a FROM (SELECT patient_id, mean(cost) AS m FROM visits GROUP BY patient_id);

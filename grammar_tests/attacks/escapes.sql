@@ -117,12 +117,12 @@ SELECT * INTO copy FROM patients;
 
 -- case: an unknown aggregate for a scalar
 -- attack: representation
--- outcome: refused D251 at 1:8
+-- outcome: refused D253 at 1:8
 SELECT entropy(city) FROM patients WHERE smoker;
 
 -- case: a macro that is an aggregate
 -- attack: representation
--- outcome: refused D402 at 1:16
+-- outcome: refused D253 at 1:8
 SELECT geomean(age) FROM patients GROUP BY sex;
 
 -- case: a position

@@ -26,7 +26,7 @@ KEYS = (
 )  # fmt: skip
 WRITTEN = (
     "ROLLUP", "CUBE", "GROUPING SETS", "GROUPING(", "other_group", "max_rows_contributed",
-    "max_groups_contributed",
+    "max_groups_contributed", "weights",
 )  # fmt: skip
 """What is found in the text alone."""
 

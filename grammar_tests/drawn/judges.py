@@ -16,12 +16,12 @@ from typing import assert_never
 import duckdb
 
 from dpsql.audit import plan_of
-from dpsql.audit.oracles import meaning, ready_measures, sensitivity, without_noise
+from dpsql.audit.oracles import grain, meaning, ready_measures, sensitivity, without_noise
 from dpsql.engines.sql import quote, relation_sql, scalar_sql, table_sql
 from dpsql.facts.schema import Facts, fact_of, facts_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Categories, Fact, Interval, Kind, Listed, type_range
-from dpsql.ir.plan import Part, Plan, Planned, PublicKeys
+from dpsql.ir.plan import Axis, Part, Plan, Planned, PublicKeys
 from dpsql.ir.relation import (
     Aggregate,
     Awaited,
@@ -123,11 +123,13 @@ def _steps(planned: Planned) -> Iterator[tuple[Relation, _Probes]]:
     facts = facts_of(m.relation)
     probes = [_scalar(key.scalar, m.relation) for key in m.keys]
     for each in m.statistics:
-        if each.argument is not None and each.part in (Part.VALUE, Part.REST):
-            fact = fact_of(each.argument, facts)
-            claimed = Fact(fact.type, Interval(each.low, each.high))
+        if each.argument is None or each.part in (Part.ROWS, Part.UNITS):
+            continue
+        axes = [Axis(each.argument, each.low, each.high), *([] if each.other is None else [each.other])]
+        for axis in axes if each.cell == 0 else ():
+            claimed = Fact(fact_of(axis.argument, facts).type, Interval(axis.low, axis.high))
             given = [] if each.condition is None else [each.condition]
-            probes.append(_probe(each.argument, claimed, m.relation, given, facts))
+            probes.append(_probe(axis.argument, claimed, m.relation, given, facts))
     yield m.relation, probes
     yield from _inner(m.relation)
 
@@ -150,7 +152,9 @@ def _inner(relation: Relation) -> Iterator[tuple[Relation, _Probes]]:
             yield from _inner(right)
         case Aggregate(source, keys, calls):
             scalars = [each.scalar for each in keys if isinstance(each.scalar, Call)]
-            scalars += [each.argument for each in calls if isinstance(each.argument, Call)]
+            scalars += [
+                one for each in calls for one in (each.argument, *each.others) if isinstance(one, Call)
+            ]
             yield source, [_scalar(each, source) for each in scalars]
             yield from _inner(source)
         case Window(source, call):
@@ -269,11 +273,7 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
         return []  # groups are of microseconds at most
     if public and query.above:
         return []  # empty groups count for LIMIT, and are shown to HAVING
-    steps = [
-        max((float(m.measure.statistics[i].step) for cells in f.statistics for i in cells), default=1e-3)
-        for m in measures
-        for f in m.measure.finishes
-    ]
+    steps = [grain(finish, m.measure) or 1e-3 for m in measures for finish in m.measure.finishes]
     if len(steps) != len(query.calls):
         steps = [max(steps, default=1.0)] * len(query.calls)
     scales = [max(1e-3, 1e3 * step) for step in steps]

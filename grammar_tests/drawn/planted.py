@@ -15,12 +15,14 @@ from typing import Any
 
 from dpsql.aggregates.sum import Sum
 from dpsql.bind import joins
-from dpsql.engines import cells, sql
+from dpsql.engines import cells, histograms, sql
 from dpsql.facts import ownership, schema
 from dpsql.facts.ownership import Owned, Ownership
+from dpsql.facts.truths import Truths
 from dpsql.functions import narrowing, operands
 from dpsql.functions.ranges import spread
 from dpsql.ir.column import Interval
+from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.relation import Aggregate, Filter, Join, Relation
 from dpsql.plan.plan import _Planner
 
@@ -133,6 +135,16 @@ def keys_by_their_bits() -> AbstractContextManager[None]:
     return _set(cells, "key_sql", sql.scalar_sql)
 
 
+def rows_of_a_histogram_count_in_full() -> AbstractContextManager[None]:
+    """However many rows a unit has, each is weighed as the first."""
+    before = histograms._weighed
+
+    def whole(places: Any, full: int) -> Any:
+        return before((places & (MOST_BINS - 1)).astype("int32"), full)
+
+    return _set(histograms, "_weighed", whole)
+
+
 def null_is_no_group() -> AbstractContextManager[None]:
     """A row whose key is NULL is left out although NULL is listed, or the other way round."""
     before = cells.inside
@@ -173,6 +185,11 @@ def filters_are_lost() -> AbstractContextManager[None]:
     return _set(sql, "relation_sql", lost)
 
 
+def conditions_never_meet() -> AbstractContextManager[None]:
+    """As if no row were in two of a query's aggregates."""
+    return _set(Truths, "overlaps", lambda self, questions: [set() for _ in questions])
+
+
 @dataclass(frozen=True, slots=True)
 class Plant:
     """How to plant an error, and the seed of the run that looks for it."""
@@ -184,7 +201,7 @@ class Plant:
 _SEEDS = {
     products_by_two_corners: 2,
     units_are_not_equated: 2,
-    left_joins_fill_their_side: 2,
+    left_joins_fill_their_side: 3,
     keys_by_their_bits: 2,
     null_is_no_group: 3,
     sums_in_any_order: 7,
@@ -208,6 +225,8 @@ PLANTS: dict[str, Plant] = {
                 keys_by_their_bits,
                 null_is_no_group,
                 one_clip_is_forgotten,
+                rows_of_a_histogram_count_in_full,
+                conditions_never_meet,
             ),
         ),
         ("ties", (sums_in_any_order, orders_leave_ties)),

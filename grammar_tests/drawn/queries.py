@@ -11,10 +11,16 @@ from dataclasses import dataclass
 
 from drawn.printing import Hand, numbers
 from drawn.relations import Sub, Tree, Trees, unit_of
-from drawn.scalars import NUMBERS, SHOWN, Expressions
+from drawn.scalars import NUMBERS, SHOWN, Expressions, Scope
 from drawn.tables import Sort
 
 KEYS = ("sex", "ward", "kind", "status", "blood", "band", "tag", "floor", "city", "fee")
+SPREADS = ("VAR_POP", "VAR_SAMP", "VARIANCE", "STDDEV", "STDDEV_POP", "STDDEV_SAMP")
+PAIRS = (
+    *("COVAR_POP", "COVAR_SAMP", "REGR_COUNT", "REGR_AVGX", "REGR_AVGY"),
+    *("REGR_SXX", "REGR_SYY", "REGR_SXY"),
+)
+RATIOS = ("CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2")
 PUBLIC_KEYS = ("floor", "beds", "tag", "band", "low", "fee", "name", "day")
 """Columns of public tables alone."""
 
@@ -122,6 +128,10 @@ class Queries:
             else:
                 name = rng.choice(("max_rows_contributed", "max_rows_contributed", "max_groups_contributed"))
                 options = f"OPTIONS({name} = {rng.choice((1, 2, 3, 20))}) "
+                different = len(set(calls)) == len(calls) and not any("DISTINCT" in each for each in calls)
+                if different and rng.random() < 0.4:
+                    weights = [rng.choice((1, 2, 0.5, 7.25, 40)) for _ in calls]
+                    options = f"OPTIONS(weights = {weights}) "
         return Query(tree, where, keys, tuple(calls), above, tuple(trees.subs), grouping, levels, options)
 
     def key(self, tree: Tree) -> str:
@@ -172,6 +182,8 @@ class Queries:
             return f"COUNT_IF({self.expressions.condition(scope, 2)}){only}"
         if chance < 0.7:
             return f"{self.many(tree)}{only}"
+        if chance < 0.82:
+            return f"{self.moment(scope)}{only}"
         return f"{rng.choice(('SUM', 'SUM', 'AVG'))}({self.expressions.bounded(scope, 2)}){only}"
 
     def order(self, tree: Tree) -> str:
@@ -190,6 +202,14 @@ class Queries:
                 f"PERCENTILE_CONT({place}) WITHIN GROUP (ORDER BY {number}{rng.choice(('', ' DESC'))})",
             )
         )
+
+    def moment(self, scope: Scope) -> str:
+        """A spread, or something of a pair; what is not steady near a constant is not compared."""
+        rng, one = self.rng, self.expressions.bounded(scope, 1)
+        if rng.random() < 0.5:
+            return f"{rng.choice(SPREADS)}({one})"
+        name = rng.choice(PAIRS if self.expressions.calm else PAIRS + RATIOS)
+        return f"{name}({one}, {self.expressions.bounded(scope, 1)})"
 
     def overlapping(self, tree: Tree) -> list[str]:
         """Aggregates whose conditions hold one another, exclude each other or cross."""

@@ -238,6 +238,10 @@ class Trees:
                 return self.fresh(one.sort, one.bounded), f"{name}({one.token}){only}"
             sort, text = self.expressions.value(scope, 1)
             return self.fresh(sort), f"{name}({text}){only}"
+        if not self.expressions.calm and rng.random() < 0.25:
+            name = rng.choice(("VAR_POP", "STDDEV", "COVAR_POP", "COVAR_SAMP", "CORR", "REGR_AVGX"))
+            second = "" if name in ("VAR_POP", "STDDEV") else f", {self.summand(scope)}"
+            return self.fresh(Sort.FLOAT, True), f"{name}({self.summand(scope)}{second}){only}"
         return self.fresh(Sort.FLOAT, True), f"CAST({name}({self.summand(scope)}){only} AS DOUBLE)"
 
     def summand(self, scope: tuple[Column, ...]) -> str:
@@ -408,7 +412,8 @@ class Trees:
                 text = f"{function.format(plain.token)} OVER ({over})"
                 return self.fresh(plain.sort, plain.bounded), text
         whole = f"PARTITION BY {unit.token}"
-        call = f"{rng.choice(('SUM', 'AVG', 'MIN', 'MAX'))}({self.summand(scope)})"
+        totals = ("SUM", "AVG", "MIN", "MAX", *(() if self.expressions.calm else ("STDDEV_POP", "VAR_SAMP")))
+        call = f"{rng.choice(totals)}({self.summand(scope)})"
         frame = rng.choice(("", " ROWS BETWEEN 2 PRECEDING AND CURRENT ROW"))
         text = f"{call} OVER ({whole if name == 'total' else over + frame})"
         return self.fresh(Sort.FLOAT, True), f"CAST({text} AS DOUBLE)"

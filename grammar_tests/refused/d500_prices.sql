@@ -54,3 +54,8 @@ SELECT OPTIONS(within = 5) MAX(n) FROM (SELECT OPTIONS(within = 6) ward, COUNT(*
 -- outcome: refused D502 at 1:16
 -- instead: SELECT OPTIONS(within = 400000, confidence = 0.99) SUM(cost) FROM visits
 SELECT OPTIONS(within = 500, confidence = 0.99) SUM(cost) FROM visits;
+
+-- case: an epsilon too small for a choice
+-- outcome: refused D503 at 1:49
+-- policy: pure.toml
+SELECT OPTIONS(epsilon = 0.000000000001) MEDIAN(age) FROM patients;

@@ -1,0 +1,42 @@
+"""DuckDB's aggregates that have no answer of their own, and what to ask instead of each.
+
+mad(x)           DP_SAMPLE(mad(x), 0, 100)
+approx_top_k     the groups in order, and the first of them
+"""
+
+from __future__ import annotations
+
+_VALUES = "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC"
+_TOP = "take the first groups: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC LIMIT 3"
+_BESIDE = "compare groups, no single rows: SELECT x, AVG(y) AS y FROM ... GROUP BY x ORDER BY y DESC LIMIT 1"
+_BITS = "count the rows in which a bit is set: COUNT(*) FILTER (WHERE x & 4 <> 0)"
+_STEPS = "count by steps: SELECT x // 10 AS step, COUNT(*) FROM ... GROUP BY step"
+_SUM = "write SUM(x): whole steps of a grid are added up, which is exact"
+_WEIGHED = "write SUM(x * w) / SUM(w)"
+
+INSTEAD: dict[str, str] = {
+    **dict.fromkeys(("any_value", "arbitrary", "first", "last", "list", "array_agg"), _VALUES),
+    **dict.fromkeys(("group_concat", "listagg", "string_agg", "variant_group_object"), _VALUES),
+    **dict.fromkeys(("json_group_array", "json_group_object", "json_group_structure"), _VALUES),
+    **dict.fromkeys(("approx_top_k", "mode"), _TOP),
+    **dict.fromkeys(("arg_max", "arg_max_null", "arg_max_nulls_last"), _BESIDE),
+    **dict.fromkeys(("arg_min", "arg_min_null", "arg_min_nulls_last"), _BESIDE),
+    **dict.fromkeys(("argmax", "argmin", "max_by", "min_by"), _BESIDE),
+    **dict.fromkeys(("bit_and", "bit_or", "bit_xor", "bitstring_agg"), _BITS),
+    **dict.fromkeys(("histogram", "histogram_exact"), _STEPS),
+    **dict.fromkeys(("fsum", "kahan_sum", "sumkahan", "sum_no_overflow"), _SUM),
+    **dict.fromkeys(("wavg", "weighted_avg"), _WEIGHED),
+    **dict.fromkeys(("geomean", "geometric_mean"), "write EXP(AVG(LN(GREATEST(x, 1))))"),
+    "combine_aggr": "aggregate the rows themselves: SUM(x), AVG(x)",
+    "count_star": "write COUNT(*)",
+    "decimal_average": "write AVG(x)",
+    "entropy": "take it of blocks of units: DP_SAMPLE(entropy(x), 0, 10)",
+    "kurtosis": "take it of blocks of units: DP_SAMPLE(kurtosis(x), -3, 30)",
+    "kurtosis_pop": "take it of blocks of units: DP_SAMPLE(kurtosis_pop(x), -3, 30)",
+    "lttb": "draw means by steps: SELECT date_trunc('month', t) AS month, AVG(x) FROM ... GROUP BY month",
+    "mad": "take it of blocks of units: DP_SAMPLE(mad(x), 0, 100); or ask QUANTILE_CONT(x, [0.25, 0.75])",
+    "product": "write EXP(SUM(LN(GREATEST(x, 1))))",
+    "reservoir_quantile": "write QUANTILE_CONT(x, 0.9)",
+    "sem": "write STDDEV(x) / SQRT(COUNT(x))",
+    "skewness": "take it of blocks of units: DP_SAMPLE(skewness(x), -5, 5)",
+}

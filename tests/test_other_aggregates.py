@@ -1,0 +1,72 @@
+"""Every aggregate that DuckDB has is answered over private rows, or names what to ask instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql.parse.other_aggregates import INSTEAD
+
+POLICY = """
+[budget]
+epsilon = 10.0
+delta = 1e-6
+[query]
+epsilon = 1.0
+max_epsilon = 1.0
+[unit]
+name = "person"
+table = "people"
+key = "id"
+[tables.people.columns]
+x = { range = [0, 100] }
+y = { range = [0, 100] }
+b = {}
+"""
+MACROS = ("geomean", "geometric_mean", "wavg", "weighted_avg")
+ARGUMENTS = ("x", "x, y", "x, 0.5", "b", "*", "")
+
+
+def names() -> list[str]:
+    asked = (
+        "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate' ORDER BY 1"
+    )
+    with duckdb.connect(":memory:") as connection:
+        return sorted({*(name for (name,) in connection.execute(asked).fetchall()), *MACROS})
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connection]:
+    folder = tmp_path_factory.mktemp("people")
+    with duckdb.connect(str(folder / "d.duckdb")) as connection:
+        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, x INTEGER, y DOUBLE, b BOOLEAN)")
+    (folder / "d.toml").write_text(POLICY)
+    with dpsql.connect(folder / "d.duckdb") as db:
+        yield db
+
+
+@pytest.mark.parametrize("name", names())
+def test_answered_or_told_what_to_ask(people: dpsql.Connection, name: str) -> None:
+    refusals = []
+    for arguments in ARGUMENTS:
+        try:
+            people.explain(f"SELECT {name}({arguments}) FROM people")
+        except dpsql.Error as refusal:
+            refusals.append(refusal)
+    answered = len(refusals) < len(ARGUMENTS)
+    assert all(each.help and each.code != "D901" for each in refusals)
+    if answered:
+        return
+    said = [each for each in refusals if each.code in ("D251", "D253")]
+    assert said, "not as an aggregate"
+    assert name in INSTEAD or name in ("bool_and", "bool_or")
+    assert said[0].help == INSTEAD.get(name, said[0].help)
+
+
+def test_no_remedy_names_what_is_answered_anyway(people: dpsql.Connection) -> None:
+    for name in INSTEAD:
+        with pytest.raises(dpsql.Error):
+            people.explain(f"SELECT {name}(x) FROM people")
