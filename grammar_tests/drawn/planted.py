@@ -15,13 +15,14 @@ from typing import Any
 
 from dpsql.aggregates.sum import Sum
 from dpsql.bind import joins
-from dpsql.engines import cells, sql
+from dpsql.engines import cells, histograms, sql
 from dpsql.facts import ownership, schema
 from dpsql.facts.ownership import Owned, Ownership
 from dpsql.facts.truths import Truths
 from dpsql.functions import narrowing, operands
 from dpsql.functions.ranges import spread
 from dpsql.ir.column import Interval
+from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.relation import Aggregate, Filter, Join, Relation
 from dpsql.plan.plan import _Planner
 
@@ -134,6 +135,16 @@ def keys_by_their_bits() -> AbstractContextManager[None]:
     return _set(cells, "key_sql", sql.scalar_sql)
 
 
+def rows_of_a_histogram_count_in_full() -> AbstractContextManager[None]:
+    """However many rows a unit has, each is weighed as the first."""
+    before = histograms._weighed
+
+    def whole(places: Any, full: int) -> Any:
+        return before((places & (MOST_BINS - 1)).astype("int32"), full)
+
+    return _set(histograms, "_weighed", whole)
+
+
 def null_is_no_group() -> AbstractContextManager[None]:
     """A row whose key is NULL is left out although NULL is listed, or the other way round."""
     before = cells.inside
@@ -214,6 +225,7 @@ PLANTS: dict[str, Plant] = {
                 keys_by_their_bits,
                 null_is_no_group,
                 one_clip_is_forgotten,
+                rows_of_a_histogram_count_in_full,
                 conditions_never_meet,
             ),
         ),

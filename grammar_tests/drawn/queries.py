@@ -173,6 +173,8 @@ class Queries:
             return f"COUNT(DISTINCT {unit.token}){only}"
         if chance < 0.25 and not self.expressions.calm:  # a unit may have more values than it may claim
             return f"COUNT(DISTINCT {self.expressions.value(scope, 2)[1]}){only}"
+        if chance < 0.33 and not self.expressions.calm:  # between two rows every value is a quantile
+            return f"{self.order(tree)}{only}"
         if chance < 0.4:
             what = "*" if rng.random() < 0.4 else self.expressions.value(scope, 2)[1]
             return f"COUNT({what}){only}"
@@ -183,6 +185,23 @@ class Queries:
         if chance < 0.82:
             return f"{self.moment(scope)}{only}"
         return f"{rng.choice(('SUM', 'SUM', 'AVG'))}({self.expressions.bounded(scope, 2)}){only}"
+
+    def order(self, tree: Tree) -> str:
+        """An order statistic of a bounded number, several of them, or a mode."""
+        rng, number = self.rng, self.expressions.bounded(tree.columns, 2)
+        place = rng.choice(("0.5", "0.05", "0.999", "0", "1"))
+        several = f"[{place}, 0.25, 0.75]"
+        if rng.random() < 0.15:
+            return f"MODE({self.expressions.condition(tree.columns)})"
+        return rng.choice(
+            (
+                f"MEDIAN({number})",
+                f"{rng.choice(('MIN', 'MAX'))}({number})",
+                f"QUANTILE_DISC({number}, {rng.choice((place, several))})",
+                f"QUANTILE_CONT({number}, {rng.choice((place, several))})",
+                f"PERCENTILE_CONT({place}) WITHIN GROUP (ORDER BY {number}{rng.choice(('', ' DESC'))})",
+            )
+        )
 
     def moment(self, scope: Scope) -> str:
         """A spread, or something of a pair; what is not steady near a constant is not compared."""
