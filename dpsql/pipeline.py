@@ -146,7 +146,16 @@ def _within(
     """The plan at the least price for an accuracy."""
 
     def plan_at(price: float) -> Plan:
-        return _at(office, query, parameters, replace(terms, epsilon=price), lookup)
+        what = _at(office, query, parameters, replace(terms, epsilon=price), lookup)
+        if what.first is not None:
+            raise refuse(
+                "D301",
+                "nobody knows yet how accurate this is",
+                goal.span,
+                label=f"nothing says the {' or the '.join(each.said for each in what.first.lacks)}",
+                help="ask it once at a price, OPTIONS(epsilon = 0.2): what is found serves this query too",
+            )
+        return what
 
     try:
         if terms.given:
