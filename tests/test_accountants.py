@@ -26,7 +26,7 @@ from dpsql.accounting.conversions import (
 )
 from dpsql.accounting.rounding import at_most
 from dpsql.errors import DatabaseError
-from dpsql.ir.event import ChoiceEvent, GaussianEvent, LaplaceEvent, ThresholdEvent
+from dpsql.ir.event import ChoiceEvent, GaussianEvent, GeometricEvent, LaplaceEvent, ThresholdEvent
 from dpsql.mechanisms import mechanism
 
 ONE = Budget(1.0, 1e-6)
@@ -187,7 +187,13 @@ def test_at_most(number):
 
 
 SOME = {
-    "pure": (LaplaceEvent(1, 3.0), LaplaceEvent(7, 1e3), LaplaceEvent(2**40, 1e13), ChoiceEvent(0.1)),
+    "pure": (
+        LaplaceEvent(1, 3.0),
+        LaplaceEvent(7, 1e3),
+        LaplaceEvent(2**40, 1e13),
+        ChoiceEvent(0.1),
+        GeometricEvent(7, 1e3),
+    ),
     "approx": (
         LaplaceEvent(1, 3.0),
         LaplaceEvent(7, 1e3),
@@ -199,6 +205,7 @@ SOME = {
     "zcdp": (
         LaplaceEvent(1, 3.0),
         LaplaceEvent(7, 1e9),
+        GeometricEvent(7, 1e9),
         GaussianEvent(10, 43.0),
         GaussianEvent(3, 1e7),
         ThresholdEvent(1e-9),

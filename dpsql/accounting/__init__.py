@@ -55,6 +55,7 @@ class Allowance:
     ``laplace_delta``   for a threshold beside Laplace noise, None where there is none to have
     ``gaussian_delta``  the same beside Gaussian noise
     ``choice``          epsilon of one choice by the exponential mechanism
+    ``geometric``       epsilon0 of geometric noise; None where it costs more than Laplace noise
     ``gaussian_epsilon``, ``gaussian_point_delta``   the planned point that the Gaussian event carries
     """
 
@@ -65,6 +66,7 @@ class Allowance:
     gaussian_delta: float | None
     gaussian_epsilon: float | None = None
     gaussian_point_delta: float | None = None
+    geometric: float | None = None
 
 
 class Accountant(Protocol):

@@ -32,7 +32,15 @@ from dpsql.accounting.rounding import (
     too_small,
     up,
 )
-from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ResponseEvent, ThresholdEvent
+from dpsql.ir.event import (
+    ChoiceEvent,
+    Event,
+    GaussianEvent,
+    GeometricEvent,
+    LaplaceEvent,
+    ResponseEvent,
+    ThresholdEvent,
+)
 
 NOISE_SHARE = Fraction(55, 100)
 """Of a thresholded query's delta. Anything from .54 to .62 gives nearly the lowest threshold."""
@@ -55,7 +63,7 @@ class Approx:
         laplace, choice = at_most(each * INVERTIBLE), at_most(each)
         deltas = min(total.delta, total.delta * units // total.main)
         if deltas < 2:  # none to share
-            return Allowance(laplace, choice, None, None, None)
+            return Allowance(laplace, choice, None, None, None, geometric=laplace)
         noise = math.ceil(deltas * NOISE_SHARE) if thresholds else deltas
         point = at_most(Fraction(units, UNIT)), at_most(Fraction(noise, DELTA_UNIT))
         return Allowance(
@@ -65,6 +73,7 @@ class Approx:
             at_most(Fraction(deltas, DELTA_UNIT)) if thresholds else None,
             at_most(Fraction(deltas - noise, DELTA_UNIT)) if thresholds else None,
             *point,
+            geometric=laplace,
         )
 
     def charge(self, events: tuple[Event, ...]) -> Spent:
@@ -72,7 +81,7 @@ class Approx:
 
     def _charge(self, event: Event) -> Spent:
         match event:
-            case LaplaceEvent():
+            case LaplaceEvent() | GeometricEvent():
                 return Spent(up(ratio_of(event)))
             case ChoiceEvent():
                 return Spent(up(epsilon_of(event)))

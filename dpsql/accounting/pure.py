@@ -26,7 +26,15 @@ from dpsql.accounting.rounding import (
     too_small,
     up,
 )
-from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ResponseEvent, ThresholdEvent
+from dpsql.ir.event import (
+    ChoiceEvent,
+    Event,
+    GaussianEvent,
+    GeometricEvent,
+    LaplaceEvent,
+    ResponseEvent,
+    ThresholdEvent,
+)
 
 
 class Pure:
@@ -42,14 +50,15 @@ class Pure:
         if not units:
             raise too_small(epsilon)
         each = Fraction(units, UNIT)
-        return Allowance(at_most(each * INVERTIBLE), at_most(each), None, None, None)
+        noise = at_most(each * INVERTIBLE)
+        return Allowance(noise, at_most(each), None, None, None, geometric=noise)
 
     def charge(self, events: tuple[Event, ...]) -> Spent:
         return sum((self._charge(event) for event in events), Spent())
 
     def _charge(self, event: Event) -> Spent:
         match event:
-            case LaplaceEvent():
+            case LaplaceEvent() | GeometricEvent():
                 return Spent(up(ratio_of(event)))
             case ChoiceEvent():
                 return Spent(up(epsilon_of(event)))

@@ -10,7 +10,14 @@ from fractions import Fraction
 
 from dpsql.accounting import DELTA_UNIT, UNIT
 from dpsql.errors import DatabaseError, refuse
-from dpsql.ir.event import ChoiceEvent, GaussianEvent, LaplaceEvent, ResponseEvent, ThresholdEvent
+from dpsql.ir.event import (
+    ChoiceEvent,
+    GaussianEvent,
+    GeometricEvent,
+    LaplaceEvent,
+    ResponseEvent,
+    ThresholdEvent,
+)
 
 INVERTIBLE = 1 - Fraction(1, 2**50)
 """What is left of an allowance so that a caller may round its reciprocal in float64."""
@@ -22,7 +29,7 @@ def at_most(number: Fraction) -> float:
     return nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)
 
 
-def ratio_of(event: LaplaceEvent | GaussianEvent) -> Fraction:
+def ratio_of(event: LaplaceEvent | GeometricEvent | GaussianEvent) -> Fraction:
     """Sensitivity over scale, exactly."""
     if event.sensitivity < 0 or not 0 < event.scale < math.inf:
         raise ValueError(f"no mechanism has done this: {event}")

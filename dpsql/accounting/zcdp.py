@@ -45,7 +45,15 @@ from dpsql.accounting.rounding import (
     too_small,
     up,
 )
-from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent, LaplaceEvent, ResponseEvent, ThresholdEvent
+from dpsql.ir.event import (
+    ChoiceEvent,
+    Event,
+    GaussianEvent,
+    GeometricEvent,
+    LaplaceEvent,
+    ResponseEvent,
+    ThresholdEvent,
+)
 
 SELECTION = Fraction(1, 5)
 """Of the owner's delta, for thresholds."""
@@ -81,6 +89,8 @@ class Zcdp:
         match event:
             case LaplaceEvent():
                 return Spent(up(laplace_rho(ratio_of(event))))
+            case GeometricEvent():
+                return Spent(up(response_rho(ratio_of(event))))
             case GaussianEvent():
                 return Spent(up(ratio_of(event) ** 2 / 2))
             case ChoiceEvent():

@@ -20,6 +20,14 @@ class LaplaceEvent:
 
 
 @dataclass(frozen=True, slots=True)
+class GeometricEvent:
+    """Two-sided geometric noise of ``scale`` on whole units, of this L1 sensitivity."""
+
+    sensitivity: int
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
 class GaussianEvent:
     """Rounded continuous Gaussian noise of deviation ``scale``; the sensitivity is in L2.
 
@@ -54,4 +62,6 @@ class ResponseEvent:
     epsilon: float
 
 
-Event: TypeAlias = LaplaceEvent | GaussianEvent | ThresholdEvent | ChoiceEvent | ResponseEvent
+Event: TypeAlias = (
+    LaplaceEvent | GeometricEvent | GaussianEvent | ThresholdEvent | ChoiceEvent | ResponseEvent
+)

@@ -46,6 +46,16 @@ def laplace(scale: float, k: int, words: Callable[[int], bytes]) -> int:
     return _decide(value, (u,))
 
 
+def exponential(scale: float, k: int, words: Callable[[int], bytes]) -> int:
+    """scale * -ln U, rounded down; U begins with the word k."""
+    u = Uniform(k, words)
+
+    def value() -> Interval:
+        return libmp.mpi_sub(libmp.mpi_mul(_exactly(scale), _exponential(u)), _exactly(0.5))  # type: ignore[no-any-return]  # mpmath
+
+    return _decide(value, (u,))
+
+
 def gaussian(scale: float, k: int, turn: int, words: Callable[[int], bytes]) -> tuple[int, int]:
     """scale * sqrt(-2 ln U) times cos and sin of 2 pi V, rounded; U begins with k, V with turn."""
     u, v = Uniform(k, words), Uniform(turn, words)

@@ -70,6 +70,16 @@ def gaussian(scale: float, size: int, words: Words) -> NDArray[np.int64]:
     return _in_chunks(_gaussian, scale, size, words)
 
 
+def geometric(scale: float, size: int, words: Words) -> NDArray[np.int64]:
+    """``size`` independent numbers k with a chance in proportion to exp(-|k| / scale).
+
+    The whole part of an exponential number of this scale is geometric, P(>= k) = exp(-k / scale); of two
+    independent ones, which are equal in law, the difference is two-sided.
+    """
+    drawn = _in_chunks(_floors, scale, 2 * size, words)
+    return drawn[:size] - drawn[size:]
+
+
 def _in_chunks(
     draw: Callable[[float, int, Words], NDArray[np.int64]], scale: float, size: int, words: Words
 ) -> NDArray[np.int64]:
@@ -90,6 +100,18 @@ def _laplace(scale: float, size: int, words: Words) -> NDArray[np.int64]:
     for i in np.flatnonzero(~decided | (k == 0)):
         values[i] = _exact().laplace(scale, int(k[i]), words)
     return np.where(negative, -values, values)
+
+
+def _floors(scale: float, size: int, words: Words) -> NDArray[np.int64]:
+    k = _read(words, size)
+    e, eta = _exponential(k)
+    y = scale * e
+    half = scale * eta + (y + 1) * _SUM_ERROR
+    low = np.floor(y - half)
+    values = low.astype(np.int64)
+    for i in np.flatnonzero((low != np.floor(y + half)) | (k == 0)):
+        values[i] = _exact().exponential(scale, int(k[i]), words)
+    return values
 
 
 def _gaussian(scale: float, size: int, words: Words) -> NDArray[np.int64]:

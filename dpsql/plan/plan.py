@@ -43,7 +43,7 @@ from dpsql.ir.plan import (
     Threshold,
 )
 from dpsql.ir.scalar import refs
-from dpsql.mechanisms import mechanism, prefix
+from dpsql.mechanisms import geometric, mechanism, prefix
 from dpsql.mechanisms.threshold import steps_for
 from dpsql.plan.details import planned_detail
 from dpsql.plan.runs import CHOICES, asked_of, delivered_unit, plain_variances, running_groups
@@ -373,7 +373,16 @@ class _Planner:
         choices = [(l1, self._with("laplace", l1, 1 / self.allowance.laplace))]
         if self.allowance.gaussian is not None:
             choices.append((l2, self._with("gaussian", l2, self.allowance.gaussian)))
+        if self.allowance.geometric is not None and self.public.whole and self._whole_units(l1):
+            choices.insert(0, (l1, self._with("geometric", l1, 1 / self.allowance.geometric)))
         return min(choices, key=lambda each: mechanism(each[1].mechanism).deviation(each[1].scale))
+
+    def _whole_units(self, clip: _Clip) -> bool:
+        """Whether every number is a count, and no unit is scaled: then noise may be whole as well."""
+        return clip.shape is Shape.ROWS and all(
+            each.part in (Part.ROWS, Part.UNITS) and each.most == geometric.UNIT
+            for each in self.measure.statistics
+        )
 
     def _noise_of_keys(self) -> tuple[_Clip, Noise]:
         """Where nothing but keys is released: the mechanism that shows a group of the fewest units.

@@ -123,7 +123,7 @@ def unit_draws(name: str, width: int, draws: int = _DRAWS) -> Floats:
     serve as well as many more would.
     """
     places = (np.arange(draws) + 0.5) / draws
-    if name == "laplace":
+    if name != "gaussian":  # a sum of geometric draws reaches as far as one of Laplace draws, or less
         middle = places - 0.5
         quantiles = -np.sign(middle) * np.log1p(-2 * np.abs(middle))
     else:

@@ -32,7 +32,7 @@ SELECT ward, n FROM (SELECT OPTIONS(within = 10) ward, COUNT(*) AS n FROM patien
 
 -- case: under pure privacy
 -- outcome: accepted
--- cost: 0.5447
+-- cost: 0.5382
 -- policy: pure.toml
 -- plain: SELECT COUNT(*) FROM patients
 SELECT OPTIONS(within = 5) COUNT(*) FROM patients;
