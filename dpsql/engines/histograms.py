@@ -180,9 +180,13 @@ def _number(value: float) -> str:
 
 
 def _scaled(name: str, grid: Grid) -> str:
-    """A decimal in units, clamped to the range before."""
+    """A decimal in units, clamped to the range: as a DOUBLE, so that it fits, then as a whole number.
+
+    From 2^51 units on, what the DOUBLE was rounded to may be a unit below or above the range.
+    """
     clamped = _clamped(name, grid.low / grid.unit, grid.high / grid.unit)
-    place = f"(CAST(round({clamped} * {_number(grid.unit)}) AS BIGINT) - {grid.low})"
+    whole = f"CAST(round({clamped} * {_number(grid.unit)}) AS BIGINT)"
+    place = f"({_between(whole, f'{grid.low}::BIGINT', f'{grid.high}::BIGINT')} - {grid.low}::BIGINT)"
     return f"CAST({place}{f' // {grid.step}' if grid.step > 1 else ''} AS INTEGER)"
 
 
