@@ -5,10 +5,6 @@
 -- instead: SELECT HISTOGRAM(age, [20, 40]) FROM patients
 SELECT HISTOGRAM(age, [40, 20]) FROM patients;
 
--- case: a bin twice
--- outcome: refused D205 at 1:28
-SELECT HISTOGRAM(age, [20, 20.0]) FROM patients;
-
 -- case: no bins
 -- outcome: refused D205 at 1:8
 SELECT HISTOGRAM(age, []) FROM patients;
