@@ -300,14 +300,21 @@ def _rule(each: Planned, unit: str) -> dict[str, Any]:
         "kind": "threshold",
         "units": each.rule.units,
         "words": f"private keys: a group appears when its noisy number of {unit}s reaches "
-        f"{each.rule.units:.1f}{_least(each.rule)}{_always(each, each.rule)}",
+        f"{each.rule.units:.1f}{_rounds(each)}{_least(each.rule)}{_always(each, each.rule)}",
         "min_units": each.rule.least,
+        "rounds": 1 if each.again is None else 2,
     }
 
 
 def _least(rule: Threshold) -> str:
     """With ``least`` - 1 added to the threshold, so many units pass it as seldom as one would without."""
     return f" (the policy hides groups of fewer than {rule.least})" if rule.least > 1 else ""
+
+
+def _rounds(each: Planned) -> str:
+    if each.again is None or not isinstance(each.again.rule, Threshold):
+        return ""
+    return f", or {each.again.rule.units:.1f} when those found so are left out"
 
 
 def _always(each: Planned, rule: Threshold) -> str:

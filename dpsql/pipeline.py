@@ -17,6 +17,7 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Protocol
 
 from dpsql.accounting import Spent
@@ -48,6 +49,7 @@ from dpsql.post.steps import affordable, confidence_of, reached, together
 from dpsql.post.within import priced
 from dpsql.release.release import from_system, release
 from dpsql.release.responses import respond
+from dpsql.release.rounds import in_rounds
 from dpsql.release.stored import from_bytes, responses_from_bytes, responses_to_bytes, to_bytes
 from dpsql.rewrite import rewrite
 
@@ -144,7 +146,16 @@ def _within(
     """The plan at the least price for an accuracy."""
 
     def plan_at(price: float) -> Plan:
-        return _at(office, query, parameters, replace(terms, epsilon=price), lookup)
+        what = _at(office, query, parameters, replace(terms, epsilon=price), lookup)
+        if what.first is not None:
+            raise refuse(
+                "D301",
+                "nobody knows yet how accurate this is",
+                goal.span,
+                label=f"nothing says the {' or the '.join(each.said for each in what.first.lacks)}",
+                help="ask it once at a price, OPTIONS(epsilon = 0.2): what is found serves this query too",
+            )
+        return what
 
     try:
         if terms.given:
@@ -331,11 +342,15 @@ def _released(office: Office, what: Plan) -> list[ReleasedTable]:
     tables, so_far = [], Released(office.sealed)
     for stage in what.stages:
         for each in stage.measures:
-            exact: ExactTable = office.engine.measure(so_far.ready(each))
-            tables.append(release(exact, each, from_system))
+            tables.append(in_rounds(so_far.ready(each), partial(_one_release, office)))
             so_far.add(each, tables[-1])
         so_far.hand_down(stage)
     return tables
+
+
+def _one_release(office: Office, each: Planned) -> ReleasedTable:
+    exact: ExactTable = office.engine.measure(each)
+    return release(exact, each, from_system)
 
 
 def _post(
@@ -374,7 +389,7 @@ def note_on(what: Plan) -> str:
     """From the plan alone: how many units a group needs to be shown or handed down, and what is biased."""
     said = []
     for words, stages in (("shown", what.stages[-1:]), ("used inside", what.stages[:-1])):
-        rules = [each.rule for stage in stages for each in stage.measures]
+        rules = [(each.again or each).rule for stage in stages for each in stage.measures]
         needed = [each.units for each in rules if isinstance(each, Threshold)]
         if needed:
             said.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")

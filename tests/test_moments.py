@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 import dpsql
 from dpsql.audit import plan_of
+from dpsql.engines import polynomials
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.polynomials import product, rounded_square, single
 from dpsql.ir.plan import CELLS, SLACK, Axis, Norm, Part, Planned, Shape, Statistic
@@ -207,6 +208,28 @@ def test_what_each_row_adds(argument: str, condition: str, db: dpsql.Connection)
             assert set(np.flatnonzero(whole)) == set(np.flatnonzero(l1)), "NULL and NaN add nothing"
             assert all(abs(int(n) - most) <= SLACK for n in whole if n)
     assert seen >= 2
+
+
+@pytest.mark.parametrize(
+    ("table", "wrong"),
+    [
+        ("_OF_PLACES", ((1, -2, 1), (0, 4, -4), (0, 0, 1))),
+        ("_OF_PLACES", ((1, -3, 2), (0, 4, -4), (0, -1, 3))),
+        ("_OF_SHARES", ("(1 - {0}) * (1 - {0})", "2 * {0}", "{0} * {0}")),
+        ("_OF_SHARES", ("1 - {0}", "4 * {0} * (1 - {0})", "{0}")),
+    ],
+)
+def test_other_polynomials_would_be_too_long(
+    table: str, wrong: tuple[object, ...], db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the bound of a family refuses: four times the middle, halves that overlap, a slip in a sign."""
+    monkeypatch.setattr(polynomials, table, dict.fromkeys((Part.BERNSTEIN, Part.LAGRANGE), wrong))
+    aggregate = "VAR_POP(real)" if table == "_OF_PLACES" else "CORR(real, sure)"
+    each = planned(db, f"SELECT k, {aggregate} FROM people GROUP BY k")
+    (family,) = (f for f in each.measure.families if len(f.statistics) > 1)
+    rows = measured(db, each)[:, list(family.statistics)].astype(object)
+    power = 1 if each.noise.norm is Norm.L1 else 2
+    assert (abs(rows) ** power).sum(axis=1).max() > family.most**power
 
 
 @pytest.mark.parametrize("shape", [Shape.CELLS, Shape.L1, Shape.UNIT])

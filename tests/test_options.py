@@ -34,7 +34,7 @@ def test_a_question_mark_may_be_a_price_a_clip_or_a_bound(clinic: Path) -> None:
         (each,) = found["stages"][0]["measures"]
         assert found["price"] == 0.5
         assert each["rows_per_unit"] == 3
-        assert each["columns"][0]["bounds"] == [-1, 20.5]
+        assert each["columns"][0]["bounds"] == [0, 20.5]  # a cost is not below 0
         for wrong in ((True, 3, 0, 1), (0.5, None, 0, 1), (0.5, 3, "a", 1)):
             with pytest.raises(dpsql.Error) as caught:
                 db.explain(sql, wrong)

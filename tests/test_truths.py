@@ -122,6 +122,9 @@ def test_nothing_is_listed_that_cannot_be(db: dpsql.Connection) -> None:
     assert vectors_of(db, "d > 1.05", "d < 1.1") == ["00", "01", "10"]
     assert vectors_of(db, "i // 2 = 0", "i // 2 = 1") == ["00", "01", "10"]
     assert vectors_of(db, "i < n", "i < n AND b") == ["00", "10", "11"]
+    assert vectors_of(db, "x <= 1 OR isnan(x)", "x > 1 AND x <= 2", "x > 2 AND NOT isnan(x)") == [
+        "000", "001", "010", "100",
+    ]  # fmt: skip
 
 
 def test_a_zero_that_is_negative_divides_otherwise(db: dpsql.Connection) -> None:

@@ -87,7 +87,8 @@ def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[Pl
     """Every measure of a plan, later stages fed with what earlier ones give without noise on this data."""
     found = [] if plan.first is None else list(plan.first.measures)
     if len(plan.stages) == 1:
-        return found + list(plan.stages[0].measures)
+        found += plan.stages[0].measures
+        return found + [each.again for each in found if each.again is not None]
     assert sealed is not None, "stages hand their rows down through the sealed engine"
     so_far = Released(sealed)
     for stage in plan.stages:

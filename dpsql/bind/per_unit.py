@@ -17,7 +17,7 @@ from dpsql.bind.rows import distinct_rows, groupable, refuse_picked, selected
 from dpsql.bind.scalars import Scalars
 from dpsql.bind.sources import Private
 from dpsql.errors import refuse
-from dpsql.facts.lacks import lacks_of
+from dpsql.facts.lacks import lacks_of_all
 from dpsql.facts.ownership import Owned, ownership_of, rows_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.relation import (
@@ -112,5 +112,5 @@ def computable(ctx: Context, grouped: Aggregate) -> None:
         except Unbounded as finding:
             refusal = refuse(finding.code, finding.title, call.span, help=finding.help)
             if finding.code == "D301" and call.argument is not None:
-                refusal.lacking(lacks_of(grouped.input, call.argument, ctx.known))
+                refusal.lacking(lacks_of_all(grouped.input, (call.argument, *call.others), ctx.known))
             raise refusal from None

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from dpsql.bind.conditions import has_query
 from dpsql.bind.formulas import formula_of, size_of
+from dpsql.bind.histograms import counts_of
 from dpsql.bind.intervals import LOW, NOT_RELEASED, is_end, number_of, refuse_end
 from dpsql.bind.names import Fresh
 from dpsql.bind.quantiles import several
@@ -78,6 +79,16 @@ class Released:
         listed = several(self.text, node)
         if listed:
             return exp.Array(expressions=[self.turn(each) for each in listed])
+        counts = counts_of(self.text, node, self.scalars)
+        if counts is not None and not self.name:
+            raise refuse(
+                "D253",
+                "HISTOGRAM inside one unit's rows is not answered",
+                span_of(node, self.text),
+                help="count with conditions: COUNT(*) FILTER (WHERE x <= 10)",
+            )
+        if counts is not None:
+            return self._children(counts)
         call = self._aggregate(node)
         if call is not None:
             return quoted(self._register(call), self.name)

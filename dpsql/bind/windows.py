@@ -18,7 +18,7 @@ from dpsql.bind.aggregates import aggregate
 from dpsql.bind.context import Context
 from dpsql.bind.scalars import Scalars
 from dpsql.errors import refuse
-from dpsql.facts.lacks import lacks_of
+from dpsql.facts.lacks import lacks_of_all
 from dpsql.facts.ownership import Owned, ownership_of, rows_of
 from dpsql.facts.schema import fact_of
 from dpsql.functions.literals import number_literal
@@ -245,5 +245,5 @@ def _computable(
     except Unbounded as finding:
         refusal = refuse(finding.code, finding.title, ctx.span(node), help=finding.help)
         if finding.code == "D301" and arguments:
-            refusal.lacking(lacks_of(relation, arguments[0], ctx.known))
+            refusal.lacking(lacks_of_all(relation, arguments, ctx.known))
         raise refusal from None

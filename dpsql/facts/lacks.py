@@ -6,6 +6,7 @@ SUM(n), n a COUNT of calls  nothing says how many calls one unit has
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import assert_never
 
 from dpsql.facts.origin import origins_of
@@ -23,6 +24,12 @@ def lacks_of(relation: Relation, scalar: Scalar, known: Known) -> frozenset[Lack
     read = origins_of(relation, scalar)
     open_ones = (each for table in known.tables for each in _open(table))
     return frozenset(each for each in open_ones if (each.table, each.column) in read) or uncounted(relation)
+
+
+def lacks_of_all(relation: Relation, scalars: Iterable[Scalar], known: Known) -> frozenset[Lack]:
+    """The same of several scalars, of which one lacks a bound at least: ranges first."""
+    found = frozenset(each for scalar in scalars for each in lacks_of(relation, scalar, known))
+    return frozenset(each for each in found if each.column) or found
 
 
 def all_lacks(known: Known) -> tuple[Lack, ...]:

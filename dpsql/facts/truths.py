@@ -18,7 +18,6 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -43,53 +42,70 @@ _Constant: TypeAlias = Fraction | str
 _Row: TypeAlias = Sequence[Place]
 _Told: TypeAlias = Callable[[_Row], Truth]
 
-_TRIED = 50_000
-"""Combinations of places times conditions that are tried at most."""
+_NAN = Fraction(2**2000)
+"""Above infinity, and so above all finite constants, NaN is the greatest value there is."""
+
+_TRIED = 150_000
+"""Combinations of places times questions that are tried at most."""
+
+_PAIRED, _TRIED_OF_TWO = 64, 1_000
+"""Questions of which any two are tried, where all together are too many; and how much of these."""
 
 
 @dataclass(slots=True)
 class _Value:
-    """What is told apart of one value of a row."""
+    """What is told apart of one value of a row.
+
+    Constants have numbers, in the order in which they are met; ``at`` is the place of each among those that
+    the questions at hand ask about.
+    """
 
     type: Type
     nullable: bool
-    constants: list[_Constant] = field(default_factory=list)
+    numbers: dict[_Constant, int] = field(default_factory=dict)
+    at: list[Place] = field(default_factory=list)
 
-    def place(self, of: _Constant) -> int:
-        return 2 * bisect_left(self.constants, of) + 1
+    def number(self, constant: _Constant) -> int:
+        return self.numbers.setdefault(constant, len(self.numbers))
 
-    def places(self) -> list[Place]:
-        """Where it can lie, once all constants are known."""
-        if self.type == BOOLEAN:
-            found: list[Place] = [self.place(each) for each in self.constants]
-        else:
-            found = [*range(0, 2 * len(self.constants) + 1, 2)]
-            found += [self.place(each) for each in self.constants]
-            found = [each for each in found if each is not None and self._holds(each)]
-        return [*found, None] if self.nullable else found
+    def places(self, cuts: Iterable[_Constant]) -> list[Place]:
+        """Where it can lie among these constants, each of which gets its place."""
+        ordered = sorted(cuts)  # numbers or texts, never both
+        self.at = [None] * len(self.numbers)
+        for i, each in enumerate(ordered):
+            self.at[self.numbers[each]] = 2 * i + 1
+        held = self._held(ordered)
+        return [*held, None] if self.nullable else [*held]
 
-    def _holds(self, place: int) -> bool:
-        """Whether whole numbers, or decimals of so many digits, lie there."""
+    def _held(self, ordered: list[_Constant]) -> list[int]:
+        """The places where there are values: whole numbers, decimals of so many digits, false and true."""
+        found = list(range(2 * len(ordered) + 1))
         match self.type.kind:
+            case Kind.BOOLEAN:
+                return found[1::2]
             case Kind.INTEGER | Kind.DATE | Kind.TIMESTAMP:
                 per_one = 1
             case Kind.DECIMAL:
                 per_one = 10 ** decimal_size(self.type)[1]
             case _:
-                return True
-        ends = [each * per_one for each in self.constants if isinstance(each, Fraction)]
-        i = place // 2
-        if place % 2:
-            return ends[i].denominator == 1
-        return i in (0, len(ends)) or math.floor(ends[i - 1]) + 1 < ends[i]
+                return found
+        ends = [each * per_one for each in ordered if isinstance(each, Fraction)]
+        inside = [end.denominator == 1 for end in ends]
+        between = [math.floor(low) + 1 < high for low, high in itertools.pairwise(ends)]
+        open_ = [True, *between, True] if ends else [True]
+        return [each for each in found if (inside[each // 2] if each % 2 else open_[each // 2])]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question that every row answers with yes or no, and the values it depends on."""
+    """A question that every row answers with yes or no.
+
+    It depends on the ``values`` alone, and on these by whether they are below, at or above the ``cuts``.
+    """
 
     true: Callable[[_Row], bool]
     values: frozenset[int]
+    cuts: frozenset[tuple[int, _Constant]]
 
 
 class Truths:
@@ -100,6 +116,7 @@ class Truths:
         self._values: list[_Value] = []
         self._known: dict[str, int] = {}
         self._read: set[int] = set()
+        self._cuts: set[tuple[int, _Constant]] = set()
 
     # ---- questions ---------------------------------------------------------------------------------
 
@@ -118,17 +135,24 @@ class Truths:
         return self._test([*parts, (argument, self._nonzero)])
 
     def _test(self, parts: list[tuple[Scalar, Callable[[Scalar], _Told]]]) -> Question:
-        self._read = set()
+        self._read, self._cuts = set(), set()
         told = [how(scalar) for scalar, how in parts]
-        return Question(lambda row: all(each(row) is True for each in told), frozenset(self._read))
+
+        def true(row: _Row) -> bool:
+            return all(each(row) is True for each in told)
+
+        return Question(true, frozenset(self._read), frozenset(self._cuts))
 
     # ---- answers -----------------------------------------------------------------------------------
 
-    def vectors(self, tests: Sequence[Question]) -> frozenset[tuple[bool, ...]] | None:
+    def vectors(self, tests: Sequence[Question], most: int = _TRIED) -> frozenset[tuple[bool, ...]] | None:
         """All answers that one row can give; None where they are too many to try."""
         used = sorted(frozenset[int]().union(*(each.values for each in tests)))
-        choices = [self._values[i].places() for i in used]
-        if math.prod(len(each) for each in choices) * len(tests) > _TRIED:
+        cuts: dict[int, set[_Constant]] = {i: set() for i in used}
+        for i, cut in frozenset[tuple[int, _Constant]]().union(*(each.cuts for each in tests)):
+            cuts[i].add(cut)
+        choices = [self._values[i].places(cuts[i]) for i in used]
+        if math.prod(len(each) for each in choices) * len(tests) > most:
             return None
         row: list[Place] = [None] * len(self._values)
         found = set()
@@ -140,25 +164,29 @@ class Truths:
 
     def overlaps(self, tests: Sequence[Question]) -> list[set[int]]:
         """For every test, which others can be true with it (all of which nothing better is known)."""
-        found: list[set[int]] = [set() for _ in tests]
         parts = linked([each.values for each in tests])
-        for one, other in itertools.combinations(parts, 2):
-            for i, j in itertools.product(one, other):
-                found[i].add(j)
-                found[j].add(i)
+        found = [0] * len(tests)  # bits
         for part in parts:
+            others = sum(1 << i for i in range(len(tests))) - sum(1 << i for i in part)
+            for i in part:
+                found[i] |= others
             vectors = self.vectors([tests[i] for i in part])
-            for a, b in itertools.combinations(range(len(part)), 2):
-                i, j = part[a], part[b]
-                if vectors is None:
-                    both = self.vectors([tests[i], tests[j]])
-                    meet = both is None or (True, True) in both
-                else:
-                    meet = any(each[a] and each[b] for each in vectors)
-                if meet:
-                    found[i].add(j)
-                    found[j].add(i)
-        return found
+            if vectors is None:
+                for i, j in itertools.combinations(part, 2):
+                    if self._meet(tests[i], tests[j], len(part)):
+                        found[i] |= 1 << j
+                        found[j] |= 1 << i
+                continue
+            for vector in vectors:
+                true = [i for i, yes in zip(part, vector, strict=True) if yes]
+                together = sum(1 << i for i in true)
+                for i in true:
+                    found[i] |= together
+        return [{j for j in range(len(tests)) if j != i and bits >> j & 1} for i, bits in enumerate(found)]
+
+    def _meet(self, one: Question, other: Question, among: int) -> bool:
+        both = self.vectors((one, other), _TRIED_OF_TWO) if among <= _PAIRED else None
+        return both is None or (True, True) in both
 
     # ---- conditions, three-valued --------------------------------------------------------------------
 
@@ -188,6 +216,8 @@ class Truths:
                 return self._chosen(parts, self._condition, missing=None)
             case Call("coalesce", parts) if self._is_logical(scalar):
                 return _first([self._condition(each) for each in parts])
+            case Call("isnan", (inner,)) if fact_of(inner, self._facts).type.kind is Kind.FLOAT:
+                return self._against(inner, ">=", [_NAN])
             case Call("=" | "<>" | "<" | "<=" | ">" | ">=" | "between" | "in", _):
                 return self._comparison(scalar) or self._apart(scalar)
             case Call("is_not_distinct_from" | "is_distinct_from", _):
@@ -206,7 +236,8 @@ class Truths:
         value = self._values[i]
         if value.type != BOOLEAN:  # NULL as a condition
             return lambda row: None
-        return lambda row: None if row[i] is None else row[i] == value.place(Fraction(1))
+        true = value.number(Fraction(1))
+        return lambda row: None if row[i] is None else row[i] == value.at[true]
 
     def _chosen(self, parts: Sequence[Scalar], how: Callable[[Scalar], _Told], missing: Truth) -> _Told:
         """What a CASE says: the branch of the first condition that is true."""
@@ -277,15 +308,16 @@ class Truths:
         constants = _constants(fact.type, literals)
         if constants is None:
             return None
-        i = self._value(first)
+        return self._against(first, sign, constants)
+
+    def _against(self, scalar: Scalar, sign: str, constants: Sequence[_Constant | None]) -> _Told:
+        i = self._value(scalar)
         value = self._values[i]
-        for each in constants:
-            if each is not None and each not in value.constants:
-                value.constants.append(each)
-                value.constants.sort()  # numbers or texts, never both
+        self._cuts |= {(i, each) for each in constants if each is not None}
+        numbers = [None if each is None else value.number(each) for each in constants]
 
         def told(row: _Row) -> Truth:
-            return _compared(sign, row[i], [None if c is None else value.place(c) for c in constants])
+            return _compared(sign, row[i], [None if n is None else value.at[n] for n in numbers])
 
         return told
 
@@ -294,13 +326,15 @@ class Truths:
         name = repr(scalar)
         if name not in self._known:
             fact = fact_of(scalar, self._facts)
-            logical = fact.type == BOOLEAN
             self._known[name] = len(self._values)
-            self._values.append(
-                _Value(fact.type, fact.nullable, [Fraction(0), Fraction(1)] if logical else [])
-            )
-        self._read.add(self._known[name])
-        return self._known[name]
+            self._values.append(_Value(fact.type, fact.nullable))
+        i = self._known[name]
+        self._read.add(i)
+        if self._values[i].type == BOOLEAN:
+            for each in (Fraction(0), Fraction(1)):
+                self._values[i].number(each)
+                self._cuts.add((i, each))
+        return i
 
 
 _TURNED = {

@@ -19,6 +19,10 @@ class Lack(NamedTuple):
     def __str__(self) -> str:
         return f"{self.table}.{self.column}" if self.column else f"rows_per_unit of {self.table}"
 
+    @property
+    def said(self) -> str:
+        return f"range of {self}" if self.column else str(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:

@@ -407,7 +407,7 @@ class Planned:
 
     ``groups`` is the number of groups beyond which a unit is left out, where the threshold needs one.
     ``rows`` is where clipping starts, and ``rows_from`` who says so. Without statistics the noise is that
-    of an empty vector, which costs nothing.
+    of an empty vector, which costs nothing. ``again`` is a second round, without the groups found in this.
     """
 
     measure: Measure
@@ -420,6 +420,7 @@ class Planned:
     rows_from: str = ""
     details: tuple[PlannedDetail, ...] = ()
     runs: Runs | None = None
+    again: Planned | None = None
 
     @property
     def bound(self) -> tuple[Norm, int]:
@@ -441,7 +442,8 @@ class Planned:
         found = [self.noise.event] if self.measure.statistics else []
         if isinstance(self.rule, Threshold):
             found.append(self.rule.event)
-        return (*found, *(event for each in self.details for event in each.events))
+        found += [event for each in self.details for event in each.events]
+        return (*found, *(() if self.again is None else self.again.events))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,7 @@ from dpsql.parse.allowed import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check
 from dpsql.parse.clause import agreed, hang, take_clauses
 from dpsql.parse.goals import goal_of
 from dpsql.parse.grammar import check_grammar
+from dpsql.parse.histograms import take_histograms
 from dpsql.parse.options import fill, number_marks
 from dpsql.parse.parts import check_parts
 from dpsql.parse.samples import take_samples
@@ -106,7 +107,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
     check_size(tree)
     hang(tree, whole.mark, clauses)
     tree = clamped(fill(tree, parameters, now), whole.mark, clamps)
-    check_tree(take_samples(tree), text)
+    check_tree(take_histograms(take_samples(tree)), text)
     check_grammar(whole.plain)
     return Query(
         source,

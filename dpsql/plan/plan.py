@@ -62,6 +62,9 @@ LARGEST_SCALE = 2**50
 KEYS_ALONE = "keys alone"
 """Who says where clipping starts when nothing but keys is released: a unit counts as one, in all."""
 
+_ROUNDS = (Fraction(1, 10), Fraction(9, 10))
+"""Of the price of keys that are sought twice: the common ones are found for little."""
+
 _USUAL = 20
 """Groups that a unit is in, where nobody says it."""
 
@@ -150,8 +153,17 @@ class _Clip:
 
 
 class _Planner:
-    def __init__(self, measure: Measure, known: Known, terms: Terms, share: Fraction, values: Values) -> None:
+    def __init__(
+        self,
+        measure: Measure,
+        known: Known,
+        terms: Terms,
+        share: Fraction,
+        values: Values,
+        once: bool = False,
+    ) -> None:
         self.measure, self.known, self.terms, self.values = measure, known, terms, values
+        self.once = once  # a round of keys that are sought twice
         owned = ownership_of(measure.relation)
         assert isinstance(owned, Owned)
         self.owned = owned
@@ -201,7 +213,30 @@ class _Planner:
         found = Planned(
             self.measure, self.columns, rule, clip.shape, noise, enforced, self.rows, self.rows_from, details
         )
-        return self._in_runs(found)
+        return self._in_rounds(self._in_runs(found))
+
+    def _in_rounds(self, whole: Planned) -> Planned:
+        """Keys alone, sought twice where the second time costs little of its sharpness.
+
+        Under rho, nine tenths of the price are 5 % more noise; where epsilons add up they are 11 %.
+        """
+        one_group = self._private_groups() == 1
+        if self.once or not self.keys_alone or one_group or self.measure.sets or self.rows_from != KEYS_ALONE:
+            return whole
+        try:
+            first, again = (
+                _Planner(self.measure, self.known, self.terms, self.share * part, self.values, once=True)
+                for part in _ROUNDS
+            )
+            rounds = first.planned(), again.planned()
+        except Error:  # too small a price to be shared
+            return whole
+        before, after = (each.rule for each in (whole, rounds[1]))
+        assert isinstance(before, Threshold)
+        assert isinstance(after, Threshold)
+        if whole.noise.norm is not Norm.L2 or after.steps > 1.08 * before.steps:
+            return whole
+        return replace(rounds[0], again=rounds[1])
 
     def _in_runs(self, plain: Planned) -> Planned:
         """The same by sums of runs of groups, where running totals are asked for and become more exact."""
@@ -444,4 +479,6 @@ def _digest(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
                 said.append(repr(each.details))
             if each.runs is not None:
                 said.append(repr(each.runs))
+            if each.again is not None:
+                said.append(repr((each.again.rule, each.again.noise)))
     return hashlib.sha256("\n".join(said).encode()).hexdigest()

@@ -3,6 +3,7 @@
 Histogram   the value of a bin, with the half-width of its choice
 Votes       a value of the list
 Matching    a count of values, with the half-width of its noise
+Blocks      the middle of a bin: how far off the choice is depends on the blocks, and they are private
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.post.finished import Finished
 from dpsql.post.order import ends_of, margins_of, values_of
+from dpsql.post.samples import middles
 
 
 def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finished:
@@ -39,7 +41,9 @@ def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finishe
             values: list[Value] = numbers.tolist()
             return Finished(each.call.name, each.type, values, half, numbers - half, numbers + half)
         case Blocks():
-            raise NotImplementedError
+            found = middles(detail.detail, released.sums[:, first])
+            nothing = np.full(len(found), np.nan)
+            return Finished(each.call.name, each.type, [*found], nothing, nothing, nothing)
         case Reaches():
             raise AssertionError("a bound is no column: plan/findings.py")
         case _:

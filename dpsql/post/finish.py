@@ -26,7 +26,6 @@ from dpsql.post.finished import Finished
 from dpsql.post.formulas import derived
 from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, plain, simulated
 from dpsql.post.other_group import MOST, with_other
-from dpsql.post.samples import sampled
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -64,8 +63,6 @@ def _followed(planned: Planned, each: Finish, cells: Floats) -> Floats:
 def _finished(
     each: Finish, released: ReleasedTable, planned: Planned, spread: Floats, confidence: float
 ) -> Finished:
-    if each.call.function == "dp_sample":
-        return _of_blocks(each, released, planned)
     if each.places:
         return detailed(each, released, planned)
     statistics = [planned.measure.statistics[cells[0]] for cells in each.statistics]
@@ -81,14 +78,6 @@ def _finished(
     delivered = np.array(numbers, dtype=np.float64)
     half = np.maximum(np.abs(below), np.abs(above))
     return Finished(each.call.name, each.type, values, half, delivered - below, delivered + above)
-
-
-def _of_blocks(each: Finish, released: ReleasedTable, planned: Planned) -> Finished:
-    """How far off the choice among blocks is depends on them, and they are private: no half-width."""
-    (place,) = each.places
-    chosen = released.sums[:, len(planned.measure.statistics) + place]
-    values = list(sampled(each.call, chosen))
-    return Finished(each.call.name, each.type, [*values], np.full(len(values), np.nan))
 
 
 def reach_anywhere(each: Finish, planned: Planned, confidence: float) -> float | None:

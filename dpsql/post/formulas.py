@@ -115,7 +115,7 @@ def derived(
         with np.errstate(invalid="ignore"):
             return evaluated(each.formula, away) - evaluated(each.formula, middle)
 
-    reach = bootstrap(moved, len(sums), draws.size, confidence)
+    reach = bootstrap(moved, len(sums), alone.shape[0] * max(1, cells), confidence)
     value = np.broadcast_to(evaluated(each.formula, delivered), (len(sums),))
     half = np.maximum(np.abs(reach.below), np.abs(reach.above))
     return Finished(each.name, DOUBLE, value.tolist(), half, value - reach.below, value + reach.above)

@@ -129,7 +129,10 @@ def unit_draws(name: str, width: int, draws: int = _DRAWS) -> Floats:
     else:
         quantiles = np.array([NormalDist().inv_cdf(place) for place in places.tolist()])
     generator = np.random.default_rng(0)
-    return np.stack([quantiles[generator.permutation(draws)] for _ in range(width)], axis=1)
+    drawn = np.empty((draws, width))
+    for column in range(width):
+        drawn[:, column] = quantiles[generator.permutation(draws)]
+    return drawn
 
 
 # ---- counts that are shown because they are large ------------------------------------------------------

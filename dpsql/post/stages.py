@@ -34,7 +34,8 @@ class Released:
         if not self.rows:
             return planned
         relation = with_rows(planned.measure.relation, self.rows)
-        return replace(planned, measure=replace(planned.measure, relation=relation))
+        again = None if planned.again is None else self.ready(planned.again)
+        return replace(planned, measure=replace(planned.measure, relation=relation), again=again)
 
     def add(self, planned: Planned, released: ReleasedTable) -> None:
         self.tables.append((planned, released))

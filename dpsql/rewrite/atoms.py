@@ -28,10 +28,12 @@ from dpsql.ir.column import BOOLEAN
 from dpsql.ir.plan import Family, Measure, Part, Statistic
 from dpsql.ir.scalar import Call, Literal, Scalar
 
-_CONDITIONS = 64
-"""With more families than this, each counts as if it could go with every other."""
+_FAMILIES = 300
+"""With more, each counts as if it could go with every other."""
 
-_CELLS = 256
+_CONDITIONS, _CELLS = 64, 256
+"""Of a block at most."""
+
 _WAYS = 64
 
 _Vector = tuple[bool, ...]
@@ -48,7 +50,7 @@ class _Block:
 
 def ways(measure: Measure) -> list[Measure]:
     """The most exact ways to take a measure, by what its L1 norm costs and by what its L2 norm costs."""
-    if not 2 <= len(measure.families) <= _CONDITIONS:
+    if not 2 <= len(measure.families) <= _FAMILIES:
         return [measure]
     truths = Truths(facts_of(measure.relation))
     questions = [_active(each, measure, truths) for each in measure.families]
@@ -87,10 +89,9 @@ def _cost_in_l2(measure: Measure) -> Fraction:
 def _active(family: Family, measure: Measure, truths: Truths) -> Question:
     """Whether a row can add anything to a family."""
     parts = [_adds(measure.statistics[i], len(family.statistics) == 1, truths) for i in family.statistics]
-    return Question(
-        lambda row: any(each.true(row) for each in parts),
-        frozenset[int]().union(*(each.values for each in parts)),
-    )
+    values = frozenset(value for each in parts for value in each.values)
+    cuts = frozenset(cut for each in parts for cut in each.cuts)
+    return Question(lambda row: any(each.true(row) for each in parts), values, cuts)
 
 
 def _adds(each: Statistic, alone: bool, truths: Truths) -> Question:
@@ -134,8 +135,8 @@ def _options(measure: Measure, truths: Truths) -> Iterator[list[tuple[_Block, ..
 def _block(
     part: list[int], conditions: dict[int, Scalar | None], asked: dict[int, Question], truths: Truths
 ) -> _Block | None:
-    vectors = truths.vectors([asked[i] for i in part])
-    if vectors is None or len(vectors) > _CELLS:
+    vectors = truths.vectors([asked[i] for i in part]) if len(part) <= _CONDITIONS else None
+    if vectors is None or len(vectors) > _CELLS or all(sum(vector) <= 1 for vector in vectors):
         return None
     possible = [any(vector[i] for vector in vectors) for i in range(len(part))]
     if not all(possible):  # a number that is always 0 is measured as it is

@@ -116,3 +116,13 @@ FROM visits GROUP BY kind;
 -- outcome: accepted
 SELECT VAR_POP(CASE WHEN urgent THEN minutes END) AS v, AVG(minutes) FILTER (WHERE urgent) AS m,
     STDDEV(CASE WHEN NOT urgent THEN minutes ELSE NULL END) AS others FROM visits;
+
+-- case: the spread of an other group
+-- outcome: accepted
+-- oracle: no-meaning (one row more, for what is not shown)
+-- plain: SELECT city, VAR_POP(age), COUNT(*) FROM patients GROUP BY city
+SELECT OPTIONS(other_group = 'elsewhere') city, VAR_POP(age) AS v, COUNT(*) AS n FROM patients GROUP BY city;
+
+-- case: the standard error of a mean
+-- outcome: accepted
+SELECT STDDEV_POP(age) / SQRT(COUNT(age)) AS error FROM patients;

@@ -144,3 +144,21 @@ SELECT SUM(income) FILTER (WHERE smoker) AS a, SUM(income) FILTER (WHERE age > 4
 -- policy: finds.toml
 -- epsilon: 0.01
 SELECT AVG(steps) AS a FROM visits;
+
+-- case: the spread of a column without a range
+-- outcome: accepted
+-- policy: finds.toml
+-- oracle: no-meaning (values beyond the bounds that are found are clamped)
+SELECT ward, STDDEV(score) AS deviation, AVG(score) AS mean FROM patients GROUP BY ward;
+
+-- case: a correlation of two columns without ranges
+-- outcome: accepted
+-- policy: finds.toml
+-- oracle: no-meaning (values beyond the bounds that are found are clamped)
+SELECT CORR(score, income) AS r FROM patients;
+
+-- case: a line of one patient's rows, both sides without ranges
+-- outcome: accepted
+-- policy: finds.toml
+-- oracle: no-meaning (values beyond the bounds that are found are clamped)
+SELECT COUNT(*) AS n FROM (SELECT patient_id, REGR_SLOPE(cost, minutes) AS s FROM visits GROUP BY patient_id) WHERE s > 1;

@@ -1,9 +1,9 @@
--- D301: what a private choice of a range does not bound either.
+-- D301: what a private choice of a range does not bound either. No other case finds a bound that would help.
 
 -- case: an exponential of what may be large
 -- outcome: refused D301 at 1:12
 -- policy: finds.toml
-SELECT SUM(exp(age)) FROM patients;
+SELECT SUM(exp(visit_id)) FROM visits;
 
 -- case: the logarithm of what may be zero
 -- outcome: refused D301 at 1:12
@@ -34,9 +34,14 @@ SELECT SUM(age - (SELECT SUM(age) FROM patients)) FROM patients;
 -- case: more rows than a unit may have, whatever is found
 -- outcome: refused D302 at 1:8
 -- policy: finds.toml
-SELECT COUNT(*) FROM visits a JOIN visits b USING (patient_id) JOIN visits c USING (patient_id);
+SELECT COUNT(*) FROM calls a JOIN calls b USING (patient_id) JOIN calls c USING (patient_id);
 
 -- case: the numbers of units
 -- outcome: refused D301 at 1:12
 -- policy: finds.toml
 SELECT SUM(patient_id) FROM patients;
+
+-- case: an accuracy that rests on a range nobody knows
+-- outcome: refused D301 at 1:16
+-- policy: finds.toml
+SELECT OPTIONS(within = 50) SUM(place_id) FROM visits;
