@@ -137,7 +137,7 @@ def test_coverage(size, epsilon, least):
     grid = Grid(Spacing.EVEN, 0.0, 1000.0, BINS)
     rows = np.clip(rng.normal(500, 100, (500, size)), 0, 999.99)
     given = histograms(list((rows / 1000 * BINS).astype(int)))
-    first, dense = epsilon * 7 / 8, epsilon / 8
+    first, dense = epsilon * 9 / 10, epsilon / 10
     places = answers(given, BINS, (HALF,), Fraction(first), ROW, ROW, drawn("first"))
     away = chosen_distances(given, grid, (HALF,), places, dense, ROW, drawn("dense"))
     (factor,) = errors((HALF,), first, dense, ROW, ROW)

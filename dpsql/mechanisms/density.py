@@ -31,7 +31,7 @@ from dpsql.mechanisms.quantiles import Histograms, tree, wanted
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
-SHARE = Fraction(1, 8)
+SHARE = Fraction(1, 10)
 """Of a histogram's price, for the distances."""
 
 WANTED = 5

@@ -1,6 +1,6 @@
 """What the choices of a histogram's order statistics may cost: levels one after the other, and densities.
 
-three quantiles, epsilon 1    two levels at 7/16 each, distances for margins at 1/8
+three quantiles, epsilon 1    two levels at 9/20 each, distances for margins at 1/10
 """
 
 from __future__ import annotations
