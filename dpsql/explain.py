@@ -433,7 +433,7 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         lines.append(f"  instead     {measure['runs']}")
     for column in measure["columns"]:
         lines.append(f"  {column['aggregate']:<10}  {_column_words(column, unit)}")
-    lines += ["  sql", _indented(measure["sql"], 4)]
+    lines += ["  sql", _indented(measure["sql"], 4)] if measure["sql"] else ["  reads no private row"]
     return lines
 
 

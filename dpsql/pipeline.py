@@ -201,7 +201,8 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
         return _told(office, explained(office, what))
     types = types_of_stages(what.stages, office.sealed)
     if not what.events:
-        return _post(office, what, [], types, cost=0.0, repeated=False)
+        tables = _released(office, what)  # of public keys, if there are any: no private row is read for them
+        return _post(office, what, tables, types, cost=0.0, repeated=False)
     _printable(office, what)  # what cannot be printed is not paid for
     if what.steps:
         return _stepwise(office, query, parameters, terms, what, types)

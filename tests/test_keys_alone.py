@@ -156,3 +156,19 @@ def test_the_whole_way(db: dpsql.Connection) -> None:
     assert {row[0] for row in rows} >= {0, 1}
     again = db.execute("SELECT DISTINCT minutes // 30 AS half FROM visits", epsilon=15.0)
     assert (again.rows, again.cost) == (rows, 0.0)
+
+
+def test_public_keys_are_free(db: dpsql.Connection, clinics: Path) -> None:
+    """They are the policy's own: no private row is read, and nothing is paid."""
+    for sql in (
+        "SELECT DISTINCT ward FROM patients WHERE age > 50",
+        "SELECT ward FROM patients GROUP BY ward",
+    ):
+        answer = db.execute(sql)
+        assert (answer.rows, answer.cost) == ([("A",), ("B",), ("C",)], 0.0)
+        assert "reads no private row" in str(db.explain(sql))
+    both = db.execute("SELECT COUNT(*) FROM (SELECT DISTINCT ward FROM patients) WHERE ward <> 'A'")
+    assert (both.rows, both.cost) == ([(2,)], 0.0)
+    assert db.budget.spent == 0
+    db.execute("SELECT DISTINCT city FROM patients")
+    assert db.budget.spent > 0

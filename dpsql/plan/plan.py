@@ -107,7 +107,8 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
     except Error as error:
         raise error.within(split.source.text, split.source.name) from None
     digest = _digest(stages, terms)
-    price = float(Fraction(terms.epsilon) * terms.share) if measures else 0.0
+    paid = any(each.events for stage in stages for each in stage.measures)
+    price = float(Fraction(terms.epsilon) * terms.share) if paid else 0.0
     return Plan(split.source, stages, price, terms.accountant.name, digest)
 
 

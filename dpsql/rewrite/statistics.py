@@ -92,7 +92,7 @@ class _Statistics:
         m = self._measure
         picked = [filtered(call, self._facts) for call in m.aggregates]
         calls = [self._plain(call) for call in picked]
-        units = self._alone(self._count(Part.UNITS, (None, None))) if self._hidden or not calls else None
+        units = self._alone(self._count(Part.UNITS, (None, None))) if self._hidden else None
         told = self._told(calls)
         finishes = []
         for call, own, plain in zip(m.aggregates, picked, calls, strict=True):
