@@ -181,7 +181,7 @@ class Connection:
             )
 
     def export(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Export:
-        """Rows of randomized responses, for the owner to give away; ``dpsql.estimates`` counts by them."""
+        """Rows of randomized responses, for the owner to give away: ``dpsql.estimates`` counts by them."""
         from dpsql.pipeline import export
 
         session = self._open()

@@ -1,6 +1,6 @@
 """For whoever reads an export: how many units have each value, counted by answers given at random.
 
-    for each in dpsql.estimates.estimates("patients.csv")["ward"]:
+    for each in estimates("patients.csv")["ward"]:
         each.value, each.count, each.deviation, each.share
 
 Reads the file and, beside it, the manifest that ``dpsql export`` wrote. Formulas and their proof stand in

@@ -23,6 +23,7 @@ UNGROUPED = (
     "SELECT COUNT(*) FILTER (WHERE smoker) FROM patients",
     "SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) AS t",
     "SELECT COUNT(*) FROM patients WHERE city = 'Nome'",
+    "SELECT DP_SAMPLE(skewness(income), -5, 5), COUNT(*) FROM patients WHERE age > 118",
 )
 PUBLIC_GROUPS = {  # of so many keys: so many groups
     "SELECT ward, COUNT(*) FROM patients GROUP BY ward": (1, 3),
@@ -31,6 +32,7 @@ PUBLIC_GROUPS = {  # of so many keys: so many groups
     "SELECT kind, SUM(cost), COUNT(DISTINCT patient_id) FROM visits GROUP BY kind": (1, 2),
     "SELECT p.ward, v.kind, COUNT(*) FROM visits v JOIN patients p ON p.patient_id = v.patient_id "
     "GROUP BY p.ward, v.kind": (2, 6),
+    "SELECT ward, DP_SAMPLE(mad(income), 0, 100000) FROM patients WHERE age > 119 GROUP BY ward": (1, 3),
     "SELECT w.floor, COUNT(*) FROM patients p JOIN wards w ON w.ward = p.ward GROUP BY w.floor": (1, 3),
 }
 PRIVATE_GROUPS = (
@@ -42,7 +44,8 @@ REFUSED = (
     "SELECT age FROM patients",
     "SELECT patient_id, COUNT(*) FROM patients GROUP BY patient_id",
     "SELECT SUM(ln(score)) FROM patients",
-    "SELECT MAX(income) FROM patients",
+    "SELECT any_value(income) FROM patients",
+    "SELECT DP_SAMPLE(skewness(income), 5, -5) FROM patients",
     "SELECT COUNT(*) FROM patient",
     "SELECT COUNT(*) FROM patients WHERE city = 'Nome' AND nme = 'x'",
     "SELECT COUNT(*) FROM patients a JOIN patients b ON a.age = b.age",

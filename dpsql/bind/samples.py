@@ -107,15 +107,16 @@ _NOT_VALUES = (exp.Star, exp.Distinct, exp.Order)
 def _refuse(ctx: Context, inner: exp.Expr) -> NoReturn:
     if isinstance(inner, Sample):
         raise refuse("D253", "DP_SAMPLE inside DP_SAMPLE", ctx.span(inner), help=_SHAPE)
-    counted = isinstance(inner, exp.Count | exp.CountIf | exp.Sum | exp.Min | exp.Max)
+    sized = isinstance(inner, exp.Count | exp.CountIf | exp.Sum | exp.Min | exp.Max)
+    takes = f"DP_SAMPLE takes {', '.join(SAMPLED)}"
     raise refuse(
         "D253",
-        "blocks do not tell this",
+        "DP_SAMPLE does not take this",
         ctx.span(inner),
-        label="of some it is another number than of all" if counted else "not an aggregate we know",
-        help="ask for it directly: SELECT COUNT(*), SUM(x), MAX(x)"
-        if counted
-        else f"one of {', '.join(SAMPLED)}",
+        label="of some it is another number than of all" if sized else "",
+        help=f"ask for it alone: SELECT COUNT(*), SUM(x), MAX(x), CORR(x, y); {takes}"
+        if isinstance(inner, exp.AggFunc)
+        else takes,
     )
 
 

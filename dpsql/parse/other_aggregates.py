@@ -10,7 +10,9 @@ _VALUES = "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER B
 _TOP = "take the first groups: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC LIMIT 3"
 _BESIDE = "compare groups, no single rows: SELECT x, AVG(y) AS y FROM ... GROUP BY x ORDER BY y DESC LIMIT 1"
 _BITS = "count the rows in which a bit is set: COUNT(*) FILTER (WHERE x & 4 <> 0)"
-_STEPS = "count by steps: SELECT x // 10 AS step, COUNT(*) FROM ... GROUP BY step"
+_STEPS = (
+    "list the bins: HISTOGRAM(x, [10, 20, 30]); or count by steps: SELECT x // 10, COUNT(*) ... GROUP BY 1"
+)
 _SUM = "write SUM(x): whole steps of a grid are added up, which is exact"
 _WEIGHED = "write SUM(x * w) / SUM(w)"
 
@@ -18,7 +20,7 @@ INSTEAD: dict[str, str] = {
     **dict.fromkeys(("any_value", "arbitrary", "first", "last", "list", "array_agg"), _VALUES),
     **dict.fromkeys(("group_concat", "listagg", "string_agg", "variant_group_object"), _VALUES),
     **dict.fromkeys(("json_group_array", "json_group_object", "json_group_structure"), _VALUES),
-    **dict.fromkeys(("approx_top_k", "mode"), _TOP),
+    "approx_top_k": _TOP,
     **dict.fromkeys(("arg_max", "arg_max_null", "arg_max_nulls_last"), _BESIDE),
     **dict.fromkeys(("arg_min", "arg_min_null", "arg_min_nulls_last"), _BESIDE),
     **dict.fromkeys(("argmax", "argmin", "max_by", "min_by"), _BESIDE),

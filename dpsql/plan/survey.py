@@ -4,9 +4,10 @@ The price is the query's own, which hides how many rows there are, and on top of
 every question: one row of a unit answers them all.
 
 Claim   adding or removing one unit changes the chance of any export by a factor of at most
-        e^(price + the sum of the questions' epsilons).
+        e^(1 / scale + the sum of the questions' epsilons), scale being that of the noise on the rows.
 Proof   1. The number of rows that leave is T = max(0, rows + padding + noise); one unit moves rows by at
-           most 1, and the noise is Laplace's of sensitivity 1: the price.
+           most 1, and the noise is Laplace's of sensitivity 1. The price buys its scale, 1 / price at least
+           where epsilons are added up; under zCDP it buys what costs as much rho.
         2. Given T, the export is a sorted list of answers: of all rows and of T - rows rows of nobody, each
            of whose true values is drawn evenly; or, where T is below rows, of T rows taken at random. With
            one unit less, the same coins (which rows are taken, who answers what) give an export in which

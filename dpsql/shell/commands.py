@@ -9,9 +9,10 @@ import sys
 import textwrap
 import threading
 from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from dpsql.dbapi import Connection, Purchase, connect
 from dpsql.errors import InterfaceError
@@ -21,6 +22,8 @@ from dpsql.ir.table import Answer
 from dpsql.shell import export
 from dpsql.shell.render import above, answer_text, below, box, summary, wide
 from dpsql.shell.terminal import printable, put, tell, width
+
+T = TypeVar("T")
 
 
 def query(options: Namespace) -> int:
@@ -61,13 +64,18 @@ def budget(options: Namespace) -> int:
 def answered(
     db: Connection, sql: str, values: tuple[Value, ...] = (), epsilon: float | None = None
 ) -> Answer:
-    """The answer, worked out beside us: an engine at work does not listen to signals, and we do."""
-    outcome: list[Answer | BaseException] = []
+    """The answer to one query."""
+    return beside(db, lambda: db.execute(sql, values, epsilon=epsilon))
+
+
+def beside(db: Connection, step: Callable[[], T]) -> T:
+    """What a step gives, worked out beside us: an engine at work does not listen to signals, and we do."""
+    outcome: list[T | BaseException] = []
     done = threading.Event()
 
     def work() -> None:
         try:
-            outcome.append(db.execute(sql, values, epsilon=epsilon))
+            outcome.append(step())
         except BaseException as error:
             outcome.append(error)
         finally:

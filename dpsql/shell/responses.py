@@ -10,7 +10,7 @@ from dpsql.estimates import estimates as estimated
 from dpsql.estimates import manifest_beside
 from dpsql.ir.survey import Export
 from dpsql.ir.table import Answer
-from dpsql.shell.commands import check_output, opened, sql_of, values_of, write
+from dpsql.shell.commands import beside, check_output, opened, sql_of, values_of, write
 from dpsql.shell.export import rows_to_json, to_csv, to_parquet
 from dpsql.shell.render import box, plain, summary
 from dpsql.shell.terminal import printable, put, tell
@@ -22,7 +22,8 @@ def export(options: Namespace) -> int:
     for each in (file, manifest_beside(file)):
         check_output(each)
     with opened(options) as db:
-        made = db.export(sql, values_of(options.param), epsilon=options.epsilon)
+        values = values_of(options.param)
+        made = beside(db, lambda: db.export(sql, values, epsilon=options.epsilon))
     write(_content(made, options.format), file)
     said = json.dumps(made.manifest, indent=2, ensure_ascii=False) + "\n"
     write(said.encode("utf-8"), manifest_beside(file))
