@@ -78,7 +78,7 @@ def _found(bound: Bound, unit: str) -> dict[str, Any]:
     near = f"most values of most {unit}s lie in [{bound.low:,g}, {bound.high:,g}]"
     if not lack.column:
         near = f"most {unit}s have at most about {bound.high:,g} rows"
-    words = f"{lack}: {near}; found privately on {day}, shared by all"
+    words = f"{lack}: {near}; found privately on {day}, shared by all (epsilon {bound.strength:.3g})"
     return {"of": str(lack), "range": [bound.low, bound.high], "on": day, "words": words}
 
 

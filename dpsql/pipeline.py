@@ -37,7 +37,7 @@ from dpsql.ir.survey import Export, PlannedSurvey, Survey
 from dpsql.ir.table import Answer, ExactTable, ReleasedTable
 from dpsql.parse.parse import Query, parse
 from dpsql.plan.bounded import Lookup, bounded
-from dpsql.plan.findings import asker_of, findings
+from dpsql.plan.findings import asker_of, findings, good_enough
 from dpsql.plan.plan import Terms, plan
 from dpsql.plan.survey import plan_survey
 from dpsql.policy.catalogue import Known
@@ -85,8 +85,8 @@ class Office(Protocol):
         """Whether the owner lets queries find what the policy leaves out."""
         ...
 
-    def bound(self, lack: Lack) -> Bound | None:
-        """What was found of it for this version of the data."""
+    def bounds(self, lack: Lack) -> tuple[Bound, ...]:
+        """What was found of it for this version of the data, the first first."""
         ...
 
     def asked(self, asker: str) -> bool:
@@ -146,7 +146,7 @@ def _within(
     """The plan at the least price for an accuracy."""
 
     def plan_at(price: float) -> Plan:
-        what = _at(office, query, parameters, replace(terms, epsilon=price), lookup)
+        what = _at(office, query, parameters, replace(terms, epsilon=price), lookup or _at_any(office, terms))
         if what.first is not None:
             raise refuse(
                 "D301",
@@ -179,11 +179,20 @@ def _at(
         return plan(split, known, replace(terms, share=share), office.engine.values)
 
     asker = asker_of(query.source, parameters, terms.epsilon)
-    ours = Lookup(office.find_bounds, office.bound, lambda: office.asked(asker))
+
+    def usable(lack: Lack) -> Bound | None:
+        return good_enough(office.bounds(lack), asker, terms)
+
+    ours = Lookup(office.find_bounds, usable, lambda: office.asked(asker))
     what, bounds = bounded(make, office.known, lookup or ours)
     missing = [each.lack for each in bounds if not each.found]
     first = findings(missing, office.known, query.source, asker, terms) if missing else None
     return replace(what, bounds=bounds, first=first)
+
+
+def _at_any(office: Office, terms: Terms) -> Lookup:
+    """The same bounds at any price: those that are good enough for the usual one."""
+    return Lookup(office.find_bounds, lambda lack: good_enough(office.bounds(lack), "", terms), lambda: False)
 
 
 def _said(office: Office, price: Option, source: Source, terms: Terms) -> Terms:
@@ -240,7 +249,7 @@ def _stepwise(
     repeated, confidence = True, confidence_of(goal, what.steps)
     shown: Answer | None = None
     for price in what.steps:
-        step = _at(office, query, parameters, replace(terms, epsilon=price), None)
+        step = _at(office, query, parameters, replace(terms, epsilon=price), _at_any(office, terms))
         after = affordable(spent, step, terms, office.ceiling)
         if after is None:
             break

@@ -221,13 +221,13 @@ class Session:
     def find_bounds(self) -> bool:
         return self.policy.query.find_bounds
 
-    def bound(self, lack: Lack) -> Bound | None:
-        found = self.ledger.found(name_of(lack, self.known), self.version)
-        if found is None:
-            return None
-        stored, where = found
-        place = from_bytes(stored, [1] * where.tables)[where.place].sums[0, 0]
-        return bound_of(lack, self.known, int(place), where.time)
+    def bounds(self, lack: Lack) -> tuple[Bound, ...]:
+        found = []
+        for stored, where in self.ledger.found(name_of(lack, self.known), self.version):
+            place = int(from_bytes(stored, [1] * where.tables)[where.place].sums[0, 0])
+            bound = bound_of(lack, self.known, place, where.time)
+            found.append(replace(bound, strength=where.strength, asker=where.asker))
+        return tuple(found)
 
     def asked(self, asker: str) -> bool:
         return self.ledger.asked(asker, self.version)
@@ -254,8 +254,7 @@ class Session:
             repr(planned.events),
             planned.epsilon,
             self.price(planned),
-            () if finds is None else finds.names,
-            "" if finds is None else finds.asker,
+            *(() if finds is None else (finds.names, finds.strength, finds.asker)),
         )
         try:
             return self.ledger.debit_or_join(debit)

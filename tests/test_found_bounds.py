@@ -161,6 +161,20 @@ def test_another_price_pays_whole_and_looks_at_the_same_range(db: dpsql.Connecti
     assert len(db.purchases) == 3
 
 
+def test_what_a_small_price_found_is_for_small_prices(db: dpsql.Connection) -> None:
+    """At epsilon 0.001 the range is narrow whatever the data is. Who pays more finds another."""
+    db.execute(SUM, epsilon=0.001)
+    assert planned(db, OTHER).first is not None
+    assert db.explain(OTHER, epsilon=0.002).to_dict()["first"] is None
+    (((total,),),) = (db.execute(SUM, epsilon=1000).rows,)
+    assert abs(total - 1_001_024) < 100
+    assert planned(db, OTHER).first is None
+    bad = db.explain(SUM, epsilon=0.001).to_dict()["found"]
+    good = db.explain(SUM).to_dict()["found"]
+    assert good == db.explain(SUM, epsilon=1000).to_dict()["found"] != bad
+    assert db.execute(SUM, epsilon=0.001).repeated
+
+
 def test_analysts_share_what_one_has_found(path: Path) -> None:
     with dpsql.connect(path, analyst="ana") as ana, dpsql.connect(path, analyst="bob") as bob:
         found = ana.execute(SUM)
@@ -203,6 +217,18 @@ def test_what_the_query_or_the_owner_says_is_kept(db: dpsql.Connection) -> None:
         assert planned(db, sql).first is None
         db.execute(sql)
     assert len(db.purchases) == 3
+
+
+def test_an_accuracy_is_known_when_the_range_is(db: dpsql.Connection) -> None:
+    within = "SELECT OPTIONS(within = 100000) SUM(wealth) FROM customers"
+    with pytest.raises(dpsql.NotSupportedError) as caught:
+        db.explain(within)
+    assert caught.value.code == "D301"
+    db.execute(SUM, epsilon=1000)
+    (((total,),), ((margin,),)) = (each := db.execute(within)).rows, each.margins
+    assert margin <= 100_000
+    assert abs(total - 1_001_024) < 500_000
+    assert 0 < each.cost < 2
 
 
 def test_new_data_is_looked_at_anew(path: Path) -> None:
@@ -321,9 +347,9 @@ def test_the_range_that_was_stored_first_is_everybodys(path: Path) -> None:
 def test_a_ledger_that_was_read_again_knows_the_range(path: Path) -> None:
     with dpsql.connect(path) as db:
         db.execute(SUM)
-        before = db._open().bound(Lack("customers", "wealth"))
+        before = db._open().bounds(Lack("customers", "wealth"))
     with dpsql.connect(path) as db:
-        assert db._open().bound(Lack("customers", "wealth")) == before is not None
+        assert db._open().bounds(Lack("customers", "wealth")) == before != ()
 
 
 # ---- what it rests on --------------------------------------------------------------------------------

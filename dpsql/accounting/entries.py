@@ -46,8 +46,8 @@ class Granted:
 class Debit:
     """What is about to be measured. ``digest`` names the measures, their noise and their price.
 
-    Where it ``finds`` bounds, these are their names, one for each table of the answer; ``asker`` is a digest
-    of the query that needs them.
+    Where it ``finds`` bounds, these are their names, one for each table of the answer, each found at
+    ``strength``; ``asker`` is a digest of the query that needs them.
     """
 
     analyst: str  # "" is the owner, whom only the database's total binds
@@ -58,17 +58,20 @@ class Debit:
     epsilon: float
     price: Spent
     finds: tuple[str, ...] = ()
+    strength: float = 0.0
     asker: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a bound was found first: in which of the tables of which answer, and when."""
+    """Where a bound was found: in which of the tables of which answer; when, how well, and for whom."""
 
     answer: int
     place: int
     tables: int
     time: str
+    strength: float
+    asker: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +129,8 @@ class Paid:
     payers: set[str]
     answer: int | None = None
     finds: tuple[str, ...] = ()
+    strength: float = 0.0
+    asker: str = ""
     version: str = ""
 
 
@@ -139,7 +144,7 @@ class Account:
     debits: dict[int, Paid] = field(default_factory=dict)
     latest: dict[tuple[str, str], Paid] = field(default_factory=dict)
     verified: defaultdict[str, frozenset[str]] = field(default_factory=lambda: defaultdict(frozenset))
-    found: dict[tuple[str, str], Found] = field(default_factory=dict)  # by name and version
+    found: defaultdict[tuple[str, str], list[Found]] = field(default_factory=lambda: defaultdict(list))
     asked: set[tuple[str, str]] = field(default_factory=set)  # asker and version
 
     def fold(self, link: Link) -> None:
@@ -150,10 +155,11 @@ class Account:
             case "grant":
                 self.grants[entry["analyst"]] = entry["epsilon"], _price(entry)
             case "debit":
-                finds, version = tuple(entry.get("finds", ())), entry["version"]
-                paid = Paid(link.id, _price(entry), {entry["analyst"]}, finds=finds, version=version)
-                if finds:
-                    self.asked.add((entry["asker"], version))
+                paid = Paid(link.id, _price(entry), {entry["analyst"]}, version=entry["version"])
+                if "finds" in entry:
+                    paid.finds, paid.strength = tuple(entry["finds"]), entry["strength"]
+                    paid.asker = entry["asker"]
+                    self.asked.add((paid.asker, paid.version))
                 self.debits[link.id] = self.latest[entry["digest"], entry["version"]] = paid
                 self.spent[None] += paid.price
                 self.spent[entry["analyst"]] += paid.price
@@ -165,8 +171,9 @@ class Account:
                 paid = self.debits[entry["debit"]]
                 paid.answer = link.id
                 for place, name in enumerate(paid.finds):
-                    found = Found(link.id, place, len(paid.finds), entry["time"])
-                    self.found.setdefault((name, paid.version), found)
+                    where = link.id, place, len(paid.finds)
+                    found = Found(*where, entry["time"], paid.strength, paid.asker)
+                    self.found[name, paid.version].append(found)
             case "verified":
                 self.verified[entry["version"]] |= frozenset(entry["facts"])
             case kind:

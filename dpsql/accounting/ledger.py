@@ -98,7 +98,8 @@ class Ledger:
                     "epsilon": debit.epsilon,
                 }
                 if debit.finds:
-                    content |= {"finds": list(debit.finds), "asker": debit.asker}
+                    told = {"finds": list(debit.finds), "strength": debit.strength, "asker": debit.asker}
+                    content |= told
                 return Stored(pen.append(content | asdict(debit.price)), None, debit.price)
             if debit.analyst not in paid.payers:
                 if named is not None:
@@ -120,11 +121,11 @@ class Ledger:
             pen.append({"kind": "answer", "time": now(), "debit": debit_id}, answer)
             return answer
 
-    def found(self, name: str, version: str) -> tuple[bytes, Found] | None:
-        """The answer in which a bound was found first for this version of the data: anybody's, for all."""
+    def found(self, name: str, version: str) -> tuple[tuple[bytes, Found], ...]:
+        """The answers in which a bound was found for this version of the data, the first one first."""
         with self._chain.reading():
-            found = self._account.found.get((name, version))
-            return None if found is None else (self._chain.payload(found.answer), found)
+            found = self._account.found.get((name, version), ())
+            return tuple((self._chain.payload(each.answer), each) for each in found)
 
     def asked(self, asker: str, version: str) -> bool:
         """Whether a query has paid for bounds on this version of the data."""

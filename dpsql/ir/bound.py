@@ -26,9 +26,14 @@ class Lack(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A lack made good: about all units lie within. ``found`` is when, '' while it is still to be found."""
+    """A lack made good: about all units lie within. ``found`` is when, '' while it is still to be found.
+
+    ``strength`` is the epsilon of the choice, ``asker`` a digest of the query that paid for it.
+    """
 
     lack: Lack
     low: int | float
     high: int | float
     found: str = ""
+    strength: float = 0.0
+    asker: str = ""

@@ -499,3 +499,8 @@ class Findings:
     @property
     def measures(self) -> tuple[Planned, ...]:
         return self.plan.stages[0].measures
+
+    @property
+    def strength(self) -> float:
+        """The epsilon of each choice."""
+        return self.measures[0].details[0].epsilon

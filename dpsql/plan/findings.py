@@ -113,6 +113,19 @@ def asker_of(source: Source, parameters: Sequence[Value], epsilon: float) -> str
     return hashlib.sha256(said.encode()).hexdigest()
 
 
+def good_enough(found: Sequence[Bound], asker: str, terms: Terms) -> Bound | None:
+    """The bound that a query uses: its own; or the first that was found half as well as it could itself.
+
+    What was found at a small price is for small prices: nobody spoils a bound for others by being cheap.
+    That it is the first one makes the choice the same whenever the query is asked again.
+    """
+    own = next((each for each in found if each.asker == asker), None)
+    if own is not None or not found:
+        return own
+    mine = terms.accountant.allowance(terms.epsilon, terms.budget, SHARE, thresholds=False).choice
+    return next((each for each in found if 2 * each.strength >= mine), None)
+
+
 def findings(lacks: Sequence[Lack], known: Known, source: Source, asker: str, terms: Terms) -> Findings:
     """The plan that finds these bounds for a query at this price."""
     accountant, epsilon = terms.accountant, terms.epsilon
