@@ -81,3 +81,10 @@ SELECT ward, n, DP_INTERVAL_LOW(n) < n AS held FROM ward_sizes;
 -- outcome: accepted
 -- plain: SELECT COUNT(*) AS n FROM patients WHERE age < (SELECT AVG(age) + 1000 FROM patients)
 SELECT COUNT(*) AS n FROM patients WHERE age < (SELECT DP_INTERVAL_HIGH(COUNT(*)) + 1000 FROM patients);
+
+-- case: of arithmetic over what is counted and chosen
+-- outcome: accepted
+-- oracle: no-meaning (the median is a bin's)
+-- plain: SELECT COUNT(DISTINCT kind) * 2 AS twice, MEDIAN(minutes) / 60 AS hours, true AS held FROM visits
+SELECT COUNT(DISTINCT kind) * 2 AS twice, MEDIAN(minutes) / 60 AS hours, DP_INTERVAL_LOW(twice) <= twice AS held
+FROM visits;
