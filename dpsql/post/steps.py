@@ -85,9 +85,10 @@ def affordable(before: Spent, what: Plan, terms: Terms, ceiling: float) -> Spent
 
 
 def together(steps: list[tuple[Planned, ReleasedTable]]) -> tuple[Planned, ReleasedTable]:
-    """All releases as one: averaged where their noise is Gaussian, else the last."""
+    """All releases of the same statistics as one: averaged where their noise is Gaussian, else the last."""
     planned, table = steps[-1]
-    if any(each.noise.mechanism != "gaussian" for each, _ in steps):
+    same = all(each.measure.statistics == planned.measure.statistics for each, _ in steps)
+    if not same or any(each.noise.mechanism != "gaussian" for each, _ in steps):
         return planned, table
     precisions = [each.noise.scale**-2 for each, _ in steps]
     sums = np.average([released.sums for _, released in steps], axis=0, weights=precisions)
