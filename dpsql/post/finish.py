@@ -17,9 +17,9 @@ import numpy as np
 
 from dpsql.aggregates import Floats, Need, Sums, shelf
 from dpsql.ir.column import Kind, Type, Value, decimal_size, type_range
-from dpsql.ir.plan import CELLS, Finish, Part, Planned, Statistic, Threshold
+from dpsql.ir.plan import CELLS, Finish, Matching, Part, Planned, Statistic, Threshold
 from dpsql.ir.table import ReleasedTable
-from dpsql.mechanisms import prefix
+from dpsql.mechanisms import mechanism, prefix
 from dpsql.post.cells import sums_of_cells, weights_of_cells
 from dpsql.post.detailed import detailed
 from dpsql.post.finished import Finished
@@ -82,7 +82,13 @@ def _finished(
 
 def reach_anywhere(each: Finish, planned: Planned, confidence: float) -> float | None:
     """How far the noise of a number reaches, whatever the number; None where that depends on it."""
-    if each.places or len(shelf()[each.call.function].needs) > 1:
+    if each.places:
+        detail = planned.detail_at(each.places[0])
+        if not isinstance(detail.detail, Matching) or detail.noise is None:
+            return None
+        width = mechanism(detail.noise.mechanism).half_width(detail.noise.scale, confidence)
+        return float(np.ceil(width - 0.5))
+    if len(shelf()[each.call.function].needs) > 1:
         return None
     cells = sorted({position for group in each.statistics for position in group})
     statistics = [planned.measure.statistics[group[0]] for group in each.statistics]

@@ -62,13 +62,17 @@ def in_steps(goal: Goal, what: Plan, terms: Terms, ceiling: float) -> Plan:
     measures = [each for stage in what.stages for each in stage.measures]
     plain = len(what.stages) == 1 and len(measures) == 1 and what.first is None and not measures[0].details
     if not plain or measures[0].measure.keys or last.post.margins.count(None) == len(last.post.margins):
+        chosen = any(each.details for each in measures)
         raise refuse(
             "D252",
             "this accuracy is not answered here",
             goal.span,
-            label="it is for one row of aggregates over columns with declared ranges: the smallest of many "
+            label="nobody knows before how far a choice among values is off"
+            if chosen
+            else "it is for one row of aggregates over columns with declared ranges: the smallest of many "
             "groups would decide what all cost",
-            help="ask for each group by WHERE; or write within = 50, for counts and sums of any groups",
+            help="ask for each group by WHERE, for counts, sums and means; or write within = 50, for counts "
+            "and sums of any groups",
         )
     return replace(what, goal=goal, steps=prices(terms, ceiling), epsilon=ceiling)
 

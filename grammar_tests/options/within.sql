@@ -36,3 +36,9 @@ SELECT ward, n FROM (SELECT OPTIONS(within = 10) ward, COUNT(*) AS n FROM patien
 -- policy: pure.toml
 -- plain: SELECT COUNT(*) FROM patients
 SELECT OPTIONS(within = 5) COUNT(*) FROM patients;
+
+-- case: a count of different values
+-- outcome: accepted
+-- cost: 0.5779
+-- plain: SELECT COUNT(DISTINCT city) AS n FROM patients
+SELECT OPTIONS(within = 15) COUNT(DISTINCT city) AS n FROM patients;

@@ -176,3 +176,7 @@ SELECT OPTIONS(within = '5%') COUNT(*) FROM patients WHERE age > (SELECT AVG(age
 -- case: a part of public rows
 -- outcome: refused D252 at 1:16
 SELECT OPTIONS(within = '5%') COUNT(*) FROM wards;
+
+-- case: an accuracy of what is chosen
+-- outcome: refused D252 at 1:16
+SELECT OPTIONS(within = '20%') MEDIAN(age) FROM patients;
