@@ -45,7 +45,7 @@ AGGREGATES = (
     "SUM(income) / SUM(age)",
     "STDDEV(age) / AVG(age)",
 )
-EPSILON = 0.95  # where whole numbers are not far apart: a count's interval can then be near 95 %
+EPSILON = 0.85  # where whole numbers are not far apart: a count's interval can then be near 95 %
 
 
 def run(setting: Setting) -> Report:

@@ -31,7 +31,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("distinct", "peak memory, MB"),
         ("noise", "million draws a second on one core"),
         ("accuracy", "skewed visits, pure: root mean square error by group"),
-        ("coverage", "by group, zcdp, epsilon 0.95: share of 100 draws"),
+        ("coverage", "by group, zcdp, epsilon 0.85: share of 100 draws"),
         ("tpch", "refused on tpch-tiny"),
         ("answers", "five million rows, ms"),
         ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
