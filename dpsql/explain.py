@@ -17,26 +17,13 @@ from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.bound import Bound
+from dpsql.ir.detail import Blocks, Histogram, Matching, Votes
 from dpsql.ir.explanation import Explanation
+from dpsql.ir.measure import Finish
 from dpsql.ir.options import Goal
-from dpsql.ir.plan import (
-    CELLS,
-    Blocks,
-    Findings,
-    Finish,
-    Histogram,
-    Matching,
-    Norm,
-    Part,
-    Plan,
-    Planned,
-    PublicKeys,
-    Shape,
-    Statistic,
-    Threshold,
-    Votes,
-)
+from dpsql.ir.plan import Findings, Norm, Plan, Planned, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
+from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.found_range import allowed_outside

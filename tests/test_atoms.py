@@ -15,7 +15,8 @@ import dpsql
 from dpsql import audit
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import without_noise
-from dpsql.ir.plan import Norm, Part, Planned
+from dpsql.ir.plan import Norm, Planned
+from dpsql.ir.statistic import Part
 from dpsql.ir.table import ExactTable
 from dpsql.mechanisms import mechanism
 from dpsql.post.finish import finish

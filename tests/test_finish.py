@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.ir.plan import Part, Planned
+from dpsql.ir.plan import Planned
+from dpsql.ir.statistic import Part
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.post.finish import finish

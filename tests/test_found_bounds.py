@@ -16,7 +16,8 @@ import pytest
 import dpsql
 from dpsql import audit, pipeline
 from dpsql.ir.bound import Lack
-from dpsql.ir.plan import Plan, Reaches
+from dpsql.ir.detail import Reaches
+from dpsql.ir.plan import Plan
 from dpsql.ir.source import Source
 from dpsql.mechanisms.found_range import base, limits
 from dpsql.release.stored import to_bytes

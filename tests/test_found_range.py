@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from dpsql.ir.plan import Reaches
+from dpsql.ir.detail import Reaches
 from dpsql.mechanisms.found_range import (
     Reach,
     allowed_outside,

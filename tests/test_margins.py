@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from dpsql.aggregates import Floats
-from dpsql.ir.plan import Noise, Part, Statistic
+from dpsql.ir.plan import Noise
+from dpsql.ir.statistic import Part, Statistic
 from dpsql.mechanisms import mechanism
 from dpsql.post.margins import Reach, above_threshold, plain, simulated, unit_draws
 from dpsql.release.release import from_system

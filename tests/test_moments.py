@@ -20,8 +20,9 @@ from dpsql.audit import plan_of
 from dpsql.engines import polynomials
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.polynomials import product, rounded_square, single
-from dpsql.ir.plan import CELLS, SLACK, Axis, Norm, Part, Planned, Shape, Statistic
+from dpsql.ir.plan import Norm, Planned, Shape
 from dpsql.ir.scalar import Ref
+from dpsql.ir.statistic import CELLS, SLACK, Axis, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.post.finish import finish
 

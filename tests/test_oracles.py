@@ -23,7 +23,8 @@ from dpsql.audit import plan_of
 from dpsql.audit.neighbours import shuffled, units_of, without
 from dpsql.audit.oracles import coarseness, meaning, sensitivity, without_noise
 from dpsql.engines.duckdb import DuckDB
-from dpsql.ir.plan import Noise, Plan, Planned, Shape, Statistic, Threshold
+from dpsql.ir.plan import Noise, Plan, Planned, Shape, Threshold
+from dpsql.ir.statistic import Statistic
 from dpsql.post.finish import finish
 from dpsql.release.release import release
 

@@ -23,7 +23,7 @@ from dpsql.bind import joins
 from dpsql.engines import sql as printing
 from dpsql.engines.duckdb import DuckDB
 from dpsql.facts import ownership
-from dpsql.ir.plan import Measure
+from dpsql.ir.measure import Measure
 
 HERE = Path(__file__).resolve().parent.parent / "grammar_tests"
 sys.path.insert(0, str(HERE))

@@ -18,8 +18,9 @@ from dpsql import audit
 from dpsql.audit import plan_of
 from dpsql.bind.samples import SAMPLED
 from dpsql.engines.blocks import values_sql
+from dpsql.ir.detail import BINS, Blocks
 from dpsql.ir.event import ChoiceEvent
-from dpsql.ir.plan import BINS, Blocks, Planned, PlannedDetail
+from dpsql.ir.plan import Planned, PlannedDetail
 from dpsql.mechanisms.blocks import how_many, medians
 from dpsql.mechanisms.exponential import Choices, Chosen
 

@@ -10,7 +10,8 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.ir.plan import Norm, Part, Planned, Threshold
+from dpsql.ir.plan import Norm, Planned, Threshold
+from dpsql.ir.statistic import Part
 from dpsql.mechanisms import mechanism
 
 SHAPES = (

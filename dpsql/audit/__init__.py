@@ -20,8 +20,9 @@ from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError, refuse
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Value
+from dpsql.ir.detail import Reaches
 from dpsql.ir.event import Event
-from dpsql.ir.plan import Plan, Planned, PublicKeys, Reaches, Threshold
+from dpsql.ir.plan import Plan, Planned, PublicKeys, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import ExactTable
 from dpsql.pipeline import planned

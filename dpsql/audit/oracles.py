@@ -17,18 +17,10 @@ from dpsql.audit import owners_session, plan_of
 from dpsql.audit.silence import silently
 from dpsql.dbapi import Connection
 from dpsql.engines import Engine
-from dpsql.ir.plan import (
-    CELLS,
-    Finish,
-    Histogram,
-    Measure,
-    Norm,
-    Plan,
-    Planned,
-    PublicKeys,
-    Threshold,
-    width_of,
-)
+from dpsql.ir.detail import Histogram
+from dpsql.ir.measure import Finish, Measure
+from dpsql.ir.plan import Norm, Plan, Planned, PublicKeys, Threshold
+from dpsql.ir.statistic import CELLS, width_of
 from dpsql.ir.table import ExactTable, Weights
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import Released, types_of_stages

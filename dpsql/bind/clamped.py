@@ -16,7 +16,7 @@ from dpsql.bind.scalars import Scalars
 from dpsql.errors import Error, refuse
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import ANYTHING, Domain, Fact, Interval
-from dpsql.ir.plan import Measure
+from dpsql.ir.measure import Measure
 from dpsql.ir.scalar import Literal, Ref
 
 

@@ -11,8 +11,8 @@ from dpsql.bind.given import Describe, Evaluate
 from dpsql.bind.names import Fresh
 from dpsql.bind.sources import Open, Private
 from dpsql.errors import refuse
+from dpsql.ir.measure import Measure, Stage
 from dpsql.ir.options import Goal
-from dpsql.ir.plan import Measure, Stage
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from dpsql.ir.column import ANYTHING, Categories, Domain, Fact, Interval, Kind, Type, Value
-from dpsql.ir.plan import Measure
+from dpsql.ir.measure import Measure
 
 Evaluate = Callable[[str, tuple[str, ...], int], tuple[list[str], list[tuple[Any, ...]]]]
 """(SQL over public tables, their names, the most rows) -> types and rows, one more row if there are more."""

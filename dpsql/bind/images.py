@@ -30,7 +30,7 @@ from dpsql.functions.literals import as_own, literal_sql
 from dpsql.functions.printing import sql_of
 from dpsql.functions.ranges import DAY
 from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Type, Value, decimal_size, unique
-from dpsql.ir.plan import KeyList
+from dpsql.ir.measure import KeyList
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 

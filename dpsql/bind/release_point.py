@@ -30,7 +30,7 @@ from dpsql.bind.weights import weights_of
 from dpsql.errors import refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.plan import Measure
+from dpsql.ir.measure import Measure
 from dpsql.ir.relation import (
     AggregateCall,
     Named,

@@ -27,7 +27,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import Unfit
 from dpsql.ir.column import Categories, Listed
-from dpsql.ir.plan import Post, Split, Stage
+from dpsql.ir.measure import Post, Split, Stage
 from dpsql.ir.relation import Aggregate, Filter, Project, awaits
 from dpsql.parse.parse import Query
 from dpsql.policy.catalogue import Known

@@ -19,7 +19,7 @@ from dpsql.errors import Error, refuse
 from dpsql.facts.ownership import FAN_OUT
 from dpsql.functions.literals import as_own
 from dpsql.ir.column import Fact, Kind, Type, Value, type_named
-from dpsql.ir.plan import Measure, Post, Stage
+from dpsql.ir.measure import Measure, Post, Stage
 from dpsql.ir.relation import Awaited, Given, ScanColumn
 from dpsql.ir.scalar import Literal, Ref
 from dpsql.ir.source import Span

@@ -28,7 +28,7 @@ from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import Unfit
 from dpsql.functions.reading import literal_of
 from dpsql.ir.column import Categories, Fact, Interval, Kind
-from dpsql.ir.plan import KeyList
+from dpsql.ir.measure import KeyList
 from dpsql.ir.relation import Relation, awaits
 from dpsql.ir.scalar import Ref
 from dpsql.ir.survey import Asked, Survey

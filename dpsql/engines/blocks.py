@@ -23,7 +23,8 @@ from __future__ import annotations
 from dpsql.engines.cells import carried
 from dpsql.engines.sql import key_sql, quote, relation_sql, scalar_sql
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.plan import BINS, Blocks, Planned, PlannedDetail
+from dpsql.ir.detail import BINS, Blocks
+from dpsql.ir.plan import Planned, PlannedDetail
 
 LARGE, SMALL = 1e60, 1e-60
 

@@ -23,9 +23,10 @@ from dpsql.engines.sql import TEXTED, key_sql, quote, relation_sql, scalar_sql, 
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value
-from dpsql.ir.plan import CELLS, SLACK, Norm, Part, Planned, PublicKeys, Shape, Statistic, Threshold, width_of
+from dpsql.ir.plan import Norm, Planned, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Filter, Project, Scan
 from dpsql.ir.scalar import Literal, Scalar
+from dpsql.ir.statistic import CELLS, SLACK, Part, Statistic, width_of
 
 CELL = 2**50
 """No sum of a unit leaves this range before it is clipped, so that its square fits 128 bits."""

@@ -19,7 +19,8 @@ from dpsql.engines.histograms import histogram, histogram_sql
 from dpsql.engines.pairs import claims, pairs_sql
 from dpsql.engines.reaches import reaches_sql
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Blocks, Histogram, Matching, Planned, PlannedDetail, Reaches, Votes
+from dpsql.ir.detail import Blocks, Histogram, Matching, Reaches, Votes
+from dpsql.ir.plan import Planned, PlannedDetail
 from dpsql.ir.table import Weights
 
 if TYPE_CHECKING:

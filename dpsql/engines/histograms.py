@@ -21,8 +21,9 @@ from dpsql.engines.sql import TEXTED, key_sql, quote, relation_sql, scalar_sql, 
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import DATE, TIMESTAMP, Fact, Kind, Type, Value
+from dpsql.ir.detail import Histogram, Votes
 from dpsql.ir.grid import MOST_BINS, Grid, Spacing, curved
-from dpsql.ir.plan import Histogram, Planned, PlannedDetail, Votes
+from dpsql.ir.plan import Planned, PlannedDetail
 from dpsql.ir.scalar import Literal
 from dpsql.ir.table import Weights
 

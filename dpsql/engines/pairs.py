@@ -17,7 +17,8 @@ from dpsql.engines.cells import carried, inside
 from dpsql.engines.sql import key_sql, quote, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Matching, Planned
+from dpsql.ir.detail import Matching
+from dpsql.ir.plan import Planned
 from dpsql.ir.scalar import Ref
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.matching import claimed

@@ -9,7 +9,7 @@ tell three cells. aggregates/variance.py and covariance.py say how much a row ad
 
 from __future__ import annotations
 
-from dpsql.ir.plan import Part, Statistic
+from dpsql.ir.statistic import Part, Statistic
 
 _OF_PLACES = {
     Part.BERNSTEIN: ((1, -2, 1), (0, 2, -2), (0, 0, 1)),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dpsql.engines.sql import quote, relation_sql, scalar_sql
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.plan import Reaches
+from dpsql.ir.detail import Reaches
 from dpsql.ir.relation import Relation
 from dpsql.mechanisms.found_range import base, limits
 

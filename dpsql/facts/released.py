@@ -9,7 +9,7 @@ from dpsql.aggregates import Unbounded, shelf
 from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import BIGINT, DOUBLE, Type
-from dpsql.ir.plan import Measure
+from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
 
 

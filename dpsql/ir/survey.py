@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from dpsql.ir.column import Type, Value
 from dpsql.ir.event import Event
-from dpsql.ir.plan import KeyList, Noise
+from dpsql.ir.measure import KeyList
+from dpsql.ir.plan import Noise
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Source, Span

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.ir.plan import Reaches
+from dpsql.ir.detail import Reaches
 
 SENSITIVITY = 1
 

@@ -11,9 +11,10 @@ from fractions import Fraction
 from dpsql.accounting import Allowance
 from dpsql.errors import refuse
 from dpsql.ir.column import Kind
+from dpsql.ir.detail import Histogram, Votes
 from dpsql.ir.event import ChoiceEvent
 from dpsql.ir.grid import TIMED, End
-from dpsql.ir.plan import Histogram, PlannedDetail, Votes
+from dpsql.ir.plan import PlannedDetail
 from dpsql.ir.scalar import Scalar
 from dpsql.mechanisms.density import SHARE
 from dpsql.mechanisms.quantiles import levels

@@ -16,19 +16,10 @@ from dpsql.accounting import Allowance
 from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Kind
+from dpsql.ir.detail import BINS, Blocks, Detail, Histogram, Matching, Reaches, Votes
 from dpsql.ir.event import ChoiceEvent
-from dpsql.ir.plan import (
-    BINS,
-    Blocks,
-    Detail,
-    Histogram,
-    Matching,
-    Measure,
-    Noise,
-    PlannedDetail,
-    Reaches,
-    Votes,
-)
+from dpsql.ir.measure import Measure
+from dpsql.ir.plan import Noise, PlannedDetail
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.blocks import how_many
 from dpsql.plan.choices import planned_choice, planned_choices

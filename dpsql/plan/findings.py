@@ -23,21 +23,10 @@ from dpsql.bind.names import Fresh
 from dpsql.bind.sources import scan
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Fact, Kind, Value, decimal_size, type_range
+from dpsql.ir.detail import Reaches
 from dpsql.ir.event import ChoiceEvent, LaplaceEvent
-from dpsql.ir.plan import (
-    Findings,
-    Measure,
-    Noise,
-    Norm,
-    Plan,
-    Planned,
-    PlannedDetail,
-    PlannedStage,
-    Post,
-    PublicKeys,
-    Reaches,
-    Shape,
-)
+from dpsql.ir.measure import Measure, Post
+from dpsql.ir.plan import Findings, Noise, Norm, Plan, Planned, PlannedDetail, PlannedStage, PublicKeys, Shape
 from dpsql.ir.source import Source
 from dpsql.mechanisms.found_range import SENSITIVITY, ranges
 from dpsql.plan.plan import Terms

@@ -20,29 +20,24 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.literals import as_own
 from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
+from dpsql.ir.detail import Blocks, Detail, Matching
 from dpsql.ir.event import ThresholdEvent
+from dpsql.ir.measure import KeyList, Measure, Split
 from dpsql.ir.options import Option
 from dpsql.ir.plan import (
-    CELLS,
-    Blocks,
-    Detail,
-    KeyList,
     KeyRule,
-    Matching,
-    Measure,
     Noise,
     Norm,
-    Part,
     Plan,
     Planned,
     PlannedStage,
     PublicKeys,
     Runs,
     Shape,
-    Split,
     Threshold,
 )
 from dpsql.ir.scalar import refs
+from dpsql.ir.statistic import CELLS, Part
 from dpsql.mechanisms import geometric, mechanism, prefix
 from dpsql.mechanisms.threshold import steps_for
 from dpsql.plan.details import planned_detail

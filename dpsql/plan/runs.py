@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpsql.ir.column import Kind, decimal_size
-from dpsql.ir.plan import Measure, Norm, Planned, PublicKeys
+from dpsql.ir.measure import Measure
+from dpsql.ir.plan import Norm, Planned, PublicKeys
 from dpsql.mechanisms import prefix
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from dpsql.ir.plan import Measure
+from dpsql.ir.measure import Measure
 
 
 def share_of(measures: list[Measure]) -> Fraction:

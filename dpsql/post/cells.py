@@ -15,9 +15,9 @@ import numpy as np
 from dpsql.aggregates import Floats, Spread, Sums
 from dpsql.aggregates.regression import SIDES
 from dpsql.ir.column import Interval
-from dpsql.ir.plan import CELLS, Axis, Part, Statistic, width_of
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Scalar
+from dpsql.ir.statistic import CELLS, Axis, Part, Statistic, width_of
 
 _FIRST = np.array((0, 0.5, 1))
 _SECOND = {Part.BERNSTEIN: np.array((0, 0, 1)), Part.LAGRANGE: np.array((0, 0.25, 1))}

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from dpsql.ir.column import Type, as_text
+from dpsql.ir.detail import Histogram
 from dpsql.ir.grid import End, Spacing
-from dpsql.ir.plan import Finish, Histogram, PlannedDetail
+from dpsql.ir.measure import Finish
+from dpsql.ir.plan import PlannedDetail
 from dpsql.mechanisms.quantiles import beyond
 from dpsql.rewrite.order import target_of
 

@@ -13,7 +13,9 @@ from typing import assert_never
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Blocks, Finish, Histogram, Matching, Planned, Reaches, Votes
+from dpsql.ir.detail import Blocks, Histogram, Matching, Reaches, Votes
+from dpsql.ir.measure import Finish
+from dpsql.ir.plan import Planned
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.post.finished import Finished

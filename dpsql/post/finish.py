@@ -17,7 +17,10 @@ import numpy as np
 
 from dpsql.aggregates import Floats, Need, Sums, shelf
 from dpsql.ir.column import Kind, Type, Value, decimal_size, type_range
-from dpsql.ir.plan import CELLS, Finish, Matching, Part, Planned, Statistic, Threshold
+from dpsql.ir.detail import Matching
+from dpsql.ir.measure import Finish
+from dpsql.ir.plan import Planned, Threshold
+from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.post.cells import sums_of_cells, weights_of_cells

@@ -18,7 +18,8 @@ import numpy as np
 from dpsql.aggregates import Floats
 from dpsql.ir.column import DOUBLE, Kind
 from dpsql.ir.formula import Derived, Formula, Operation, columns_in
-from dpsql.ir.plan import Finish, Planned
+from dpsql.ir.measure import Finish
+from dpsql.ir.plan import Planned
 from dpsql.mechanisms import mechanism
 from dpsql.post.finished import Finished
 from dpsql.post.margins import bootstrap, unit_draws

@@ -24,7 +24,8 @@ from typing import TypeAlias
 import numpy as np
 
 from dpsql.aggregates import Floats
-from dpsql.ir.plan import Noise, Statistic
+from dpsql.ir.plan import Noise
+from dpsql.ir.statistic import Statistic
 from dpsql.mechanisms import mechanism
 
 CONFIDENCE = 0.95

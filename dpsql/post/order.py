@@ -15,9 +15,11 @@ import numpy as np
 from dpsql.aggregates import Floats
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Kind, Number, Type, Value, decimal_size
+from dpsql.ir.detail import Histogram
 from dpsql.ir.event import ChoiceEvent
 from dpsql.ir.grid import End, Grid, Spacing, curved, straight
-from dpsql.ir.plan import Finish, Histogram, Planned, PlannedDetail
+from dpsql.ir.measure import Finish
+from dpsql.ir.plan import Planned, PlannedDetail
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms.density import distances, errors
 from dpsql.mechanisms.exponential import Integers

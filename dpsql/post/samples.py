@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpsql.ir.plan import BINS, Blocks
+from dpsql.ir.detail import BINS, Blocks
 
 if TYPE_CHECKING:
     import numpy as np

@@ -18,7 +18,7 @@ from dpsql.aggregates import Floats
 from dpsql.errors import refuse
 from dpsql.facts.released import released_columns
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
-from dpsql.ir.plan import Measure, Post
+from dpsql.ir.measure import Measure, Post
 from dpsql.post.finished import Finished
 
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]

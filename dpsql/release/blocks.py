@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.plan import BINS, PlannedDetail
+from dpsql.ir.detail import BINS
+from dpsql.ir.plan import PlannedDetail
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.blocks import medians
 from dpsql.mechanisms.exponential import Choose, Integers

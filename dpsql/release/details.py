@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Blocks, Histogram, Matching, Noise, PlannedDetail, Reaches, Votes
+from dpsql.ir.detail import Blocks, Histogram, Matching, Reaches, Votes
+from dpsql.ir.plan import Noise, PlannedDetail
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.exponential import Choices, Choose, Chosen, choose
 from dpsql.release.blocks import median_blocks

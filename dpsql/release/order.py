@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 
 from dpsql.ir.column import Value
+from dpsql.ir.detail import Histogram
 from dpsql.ir.event import ChoiceEvent
-from dpsql.ir.plan import Histogram, PlannedDetail
+from dpsql.ir.plan import PlannedDetail
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.density import chosen_distances
 from dpsql.mechanisms.exponential import Choose, Integers

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpsql.ir.plan import PlannedDetail, Reaches
+from dpsql.ir.detail import Reaches
+from dpsql.ir.plan import PlannedDetail
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.exponential import Choices, Choose
 from dpsql.mechanisms.found_range import (

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.plan import PlannedDetail, Votes
+from dpsql.ir.detail import Votes
+from dpsql.ir.plan import PlannedDetail
 from dpsql.ir.table import Weights
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
 from dpsql.release.groups import plain

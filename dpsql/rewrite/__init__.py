@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dpsql.errors import Error
-from dpsql.ir.plan import Split
+from dpsql.ir.measure import Split
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.other_group import check_other_groups
 from dpsql.rewrite.statistics import to_statistics

@@ -25,8 +25,9 @@ from fractions import Fraction
 from dpsql.facts.schema import facts_of
 from dpsql.facts.truths import Question, Truths, linked
 from dpsql.ir.column import BOOLEAN
-from dpsql.ir.plan import Family, Measure, Part, Statistic
+from dpsql.ir.measure import Measure
 from dpsql.ir.scalar import Call, Literal, Scalar
+from dpsql.ir.statistic import Family, Part, Statistic
 
 _FAMILIES = 300
 """With more, each counts as if it could go with every other."""

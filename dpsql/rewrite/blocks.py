@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dpsql.ir.plan import Blocks, Measure
+from dpsql.ir.detail import Blocks
+from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Literal
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 
 from dpsql.errors import refuse
 from dpsql.ir.column import Fact, Interval
-from dpsql.ir.plan import Detail, Measure
+from dpsql.ir.detail import Detail
+from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
 from dpsql.rewrite.blocks import blocks_of
 from dpsql.rewrite.matching import matching

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import prod
 
 from dpsql.ir.column import Categories, Listed
-from dpsql.ir.plan import KeyList, Measure
+from dpsql.ir.measure import KeyList, Measure
 from dpsql.policy.catalogue import Known
 
 MOST_GROUPS = 100_000

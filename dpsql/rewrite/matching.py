@@ -7,7 +7,8 @@ that a key proves, or one where the unit determines both the value and the group
 from __future__ import annotations
 
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.plan import Matching, Measure
+from dpsql.ir.detail import Matching
+from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Literal, refs
 

@@ -12,8 +12,9 @@ from fractions import Fraction
 from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Fact, Interval, Kind
+from dpsql.ir.detail import Histogram, Votes
 from dpsql.ir.grid import TIMED, End, Target, grid_of
-from dpsql.ir.plan import Histogram, Measure, Votes
+from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Literal
 

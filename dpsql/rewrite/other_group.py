@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.plan import Measure, Split
+from dpsql.ir.measure import Measure, Split
 from dpsql.ir.scalar import refs
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.keys import public_keys

@@ -37,9 +37,10 @@ from dpsql.ir.column import (
     range_of,
     type_range,
 )
-from dpsql.ir.plan import SLACK, Axis, Family, Finish, Measure, Part, Split, Statistic
+from dpsql.ir.measure import Finish, Measure, Split
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Call, Scalar, conjuncts
+from dpsql.ir.statistic import SLACK, Axis, Family, Part, Statistic
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.details import Details
 from dpsql.rewrite.filtered import filtered

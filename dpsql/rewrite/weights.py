@@ -17,7 +17,8 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from dpsql.ir.plan import CELLS, SLACK, Family, Measure, Part, Split, Statistic
+from dpsql.ir.measure import Measure, Split
+from dpsql.ir.statistic import CELLS, SLACK, Family, Part, Statistic
 from dpsql.policy.catalogue import Known
 
 

@@ -21,7 +21,7 @@ from dpsql.engines.sql import quote, relation_sql, scalar_sql, table_sql
 from dpsql.facts.schema import Facts, fact_of, facts_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Categories, Fact, Interval, Kind, Listed, type_range
-from dpsql.ir.plan import Axis, Part, Plan, Planned, PublicKeys
+from dpsql.ir.plan import Plan, Planned, PublicKeys
 from dpsql.ir.relation import (
     Aggregate,
     Awaited,
@@ -36,6 +36,7 @@ from dpsql.ir.relation import (
     Window,
 )
 from dpsql.ir.scalar import Call, Literal, Scalar, refs
+from dpsql.ir.statistic import Axis, Part
 from dpsql.ir.table import Weights
 from drawn.databases import Database
 from drawn.queries import Query

@@ -1,0 +1,72 @@
+"""What is added up of every row: bounded whole numbers, alone or in families that share one bound."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from fractions import Fraction
+
+from dpsql.ir.scalar import Scalar
+
+
+class Part(Enum):
+    """What one row adds to a statistic, in grid steps, where its condition holds (else 0)."""
+
+    ROWS = "rows"  # most
+    UNITS = "units"  # most, once per unit and group
+    VALUE = "value"  # (clamped argument - offset) / step
+    REST = "rest"  # most - (clamped argument - offset) / step
+    BERNSTEIN = "bernstein"  # most * the cell's polynomial: (1-y)(1-y), 2y(1-y), yy of y in [0, 1]
+    LAGRANGE = "lagrange"  # most * the cell's polynomial: (1-y)(1-2y), 4y(1-y), y(2y-1)
+
+
+CELLS = frozenset((Part.BERNSTEIN, Part.LAGRANGE))
+"""Parts that come in families of three (one argument) or nine (two: products of their polynomials)."""
+
+
+SLACK = 8
+"""Steps by which the cells of a family are longer at most than ``most``, since they are whole numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A second argument, clamped to [low, high]."""
+
+    argument: Scalar
+    low: float | int
+    high: float | int
+
+
+def width_of(low: float | int, high: float | int) -> float:
+    """Of an axis, as what a distance in it is divided by."""
+    return max(float(high) - float(low), 2.0**-900)
+
+
+@dataclass(frozen=True, slots=True)
+class Statistic:
+    """A bounded number per row, summed over rows as an exact integer.
+
+    ``argument`` is clamped to [low, high]; NULL and NaN add nothing. ``step`` is the SQL value of one
+    grid step, and no row adds more than ``most`` steps. For ROWS and UNITS the argument, if there is
+    one, must only not be NULL. Two statistics that compare equal are measured once. Of three cells each has
+    a number; of nine, cell 3 * i + j is the argument's i-th polynomial times the ``other``'s j-th.
+    """
+
+    part: Part
+    argument: Scalar | None
+    condition: Scalar | None
+    step: Fraction
+    most: int
+    low: float | int = 0
+    high: float | int = 0
+    offset: float | int = 0
+    other: Axis | None = None
+    cell: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Statistics (positions) of which one row adds at most ``most`` steps in L1, all together."""
+
+    statistics: tuple[int, ...]
+    most: int
