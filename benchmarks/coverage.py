@@ -26,7 +26,7 @@ from dpsql.ir.source import Source
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.pipeline import planned
-from dpsql.plan.plan import Terms
+from dpsql.plan.terms import Terms
 from dpsql.post.finish import finish
 from dpsql.release.release import from_system, release
 

@@ -38,8 +38,9 @@ from dpsql.ir.table import Answer, ExactTable, ReleasedTable
 from dpsql.parse.parse import Query, parse
 from dpsql.plan.bounded import Lookup, bounded
 from dpsql.plan.findings import asker_of, findings, good_enough
-from dpsql.plan.plan import Terms, plan
+from dpsql.plan.plan import plan
 from dpsql.plan.survey import plan_survey
+from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.responses import manifest, rows_of, types_of

@@ -28,7 +28,8 @@ from dpsql.ir.source import Source, Span
 from dpsql.ir.survey import PlannedSurvey
 from dpsql.parse.parse import parse
 from dpsql.plan.findings import bound_of, name_of, widest
-from dpsql.plan.plan import Terms, plan
+from dpsql.plan.plan import plan
+from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
 from dpsql.policy.found_bounds import with_bounds

@@ -15,7 +15,7 @@ from dpsql.audit import plan_of
 from dpsql.ir.options import Goal
 from dpsql.ir.source import Span
 from dpsql.ir.table import Answer, ReleasedTable
-from dpsql.plan.plan import Terms
+from dpsql.plan.terms import Terms
 from dpsql.post.finish import finish, reach_anywhere
 from dpsql.post.steps import confidence_of, prices, reached, together
 from dpsql.post.within import index_of, price_of

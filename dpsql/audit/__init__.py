@@ -28,7 +28,7 @@ from dpsql.ir.table import ExactTable
 from dpsql.pipeline import planned
 from dpsql.plan.bounded import Lookup
 from dpsql.plan.findings import bound_of
-from dpsql.plan.plan import Terms
+from dpsql.plan.terms import Terms
 from dpsql.post.stages import Released
 from dpsql.release.reaches import covering_range
 from dpsql.release.release import completed

@@ -29,7 +29,7 @@ from dpsql.ir.measure import Measure, Post
 from dpsql.ir.plan import Findings, Noise, Norm, Plan, Planned, PlannedDetail, PlannedStage, PublicKeys, Shape
 from dpsql.ir.source import Source
 from dpsql.mechanisms.found_range import SENSITIVITY, ranges
-from dpsql.plan.plan import Terms
+from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 
 SHARE = Fraction(1, 5)

@@ -7,13 +7,12 @@ the data: plans, prices and refusals depend on the query, the policy and the pub
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-from dpsql.accounting import DELTA_UNIT, Accountant, Allowance, Budget
+from dpsql.accounting import Allowance
 from dpsql.errors import Error, refuse
 from dpsql.facts.lacks import scans, uncounted
 from dpsql.facts.ownership import Owned, ownership_of
@@ -23,7 +22,6 @@ from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
 from dpsql.ir.detail import Blocks, Detail, Matching
 from dpsql.ir.event import ThresholdEvent
 from dpsql.ir.measure import KeyList, Measure, Split
-from dpsql.ir.options import Option
 from dpsql.ir.plan import (
     KeyRule,
     Noise,
@@ -40,9 +38,12 @@ from dpsql.ir.scalar import refs
 from dpsql.ir.statistic import CELLS, Part
 from dpsql.mechanisms import geometric, mechanism, prefix
 from dpsql.mechanisms.threshold import steps_for
+from dpsql.plan.deltas import check_delta
 from dpsql.plan.details import planned_detail
+from dpsql.plan.digest import digest_of
 from dpsql.plan.runs import CHOICES, asked_of, delivered_unit, plain_variances, running_groups
 from dpsql.plan.split_budget import share_of
+from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.atoms import load, ways
 from dpsql.rewrite.keys import public_keys
@@ -67,17 +68,6 @@ Values = Callable[[str, str], tuple[Value, ...]]
 """The distinct values of a column of a public table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What planning needs to know of the owner's rules: the accountant, the budget, the price."""
-
-    accountant: Accountant
-    budget: Budget
-    epsilon: float
-    given: bool = False  # by the call
-    share: Fraction = Fraction(1)  # of the price, for this plan
-
-
 def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
     """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it."""
     measures = [each for stage in split.stages for each in stage.measures]
@@ -98,10 +88,10 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
             for stage in split.stages
         )
         if split.delta is not None:
-            _check_delta(split.delta, stages, terms)
+            check_delta(split.delta, stages, terms)
     except Error as error:
         raise error.within(split.source.text, split.source.name) from None
-    digest = _digest(stages, terms)
+    digest = digest_of(stages, terms)
     paid = any(each.events for stage in stages for each in stage.measures)
     price = float(Fraction(terms.epsilon) * terms.share) if paid else 0.0
     return Plan(split.source, stages, price, terms.accountant.name, digest)
@@ -114,29 +104,6 @@ def _variance(planned: Planned) -> float:
 
 def _deviation(noise: Noise) -> float:
     return mechanism(noise.mechanism).deviation(noise.scale)
-
-
-def _check_delta(said: Option, stages: tuple[PlannedStage, ...], terms: Terms) -> None:
-    """A query's delta is a ceiling: on what its plan takes of the policy's, and below the policy's own."""
-    assert isinstance(said.value, int | float)
-    if not 0 <= said.value <= terms.budget.delta:
-        raise refuse(
-            "D502" if said.value > 0 else "D503",
-            f"delta lies between 0 and the policy's {terms.budget.delta:g}",
-            said.span,
-            label="the policy's delta is all that the owner gives, over all queries together",
-            help="leave it out: a query takes a small part of the policy's delta",
-        )
-    events = tuple(e for stage in stages for each in stage.measures for e in each.events)
-    taken = terms.accountant.charge(events).delta
-    if taken > said.value * DELTA_UNIT:
-        raise refuse(
-            "D304",
-            f"this query takes a delta of {taken / DELTA_UNIT:g}",
-            said.span,
-            label="more than it says; the accountant sets it, and no group could be shown with less",
-            help="leave delta out, or group by columns with declared values, which needs none",
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -467,23 +434,3 @@ def _in_l2(measure: Measure) -> Measure:
 def _root(square: int) -> int:
     root = math.isqrt(square)
     return root if root * root == square else root + 1
-
-
-def _digest(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
-    """Of everything that is measured and how, but not of what is done with it afterwards."""
-    said = [terms.accountant.name, repr(terms.epsilon), *([str(terms.share)] if terms.share != 1 else [])]
-    for stage in stages:
-        if stage.awaited is not None:
-            said += [repr(stage.awaited), stage.post.sql]
-            said += [repr(each.measure.other) for each in stage.measures]  # a row of what is handed down
-        for each in stage.measures:
-            m = each.measure
-            said += [repr(m.relation), repr(m.keys), repr(m.statistics), repr(each.rule), repr(each.shape)]
-            said += [repr(each.noise), repr(m.finishes)]
-            if each.details:
-                said.append(repr(each.details))
-            if each.runs is not None:
-                said.append(repr(each.runs))
-            if each.again is not None:
-                said.append(repr((each.again.rule, each.again.noise)))
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()

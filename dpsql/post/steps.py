@@ -31,7 +31,7 @@ from dpsql.errors import refuse
 from dpsql.ir.options import Goal
 from dpsql.ir.plan import Plan, Planned
 from dpsql.ir.table import Answer, ReleasedTable
-from dpsql.plan.plan import Terms
+from dpsql.plan.terms import Terms
 
 _AVERAGED = (16, Fraction(16, 9))
 _ALONE = (10, Fraction(2))

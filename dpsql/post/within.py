@@ -17,7 +17,7 @@ from dataclasses import replace
 from dpsql.errors import Error, refuse
 from dpsql.ir.options import Goal
 from dpsql.ir.plan import Plan
-from dpsql.plan.plan import Terms
+from dpsql.plan.terms import Terms
 from dpsql.post.finish import reach_anywhere
 from dpsql.post.steps import in_steps, prices
 

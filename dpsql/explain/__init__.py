@@ -1,0 +1,94 @@
+"""A Plan in words: what would be released, whose bounds it rests on, with which noise, at what price.
+
+Nothing here reads a row. The SQL shown is the one that the engine would run (never the engine's own
+plan, whose estimates are exact table sizes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpsql.explain.measures import measure_facts
+from dpsql.explain.words import words
+from dpsql.ir.bound import Bound
+from dpsql.ir.explanation import Explanation
+from dpsql.ir.options import Goal
+from dpsql.ir.plan import Findings, Plan, Planned
+from dpsql.mechanisms.found_range import allowed_outside
+from dpsql.policy.catalogue import Known
+from dpsql.policy.found_bounds import with_bounds
+
+
+def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str]) -> Explanation:
+    """All stages of a plan, each with its measures and the SQL above them."""
+    known = with_bounds(known, plan.bounds)
+    facts: dict[str, Any] = {
+        "price": plan.price,
+        "steps": list(plan.steps),
+        "within": None if plan.goal is None else _within(plan.goal, plan.steps),
+        "accountant": plan.accountant,
+        "digest": plan.digest,
+        "found": [_found(each, unit) for each in plan.bounds if each.found],
+        "first": None if plan.first is None else _first(plan.first, unit, sql_of),
+        "stages": [
+            {
+                "measures": [measure_facts(each, known, unit, sql_of) for each in stage.measures],
+                "post": stage.post.sql,
+                "public_tables": list(stage.post.tables),
+            }
+            for stage in plan.stages
+        ],
+    }
+    if plan.first is not None:
+        _leave_open(facts)
+    return Explanation(words(facts, unit), facts)
+
+
+def _found(bound: Bound, unit: str) -> dict[str, Any]:
+    lack, day = bound.lack, bound.found.partition("T")[0]
+    near = f"most values of most {unit}s lie in [{bound.low:,g}, {bound.high:,g}]"
+    if not lack.column:
+        near = f"most {unit}s have at most about {bound.high:,g} rows"
+    words = f"{lack}: {near}; found privately on {day}, shared by all (epsilon {bound.strength:.3g})"
+    return {"of": str(lack), "range": [bound.low, bound.high], "on": day, "words": words}
+
+
+def _first(first: Findings, unit: str, sql_of: Callable[[Planned], str]) -> dict[str, Any]:
+    lacks = [str(each) for each in first.lacks]
+    choices = [each.details[0].epsilon for each in first.measures]
+    words = (
+        f"nobody declared {' or '.join(lacks)}: found first, privately, for epsilon {first.plan.epsilon:g} "
+        f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; "
+        f"about {allowed_outside(choices[0])} {unit}s lie outside of what is found)"
+    )
+    return {
+        "finds": lacks,
+        "price": first.plan.epsilon,
+        "epsilon_of_each": choices,
+        "words": words,
+        "sql": [sql_of(each) for each in first.measures],
+    }
+
+
+def _leave_open(facts: dict[str, Any]) -> None:
+    """Columns' scales and errors are multiples of bounds that are still to be found: they are not said.
+
+    The measure's own noise, in grid steps, is that of the widest bounds.
+    """
+    for measure in (each for stage in facts["stages"] for each in stage["measures"]):
+        measure["columns"] = [
+            {key: column[key] for key in ("name", "aggregate", "type")} | {"open": True}
+            for column in measure["columns"]
+        ]
+        if any(each.startswith("rows_per_unit of ") for each in facts["first"]["finds"]):
+            measure |= {"rows_per_unit": None, "rows_per_unit_from": "found first"}
+
+
+def _within(goal: Goal, steps: tuple[float, ...]) -> str:
+    if not steps:
+        return f"{goal}: the least price that keeps every number there"
+    return (
+        f"{goal}: in at most {len(steps)} steps, each paid before it is read, from epsilon {steps[0]:g} to "
+        f"{steps[-1]:g}, until every number is there"
+    )

@@ -1,0 +1,157 @@
+"""A column of a release as facts: its bounds and who declares them, its noise, its expected error."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from dpsql.facts.origin import origins_of
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.detail import Blocks, Histogram, Matching, Votes
+from dpsql.ir.measure import Finish
+from dpsql.ir.plan import Planned
+from dpsql.ir.statistic import CELLS, Part, Statistic
+from dpsql.ir.table import ReleasedTable
+from dpsql.mechanisms import mechanism, prefix
+from dpsql.policy.catalogue import Known
+from dpsql.post.choices import choice_facts
+from dpsql.post.finish import finish as finished
+from dpsql.rewrite.statistics import bounded_range
+
+
+def column_facts(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
+    if finish.call.function == "dp_sample":
+        return _sampled(finish, each)
+    if finish.places:
+        return _of_detail(finish, each)
+    statistics = [each.measure.statistics[cells[0]] for cells in finish.statistics]
+    chosen, cells = mechanism(each.noise.mechanism), max(map(len, finish.statistics), default=1)
+    width = chosen.half_width(each.noise.scale)
+    if cells > 1:  # nearly normal
+        width = 1.96 * chosen.deviation(each.noise.scale) * cells**0.5
+    last = statistics[-1]
+    found: dict[str, Any] = {
+        "name": finish.call.name,
+        "aggregate": finish.call.function,
+        "type": finish.type.sql,
+        "cells": cells,
+    }
+    if statistics[0].part in CELLS:
+        return found | _of_cells(finish, statistics[0], each, known)
+    if last.argument is not None and last.part in (Part.VALUE, Part.REST):
+        found["bounds"] = [last.low, last.high]
+        found["bounds_from"] = [
+            _declared(table, column, known)
+            for table, column in sorted(origins_of(each.measure.relation, last.argument))
+            if _is_bounded(table, column, known)
+        ]
+    if each.runs is not None:
+        variances = prefix.variances(each.runs.branching, each.runs.groups)
+        groups, totals = (math.sqrt(each.max()) for each in variances)
+        found["scale"] = float(each.noise.scale * groups * last.step)
+        found["sensitivity"] = float(each.runs.clip * last.step)
+        found["expected_error"] = float(chosen.half_width(each.noise.scale * groups) * last.step)
+        found["expected_error_of_totals"] = float(chosen.half_width(each.noise.scale * totals) * last.step)
+        return found
+    if statistics[0].part is not Part.REST:
+        found["scale"] = float(each.noise.scale * last.step)
+        found["sensitivity"] = float(each.noise.sensitivity * last.step)
+        found["expected_error"] = float(width * last.step)
+        return found
+    rows = width * 2**0.5 / statistics[0].most
+    found["scale"] = float(each.noise.scale * last.step)
+    found["sensitivity"] = float(each.noise.sensitivity * last.step)
+    if finish.call.function == "count":
+        found["expected_error"] = rows
+    elif finish.call.function == "sum":
+        low, high = abs(float(last.low)), abs(float(last.high))
+        found["expected_error"] = float(width / statistics[0].most * (low**2 + high**2) ** 0.5)
+    else:
+        found["expected_error_at_1000_rows"] = float(rows * (last.high - last.low) / 2**0.5 / 1000)
+    return found
+
+
+def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
+    planned = each.detail_at(finish.places[0])
+    found: dict[str, Any] = {
+        "name": finish.call.name,
+        "aggregate": finish.call.function,
+        "type": finish.type.sql,
+        "sensitivity": float(planned.sensitivity),
+    }
+    if isinstance(planned.detail, Histogram):
+        own = fact_of(planned.detail.argument, facts_of(each.measure.relation)).type
+        found |= choice_facts(finish, planned, planned.detail, own)
+    if isinstance(planned.detail, Votes):
+        found |= {"values": len(planned.detail.values), "epsilon_of_a_choice": planned.epsilon}
+        found["expected_error_in_rows"] = 3 * planned.rows / planned.epsilon
+    if isinstance(planned.detail, Matching):
+        found["claimed_per_unit"] = planned.detail.most
+    if planned.noise is not None:
+        chosen = mechanism(planned.noise.mechanism)
+        found["mechanism"] = planned.noise.mechanism
+        found["scale"] = planned.noise.scale
+        found["expected_error"] = chosen.half_width(planned.noise.scale)
+    return found
+
+
+_EVEN = {Part.BERNSTEIN: (1 / 3, 1 / 3, 1 / 3), Part.LAGRANGE: (1 / 6, 2 / 3, 1 / 6)}
+"""Cells of values that are spread evenly over their range."""
+
+
+def _of_cells(finish: Finish, first: Statistic, each: Planned, known: Known) -> dict[str, Any]:
+    """What three or nine cells tell; the error is simulated over 1,000 rows spread evenly over the ranges."""
+    axes = [] if first.argument is None else [(first.argument, first.low, first.high)]
+    axes += [] if first.other is None else [(first.other.argument, first.other.low, first.other.high)]
+    read = [axis for axis in axes if axis[0] in (finish.call.argument, *finish.call.others)] or axes
+    sums = np.zeros((1, each.measure.width), dtype=np.int64)
+    for position in (position for cells in finish.statistics for position in cells):
+        cell = each.measure.statistics[position]
+        even = _EVEN[cell.part]
+        share = even[cell.cell] if cell.other is None else even[cell.cell // 3] * even[cell.cell % 3]
+        sums[0, position] = round(1000 * cell.most * share)
+    alone = replace(each, measure=replace(each.measure, finishes=(finish,), other=None))
+    margins = finished(ReleasedTable([(None,) * len(each.keys)], sums), alone)[-1].margins
+    assert margins is not None
+    return {
+        "bounds": [end for _, low, high in read for end in (low, high)],
+        "bounds_from": [
+            _declared(table, column, known)
+            for argument, _, _ in read
+            for table, column in sorted(origins_of(each.measure.relation, argument))
+            if _is_bounded(table, column, known)
+        ],
+        "scale": float(each.noise.scale / first.most),
+        "sensitivity": float(each.noise.sensitivity / first.most),
+        "expected_error_at_1000_rows": float(margins[0]),
+    }
+
+
+def _sampled(finish: Finish, each: Planned) -> dict[str, Any]:
+    planned = each.detail_at(finish.places[0])
+    assert isinstance(planned.detail, Blocks)
+    return {
+        "name": finish.call.name,
+        "aggregate": finish.call.function,
+        "type": finish.type.sql,
+        "blocks": planned.blocks,
+        "bounds": [planned.detail.low, planned.detail.high],
+        "epsilon": planned.epsilon,
+    }
+
+
+def _is_bounded(table: str, column: str, known: Known) -> bool:
+    found = known.table(table)
+    facts = [] if found is None else [each.fact for each in found.columns if each.name == column]
+    return any(bounded_range(fact) is not None for fact in facts)
+
+
+def _declared(table: str, column: str, known: Known) -> str:
+    found = known.table(table)
+    if found is not None and column in found.found:
+        return f"{table}.{column} (found privately)"
+    line = dict(found.lines).get(column) if found is not None else None
+    return f"{table}.{column}" + (f" ({known.policy_name}:{line})" if line else " (its type)")

@@ -1,0 +1,140 @@
+"""A planned measure as facts: its keys, its clip, its noise, and what its privacy relies on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from dpsql.explain.columns import column_facts
+from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
+from dpsql.ir.plan import Norm, Planned, PublicKeys, Shape, Threshold
+from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
+from dpsql.mechanisms import prefix
+from dpsql.policy.catalogue import Known
+
+
+def measure_facts(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned], str]) -> dict[str, Any]:
+    owned = ownership_of(each.measure.relation)
+    assert isinstance(owned, Owned)
+    noise = each.noise
+    return {
+        "name": each.measure.name,
+        "columns": [column_facts(finish, each, known) for finish in each.measure.finishes],
+        "keys": list(each.measure.titles),
+        "key_rule": _rule(each, unit),
+        "weights": [float(weight) for weight in each.measure.weights],
+        "rows_per_unit": each.rows,
+        "rows_per_unit_from": each.rows_from,
+        "rows_proved": owned.at_most,
+        "relies_on": relies_on(each.measure.relation),
+        "bounded_by": _bounded(each, unit),
+        "statistics": len(each.measure.statistics),
+        "sensitivity": {"norm": noise.norm.name, "steps": noise.sensitivity},
+        "mechanism": noise.mechanism,
+        "runs": _runs(each),
+        "scale_in_steps": noise.scale,
+        "sql": sql_of(each),
+    }
+
+
+def _runs(each: Planned) -> str | None:
+    if each.runs is None:
+        return None
+    way = (
+        "a falling part of all groups before each"
+        if each.runs.branching == prefix.ROOT
+        else f"sums of {each.runs.branching} groups, and of {each.runs.branching} such sums"
+    )
+    return (
+        f"of {each.runs.groups} groups in order: {way}, in which one unit counts {each.runs.column} times at "
+        "most; the groups are found from these by least squares, since running totals are asked for"
+    )
+
+
+def _rule(each: Planned, unit: str) -> dict[str, Any]:
+    if not each.keys:
+        return {"kind": "one row", "words": "no groups: always exactly one row"}
+    if isinstance(each.rule, PublicKeys):
+        number = len(each.rule.groups())
+        return {
+            "kind": "public",
+            "groups": number,
+            "words": f"public keys: all {number} groups appear, empty ones included",
+        }
+    return {
+        "kind": "threshold",
+        "units": each.rule.units,
+        "words": f"private keys: a group appears when its noisy number of {unit}s reaches "
+        f"{each.rule.units:.1f}{_rounds(each)}{_least(each.rule)}{_always(each, each.rule)}",
+        "min_units": each.rule.least,
+        "rounds": 1 if each.again is None else 2,
+    }
+
+
+def _least(rule: Threshold) -> str:
+    """With ``least`` - 1 added to the threshold, so many units pass it as seldom as one would without."""
+    return f" (the policy hides groups of fewer than {rule.least})" if rule.least > 1 else ""
+
+
+def _rounds(each: Planned) -> str:
+    if each.again is None or not isinstance(each.again.rule, Threshold):
+        return ""
+    return f", or {each.again.rule.units:.1f} when those found so are left out"
+
+
+def _always(each: Planned, rule: Threshold) -> str:
+    if each.measure.other is not None:
+        return f"; one more row, {each.measure.other.value!r}, is the total less the groups that appear"
+    count = 0 if rule.listed is None else len(rule.listed.groups())
+    return f"; {count} {'group' if count == 1 else 'groups'} of public grouping sets always" if count else ""
+
+
+def _bounded(each: Planned, unit: str) -> str:
+    if each.shape is Shape.ROWS:
+        return f"an enforced key: one {unit} has a bounded number of rows here, nothing is clipped away"
+    norm = "sum of absolute values (L1)" if each.bound[0] is Norm.L1 else "Euclidean norm (L2)"
+    said = f"a clip of each {unit}'s whole vector, over all groups and columns, in {norm}"
+    if each.groups is not None:
+        said += f"; a {unit} in more than {each.groups} groups is left out"
+    return said
+
+
+def relies_on(relation: Relation) -> list[str]:
+    """Declarations about the data that the guarantee needs: unique keys of tables on a path to the unit."""
+    match relation:
+        case Scan(table=table, owner=owner, columns=columns):
+            if owner is None:
+                return []
+            found = [f"{link.table}({link.key}) is unique" for link in owner.links]
+            if owner.at_most == 1:
+                own = next((each.source for each in columns if each.name == owner.name), owner.column)
+                found.append(f"{table}({own}) is unique")
+            return found
+        case Filter(input=source) | Project(input=source) | Aggregate(input=source) | Window(input=source):
+            return relies_on(source)
+        case Join(_, left, right, condition):
+            sides = relies_on(left) + relies_on(right)
+            for side, other in ((left, right), (right, left)):
+                owned = ownership_of(side)
+                units = owned.units if isinstance(owned, Owned) else frozenset()
+                sides += _keys_matched(side, pinned_columns(side, other, condition) | units)
+            return list(dict.fromkeys(sides))
+        case Union(left, right):
+            return list(dict.fromkeys(relies_on(left) + relies_on(right)))
+        case _:
+            return []
+
+
+def _keys_matched(side: Relation, pinned: frozenset[str]) -> list[str]:
+    """The declared keys of one side of a join that its condition matches: one row there for each here."""
+    match side:
+        case Scan(table=table, columns=columns, keys=keys):
+            source = {each.name: each.source for each in columns}
+            matched = [key for key in keys if frozenset(key) <= pinned]
+            return [f"{table}({', '.join(source[name] for name in key)}) is unique" for key in matched]
+        case Filter(input=inner):
+            return _keys_matched(inner, pinned)
+        case Join(_, left, right):
+            return _keys_matched(left, pinned) + _keys_matched(right, pinned)
+        case _:
+            return []

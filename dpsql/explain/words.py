@@ -1,0 +1,98 @@
+"""The facts of an explanation as lines of text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpsql.plan.plan import KEYS_ALONE
+from dpsql.post.choices import choice_words
+
+
+def words(facts: dict[str, Any], unit: str) -> str:
+    price = facts["price"]
+    most = "at most " if facts["steps"] else ""
+    said = f"price     {most}epsilon {price:g} under {facts['accountant']}"
+    lines = [said if price else "price     nothing"]
+    lines += [f"found     {each['words']}" for each in facts["found"]]
+    if facts["first"] is not None:
+        lines += [f"first     {facts['first']['words']}", *(_indented(sql) for sql in facts["first"]["sql"])]
+    if facts["within"] is not None:
+        lines.append(f"within    {facts['within']}")
+    for number, stage in enumerate(facts["stages"], 1):
+        for measure in stage["measures"]:
+            lines += _measure_words(number, measure, unit)
+        lines += [
+            f"post      stage {number}, over released and public tables only:",
+            _indented(stage["post"]),
+        ]
+    return "\n".join(lines)
+
+
+def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]:
+    rows = measure["rows_per_unit"]
+    lines = [
+        f"release   {measure['name']} (stage {number})",
+        f"  keys        {', '.join(measure['keys']) or 'none'}; {measure['key_rule']['words']}",
+    ]
+    if measure["statistics"]:
+        lines.append(f"  bounded by  {measure['bounded_by']}")
+    if measure["rows_per_unit_from"] == KEYS_ALONE:
+        lines.append(f"  votes       a {unit} has one vote, spread over the groups that it is in")
+    elif measure["statistics"] and measure["rows_proved"] is None:
+        many = f"more than about {rows} rows" if rows else "more rows than are found first"
+        lines.append(
+            f"  clip bias   a {unit} with {many} is scaled down; margins do not show it "
+            f"({measure['rows_per_unit_from']})"
+        )
+    if measure["weights"]:
+        lines.append(f"  weights     {', '.join(f'{each:g}' for each in measure['weights'])}, from the query")
+    for each in measure["relies_on"]:
+        lines.append(f"  relies on   {each} (declared, and verified for this version of the data)")
+    if measure["statistics"]:
+        lines.append(
+            f"  noise       {measure['mechanism']}, scale {measure['scale_in_steps']:.6g} grid steps for a "
+            f"sensitivity of {measure['sensitivity']['steps']:,} steps in {measure['sensitivity']['norm']}"
+        )
+    if measure["runs"] is not None:
+        lines.append(f"  instead     {measure['runs']}")
+    for column in measure["columns"]:
+        lines.append(f"  {column['aggregate']:<10}  {_column_words(column, unit)}")
+    lines += ["  sql", _indented(measure["sql"], 4)] if measure["sql"] else ["  reads no private row"]
+    return lines
+
+
+def _column_words(column: dict[str, Any], unit: str) -> str:
+    if "blocks" in column:
+        low, high = column["bounds"]
+        return (
+            f"{column['name']} {column['type']}; the median over {column['blocks']} blocks of {unit}s, each "
+            f"held in [{low:g}, {high:g}], chosen with epsilon {column['epsilon']:.4g}; a block's value is "
+            "not that of all rows, the less the smaller it is: no margin shows that"
+        )
+    parts = [f"{column['name']} {column['type']}"]
+    if column.get("open"):
+        return f"{parts[0]}; how exactly depends on what is found first"
+    if "bins" in column or "values" in column:
+        return "; ".join([*parts, *choice_words(column, unit)])
+    if column.get("cells", 1) > 1:
+        parts.append(f"the sum of {column['cells']} cells that share no row")
+    if "bounds" in column:
+        ends = column["bounds"]
+        ranges = " and ".join(f"[{low:g}, {high:g}]" for low, high in zip(ends[::2], ends[1::2], strict=True))
+        parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
+    if "claimed_per_unit" in column:
+        parts.append(f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed")
+    if "mechanism" in column:
+        parts.append(column["mechanism"])
+    parts.append(f"sensitivity {column['sensitivity']:.6g}, scale {column['scale']:.6g}")
+    if "expected_error" in column:
+        parts.append(f"expected within ± {column['expected_error']:.4g} (95 %)")
+    else:
+        parts.append(f"expected within ± {column['expected_error_at_1000_rows']:.4g} (95 %) over 1,000 rows")
+    if "expected_error_of_totals" in column:
+        parts.append(f"running totals within ± {column['expected_error_of_totals']:.4g}")
+    return "; ".join(parts)
+
+
+def _indented(sql: str, by: int = 2) -> str:
+    return " " * by + sql
