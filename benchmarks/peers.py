@@ -3,7 +3,8 @@
 One-row people by state, fifty public groups, one query for each of COUNT, SUM, AVG and VAR. Every rival runs
 its own released version in an environment of its own (made under the folder PEERS, or one for this run
 alone), and is asked in the way that its own documentation recommends. The figure is the root mean square
-of (answer - truth) over all groups and repetitions; the ratio is a rival's over ours.
+of (answer - truth) over all groups and repetitions; the ratio is a rival's over ours, with an interval of two
+standard errors, of which the upper end is judged: where both add the same noise, the ratio is 1 but for chance.
 
     opendp       0.16, its Polars context: one noise scale for all columns of a query
     smartnoise   smartnoise-sql 1.0.10; its epsilon is per statistic, so each gets an equal part
@@ -44,6 +45,9 @@ ASKED = {
 }
 _TRUE = {"SUM": "SUM(LEAST(income, 200000))"}  # the bound is the owner's; all rivals clip there too
 
+_KURTOSIS = 5.0
+"""Of Laplace noise, less one: the square of its deviation is told by n draws to sqrt(5 / n) of itself."""
+
 Floats = NDArray[np.float64]
 
 
@@ -83,9 +87,11 @@ def run(setting: Setting) -> Report:
             table.rows.append((aggregate, ours, in_pure, *found.values()))
             for name, error in found.items():
                 if not math.isnan(error):
-                    verdicts.append(
-                        Verdict(f"{aggregate}: error of {name} over ours", error / ours, 1.0, at_least=True)
-                    )
+                    what, ratio = f"{aggregate}: error of {name} over ours", error / ours
+                    told_by = len(truth) * (200 if name == "DPSQL+ method" else repetitions)
+                    off = 2 * math.sqrt(_KURTOSIS / 4 * (1 / told_by + 1 / (200 * len(truth))))
+                    low, high = ratio * (1 - off), ratio * (1 + off)
+                    verdicts.append(Verdict(what, high, 1.0, at_least=True, low=low, high=high))
     left_out = [Table("left out", ("rival",), [(each,) for each in told])] if told else []
     return Report((table, *left_out), tuple(verdicts))
 
