@@ -4,7 +4,7 @@ One-row people by state, fifty public groups, one query for each of COUNT, SUM, 
 its own released version in an environment of its own (made under the folder PEERS, or one for this run
 alone), and is asked in the way that its own documentation recommends. The figure is the root mean square
 of (answer - truth) over all groups and repetitions; the ratio is a rival's over ours, with an interval of two
-standard errors, of which the upper end is judged: where both add the same noise, the ratio is 1 but for chance.
+standard errors, of which the upper end is judged: where both add the same noise it is 1 but for chance.
 
     opendp       0.16, its Polars context: one noise scale for all columns of a query
     smartnoise   smartnoise-sql 1.0.10; its epsilon is per statistic, so each gets an equal part
@@ -87,7 +87,7 @@ def run(setting: Setting) -> Report:
             table.rows.append((aggregate, ours, in_pure, *found.values()))
             for name, error in found.items():
                 if not math.isnan(error):
-                    what, ratio = f"{aggregate}: error of {name} over ours", error / ours
+                    what, ratio = f"{aggregate}: error of {name} over ours, upper end", error / ours
                     told_by = len(truth) * (200 if name == "DPSQL+ method" else repetitions)
                     off = 2 * math.sqrt(_KURTOSIS / 4 * (1 / told_by + 1 / (200 * len(truth))))
                     low, high = ratio * (1 - off), ratio * (1 + off)
