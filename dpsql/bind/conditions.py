@@ -79,7 +79,7 @@ def _using(node: exp.Join, on: On, names: list[exp.Expr]) -> On:
                 else call("coalesce", (ours, theirs), on.facts.__getitem__, None, span)
             )
         except Unfit as unfit:
-            raise refuse(unfit.code, unfit.title, span, help=unfit.help) from None
+            raise refuse(unfit.code, unfit.title, span, help=unfit.help or "CAST one side") from None
         if node.side == "RIGHT":
             left = _merged(left, each.name)
         elif on.unit is None:

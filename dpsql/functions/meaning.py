@@ -205,5 +205,8 @@ def checked(function: Function, arguments: Arguments, type: Type | None) -> Fact
     if function.name not in OF_ANY_TYPE:
         for each in arguments:
             if each.kind is Kind.OPAQUE:
-                raise Unfit(f"{each.type.sql} columns can be counted and tested for NULL, nothing else yet")
+                raise Unfit(
+                    f"{each.type.sql} columns can be counted and tested for NULL, nothing else yet",
+                    "leave the column out, count it, or test it: x IS NULL",
+                )
     return function.result(arguments, type)

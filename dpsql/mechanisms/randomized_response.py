@@ -25,7 +25,6 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from mpmath import libmp
 
 from dpsql.ir.survey import Design
 
@@ -54,6 +53,8 @@ def _at_most_power(epsilon: float) -> Fraction:
     """A rational number just below e^epsilon."""
     if not LEAST <= epsilon <= MOST:
         raise ValueError(f"an epsilon lies between {LEAST:g} and {MOST:g}")
+    from mpmath import libmp  # it costs as much as all of a plan, and few need it
+
     down = libmp.mpf_exp(libmp.from_float(epsilon), 160, libmp.round_floor)
     return Fraction(*libmp.to_rational(down)) * (1 - Fraction(1, 2**120))
 
