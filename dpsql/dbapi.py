@@ -357,9 +357,11 @@ T = TypeVar("T")
 
 def _guarded(step: Callable[[], T]) -> T:
     """What goes wrong inside leaves as one of our errors, without a cause or frames that hold data."""
-    failure: Error
+    failure: Error | KeyboardInterrupt
     try:
         return step()
+    except KeyboardInterrupt:  # a notebook shows what the frames below held
+        failure = KeyboardInterrupt()
     except Error as error:
         failure = error
     except RecursionError:  # told by the query's shape alone

@@ -48,6 +48,11 @@ def test_deviation(t, variance):
     assert (geometric.deviation(t * STEP) / STEP) ** 2 == pytest.approx(variance, rel=1e-6)
 
 
+def test_at_any_price_there_is_a_deviation():
+    for price in (1e3, 1.5e3, 1e4, 1e300):
+        assert 0 < geometric.deviation(geometric.scale_for(STEP, 1 / price)) < 1e-100
+
+
 @pytest.mark.parametrize(
     ("t", "width", "coverage"),
     [(1, 3, 0.97322), (2, 6, 0.962407), (5, 15, 0.955175), (10, 30, 0.9527), (100, 300, 0.950462)],

@@ -197,10 +197,13 @@ def _without_path(relation: Relation) -> str:
 
 
 def _given(given: Given) -> str:
-    """Public rows that were computed before, as constants of their types."""
+    """Public rows that were computed before, as constants of their types.
+
+    A last moment that was rounded to microseconds may lie behind those of its own type: NULL, not a failure.
+    """
     names = [f"v{i}" for i in range(len(given.columns))]
     listed = ", ".join(
-        f"CAST({name} AS {column.source}) AS {quote(column.name)}"
+        f"TRY_CAST({name} AS {column.source}) AS {quote(column.name)}"
         for name, column in zip(names, given.columns, strict=True)
     )
     rows = given.rows or ((None,) * len(names),)

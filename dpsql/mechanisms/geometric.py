@@ -59,7 +59,8 @@ def half_width(scale: float, confidence: float = 0.95) -> float:
 
 def deviation(scale: float) -> float:
     """sqrt(2 q) / (1 - q) units; by halves, so that nothing cancels at large scales."""
-    return UNIT / (math.sqrt(2) * math.sinh(UNIT / scale / 2))
+    half = min(UNIT / scale / 2, 700)  # beyond, there is no noise, and sinh overflows
+    return UNIT / (math.sqrt(2) * math.sinh(half))
 
 
 def reach(scale: float, probability: float) -> float:

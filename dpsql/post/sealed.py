@@ -163,7 +163,7 @@ class Sealed:
         lists: list[list[object]] = []
         for column in columns:
             types.append(_spelled(column.type))
-            lists.append([_sent(value) for value in column.values])
+            lists.append([_sent(value, types[-1]) for value in column.values])
             if column.margins is not None:
                 types.append("DOUBLE")
                 lists.append(_or_null(column.margins, len(column.values)))
@@ -176,7 +176,7 @@ class Sealed:
         self._insert(name, types, lists)
 
     def _insert(self, name: str, types: list[str], lists: list[list[object]]) -> None:
-        listed = ", ".join(f"unnest(CAST(? AS {each}[]))" for each in types)
+        listed = ", ".join(f"unnest(TRY_CAST(? AS {each}[]))" for each in types)
         self._open().execute(f"INSERT INTO {quote(name)} SELECT {listed}", lists)
 
     def _load_table(self, table: str) -> None:
@@ -219,9 +219,10 @@ def _or_null(numbers: Floats | None, size: int) -> list[object]:
     return [None if number != number else number for number in numbers.tolist()]
 
 
-def _sent(value: object) -> object:
-    """Dates travel as text, which DuckDB reads back whatever their year."""
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+def _sent(value: object, type: str) -> object:
+    """Dates travel as text, which DuckDB reads back whatever their year; and what no HUGEINT holds."""
+    plain = isinstance(value, bool | int | float | str) and type != "UHUGEINT"
+    return value if value is None or plain else str(value)
 
 
 def _fetchable(sql: str, types: Sequence[str]) -> str:
