@@ -35,6 +35,7 @@ from dpsql.ir.plan import Findings, Plan, Planned, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.survey import Export, PlannedSurvey, Survey
 from dpsql.ir.table import Answer, ExactTable, ReleasedTable
+from dpsql.mechanisms.found_range import few_units
 from dpsql.parse.parse import Query, parse
 from dpsql.plan.bounded import Lookup, bounded
 from dpsql.plan.findings import asker_of, findings, good_enough
@@ -392,13 +393,18 @@ def _post(
         cost,
         office.remaining(),
         repeated,
-        note_on(what),
+        note_on(what, office.known.unit),
     )
 
 
-def note_on(what: Plan) -> str:
+def note_on(what: Plan, unit: str) -> str:
     """From the plan alone: how many units a group needs to be shown or handed down, and what is biased."""
-    said = []
+    said = [
+        f"The {each.lack.said} was found privately: with fewer than about {few_units(each.strength):,} "
+        f"{unit}s it may be far off, and no margin shows that."
+        for each in what.bounds
+        if each.found
+    ]
     for words, stages in (("shown", what.stages[-1:]), ("used inside", what.stages[:-1])):
         rules = [(each.again or each).rule for stage in stages for each in stage.measures]
         needed = [each.units for each in rules if isinstance(each, Threshold)]

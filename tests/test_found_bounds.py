@@ -110,6 +110,7 @@ def test_a_sum_without_a_declared_range_is_answered_at_its_price(db: dpsql.Conne
     (((total,),), ((margin,),)) = answer.rows, answer.margins
     assert abs(total - 1_001_024) < 100  # 1,500 counts as 1,024
     assert margin < 100
+    assert "The range of customers.wealth was found privately: with fewer than about " in answer.note
     (found,) = db.explain(SUM).to_dict()["found"]
     assert found["range"] in ([0, 1024], [-1024, 1024])
 

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 import dpsql
+from dpsql import audit
 from dpsql.accounting import DELTA_UNIT, UNIT
 from dpsql.audit import plan_of
+from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.plan import Norm, Planned, Shape, Threshold
 from dpsql.ir.relation import Join
 from dpsql.ir.table import ReleasedTable
@@ -172,3 +174,20 @@ def test_public_keys_are_free(db: dpsql.Connection, clinics: Path) -> None:
     assert db.budget.spent == 0
     db.execute("SELECT DISTINCT city FROM patients")
     assert db.budget.spent > 0
+
+
+def test_the_audit_sees_both_rounds(db: dpsql.Connection) -> None:
+    """Their noises and thresholds add up to what the plan is charged; without noise all is there in both."""
+    sql = "SELECT DISTINCT cost FROM visits"
+    first, again = audit.measure(db, sql)
+    session = db._open()
+    events: list[Event] = []
+    for each in (first, again):
+        assert each.threshold is not None
+        events += [noise.event for noise in each.noises]
+        events.append(ThresholdEvent(each.threshold[2]))
+    assert session.accountant.charge(tuple(events)) == session.accountant.charge(
+        plan_of(session, sql, 1.0).events
+    )
+    assert first.rows.keys() == again.rows.keys()
+    assert len(audit.measure(db, sql, replay=[first, again])) == 2

@@ -79,7 +79,8 @@ def measure(
 
     ``key`` fixes every keyed hash (no measure uses one so far). Later stages are fed with the tables of
     earlier ones, without noise and thresholds at one unit: of this call, or of the earlier call that is
-    given as ``replay``, so that stages can be audited one at a time on a neighbour.
+    given as ``replay``, so that stages can be audited one at a time on a neighbour. A second round of keys is
+    a measure of its own, behind the first: as it is where that found nothing.
     """
     session = owners_session(db)
     reports: list[Measured] = []
@@ -92,15 +93,19 @@ def measure(
 
     plan = plan_of(session, sql, epsilon, held)
     measures = [each for stage in plan.stages for each in stage.measures]
-    if replay is not None and len(replay) != len(reports) + sum(1 + len(each.details) for each in measures):
+    number = sum(1 + len(each.details) + (each.again is not None) for each in measures)
+    if replay is not None and len(replay) != len(reports) + number:
         raise InterfaceError("replay holds another number of measures than the query has")
     so_far = Released(session.sealed)
     for stage in plan.stages:
         for each in stage.measures:
-            exact = session.engine.measure(so_far.ready(each))
+            ready = so_far.ready(each)
+            exact = session.engine.measure(ready)
             fed = exact if replay is None else _replayed(replay[len(reports) :], each)
             reports.append(_reported(each, exact))
             reports += [_detail(each, i, exact) for i in range(len(each.details))]
+            if ready.again is not None:
+                reports.append(_reported(ready.again, session.engine.measure(ready.again)))
             so_far.add(each, silently(fed, each))
         so_far.hand_down(stage)
     return reports

@@ -15,7 +15,7 @@ from dpsql.ir.bound import Bound
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Goal
 from dpsql.ir.plan import Findings, Plan, Planned
-from dpsql.mechanisms.found_range import allowed_outside
+from dpsql.mechanisms.found_range import allowed_outside, few_units
 from dpsql.policy.catalogue import Known
 from dpsql.policy.found_bounds import with_bounds
 
@@ -60,7 +60,8 @@ def _first(first: Findings, unit: str, sql_of: Callable[[Planned], str]) -> dict
     words = (
         f"nobody declared {' or '.join(lacks)}: found first, privately, for epsilon {first.plan.epsilon:g} "
         f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; "
-        f"about {allowed_outside(choices[0])} {unit}s lie outside of what is found)"
+        f"about {allowed_outside(choices[0])} {unit}s lie outside of what is found; with fewer than about "
+        f"{few_units(choices[0]):,} {unit}s it may be far off)"
     )
     return {
         "finds": lacks,

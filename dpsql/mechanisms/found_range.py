@@ -90,6 +90,11 @@ def allowed_outside(epsilon: float) -> int:
     return math.ceil(2 / epsilon)
 
 
+def few_units(epsilon: float) -> int:
+    """With fewer, the choice is mostly chance: those that may be outside are a twentieth of these."""
+    return 20 * allowed_outside(epsilon)
+
+
 # ---- one number for each reach -----------------------------------------------------------------------
 
 
