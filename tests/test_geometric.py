@@ -121,3 +121,12 @@ def test_the_plan_takes_it_for_counts_alone(clinic: Path, sql: str, name: str):
         if name == "geometric":
             assert mechanism(name).deviation(noise.scale) < mechanism("laplace").deviation(noise.scale)
             assert all(isinstance(number, int) for number in db.execute(sql).rows[0][-1:])
+
+
+def test_where_noise_is_nearly_never_felt_the_half_width_is_zero_without_a_sign(clinic: Path):
+    """q = exp(-20): another number than the count comes with 2 q / (1 + q) = 4e-9."""
+    policy = clinic.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace('"zcdp"', '"approx"'))
+    with dpsql.connect(clinic) as db:
+        ((margin,),) = db.execute("SELECT COUNT(*) FROM patients", epsilon=20.0).margins
+    assert str(margin) == "0.0"

@@ -39,7 +39,7 @@ def detailed(each: Finish, released: ReleasedTable, planned: Planned) -> Finishe
             assert detail.noise is not None
             numbers = released.sums[:, first]
             width = mechanism(detail.noise.mechanism).half_width(detail.noise.scale)
-            half = np.full(len(numbers), np.ceil(width - 0.5))
+            half = np.full(len(numbers), np.ceil(width - 0.5) + 0.0)
             values: list[Value] = numbers.tolist()
             return Finished(each.call.name, each.type, values, half, numbers - half, numbers + half)
         case Blocks():

@@ -90,7 +90,7 @@ def reach_anywhere(each: Finish, planned: Planned, confidence: float) -> float |
         if not isinstance(detail.detail, Matching) or detail.noise is None:
             return None
         width = mechanism(detail.noise.mechanism).half_width(detail.noise.scale, confidence)
-        return float(np.ceil(width - 0.5))
+        return float(np.ceil(width - 0.5)) + 0.0
     if len(shelf()[each.call.function].needs) > 1:
         return None
     cells = sorted({position for group in each.statistics for position in group})
@@ -159,7 +159,7 @@ def _as_delivered(widths: Floats, type: Type) -> Floats:
     """A half-width reaches to the last number that rounding to the column's type may deliver."""
     match type.kind:
         case Kind.INTEGER:
-            reached: Floats = np.ceil(widths - 0.5)
+            reached: Floats = np.ceil(widths - 0.5) + 0.0  # no minus before a zero
             return reached
         case Kind.DECIMAL:
             return widths + float(0.5 / 10 ** decimal_size(type)[1])

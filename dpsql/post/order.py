@@ -68,7 +68,7 @@ def margins_of(
     bins, places = released.sums[:, first], released.sums[:, first + 1]
     noise = away[np.clip(places, 0, len(away) - 1)] * factors[detail.targets.index(target)]
     if detail.grid.spacing is Spacing.WHOLE and detail.grid.step == 1:  # every value has its own bin
-        return np.ceil(noise * detail.grid.unit - 0.5) / detail.grid.unit
+        return np.ceil(noise * detail.grid.unit - 0.5) / detail.grid.unit + 0.0  # no minus before a zero
     found: Floats = noise + 0.475 * _widths(detail.grid, bins)  # the choice of a bin moves by whole bins
     return found
 
