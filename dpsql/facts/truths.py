@@ -15,7 +15,6 @@ Declared ranges and lists have no say here, types and NOT NULL have: rows may br
 
 from __future__ import annotations
 
-import datetime
 import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -24,26 +23,15 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
+from dpsql.facts.places import NAN, Constant, Place, Truth, constants_of, one_compared
 from dpsql.facts.schema import Facts, fact_of
-from dpsql.functions import Argument, Unfit
-from dpsql.functions.comparison import comparison_type
+from dpsql.functions import Argument
 from dpsql.functions.conversion import sure
-from dpsql.functions.literals import coerce, constant
-from dpsql.functions.ranges import ordinal
-from dpsql.functions.types import bits
-from dpsql.ir.column import BOOLEAN, DOUBLE, TIMESTAMP, Fact, Kind, Type, decimal_size
+from dpsql.ir.column import BOOLEAN, Fact, Kind, Type, decimal_size
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
-Truth: TypeAlias = bool | None
-Place: TypeAlias = int | None
-"""2 i + 1 is at the i-th constant, 2 i below it and above the one before; None is NULL."""
-
-_Constant: TypeAlias = Fraction | str
 _Row: TypeAlias = Sequence[Place]
 _Told: TypeAlias = Callable[[_Row], Truth]
-
-_NAN = Fraction(2**2000)
-"""Above infinity, and so above all finite constants, NaN is the greatest value there is."""
 
 _TRIED = 150_000
 """Combinations of places times questions that are tried at most."""
@@ -62,13 +50,13 @@ class _Value:
 
     type: Type
     nullable: bool
-    numbers: dict[_Constant, int] = field(default_factory=dict)
+    numbers: dict[Constant, int] = field(default_factory=dict)
     at: list[Place] = field(default_factory=list)
 
-    def number(self, constant: _Constant) -> int:
+    def number(self, constant: Constant) -> int:
         return self.numbers.setdefault(constant, len(self.numbers))
 
-    def places(self, cuts: Iterable[_Constant]) -> list[Place]:
+    def places(self, cuts: Iterable[Constant]) -> list[Place]:
         """Where it can lie among these constants, each of which gets its place."""
         ordered = sorted(cuts)  # numbers or texts, never both
         self.at = [None] * len(self.numbers)
@@ -77,7 +65,7 @@ class _Value:
         held = self._held(ordered)
         return [*held, None] if self.nullable else [*held]
 
-    def _held(self, ordered: list[_Constant]) -> list[int]:
+    def _held(self, ordered: list[Constant]) -> list[int]:
         """The places where there are values: whole numbers, decimals of so many digits, false and true."""
         found = list(range(2 * len(ordered) + 1))
         match self.type.kind:
@@ -105,7 +93,7 @@ class Question:
 
     true: Callable[[_Row], bool]
     values: frozenset[int]
-    cuts: frozenset[tuple[int, _Constant]]
+    cuts: frozenset[tuple[int, Constant]]
 
 
 class Truths:
@@ -116,7 +104,7 @@ class Truths:
         self._values: list[_Value] = []
         self._known: dict[str, int] = {}
         self._read: set[int] = set()
-        self._cuts: set[tuple[int, _Constant]] = set()
+        self._cuts: set[tuple[int, Constant]] = set()
 
     # ---- questions ---------------------------------------------------------------------------------
 
@@ -148,8 +136,8 @@ class Truths:
     def vectors(self, tests: Sequence[Question], most: int = _TRIED) -> frozenset[tuple[bool, ...]] | None:
         """All answers that one row can give; None where they are too many to try."""
         used = sorted(frozenset[int]().union(*(each.values for each in tests)))
-        cuts: dict[int, set[_Constant]] = {i: set() for i in used}
-        for i, cut in frozenset[tuple[int, _Constant]]().union(*(each.cuts for each in tests)):
+        cuts: dict[int, set[Constant]] = {i: set() for i in used}
+        for i, cut in frozenset[tuple[int, Constant]]().union(*(each.cuts for each in tests)):
             cuts[i].add(cut)
         choices = [self._values[i].places(cuts[i]) for i in used]
         if math.prod(len(each) for each in choices) * len(tests) > most:
@@ -217,7 +205,7 @@ class Truths:
             case Call("coalesce", parts) if self._is_logical(scalar):
                 return _first([self._condition(each) for each in parts])
             case Call("isnan", (inner,)) if fact_of(inner, self._facts).type.kind is Kind.FLOAT:
-                return self._against(inner, ">=", [_NAN])
+                return self._against(inner, ">=", [NAN])
             case Call("=" | "<>" | "<" | "<=" | ">" | ">=" | "between" | "in", _):
                 return self._comparison(scalar) or self._apart(scalar)
             case Call("is_not_distinct_from" | "is_distinct_from", _):
@@ -305,12 +293,12 @@ class Truths:
         if isinstance(first, Literal) or len(literals) < len(others):
             return None
         fact = fact_of(first, self._facts)
-        constants = _constants(fact.type, literals)
+        constants = constants_of(fact.type, literals)
         if constants is None:
             return None
         return self._against(first, sign, constants)
 
-    def _against(self, scalar: Scalar, sign: str, constants: Sequence[_Constant | None]) -> _Told:
+    def _against(self, scalar: Scalar, sign: str, constants: Sequence[Constant | None]) -> _Told:
         i = self._value(scalar)
         value = self._values[i]
         self._cuts |= {(i, each) for each in constants if each is not None}
@@ -346,95 +334,17 @@ _TURNED = {
 }
 
 
-def _constants(type: Type, literals: Sequence[Literal]) -> list[_Constant | None] | None:
-    """The constants in the order of the type's values, if the comparison tells all of these apart."""
-    column = Argument(Fact(type))
-    try:
-        target = comparison_type((column, *(constant(each) for each in literals)))
-    except Unfit:
-        return None
-    if not _exact(column, target):
-        return None
-    found: list[_Constant | None] = []
-    for each in literals:
-        read = coerce(each, target)
-        if read is None:
-            return None
-        if read.value is None:
-            found.append(None)
-            continue
-        own = _ordered(read, each)
-        if own is None:
-            return None
-        found.append(own)
-    return found
-
-
-def _exact(column: Argument, target: Type) -> bool:
-    """Whether the conversion keeps every two values of the column's type apart, and in order."""
-    if not sure(column, target):
-        return False
-    match column.kind, target.kind:
-        case Kind.INTEGER | Kind.DECIMAL, Kind.INTEGER | Kind.DECIMAL:
-            return True
-        case Kind.INTEGER, Kind.FLOAT:
-            return target == DOUBLE and bits(column.type) <= 32
-        case Kind.FLOAT, Kind.FLOAT:
-            return target == DOUBLE
-        case Kind.TIMESTAMP, Kind.TIMESTAMP:
-            return column.type == target == TIMESTAMP
-        case Kind.TEXT, Kind.TEXT:
-            return True
-        case own, other:
-            return own is other and own in (Kind.DATE, Kind.BOOLEAN)
-
-
-def _ordered(read: Literal, written: Literal) -> _Constant | None:
-    """A constant in the order of its type; None where two engines may read it differently."""
-    match read.value:
-        case str() as text if read.type.kind is Kind.TEXT:
-            return text
-        case bool() | int() | Decimal() as number:
-            return Fraction(number)
-        case float() as number if math.isfinite(number):
-            digits = abs(Fraction(written.value)) if isinstance(written.value, int | Decimal) else Fraction(0)
-            scale = decimal_size(written.type)[1] if written.type.kind is Kind.DECIMAL else 0
-            return Fraction(number) if digits * 10**scale < 2**53 and scale <= 22 else None
-        case datetime.date() as day:
-            return Fraction(ordinal(day))
-        case _:
-            return None
-
-
 def _compared(sign: str, place: Place, others: Sequence[Place]) -> Truth:
     """SQL's comparison, of places."""
     if sign in ("is_distinct_from", "is_not_distinct_from"):
         return (place == others[0]) == (sign == "is_not_distinct_from")
     if sign == "between":
         low, high = others
-        return _both(_one(">=", place, low), _one("<=", place, high))
+        return _both(one_compared(">=", place, low), one_compared("<=", place, high))
     if sign == "in":
-        some = _not(_all([_constantly(_one("<>", place, each)) for each in others]))
+        some = _not(_all([_constantly(one_compared("<>", place, each)) for each in others]))
         return some(())
-    return _one(sign, place, others[0])
-
-
-def _one(sign: str, place: Place, other: Place) -> Truth:
-    if place is None or other is None:
-        return None
-    match sign:
-        case "=":
-            return place == other
-        case "<>":
-            return place != other
-        case "<":
-            return place < other
-        case "<=":
-            return place <= other
-        case ">":
-            return place > other
-        case _:
-            return place >= other
+    return one_compared(sign, place, others[0])
 
 
 def _both(one: Truth, other: Truth) -> Truth:
