@@ -280,8 +280,11 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
     scales = [max(1e-3, 1e3 * step) for step in steps]
 
     def scaled(row: tuple[object, ...]) -> tuple[object, ...]:
-        """A sum over nothing is 0 here and NULL in SQL; keys agree to ten digits."""
-        keys = (f"{key:.10g}" if isinstance(key, float | Decimal) else key for key in row[: query.labels])
+        """A sum over nothing is 0 here and NULL in SQL; keys agree to seven digits.
+
+        A unit's floats are added up on a grid, so that the tenth may differ.
+        """
+        keys = (f"{key:.7g}" if isinstance(key, float | Decimal) else key for key in row[: query.labels])
         numbers = zip(row[query.labels :], scales, strict=True)
         return (*keys, *(0.0 if n is None else float(str(n)) / scale for n, scale in numbers))
 

@@ -45,7 +45,7 @@ def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) ->
         run.until(lambda each: each.triples >= TRIPLES // 10)
         with capsys.disabled():
             print(f"\nseed {seed}: {run.triples} triples, {len(run.violations)} violations")
-    assert [str(each) for each in run.violations] == []
+    assert [f"seed {seed}: {each}" for each in run.violations] == []
 
 
 @pytest.mark.parametrize("name", PLANTS)
