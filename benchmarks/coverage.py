@@ -159,4 +159,4 @@ def _no_noise(noise: Noise, size: int) -> NDArray[np.int64]:
 
 
 def _numbers(values: list[object]) -> NDArray[np.float64]:
-    return np.array([np.nan if each is None else float(each) for each in values], np.float64)  # type: ignore[arg-type]
+    return np.array([np.nan if each is None else float(each) for each in values], np.float64)  # type: ignore[arg-type]  # numbers here

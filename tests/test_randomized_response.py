@@ -37,7 +37,7 @@ def test_no_answer_is_likelier_than_e_to_the_epsilon(size: int, epsilon: float) 
 
 
 def test_direct_answers_below_three_e_to_the_epsilon() -> None:
-    """3 e + 2 = 10.15: the shares' errors are equal there (handbook: k = 16 has .0075 against .0061)."""
+    """3 e + 2 = 10.15: the shares' errors are equal there (k = 16 has .0075 against .0061)."""
     assert [design(size, 1.0).marks for size in (2, 10, 11, 100)] == [False, False, True, True]
 
 

@@ -247,7 +247,7 @@ def gamma(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connection
 @pytest.mark.parametrize(
     ("call", "low", "high", "truth", "error"),
     [
-        ("skewness(x)", -5, 5, 1.0, 0.15),  # of 300 rows it is about .05 less (handbook: off by .049)
+        ("skewness(x)", -5, 5, 1.0, 0.15),  # of 300 rows it is about .05 less (a simulation was off by .049)
         ("avg(x)", 0, 100, 4.0, 0.15),
         ("stddev(x)", 0, 100, 2.0, 0.15),
         ("median(x)", 0, 100, 3.672, 0.15),

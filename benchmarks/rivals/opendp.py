@@ -11,8 +11,8 @@ import warnings
 sys.path = [each for each in sys.path if not each.endswith("rivals")]  # this file is called like the package
 warnings.filterwarnings("ignore")
 
-import opendp.prelude as dp  # noqa: E402
-import polars as pl  # noqa: E402
+import opendp.prelude as dp  # noqa: E402  # after warnings are silenced
+import polars as pl  # noqa: E402  # after warnings are silenced
 
 dp.enable_features("contrib")
 ROWS = 250_000

@@ -11,11 +11,11 @@ import warnings
 sys.path = [each for each in sys.path if not each.endswith("rivals")]  # a file there is called opendp
 warnings.filterwarnings("ignore")
 
-import duckdb  # noqa: E402
-from snsql import Privacy  # noqa: E402
-from snsql.metadata import Metadata  # noqa: E402
-from snsql.sql.private_reader import PrivateReader  # noqa: E402
-from snsql.sql.reader.postgres import PostgresReader  # noqa: E402
+import duckdb  # noqa: E402  # after warnings are silenced
+from snsql import Privacy  # noqa: E402  # after warnings are silenced
+from snsql.metadata import Metadata  # noqa: E402  # after warnings are silenced
+from snsql.sql.private_reader import PrivateReader  # noqa: E402  # after warnings are silenced
+from snsql.sql.reader.postgres import PostgresReader  # noqa: E402  # after warnings are silenced
 
 ASKED = {
     "COUNT": "SELECT state, COUNT(*) AS n FROM main.people GROUP BY state",

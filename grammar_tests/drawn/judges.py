@@ -50,7 +50,7 @@ def moved(plan: Plan, database: Database) -> list[str]:
     """What the neighbours say; a failing engine is a violation too."""
     try:
         return sensitivity(plan, database.whole, database.neighbours, database.session.sealed)
-    except Exception as error:
+    except Exception as error:  # whatever it is, it is a violation
         return [f"{type(error).__name__}: {error}"]
 
 
@@ -69,7 +69,7 @@ def order(plan: Plan, database: Database) -> list[str]:
     for each in ready(plan, database):
         try:
             ours, theirs = (engine.measure(each) for engine in (database.whole, database.shuffle))
-        except Exception as error:
+        except Exception as error:  # whatever it is, it is a violation
             return [f"shuffled: {error}"]
         first = dict(zip(map(repr, ours.groups), ours.sums.tolist(), strict=True))
         second = dict(zip(map(repr, theirs.groups), theirs.sums.tolist(), strict=True))
@@ -89,7 +89,7 @@ def answered(sql: str, database: Database) -> list[str]:
     try:
         answer = database.connection.execute(sql, epsilon=1.0)
         assert all(len(row) == len(answer.columns) for row in answer)
-    except Exception as error:
+    except Exception as error:  # whatever it is, it is a violation
         return [f"not answered: {type(error).__name__}: {error}"]
     return []
 
@@ -264,7 +264,7 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
         return []
     try:
         ours = without_noise(calm.connection, sql, 1.0)
-    except Exception as error:
+    except Exception as error:  # whatever it is, it is a violation
         return [f"without noise: {type(error).__name__}: {error}"]
     if any(f"to_{long}(" in sql for long in ("years", "decades", "centuries", "millennia")):
         return []  # durations end earlier here: beyond the end they are NULL

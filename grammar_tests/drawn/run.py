@@ -88,7 +88,7 @@ class Run:
             if error.code[1] in "69":
                 self._note([f"a refusal that is none: {error!r} {error.__cause__!r}"], sql, world, epsilon)
             return False
-        except Exception as error:
+        except Exception as error:  # whatever it is, it is a violation
             self._note([f"{type(error).__name__}: {error}"], sql, world, epsilon)
             return False
         if not judges.measures_of(plan):
