@@ -20,6 +20,7 @@ SELECT MODE(children) AS children, MODE(age // 10) AS decade FROM patients;
 
 -- case: the most frequent month
 -- outcome: accepted
+-- oracle: no-meaning (months tie here, and DuckDB takes any of them)
 SELECT MODE(date_trunc('month', visited_on)) AS month FROM visits;
 
 -- case: the most frequent kind among some rows

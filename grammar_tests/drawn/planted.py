@@ -202,7 +202,7 @@ _SEEDS = {
     products_by_two_corners: 2,
     units_are_not_equated: 2,
     left_joins_fill_their_side: 3,
-    keys_by_their_bits: 5,
+    keys_by_their_bits: 22,
     null_is_no_group: 3,
     sums_in_any_order: 7,
     orders_leave_ties: 4,
