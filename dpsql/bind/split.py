@@ -16,11 +16,10 @@ from sqlglot import exp
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.given import Describe, Evaluate
 from dpsql.bind.intervals import asks_interval
-from dpsql.bind.names import Fresh, Visible
-from dpsql.bind.queries import query as bound_query
+from dpsql.bind.names import Visible
 from dpsql.bind.sources import Private
+from dpsql.bind.started import started
 from dpsql.bind.subqueries import printed
-from dpsql.bind.views import views_of
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
@@ -37,11 +36,7 @@ def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> 
     """The query as measures and the SQL over what they release, or a refusal that points at the text."""
     source = query.source
     try:
-        words = {each.name for each in query.tree.find_all(exp.Identifier)}
-        views = views_of(known, {each.casefold() for each in words}, query.now)
-        words |= {each.name for view in views.values() for each in view.node.find_all(exp.Identifier)}
-        fresh = Fresh(words | {table.name for table in known.tables})
-        ctx = Context(source.text, known, fresh, evaluate, describe, bound_query, query.tree)
+        ctx, views = started(query, known, evaluate, describe)
         ctx.goal = query.goal
         ctx.intervals = any(asks_interval(each) for each in (query.tree, *(v.node for v in views.values())))
         return _split(ctx, query, views)

@@ -16,11 +16,9 @@ from sqlglot import exp
 from dpsql.bind.context import Context
 from dpsql.bind.given import Describe, Evaluate
 from dpsql.bind.images import MOST_VALUES, list_of
-from dpsql.bind.names import Fresh
 from dpsql.bind.outputs import output_name, unaliased
-from dpsql.bind.queries import query as bound_query
 from dpsql.bind.sources import Open
-from dpsql.bind.views import views_of
+from dpsql.bind.started import started
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
@@ -55,11 +53,7 @@ def bind_survey(query: Query, known: Known, evaluate: Evaluate, describe: Descri
     """The rows that are asked, and what; or a refusal that points at the text."""
     source = query.source
     try:
-        words = {each.name for each in query.tree.find_all(exp.Identifier)}
-        views = views_of(known, {each.casefold() for each in words}, query.now)
-        words |= {each.name for view in views.values() for each in view.node.find_all(exp.Identifier)}
-        fresh = Fresh(words | {table.name for table in known.tables})
-        ctx = Context(source.text, known, fresh, evaluate, describe, bound_query, query.tree)
+        ctx, views = started(query, known, evaluate, describe)
         if query.delta is not None:
             raise refuse("D252", "an export takes no delta", query.delta.span, help="leave it out")
         if query.goal is not None:

@@ -21,6 +21,7 @@ is 0, so that no power of them leaves what a DOUBLE holds. A block without a val
 from __future__ import annotations
 
 from dpsql.engines.cells import carried
+from dpsql.engines.numbers import held, number
 from dpsql.engines.sql import key_sql, quote, relation_sql, scalar_sql
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.detail import BINS, Blocks
@@ -34,8 +35,8 @@ def blocks_sql(planned: Planned, each: PlannedDetail, blocks: Blocks) -> str:
     keys = [f"k{i}" for i in range(len(planned.keys))]
     groups = "".join(f"{key}, " for key in keys)
     values = values_sql(planned, each, blocks)
-    held = f"SELECT {groups}{_held('v', blocks.low, blocks.high)} AS c FROM ({values})"
-    binned = f"SELECT {groups}{_bin('c', blocks)} AS bin FROM ({held}) WHERE c IS NOT NULL"
+    kept = f"SELECT {groups}{held('v', blocks.low, blocks.high)} AS c FROM ({values})"
+    binned = f"SELECT {groups}{_bin('c', blocks)} AS bin FROM ({kept}) WHERE c IS NOT NULL"
     shown = [carried(column.fact.type, key) for column, key in zip(planned.keys, keys, strict=True)]
     return f"SELECT {', '.join((*shown, 'bin', 'count(*)'))} FROM ({binned}) GROUP BY {groups}bin"
 
@@ -53,24 +54,15 @@ def values_sql(planned: Planned, each: PlannedDetail, blocks: Blocks) -> str:
     kept = "" if blocks.condition is None else f" WHERE {scalar_sql(blocks.condition, m.relation)}"
     read = f"SELECT {', '.join(listed)} FROM ({relation_sql(m.relation)}){kept}"
     small = f"abs(d) < {SMALL!r}::DOUBLE"
-    number = f"CASE WHEN {small} THEN 0::DOUBLE ELSE {_held('d', -LARGE, LARGE)} END"
-    rows = f"SELECT {groups}b, x FROM (SELECT {groups}b, {number} AS x FROM ({read})) WHERE x IS NOT NULL"
-    more = "".join(f", {number!r}::DOUBLE" for number in blocks.extra)
+    usual = f"CASE WHEN {small} THEN 0::DOUBLE ELSE {held('d', -LARGE, LARGE)} END"
+    rows = f"SELECT {groups}b, x FROM (SELECT {groups}b, {usual} AS x FROM ({read})) WHERE x IS NOT NULL"
+    more = "".join(f", {number(each)}" for each in blocks.extra)
     value = f"list_aggregate(list(x ORDER BY x), '{blocks.function}'{more})"
     return f"SELECT {groups}b, CAST({value} AS DOUBLE) AS v FROM ({rows}) GROUP BY {groups}b"
 
 
-def _held(name: str, low: float, high: float) -> str:
-    """The number within these ends; NULL where it is NULL or NaN (which is above infinity)."""
-    low_, high_ = f"{low!r}::DOUBLE", f"{high!r}::DOUBLE"
-    return (
-        f"CASE WHEN {name} < {low_} THEN {low_} WHEN {name} <= {high_} THEN {name} "
-        f"WHEN {name} <= 'infinity'::DOUBLE THEN {high_} END"
-    )
-
-
 def _bin(name: str, blocks: Blocks) -> str:
     """The grid's bin of a value that lies within the bounds."""
-    low, high = f"{blocks.low!r}::DOUBLE", f"{blocks.high!r}::DOUBLE"
+    low, high = number(blocks.low), number(blocks.high)
     place = f"CAST(floor(({name} - {low}) / ({high} - {low}) * {BINS}) AS INTEGER)"
     return f"CASE WHEN {place} > {BINS - 1} THEN {BINS - 1} ELSE {place} END"

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 import numpy as np
 
 from dpsql.engines.cells import inside, read_twice
+from dpsql.engines.numbers import held, number
 from dpsql.engines.sql import TEXTED, key_sql, quote, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
@@ -148,15 +149,16 @@ def bin_sql(name: str, fact: Fact, grid: Grid) -> str:
             return _counted(name, fact, grid)
         case Spacing.EVEN:
             low, high = float(grid.low), float(grid.high)
-            return _place(f"{_clamped(name, low, high)} - {_number(low)}", high - low, grid)
+            clamped = held(f"CAST({name} AS DOUBLE)", low, high)
+            return _place(f"{clamped} - {number(low)}", high - low, grid)
         case Spacing.LOG:
             low, high = float(grid.low), float(grid.high)
-            clamped = _clamped(name, low, high)
+            clamped = held(f"CAST({name} AS DOUBLE)", low, high)
             on_scale = f"CASE WHEN {clamped} < 0 THEN -ln(1 - {clamped}) ELSE ln(1 + {clamped}) END"
             if low >= 0:
                 on_scale = f"ln(1 + {clamped})"
             first = curved(low)
-            return _place(f"{on_scale} - {_number(first)}", curved(high) - first, grid)
+            return _place(f"{on_scale} - {number(first)}", curved(high) - first, grid)
         case _:
             assert_never(grid.spacing)
 
@@ -164,20 +166,7 @@ def bin_sql(name: str, fact: Fact, grid: Grid) -> str:
 def _place(above: str, width: float, grid: Grid) -> str:
     """The bin of what is above the low end; a hair less than its share, so that rounding stays inside."""
     factor = grid.size / max(width, 2.0**-900) * (1 - 2.0**-40)
-    return f"CAST(trunc(({above}) * {_number(factor)}) AS INTEGER)"
-
-
-def _clamped(name: str, low: float, high: float) -> str:
-    """NaN is above infinity, and so in none of the branches."""
-    name = f"CAST({name} AS DOUBLE)"
-    clamped = (
-        f"CASE WHEN {name} < {_number(low)} THEN {_number(low)} WHEN {name} <= {_number(high)} THEN {name}"
-    )
-    return f"{clamped} WHEN {name} <= 'infinity'::DOUBLE THEN {_number(high)} END"
-
-
-def _number(value: float) -> str:
-    return f"{float(value)!r}::DOUBLE"
+    return f"CAST(trunc(({above}) * {number(factor)}) AS INTEGER)"
 
 
 def _scaled(name: str, grid: Grid) -> str:
@@ -185,8 +174,8 @@ def _scaled(name: str, grid: Grid) -> str:
 
     From 2^51 units on, what the DOUBLE was rounded to may be a unit below or above the range.
     """
-    clamped = _clamped(name, grid.low / grid.unit, grid.high / grid.unit)
-    whole = f"CAST(round({clamped} * {_number(grid.unit)}) AS BIGINT)"
+    clamped = held(f"CAST({name} AS DOUBLE)", grid.low / grid.unit, grid.high / grid.unit)
+    whole = f"CAST(round({clamped} * {number(grid.unit)}) AS BIGINT)"
     place = f"({_between(whole, f'{grid.low}::BIGINT', f'{grid.high}::BIGINT')} - {grid.low}::BIGINT)"
     return f"CAST({place}{f' // {grid.step}' if grid.step > 1 else ''} AS INTEGER)"
 
