@@ -7,6 +7,7 @@
 The module is PEP 249's: ``connect``, ``Connection``, ``Cursor``, the exceptions and type codes.
 """
 
+from dpsql.answer import Answer
 from dpsql.dbapi import (
     BINARY,
     DATETIME,
@@ -40,7 +41,6 @@ from dpsql.errors import (
     Warning,
 )
 from dpsql.ir.explanation import Explanation
-from dpsql.ir.table import Answer
 
 __version__ = "0.1.0"
 

@@ -12,12 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from dpsql.answer import Answer
 from dpsql.errors import Error, InterfaceError, InternalError, NotSupportedError, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.source import Source
 from dpsql.ir.survey import Export
-from dpsql.ir.table import Answer
 
 if TYPE_CHECKING:  # the engines, the parser and all between load when the first database is opened
     from dpsql.session import Session

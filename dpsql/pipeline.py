@@ -22,6 +22,7 @@ from typing import Protocol
 
 from dpsql.accounting import Spent
 from dpsql.accounting.entries import Stored
+from dpsql.answer import Answer
 from dpsql.bind.split import bind
 from dpsql.bind.survey import bind_survey, refuse_responses
 from dpsql.engines import Engine
@@ -34,7 +35,7 @@ from dpsql.ir.options import Goal, Option
 from dpsql.ir.plan import Findings, Plan, Planned, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.survey import Export, PlannedSurvey, Survey
-from dpsql.ir.table import Answer, ExactTable, ReleasedTable
+from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms.found_range import few_units
 from dpsql.parse.parse import Query, parse
 from dpsql.plan.bounded import Lookup, bounded

@@ -19,11 +19,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dpsql.ir.table import Answer
+from dpsql.answer import Answer, box, digits
+from dpsql.answer.files import to_csv, to_json, to_parquet, with_margins
 from dpsql.policy.toml import read_policy
-from dpsql.shell import main, render
+from dpsql.shell import main
 from dpsql.shell.commands import _value
-from dpsql.shell.export import to_csv, to_json, to_parquet, with_margins
 
 COUNT = "SELECT COUNT(*) AS n FROM patients"
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY ward"
@@ -550,7 +550,7 @@ def test_without_a_terminal_the_demo_leaves_nothing_behind(tmp_path: Path) -> No
 def test_values_have_the_digits_that_the_noise_leaves(
     value: int | float | Decimal, margin: float, whole: bool, shown: tuple[str, str]
 ) -> None:
-    assert render.rounded(value, margin, whole) == shown
+    assert digits.rounded(value, margin, whole) == shown
 
 
 @pytest.mark.parametrize(
@@ -580,7 +580,7 @@ ODD = Answer(
 
 
 def test_odd_values_in_every_format(tmp_path: Path) -> None:
-    table = render.answer_text(ODD)
+    table = box.answer_text(ODD)
     assert "\x1b" not in table
     assert "x\\x1b[31m\\ny" in table
     assert "120 ± ?" in table

@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 import dpsql
+from dpsql.answer import Answer
 from dpsql.audit import plan_of
 from dpsql.ir.options import Goal
 from dpsql.ir.source import Span
-from dpsql.ir.table import Answer, ReleasedTable
+from dpsql.ir.table import ReleasedTable
 from dpsql.plan.terms import Terms
 from dpsql.post.finish import finish, reach_anywhere
 from dpsql.post.steps import confidence_of, prices, reached, together

@@ -1,10 +1,9 @@
-"""Exact tables, released tables, answers: before noise, after it, and for the analyst."""
+"""Exact tables and released tables: before noise, and after it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from dpsql.ir.column import Value
 
@@ -49,40 +48,3 @@ class ReleasedTable:
 
     groups: list[tuple[Value, ...]]
     sums: NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Answer:
-    """What the analyst gets: rows, what they cost, what remains, how far the noise reaches.
-
-    ``margins`` holds one tuple per row: the 95 % half-width of each value, None where a value carries
-    no noise. ``repeated`` says that the ledger served an answer that was paid for before.
-    """
-
-    columns: tuple[str, ...]
-    types: tuple[str, ...]
-    rows: list[tuple[Any, ...]]
-    margins: list[tuple[float | None, ...]]
-    cost: float
-    remaining: float
-    repeated: bool = False
-    note: str = ""
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def df(self) -> Any:
-        """The rows as a pandas DataFrame (needs pandas)."""
-        import pandas
-
-        return pandas.DataFrame(self.rows, columns=list(self.columns))
-
-    def arrow(self) -> Any:
-        """The rows as a pyarrow Table (needs pyarrow)."""
-        import pyarrow
-
-        columns = [[row[i] for row in self.rows] for i in range(len(self.columns))]
-        return pyarrow.table(columns, names=list(self.columns))

@@ -27,10 +27,11 @@ from fractions import Fraction
 import numpy as np
 
 from dpsql.accounting import Budget, Spent
+from dpsql.answer import Answer
 from dpsql.errors import refuse
 from dpsql.ir.options import Goal
 from dpsql.ir.plan import Plan, Planned
-from dpsql.ir.table import Answer, ReleasedTable
+from dpsql.ir.table import ReleasedTable
 from dpsql.plan.terms import Terms
 
 _AVERAGED = (16, Fraction(16, 9))

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 
 from dpsql.errors import Error, InternalError
-from dpsql.shell.terminal import abandon_output, flush, refusal, tell
+from dpsql.screen.terminal import abandon_output, flush, refusal, tell
 
 REFUSED, EXHAUSTED, READER_LEFT = 1, 3, 141
 

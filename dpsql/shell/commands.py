@@ -6,24 +6,19 @@ import json
 import os
 import re
 import sys
-import textwrap
-import threading
 from argparse import Namespace
-from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any, TypeVar
 
-from dpsql.dbapi import Connection, Purchase, connect
+from dpsql.answer import Answer
+from dpsql.answer.box import answer_text, summary
+from dpsql.answer.files import to_csv, to_json, to_parquet, with_margins
+from dpsql.dbapi import Connection, connect
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
-from dpsql.ir.explanation import Explanation
-from dpsql.ir.table import Answer
-from dpsql.shell import export
-from dpsql.shell.render import above, answer_text, below, box, summary, wide
-from dpsql.shell.terminal import printable, put, tell, width
-
-T = TypeVar("T")
+from dpsql.screen.accounts import budget_json, budget_text
+from dpsql.screen.explanation import wrapped
+from dpsql.screen.terminal import put, tell, width
+from dpsql.screen.waiting import beside
 
 
 def query(options: Namespace) -> int:
@@ -66,31 +61,6 @@ def answered(
 ) -> Answer:
     """The answer to one query."""
     return beside(db, lambda: db.execute(sql, values, epsilon=epsilon))
-
-
-def beside(db: Connection, step: Callable[[], T]) -> T:
-    """What a step gives, worked out beside us: an engine at work does not listen to signals, and we do."""
-    outcome: list[T | BaseException] = []
-    done = threading.Event()
-
-    def work() -> None:
-        try:
-            outcome.append(step())
-        except BaseException as error:
-            outcome.append(error)
-        finally:
-            done.set()
-
-    threading.Thread(target=work, daemon=True).start()
-    try:
-        done.wait()
-    except KeyboardInterrupt:
-        while not done.wait(0.05):  # again and again: it may be on its way from one engine to the other
-            db.interrupt()
-        raise
-    if isinstance(outcome[0], BaseException):
-        raise outcome[0]
-    return outcome[0]
 
 
 # ---- what goes in ------------------------------------------------------------------------------------
@@ -149,9 +119,9 @@ def _content(answer: Answer, options: Namespace) -> bytes:
     if options.format == "table":
         return (answer_text(answer) + "\n").encode("utf-8")
     if options.format == "json":
-        return export.to_json(answer).encode("utf-8")
-    told = export.with_margins(answer) if options.margins else answer
-    return export.to_parquet(told) if options.format == "parquet" else export.to_csv(told).encode("utf-8")
+        return to_json(answer).encode("utf-8")
+    told = with_margins(answer) if options.margins else answer
+    return to_parquet(told) if options.format == "parquet" else to_csv(told).encode("utf-8")
 
 
 def check_output(file: Path | None) -> None:
@@ -171,81 +141,3 @@ def write(content: bytes, file: Path) -> None:
             f"{file} could not be written: {error.strerror}",
             help="nothing is lost: asked again, the same query is served from the ledger, free",
         ) from None
-
-
-def wrapped(explanation: Explanation, columns: int, sql: bool = True) -> str:
-    """An explanation whose sentences fit the terminal; SQL stays on its line, or is left out."""
-    stages: list[dict[str, Any]] = explanation.to_dict()["stages"]
-    texts = {stage["post"] for stage in stages} | {
-        each["sql"] for stage in stages for each in stage["measures"]
-    }
-    lines: list[str] = []
-    for line in str(explanation).split("\n"):
-        if line.strip() in texts:
-            lines += [line] if sql else []
-        elif sql or not (line.strip() == "sql" or line.startswith("post ")):
-            lines.append(
-                textwrap.fill(printable(line), columns, subsequent_indent=" " * 14, break_on_hyphens=False)
-            )
-    return "\n".join(lines)
-
-
-def budget_text(db: Connection, columns: int) -> str:
-    """The accounts in a box, and what they were spent on in another."""
-    balance = db.budget
-    rows = [("database", balance.granted, balance.spent)]
-    rows += [
-        (each.analyst, each.granted, each.spent) for each in balance.accounts if _shown(db, each.analyst)
-    ]
-    cells = [
-        (printable(name), f"{granted:g}", above(spent), below(max(0.0, granted - spent)))
-        for name, granted, spent in rows
-    ]
-    lines = [
-        f"epsilon, under {balance.accountant} at delta {balance.delta:g}",
-        box(("account", "granted", "spent", "remaining"), cells, (False, True, True, True)),
-    ]
-    purchases = [
-        (each.time[:19].replace("T", " "), each.analyst or "(owner)", f"{each.epsilon:g}", _said(each))
-        for each in db.purchases
-    ]
-    if purchases:
-        names = ("time (UTC)", "who", "paid", "for")
-        taken = sum(max(map(wide, column)) for column in list(zip(names, *purchases, strict=True))[:3])
-        cells = [(*each[:3], _cut(each[3], max(20, columns - taken - 13))) for each in purchases]
-        lines.append(box(names, cells, (False, False, True, False)))
-    return "\n".join(lines)
-
-
-def _cut(text: str, room: int) -> str:
-    return text if len(text) <= room else text[: room - 3].rstrip() + "..."
-
-
-def _said(each: Purchase) -> str:
-    said = " ".join(each.sql.split())
-    if each.shared:
-        return f"(joined) {said}"
-    return said if each.answered else f"(unanswered) {said}"
-
-
-def budget_json(db: Connection) -> str:
-    balance = db.budget
-    accounts = [
-        {"analyst": each.analyst, "granted": each.granted, "spent": each.spent, "remaining": each.remaining}
-        for each in balance.accounts
-        if _shown(db, each.analyst)
-    ]
-    found = {
-        "granted": balance.granted,
-        "spent": balance.spent,
-        "remaining": balance.remaining,
-        "accountant": balance.accountant,
-        "delta": balance.delta,
-        "analysts": accounts,
-        "purchases": [asdict(each) for each in db.purchases],
-    }
-    return json.dumps(found, indent=2, ensure_ascii=False)
-
-
-def _shown(db: Connection, analyst: str) -> bool:
-    return db.analyst in (None, analyst)

@@ -9,12 +9,14 @@ from argparse import Namespace
 from dataclasses import dataclass
 from pathlib import Path
 
+from dpsql.answer.box import answer_text
 from dpsql.dbapi import Connection, connect
 from dpsql.errors import Error, InterfaceError
-from dpsql.shell.commands import answered, budget_text, wrapped
+from dpsql.screen.accounts import budget_text
+from dpsql.screen.explanation import wrapped
+from dpsql.screen.terminal import flush, interactive, paint, put, refusal, width
+from dpsql.shell.commands import answered
 from dpsql.shell.demo_data import PATIENTS, POLICY, build
-from dpsql.shell.render import answer_text
-from dpsql.shell.terminal import flush, interactive, paint, put, refusal, width
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
+from dpsql.answer.digits import printable
 from dpsql.engines import Engine
 from dpsql.engines.duckdb import open_database
 from dpsql.facts.lacks import all_lacks
@@ -22,8 +23,8 @@ from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
 from dpsql.post.sealed import Sealed
 from dpsql.rewrite.statistics import bounded_range
+from dpsql.screen.terminal import put
 from dpsql.session import check_all_views, load_policy
-from dpsql.shell.terminal import printable, put
 
 
 def draft(options: Namespace) -> int:

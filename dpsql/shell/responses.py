@@ -6,14 +6,16 @@ import json
 from argparse import Namespace
 from pathlib import Path
 
+from dpsql.answer import Answer
+from dpsql.answer.box import box, summary
+from dpsql.answer.digits import plain, printable
+from dpsql.answer.files import rows_to_json, to_csv, to_parquet
 from dpsql.estimates import estimates as estimated
 from dpsql.estimates import manifest_beside
 from dpsql.ir.survey import Export
-from dpsql.ir.table import Answer
-from dpsql.shell.commands import beside, check_output, opened, sql_of, values_of, write
-from dpsql.shell.export import rows_to_json, to_csv, to_parquet
-from dpsql.shell.render import box, plain, summary
-from dpsql.shell.terminal import printable, put, tell
+from dpsql.screen.terminal import put, tell
+from dpsql.screen.waiting import beside
+from dpsql.shell.commands import check_output, opened, sql_of, values_of, write
 
 
 def export(options: Namespace) -> int:

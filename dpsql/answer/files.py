@@ -10,12 +10,12 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from dpsql.answer.digits import plain, token
+from dpsql.answer.told import Told
 from dpsql.errors import refuse
-from dpsql.ir.table import Answer
-from dpsql.shell.render import plain, token
 
 
-def with_margins(answer: Answer) -> Answer:
+def with_margins(answer: Told) -> Told:
     """A column ``<name>_margin`` after each column that has margins."""
     places: list[tuple[int, bool]] = []
     for at in range(len(answer.columns)):
@@ -34,7 +34,7 @@ def with_margins(answer: Answer) -> Answer:
     )
 
 
-def to_csv(answer: Answer) -> str:
+def to_csv(answer: Told) -> str:
     """A header and the values; NULL is nothing, an empty text is a pair of quotes."""
     rows: list[Iterable[Any]] = [answer.columns, *answer.rows]
     return "".join(",".join(map(_field, row)) + "\n" for row in rows)
@@ -48,7 +48,7 @@ def _field(value: Any) -> str:
     return '"' + text.replace('"', '""') + '"' if quoted else text
 
 
-def to_json(answer: Answer) -> str:
+def to_json(answer: Told) -> str:
     """One object; rows and margins are lists in the order of the columns."""
     columns = [{"name": name, "type": sql} for name, sql in zip(answer.columns, answer.types, strict=True)]
     parts = {
@@ -63,7 +63,7 @@ def to_json(answer: Answer) -> str:
     return "{\n" + ",\n".join(f'  "{name}": {part}' for name, part in parts.items()) + "\n}\n"
 
 
-def rows_to_json(answer: Answer) -> str:
+def rows_to_json(answer: Told) -> str:
     """The same without what the rows cost: for files that are given away."""
     names = json.dumps(answer.columns, ensure_ascii=False)
     return f'{{\n  "columns": {names},\n  "rows": {_lines(answer.rows)}\n}}\n'
@@ -74,7 +74,7 @@ def _lines(rows: Iterable[Iterable[Any]]) -> str:
     return "[\n" + ",\n".join(listed) + "\n  ]" if listed else "[]"
 
 
-def to_parquet(answer: Answer) -> bytes:
+def to_parquet(answer: Told) -> bytes:
     """The rows with their types, written by DuckDB."""
     import duckdb
 
@@ -104,7 +104,7 @@ def to_parquet(answer: Answer) -> bytes:
         return file.read_bytes()
 
 
-def _storable(sql: str, answer: Answer, at: int) -> str:
+def _storable(sql: str, answer: Told, at: int) -> str:
     """Parquet has no HUGEINT (DuckDB would write it as DOUBLE) and no column without a type."""
     if sql == "HUGEINT" and all(row[at] is None or abs(row[at]) < 10**38 for row in answer.rows):
         return "DECIMAL(38,0)"

@@ -9,23 +9,20 @@
 
 from __future__ import annotations
 
-import datetime
-import json
 import math
-import unicodedata
 from collections.abc import Sequence
-from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Decimal, localcontext
+from decimal import Decimal
 from typing import Any
 
+from dpsql.answer.digits import below, plain, printable, rounded, wide
+from dpsql.answer.told import Told
 from dpsql.ir.column import Kind, type_named
-from dpsql.ir.table import Answer
-from dpsql.shell.terminal import printable
 
 UNKNOWN = "?"
 """The margin of a noised value of which the noise leaves nothing."""
 
 
-def answer_text(answer: Answer) -> str:
+def answer_text(answer: Told) -> str:
     """The table, and below it whatever the reader has to know."""
     lines = [answer_table(answer)]
     if not answer.rows:
@@ -35,7 +32,7 @@ def answer_text(answer: Answer) -> str:
     return "\n".join([*lines, summary(answer)])
 
 
-def summary(answer: Answer) -> str:
+def summary(answer: Told) -> str:
     """What the plan has to say, then the price and what remains."""
     left = f"remaining {below(answer.remaining)}"
     if answer.repeated and answer.cost:
@@ -49,17 +46,7 @@ def summary(answer: Answer) -> str:
     return "\n".join(filter(None, (answer.note, said)))
 
 
-def below(epsilon: float) -> str:
-    """What remains, never more than there is."""
-    return f"{math.floor(epsilon * 1e4 + 1e-6) / 1e4:g}"
-
-
-def above(epsilon: float) -> str:
-    """What is spent, never less than it is."""
-    return f"{math.ceil(epsilon * 1e4 - 1e-6) / 1e4:g}"
-
-
-def answer_table(answer: Answer) -> str:
+def answer_table(answer: Told) -> str:
     """The rows in a box."""
     exact = answer.cost == 0 and not answer.repeated
     columns = []
@@ -73,7 +60,7 @@ def answer_table(answer: Answer) -> str:
     return box(answer.columns, list(zip(*columns, strict=True)), right)
 
 
-def _margins(answer: Answer) -> list[list[float | str | None]]:
+def _margins(answer: Told) -> list[list[float | str | None]]:
     """Column by column: a half-width, UNKNOWN, or None where no value of the column has one."""
     found: list[list[float | str | None]] = []
     for at in range(len(answer.columns)):
@@ -103,21 +90,6 @@ def _number(value: Any) -> bool:
     return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def rounded(value: int | float | Decimal, margin: float, whole: bool) -> tuple[str, str]:
-    """The margin rounded up to two digits, and the value to the same place: (4422, 24.3) -> 4422, 25."""
-    if not 0 < margin < 1e15:
-        return plain(value), f"{margin:.2g}"
-    place = math.floor(math.log10(margin)) - 1
-    place = max(place, 0) if whole else place
-    with localcontext() as context:
-        context.prec = 400
-        step = Decimal(1).scaleb(place)
-        number = (Decimal(value) / step).to_integral_value(ROUND_HALF_EVEN) * step + 0
-        width = (Decimal(margin) / step).to_integral_value(ROUND_CEILING) * step
-        digits = max(0, -place)
-        return f"{number:.{digits}f}", f"{width:.{digits}f}"
-
-
 def _six_digits(value: float) -> str:
     """A number computed from noised ones, of which nobody knows how many digits mean something."""
     return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
@@ -129,44 +101,6 @@ def _side_by_side(cells: list[tuple[str, str]]) -> list[str]:
     if not margin:
         return [value for value, _ in cells]
     return [f"{value} {'±' if width else ' '} {width:>{margin}}" for value, width in cells]
-
-
-def plain(value: Any) -> str:
-    """A value in full, as DuckDB spells it."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "true" if value else "false"
-        case Decimal():
-            return f"{value:f}"
-        case float():
-            return repr(value)
-        case datetime.datetime():
-            return value.isoformat(" ")
-        case bytes():
-            return "".join(chr(each) if 32 <= each < 127 else f"\\x{each:02X}" for each in value)
-        case list() | tuple() | dict():
-            return token(value)
-        case _:
-            return str(value)
-
-
-def token(value: Any) -> str:
-    """A value in full, as JSON; a DECIMAL is a number with all its digits."""
-    match value:
-        case None | bool() | int() | str():
-            return json.dumps(value, ensure_ascii=False)
-        case float() if math.isfinite(value):
-            return repr(value)
-        case Decimal() if value.is_finite():
-            return f"{value:f}"
-        case list() | tuple():
-            return f"[{', '.join(map(token, value))}]"
-        case dict():
-            return "{" + ", ".join(f"{token(str(key))}: {token(each)}" for key, each in value.items()) + "}"
-        case _:
-            return json.dumps(plain(value), ensure_ascii=False)
 
 
 # ---- boxes -------------------------------------------------------------------------------------------
@@ -196,11 +130,3 @@ def _line(cells: Sequence[str], widths: list[int], right: Sequence[bool]) -> str
         space = " " * (width - wide(cell))
         padded.append(space + cell if to_right else cell + space)
     return "│ " + " │ ".join(padded) + " │"
-
-
-def wide(text: str) -> int:
-    """How many columns of a terminal a text takes."""
-    return sum(
-        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
-        for each in text
-    )

@@ -12,6 +12,7 @@ import sys
 from contextlib import suppress
 from typing import TextIO
 
+from dpsql.answer.digits import printable
 from dpsql.errors import Error, InterfaceError
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "cyan": "36"}
@@ -79,11 +80,6 @@ def refusal(error: Error, stream: TextIO | None = None) -> str:
     text = re.sub(r"^error\[\w+\]", lambda found: paint(found[0], "red", stream), text)
     text = re.sub(r"(?m)(?<=\| )( *)(\^+.*)$", lambda found: found[1] + paint(found[2], "red", stream), text)
     return re.sub(r"(?m)^  = (note|help):", lambda found: paint(found[0], "cyan", stream), text)
-
-
-def printable(text: str) -> str:
-    """Text whose control characters cannot steer a terminal; lines stay lines."""
-    return "".join(each if each.isprintable() or each == "\n" else f"\\x{ord(each):02x}" for each in text)
 
 
 def width() -> int:

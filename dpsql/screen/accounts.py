@@ -1,0 +1,71 @@
+"""What was granted and spent, by whom, on what: for people, and for programs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+
+from dpsql.answer.box import box
+from dpsql.answer.digits import above, below, printable, wide
+from dpsql.dbapi import Connection, Purchase
+
+
+def budget_text(db: Connection, columns: int) -> str:
+    """The accounts in a box, and what they were spent on in another."""
+    balance = db.budget
+    rows = [("database", balance.granted, balance.spent)]
+    rows += [
+        (each.analyst, each.granted, each.spent) for each in balance.accounts if _shown(db, each.analyst)
+    ]
+    cells = [
+        (printable(name), f"{granted:g}", above(spent), below(max(0.0, granted - spent)))
+        for name, granted, spent in rows
+    ]
+    lines = [
+        f"epsilon, under {balance.accountant} at delta {balance.delta:g}",
+        box(("account", "granted", "spent", "remaining"), cells, (False, True, True, True)),
+    ]
+    purchases = [
+        (each.time[:19].replace("T", " "), each.analyst or "(owner)", f"{each.epsilon:g}", _said(each))
+        for each in db.purchases
+    ]
+    if purchases:
+        names = ("time (UTC)", "who", "paid", "for")
+        taken = sum(max(map(wide, column)) for column in list(zip(names, *purchases, strict=True))[:3])
+        cells = [(*each[:3], _cut(each[3], max(20, columns - taken - 13))) for each in purchases]
+        lines.append(box(names, cells, (False, False, True, False)))
+    return "\n".join(lines)
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else text[: room - 3].rstrip() + "..."
+
+
+def _said(each: Purchase) -> str:
+    said = " ".join(each.sql.split())
+    if each.shared:
+        return f"(joined) {said}"
+    return said if each.answered else f"(unanswered) {said}"
+
+
+def budget_json(db: Connection) -> str:
+    balance = db.budget
+    accounts = [
+        {"analyst": each.analyst, "granted": each.granted, "spent": each.spent, "remaining": each.remaining}
+        for each in balance.accounts
+        if _shown(db, each.analyst)
+    ]
+    found = {
+        "granted": balance.granted,
+        "spent": balance.spent,
+        "remaining": balance.remaining,
+        "accountant": balance.accountant,
+        "delta": balance.delta,
+        "analysts": accounts,
+        "purchases": [asdict(each) for each in db.purchases],
+    }
+    return json.dumps(found, indent=2, ensure_ascii=False)
+
+
+def _shown(db: Connection, analyst: str) -> bool:
+    return db.analyst in (None, analyst)
