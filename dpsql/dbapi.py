@@ -7,6 +7,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,8 +17,10 @@ from dpsql.answer import Answer
 from dpsql.errors import Error, InterfaceError, InternalError, NotSupportedError, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
+from dpsql.ir.price import Price
 from dpsql.ir.source import Source
 from dpsql.ir.survey import Export
+from dpsql.policy.listing import Table
 
 if TYPE_CHECKING:  # the engines, the parser and all between load when the first database is opened
     from dpsql.session import Session
@@ -148,6 +151,7 @@ class Connection:
         self._session: Session | None = _guarded(lambda: Session(database, policy, ledger, analyst))
         self._lock = threading.RLock()
         self.analyst = analyst
+        self.timeout: float | None = None  # seconds that a query may take
         self.ledger_created = self._session.ledger.created
         self.ledger_path = ledger
 
@@ -164,7 +168,7 @@ class Connection:
 
         session = self._open()
         source, values = Source(_text(sql)), _values(parameters)
-        with self._lock:
+        with self._lock, self._limited(session):
             return _guarded(lambda: answer(session, source, values, epsilon))
 
     def explain(
@@ -180,6 +184,24 @@ class Connection:
                 lambda: explained(session, planned(session, source, values, session.terms(epsilon)))
             )
 
+    def price(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Price:
+        """What ``execute`` would cost now, and how exact it would be. Reads no row, costs nothing."""
+        from dpsql.pipeline import planned, priced_now
+
+        session = self._open()
+        source, values = Source(_text(sql)), _values(parameters)
+        with self._lock:
+            return _guarded(
+                lambda: priced_now(session, planned(session, source, values, session.terms(epsilon)))
+            )
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What may stand behind FROM, with what is publicly known of each column."""
+        session = self._open()
+        with self._lock:
+            return _guarded(session.tables)
+
     def export(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Export:
         """Rows of randomized responses, for the owner to give away: ``dpsql.estimates`` counts by them."""
         from dpsql.pipeline import export
@@ -193,7 +215,7 @@ class Connection:
                 help="open one without analyst=; analysts ask queries: SELECT ward, COUNT(*) FROM ...",
             )
         source, values = Source(_text(sql)), _values(parameters)
-        with self._lock:
+        with self._lock, self._limited(session):
             return _guarded(lambda: export(session, source, values, epsilon))
 
     @property
@@ -220,9 +242,40 @@ class Connection:
 
     def interrupt(self) -> None:
         """Stop the running query, from another thread. What was debited stays debited."""
-        session = self._open()
-        session.engine.interrupt()
-        session.sealed.interrupt()
+        _interrupt(self._open())
+
+    @contextmanager
+    def _limited(self, session: Session) -> Iterator[None]:
+        """Nothing runs for longer than ``timeout``: what does is interrupted, and D603."""
+        if self.timeout is None:
+            yield
+            return
+        done, late, limit = threading.Event(), threading.Event(), self.timeout
+
+        def watch() -> None:
+            if not done.wait(limit):
+                late.set()
+                while not done.wait(
+                    0.05
+                ):  # again and again: it may be on its way from one engine to the other
+                    _interrupt(session)
+
+        watching = threading.Thread(target=watch, daemon=True)
+        watching.start()
+        try:
+            yield
+        except Error as error:
+            if not late.is_set() or error.code != "D601":
+                raise
+            raise refuse(
+                "D603",
+                f"the query took longer than the time limit of {limit:g} seconds",
+                label="what was debited stays debited",
+                help="allow more time and ask the same query again: it is completed without paying twice",
+            ) from None
+        finally:
+            done.set()
+            watching.join()  # or it would interrupt the next query
 
     # ---- PEP 249 -----------------------------------------------------------------------------------
 
@@ -350,6 +403,11 @@ class Cursor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _interrupt(session: Session) -> None:
+    session.engine.interrupt()
+    session.sealed.interrupt()
 
 
 T = TypeVar("T")

@@ -27,12 +27,13 @@ from dpsql.bind.split import bind
 from dpsql.bind.survey import bind_survey, refuse_responses
 from dpsql.engines import Engine
 from dpsql.errors import Error, refuse
-from dpsql.explain import explain
+from dpsql.explain import expected, explain
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Goal, Option
 from dpsql.ir.plan import Findings, Plan, Planned, Threshold
+from dpsql.ir.price import Price
 from dpsql.ir.source import Source
 from dpsql.ir.survey import Export, PlannedSurvey, Survey
 from dpsql.ir.table import ExactTable, ReleasedTable
@@ -94,6 +95,10 @@ class Office(Protocol):
 
     def asked(self, asker: str) -> bool:
         """Whether a query has paid for bounds."""
+        ...
+
+    def quoted(self, planned: Plan) -> tuple[float, float, bool]:
+        """What a plan would cost now, what would remain then, and whether it was paid for before."""
         ...
 
     def store(self, receipt: Stored, released: bytes) -> bytes:
@@ -342,6 +347,15 @@ def explained(office: Office, what: Plan) -> Explanation:
     """What a plan would release. Reads no row and costs nothing."""
     types_of_stages(what.stages, office.sealed)
     return explain(what, office.known, office.known.unit, office.engine.measure_sql)
+
+
+def priced_now(office: Office, what: Plan) -> Price:
+    """What a plan would cost at this moment. Reads no row and costs nothing."""
+    facts = explained(office, what).to_dict()
+    cost, after, repeated = (
+        office.quoted(what) if what.events or what.first is not None else (0.0, office.remaining(), False)
+    )
+    return Price(what.price, cost, office.remaining(), after, repeated, what.digest, expected(facts))
 
 
 def _told(office: Office, explanation: Explanation) -> Answer:

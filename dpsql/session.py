@@ -33,6 +33,7 @@ from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
 from dpsql.policy.found_bounds import with_bounds
+from dpsql.policy.listing import Table, View, tables_of
 from dpsql.policy.model import Policy, digest, unit_text
 from dpsql.policy.toml import read_policy
 from dpsql.post.sealed import Sealed
@@ -57,15 +58,15 @@ def load_policy(path: Path) -> Policy:
     return read_policy(text, path.name)
 
 
-def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed) -> dict[str, str]:
+def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed) -> dict[str, View]:
     """What each view of the policy holds; D808 for one that an analyst could not use as it stands."""
     if policy.query.find_bounds:
         known = with_bounds(known, [widest(each, known) for each in all_lacks(known)])
-    kinds = check_views(policy, known, sealed.public, sealed.check)
+    found = check_views(policy, known, sealed.public, sealed.check)
     rule = policy.budget
     terms = Terms(accountant(rule.accountant), Budget(rule.epsilon, rule.delta), policy.query.epsilon)
     for view in known.views:
-        if kinds[view.name] != RELEASED:
+        if found[view.name].kind != RELEASED:
             continue
         name = view.name.replace('"', '""')
         try:
@@ -74,7 +75,7 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
             types_of_stages(plan(split, known, terms, engine.values).stages, sealed)
         except Error as error:
             raise refused_view(policy, view, error) from None
-    return kinds
+    return found
 
 
 class Session:
@@ -106,7 +107,7 @@ class Session:
         self.version = f"{self.engine.version()}:{digest(self.policy)}"
         self.sealed = Sealed(self._public_rows, self.policy.timezone)
         try:
-            check_all_views(self.policy, self.known, self.engine, self.sealed)
+            self.views = check_all_views(self.policy, self.known, self.engine, self.sealed)
         except BaseException:
             self.close()
             raise
@@ -230,6 +231,15 @@ class Session:
             found.append(replace(bound, strength=where.strength, asker=where.asker))
         return tuple(found)
 
+    def tables(self) -> tuple[Table, ...]:
+        """What exists for an analyst, with the bounds that were found by now."""
+        found = [
+            max(each, key=lambda bound: bound.strength)
+            for each in map(self.bounds, all_lacks(self.known))
+            if each
+        ]
+        return tables_of(with_bounds(self.known, found), self.views)
+
     def asked(self, asker: str) -> bool:
         return self.ledger.asked(asker, self.version)
 
@@ -241,6 +251,14 @@ class Session:
             self.ledger.check(self._payer, price)
         except Overdrawn as error:
             raise self._exhausted(planned.price, error) from None
+
+    def quoted(self, planned: Plan) -> tuple[float, float, bool]:
+        """What a plan would cost now, what would remain then, and whether it was paid for before."""
+        price, cost = Spent(), 0.0
+        for each in (planned, *(() if planned.first is None else (planned.first.plan,))):
+            if self.ledger.stored(each.digest, self.version, self._payer) is None:
+                price, cost = price + self.price(each), cost + each.epsilon
+        return cost, self.remaining(price), cost == 0.0
 
     @property
     def _payer(self) -> str:
@@ -278,12 +296,12 @@ class Session:
         budget = Budget(epsilon, self.budget.delta)
         return max(0.0, epsilon - self.accountant.epsilon(spent, budget))
 
-    def remaining(self) -> float:
-        """The smaller of what the database and the analyst have left, as an epsilon."""
-        left = self._left(self.budget.epsilon, self.ledger.spent())
+    def remaining(self, after: Spent = Spent()) -> float:  # noqa: B008 - a value
+        """The smaller of what the database and the analyst have left after this, as an epsilon."""
+        left = self._left(self.budget.epsilon, self.ledger.spent() + after)
         for each in self.policy.analysts:
             if each.name == self.analyst:
-                left = min(left, self._left(each.epsilon, self.ledger.spent(each.name)))
+                left = min(left, self._left(each.epsilon, self.ledger.spent(each.name) + after))
         return left
 
     @property

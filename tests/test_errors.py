@@ -21,6 +21,7 @@ from dpsql.accounting import Spent
 from dpsql.accounting.entries import Overdrawn
 from dpsql.dbapi import _guarded
 from dpsql.errors import CODES, Error, class_of, refuse
+from dpsql.parse.scripts import statements
 from dpsql.shell import main
 
 COUNT = "SELECT COUNT(*) FROM patients"
@@ -87,12 +88,19 @@ def broken_pipeline(clinic: Path) -> None:
         db.execute(COUNT)
 
 
+def time_limit(clinic: Path) -> None:
+    with dpsql.connect(clinic) as db:
+        db.timeout = 0.2
+        db.execute(f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(40))}")
+
+
 def secret(*given: object) -> None:
     raise ValueError("secret 42")
 
 
 TRIGGERS: dict[str, Trigger] = {
     "D001": closed_connection,
+    "D107": lambda clinic: statements("-- name: a/b\nSELECT 1"),
     "D501": ask(COUNT, 3.0, analyst="bob"),
     "D502": ask(COUNT, 20.5),
     "D503": ask(COUNT, -1.0),
@@ -103,6 +111,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D508": audit_by_an_analyst,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
+    "D603": time_limit,
     "D801": with_policy("[query]", "[query"),
     "D802": with_policy("max_epsilon", "maximal_epsilon"),
     "D803": with_policy("epsilon = 100.0", "epsilon = nan"),

@@ -26,29 +26,34 @@ from dpsql.bind.sources import Private
 from dpsql.bind.subqueries import printed
 from dpsql.bind.views import tree_of, views_of
 from dpsql.errors import Error, refuse
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Column, Fact, type_named
 from dpsql.ir.source import Span
 from dpsql.policy.catalogue import Known, KnownView
+from dpsql.policy.listing import View
 from dpsql.policy.model import Policy
 from dpsql.policy.places import document_of
 
 RELEASED = "a release, paid when it is asked"
 
 
-def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Describe) -> dict[str, str]:
+def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Describe) -> dict[str, View]:
     """D808 for the first view that could not be used; what each of the others holds."""
     now = datetime.datetime.now(datetime.UTC)
-    kinds = {}
+    found = {}
     for index, view in enumerate(known.views):
         try:
-            kinds[view.name] = _kind(view, replace(known, views=known.views[:index]), evaluate, describe, now)
+            found[view.name] = _viewed(
+                view, replace(known, views=known.views[:index]), evaluate, describe, now
+            )
         except Error as error:
             raise refused_view(policy, view, error) from None
-    return kinds
+    return found
 
 
-def _kind(
+def _viewed(
     view: KnownView, known: Known, evaluate: Evaluate, describe: Describe, now: datetime.datetime
-) -> str:
+) -> View:
     tree = tree_of(view, now)
     words = {each.name for each in tree.find_all(exp.Identifier)}
     named = {each.casefold() for each in words}
@@ -62,12 +67,18 @@ def _kind(
             "D203", f"two columns are called {twice[0]}", help="give each column of a view a name of its own"
         )
     if isinstance(bound, Private):
-        return f"rows of {known.unit}s"
+        facts = facts_of(bound.relation)
+        return View(
+            f"rows of {known.unit}s",
+            tuple(Column(each.name, fact_of(each.scalar, facts)) for each in bound.scope.columns),
+        )
     post = printed(ctx, exactly(bound, fresh), bound.columns, (None,) * len(bound.columns))
     if ctx.measures:
-        return RELEASED
-    evaluate(post.sql, post.tables, 0)
-    return "public"
+        types = describe(post.sql, post.tables, ctx.measures)
+    else:
+        types, _ = evaluate(post.sql, post.tables, 0)
+    columns = (Column(name, Fact(type_named(sql))) for name, sql in zip(bound.columns, types, strict=False))
+    return View(RELEASED if ctx.measures else "public", tuple(columns))
 
 
 def refused_view(policy: Policy, view: KnownView, error: Error) -> Error:

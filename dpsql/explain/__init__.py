@@ -6,7 +6,7 @@ plan, whose estimates are exact table sizes).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dpsql.explain.measures import measure_facts
@@ -15,6 +15,7 @@ from dpsql.ir.bound import Bound
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Goal
 from dpsql.ir.plan import Findings, Plan, Planned
+from dpsql.ir.price import Expected
 from dpsql.mechanisms.found_range import allowed_outside, few_units
 from dpsql.policy.catalogue import Known
 from dpsql.policy.found_bounds import with_bounds
@@ -43,6 +44,20 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str
     if plan.first is not None:
         _leave_open(facts)
     return Explanation(words(facts, unit), facts)
+
+
+def expected(facts: Mapping[str, Any]) -> tuple[Expected, ...]:
+    """How far the noise of each aggregate would reach, by an explanation's facts."""
+    columns = [
+        each for stage in facts["stages"] for measure in stage["measures"] for each in measure["columns"]
+    ]
+    found = []
+    for each in columns:
+        error, rows = each.get("expected_error"), None
+        if error is None and "expected_error_at_1000_rows" in each:
+            error, rows = each["expected_error_at_1000_rows"], 1000
+        found.append(Expected(each["name"], each["aggregate"], error, rows))
+    return tuple(found)
 
 
 def _found(bound: Bound, unit: str) -> dict[str, Any]:

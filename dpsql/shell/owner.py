@@ -19,6 +19,7 @@ from dpsql.ir.column import Categories, Kind, Listed
 from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.policy.check import declared_keys, known
 from dpsql.policy.draft import draft as drafted
+from dpsql.policy.listing import View
 from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
 from dpsql.post.sealed import Sealed
@@ -65,7 +66,7 @@ def _public_rows(
     return [column.name for column in table.columns], types, rows
 
 
-def summary(policy: Policy, found: Known, views: Mapping[str, str], database: str) -> str:
+def summary(policy: Policy, found: Known, views: Mapping[str, View], database: str) -> str:
     """What analysts will meet, in a few lines."""
     budget, price = policy.budget, policy.query
     lines = [
@@ -79,7 +80,7 @@ def summary(policy: Policy, found: Known, views: Mapping[str, str], database: st
     lines += [f"analyst   {each.name}: epsilon {each.epsilon:g}" for each in policy.analysts]
     for table in found.tables:
         lines += _table(table, policy.unit.name)
-    lines += [f"view      {name}: {kind}" for name, kind in views.items()]
+    lines += [f"view      {name}: {view.kind}" for name, view in views.items()]
     if policy.query.find_bounds:
         lines += [f"found     {each}, by the first query that needs it" for each in all_lacks(found)]
     else:

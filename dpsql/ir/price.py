@@ -1,0 +1,43 @@
+"""What a query would cost if it were asked now, and how exact it would be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """How far the noise of one aggregate will reach, with 95 % probability.
+
+    ``error`` is the half-width of its margin; of an average and the like that depends on the number of
+    rows, and this is it ``at_rows`` rows. None where the plan alone does not tell.
+    """
+
+    name: str
+    aggregate: str
+    error: float | None
+    at_rows: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """``epsilon`` is the query's price, ``cost`` what of it is paid now: nothing if it was answered before.
+
+    ``after`` is what remains then, and ``remaining`` what does now. ``digest`` names the measures, their
+    noise and their price.
+    """
+
+    epsilon: float
+    cost: float
+    remaining: float
+    after: float
+    repeated: bool
+    digest: str
+    expected: tuple[Expected, ...]
+
+    @property
+    def share(self) -> float:
+        """The part of what remains that this takes."""
+        if self.cost == 0:
+            return 0.0
+        return (self.remaining - self.after) / self.remaining if self.remaining > 0 else 1.0

@@ -1,0 +1,70 @@
+"""A script falls apart at its semicolons, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from dpsql.errors import Error, refuse
+from dpsql.ir.source import Span
+from dpsql.parse.scripts import finished, in_script, statements
+
+SCRIPT = """\
+-- What the clinic asks every month.
+SET epsilon = 0.2;
+
+-- name: old
+-- weight: 2
+SELECT COUNT(*) FROM patients -- everybody; really
+WHERE town <> 'a;b' AND "odd;name" = $$x;y$$ /* ; /* ; */ ; */;
+;
+SELECT E'it\\'s; so', 'it''s; so'
+"""
+
+
+def test_statements_and_what_is_said_of_them() -> None:
+    setting, old, last = statements(SCRIPT)
+    assert setting.setting == ("epsilon", "0.2")
+    assert (old.name, old.weight, old.line, old.setting) == ("old", 2.0, 6, None)
+    assert old.text.startswith("SELECT COUNT(*)")
+    assert old.text.endswith('"odd;name" = $$x;y$$')
+    assert (last.text, last.closed, last.name) == ("SELECT E'it\\'s; so', 'it''s; so'", False, None)
+    for each in (setting, old, last):
+        assert SCRIPT[each.start :].startswith(each.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("SELECT 1;", True),
+        ("SELECT 1; -- done", True),
+        ("SELECT 1; /* done */", True),
+        ("SELECT 1; SELECT", False),
+        ("SELECT ';", False),
+        ("SELECT 1 -- ;", False),
+        ("SELECT 1 /* ;", False),
+        ("SELECT 1 /* /* */ ;", False),
+        ("SELECT 1; /*", False),
+        ("SELECT $a$ ; $$;", False),
+        ("", False),
+    ],
+)
+def test_a_prompt_knows_when_a_statement_ends(text: str, whole: bool) -> None:
+    assert finished(text) is whole
+
+
+@pytest.mark.parametrize(
+    "said", ["-- name: ../../etc/passwd", "-- name:", "-- weight: none", "-- weight: -1"]
+)
+def test_comments_that_mean_nothing_are_refused(said: str) -> None:
+    with pytest.raises(Error) as refused:
+        statements(f"SELECT 1;\n{said}\nSELECT 2;", "a.sql")
+    assert refused.value.code == "D107"
+    assert refused.value.position == (2, 1)
+
+
+def test_an_error_points_into_the_script() -> None:
+    _, old, _ = statements(SCRIPT)
+    at = old.text.index("town")
+    error = refuse("D201", "no such column", Span(at, at + 4), help="name one").within(old.text, "query")
+    assert in_script(error, old, SCRIPT, "monthly.sql").position == (7, 7)
+    assert "monthly.sql:7:7" in str(error)
