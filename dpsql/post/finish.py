@@ -76,7 +76,7 @@ def _finished(
     else:
         values = _exact(each, statistics, sums)
     reach = _reach(each, statistics, sums.astype(np.float64), released, planned, spread, confidence)
-    below, above = _as_delivered(reach.below, each.type), _as_delivered(reach.above, each.type)
+    below, above = as_delivered(reach.below, each.type), as_delivered(reach.above, each.type)
     numbers = [math.nan if value is None else float(value) for value in values]  # type: ignore[arg-type]
     delivered = np.array(numbers, dtype=np.float64)
     half = np.maximum(np.abs(below), np.abs(above))
@@ -102,7 +102,7 @@ def reach_anywhere(each: Finish, planned: Planned, confidence: float) -> float |
         nothing = np.zeros((1, len(each.statistics)))
         incidence = _incidence(each, cells)
         reach = simulated(estimate, nothing, incidence, planned.noise, np.ones(1), confidence, PRECISE)
-    return float(max(_as_delivered(side, each.type)[0] for side in (reach.below, reach.above)))
+    return float(max(as_delivered(side, each.type)[0] for side in (reach.below, reach.above)))
 
 
 def _added(sums: NDArray[np.int64], cells: tuple[int, ...]) -> NDArray[np.int64]:
@@ -155,7 +155,7 @@ def _exact(each: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -
             return [n / d for n in whole]
 
 
-def _as_delivered(widths: Floats, type: Type) -> Floats:
+def as_delivered(widths: Floats, type: Type) -> Floats:
     """A half-width reaches to the last number that rounding to the column's type may deliver."""
     match type.kind:
         case Kind.INTEGER:
