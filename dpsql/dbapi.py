@@ -204,7 +204,7 @@ class Connection:
 
     def export(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Export:
         """Rows of randomized responses, for the owner to give away: ``dpsql.estimates`` counts by them."""
-        from dpsql.pipeline import export
+        from dpsql.exports import export
 
         session = self._open()
         if self.analyst is not None:

@@ -24,7 +24,7 @@ from dpsql.accounting import Spent
 from dpsql.accounting.entries import Stored
 from dpsql.answer import Answer
 from dpsql.bind.split import bind
-from dpsql.bind.survey import bind_survey, refuse_responses
+from dpsql.bind.survey import refuse_responses
 from dpsql.engines import Engine
 from dpsql.errors import Error, refuse
 from dpsql.explain import expected, explain
@@ -32,29 +32,26 @@ from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Goal, Option
-from dpsql.ir.plan import Findings, Plan, Planned, Threshold
+from dpsql.ir.plan import Findings, Plan, Planned
 from dpsql.ir.price import Price
 from dpsql.ir.source import Source
-from dpsql.ir.survey import Export, PlannedSurvey, Survey
+from dpsql.ir.survey import PlannedSurvey
 from dpsql.ir.table import ExactTable, ReleasedTable
-from dpsql.mechanisms.found_range import few_units
 from dpsql.parse.parse import Query, parse
 from dpsql.plan.bounded import Lookup, bounded
 from dpsql.plan.findings import asker_of, findings, good_enough
 from dpsql.plan.plan import plan
-from dpsql.plan.survey import plan_survey
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 from dpsql.post.margins import CONFIDENCE
-from dpsql.post.responses import manifest, rows_of, types_of
+from dpsql.post.notes import note_on
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import Released, types_of_stages
 from dpsql.post.steps import affordable, confidence_of, reached, together
 from dpsql.post.within import priced
 from dpsql.release.release import from_system, release
-from dpsql.release.responses import respond
 from dpsql.release.rounds import in_rounds
-from dpsql.release.stored import from_bytes, responses_from_bytes, responses_to_bytes, to_bytes
+from dpsql.release.stored import from_bytes, to_bytes
 from dpsql.rewrite import rewrite
 
 
@@ -121,10 +118,10 @@ def planned(
     lookup: Lookup | None = None,
 ) -> Plan:
     """Text -> Plan. Reads no private row and costs nothing. Bounds are the ledger's unless told otherwise."""
-    return _planned(office, _parsed(source, parameters), parameters, terms, lookup)
+    return _planned(office, parsed(source, parameters), parameters, terms, lookup)
 
 
-def _parsed(source: Source, parameters: Sequence[Value]) -> Query:
+def parsed(source: Source, parameters: Sequence[Value]) -> Query:
     return parse(source, parameters, datetime.datetime.now(datetime.UTC))
 
 
@@ -139,7 +136,7 @@ def _planned(
     if query.goal is not None:
         return _within(office, query, query.goal, parameters, terms, lookup)
     if query.epsilon is not None:
-        terms = _said(office, query.epsilon, query.source, terms)
+        terms = said(office, query.epsilon, query.source, terms)
     return _at(office, query, parameters, terms, lookup)
 
 
@@ -203,7 +200,7 @@ def _at_any(office: Office, terms: Terms) -> Lookup:
     return Lookup(office.find_bounds, lambda lack: good_enough(office.bounds(lack), "", terms), lambda: False)
 
 
-def _said(office: Office, price: Option, source: Source, terms: Terms) -> Terms:
+def said(office: Office, price: Option, source: Source, terms: Terms) -> Terms:
     try:
         return office.said(terms, price)
     except Error as error:
@@ -212,7 +209,7 @@ def _said(office: Office, price: Option, source: Source, terms: Terms) -> Terms:
 
 def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Answer:
     """Text -> Answer. Of an EXPLAIN it is the explanation, line by line."""
-    query, terms = _parsed(source, parameters), office.terms(epsilon)
+    query, terms = parsed(source, parameters), office.terms(epsilon)
     what = _planned(office, query, parameters, terms)
     if query.explained:
         return _told(office, explained(office, what))
@@ -285,48 +282,6 @@ def _stepwise(
     assert shown is not None, "a step costs less than all"
     note = f"Not within {goal}: this is what {len(done)} steps tell, and there is no price for another."
     return replace(shown, note=note)
-
-
-def export(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Export:
-    """Text -> Export: rows that answer at random. Its epsilons come on top of the query's own price."""
-    query, terms = _parsed(source, parameters), office.terms(epsilon)
-    if query.explained:
-        raise refuse(
-            "D104",
-            "an export is not explained",
-            help="it costs the query's price, which hides the number of rows, and each column's epsilon",
-        )
-    if query.epsilon is not None:
-        terms = _said(office, query.epsilon, source, terms)
-    survey = bind_survey(query, office.known, office.sealed.public, office.sealed.check)
-    what = _surveyed(office, survey, terms)
-    receipt = office.pay(what)
-    if receipt.answer is None:
-        given = respond(office.engine.codes(what), what, from_system)
-        stored = office.store(receipt, responses_to_bytes(given))
-    else:
-        stored = receipt.answer
-    repeated = receipt.answer is not None
-    return Export(
-        tuple(each.name for each in what.questions),
-        types_of(what),
-        rows_of(responses_from_bytes(stored, what), what),
-        manifest(what, office.known.unit),
-        0.0 if repeated else what.epsilon,
-        office.remaining(),
-        repeated,
-    )
-
-
-def _surveyed(office: Office, survey: Survey, terms: Terms) -> PlannedSurvey:
-    """Nobody's ceiling is passed by asking several questions at once."""
-    try:
-        what = plan_survey(survey, terms, office.engine.values)
-        office.terms(what.epsilon)
-        office.engine.codes_sql(what)  # what cannot be printed is not paid for
-    except Error as error:
-        raise error.within(survey.source.text, survey.source.name) from None
-    return what
 
 
 def _printable(office: Office, what: Plan) -> None:
@@ -410,30 +365,3 @@ def _post(
         repeated,
         note_on(what, office.known.unit),
     )
-
-
-def note_on(what: Plan, unit: str) -> str:
-    """From the plan alone: how many units a group needs to be shown or handed down, and what is biased."""
-    said = [
-        f"The {each.lack.said} was found privately: with fewer than about {few_units(each.strength):,} "
-        f"{unit}s it may be far off, and no margin shows that."
-        for each in what.bounds
-        if each.found
-    ]
-    for words, stages in (("shown", what.stages[-1:]), ("used inside", what.stages[:-1])):
-        rules = [(each.again or each).rule for stage in stages for each in stage.measures]
-        needed = [each.units for each in rules if isinstance(each, Threshold)]
-        if needed:
-            said.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")
-    rules = [each.rule for stage in what.stages for each in stage.measures]
-    least = max((each.least for each in rules if isinstance(each, Threshold)), default=1)
-    if least > 1:
-        said.append(f"The policy hides groups of fewer than {least}.")
-    blocks = [
-        one.blocks for stage in what.stages for each in stage.measures for one in each.details if one.blocks
-    ]
-    if blocks:
-        said.append(
-            f"DP_SAMPLE is the median over {max(blocks)} blocks of units: small ones differ from the whole."
-        )
-    return " ".join(said)

@@ -18,7 +18,7 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.event import LaplaceEvent, ResponseEvent
 from dpsql.ir.source import Source
 from dpsql.ir.survey import ExactCodes, PlannedSurvey
-from dpsql.pipeline import _parsed
+from dpsql.pipeline import parsed
 from dpsql.plan.survey import plan_survey
 from dpsql.release.responses import respond
 
@@ -74,7 +74,7 @@ def db(tmp_path: Path):
 
 def _planned(db: dpsql.Connection, sql: str) -> PlannedSurvey:
     session = db._open()
-    query = _parsed(Source(sql), ())
+    query = parsed(Source(sql), ())
     survey = bind_survey(query, session.known, session.sealed.public, session.sealed.check)
     return plan_survey(survey, session.terms(None), session.engine.values)
 

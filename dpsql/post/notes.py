@@ -1,0 +1,33 @@
+"""What a reader has to know of an answer, in words: by its plan alone."""
+
+from __future__ import annotations
+
+from dpsql.ir.plan import Plan, Threshold
+from dpsql.mechanisms.found_range import few_units
+
+
+def note_on(what: Plan, unit: str) -> str:
+    """How many units a group needs to be shown or handed down, and what is biased."""
+    said = [
+        f"The {each.lack.said} was found privately: with fewer than about {few_units(each.strength):,} "
+        f"{unit}s it may be far off, and no margin shows that."
+        for each in what.bounds
+        if each.found
+    ]
+    for words, stages in (("shown", what.stages[-1:]), ("used inside", what.stages[:-1])):
+        rules = [(each.again or each).rule for stage in stages for each in stage.measures]
+        needed = [each.units for each in rules if isinstance(each, Threshold)]
+        if needed:
+            said.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")
+    rules = [each.rule for stage in what.stages for each in stage.measures]
+    least = max((each.least for each in rules if isinstance(each, Threshold)), default=1)
+    if least > 1:
+        said.append(f"The policy hides groups of fewer than {least}.")
+    blocks = [
+        one.blocks for stage in what.stages for each in stage.measures for one in each.details if one.blocks
+    ]
+    if blocks:
+        said.append(
+            f"DP_SAMPLE is the median over {max(blocks)} blocks of units: small ones differ from the whole."
+        )
+    return " ".join(said)
