@@ -17,7 +17,7 @@ from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
 from dpsql.screen.accounts import budget_json, budget_text
 from dpsql.screen.explanation import wrapped
-from dpsql.screen.terminal import put, tell, width
+from dpsql.screen.terminal import look, put, tell, width
 from dpsql.screen.waiting import beside
 
 
@@ -109,7 +109,7 @@ def _value(text: str) -> Value:
 
 def _print(answer: Answer, options: Namespace) -> None:
     if options.format == "table":
-        put(answer_text(answer))
+        put(answer_text(answer, look("-o FILE writes them all")))
         return
     put(_content(answer, options).decode("utf-8").removesuffix("\n"))
     tell(summary(answer))
