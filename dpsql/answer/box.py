@@ -89,14 +89,12 @@ def _shown(answer: Told, look: Look) -> list[int | None]:
 
 def _unknown(answer: Told) -> bool:
     """Whether a value of a noised column has no margin."""
-    noised = [at for at in range(len(answer.columns)) if any(each[at] is not None for each in answer.margins)]
-    return any(
-        margin is None and value is not None
-        for at in noised
-        for value, margin in (
-            (row[at], each[at]) for row, each in zip(answer.rows, answer.margins, strict=True)
-        )
-    )
+    for at in range(len(answer.columns)):
+        column = [(row[at], each[at]) for row, each in zip(answer.rows, answer.margins, strict=True)]
+        noised = any(margin is not None for _, margin in column)
+        if noised and any(value is not None and margin is None for value, margin in column):
+            return True
+    return False
 
 
 def _side_by_side(column: Sequence[Cell]) -> list[Text]:
