@@ -12,7 +12,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
+from conftest import POLICY, SCRIPTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,7 +67,10 @@ def test_a_terminal_dims_margins_and_null_and_sets_thousands_apart() -> None:
 
 @pytest.mark.parametrize(
     ("text", "found"),
-    [("999", "999"), ("1000", "1_000"), ("-1234567.125", "-1_234_567.125"), ("0.12345", "0.12345"), ("?", "?"), ("1e+20", "1e+20")],
+    [
+        ("999", "999"), ("1000", "1_000"), ("-1234567.125", "-1_234_567.125"), ("0.12345", "0.12345"),
+        ("?", "?"), ("1e+20", "1e+20"),
+    ],
 )  # fmt: skip
 def test_thousands(text: str, found: str) -> None:
     assert (apart(text, "_"), apart(text, "")) == (found, text)
@@ -163,14 +168,12 @@ def test_the_command_line_on_a_real_terminal(data: Path) -> None:
         assert ("\x1b[2m ± " in shown) is escapes
         lines = re.sub(r"\x1b\[\d*m", "", shown).splitlines()
         assert 60 < max(map(wide, lines)) <= 80
-        assert lines[0].startswith("┌") and "middle_age" in shown
+        assert lines[0].startswith("┌")
+        assert "middle_age" in shown
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from conftest import POLICY, SCRIPTS
-    import duckdb
-
     folder = tmp_path_factory.mktemp("boxes")
     with duckdb.connect(str(folder / "clinic.duckdb")) as connection:
         connection.execute(SCRIPTS["clinic"])

@@ -121,9 +121,8 @@ def _wrapped(text: Text, room: int) -> list[tuple[bool, Text]]:
 
 
 def _halves(line: str, room: int) -> tuple[str, ...]:
-    return (
-        (line,) if wide(line) <= room or len(line) < 2 else (line[: len(line) // 2], line[len(line) // 2 :])
-    )
+    middle = len(line) // 2
+    return (line,) if wide(line) <= room or not middle else (line[:middle], line[middle:])
 
 
 def _blocks(columns: Sequence[Column], width: int) -> list[list[Column]]:
@@ -150,17 +149,16 @@ def _narrowed(columns: Sequence[Column], width: int) -> list[Column]:
     limit = max(each.width for each in columns)
     while limit > 1 and _taken(max(each.least, min(each.width, limit)) for each in columns) > width:
         limit -= 1
-    spare = width - _taken(max(each.least, min(each.width, limit)) for each in columns)
-    return [
-        _cut(each, max(each.least, limit) if spare >= 0 else max(1, each.least + spare)) for each in columns
-    ]
+    rooms = [max(each.least, min(each.width, limit)) for each in columns]
+    over = max(0, _taken(rooms) - width)
+    return [_cut(each, max(1, room - over)) for each, room in zip(columns, rooms, strict=True)]
 
 
 def _cut(column: Column, room: int) -> Column:
-    texts = [
+    texts = tuple(
         each if each.width <= room else Text(cut(each.clear + each.faint, room)) for each in column.cells
-    ]
-    return replace(column, name=cut(column.name, room), cells=tuple(texts))
+    )
+    return replace(column, name=cut(column.name, room), cells=texts)
 
 
 def _taken(widths: Iterable[int]) -> int:

@@ -85,7 +85,7 @@ def paint(text: str, style: str, stream: TextIO | None = None) -> str:
 
 
 def look(hint: str = "") -> Look:
-    """How answers are shown on standard output: in full, unless it is a terminal; ``hint`` says how to see all."""
+    """How standard output shows answers; on a terminal not all of a long one: ``hint`` says how to see it."""
     if sys.stdout is None or not sys.stdout.isatty():
         return PLAIN
     return Look(width(), _ROWS, lambda text: paint(text, "dim"), True, hint)
