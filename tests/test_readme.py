@@ -110,7 +110,7 @@ def test_every_command_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parser().parse_args(["--help"])
     listed = re.findall(r"^    (\w+) ", capsys.readouterr().out, re.M)
-    assert listed == ["demo", "query", "explain", "export", "estimate", "budget", "policy"]
+    assert listed == ["demo", "query", "explain", "export", "estimate", "budget", "why", "policy"]
     for command in listed:
         assert f"`dpsql {command}" in TEXT
 

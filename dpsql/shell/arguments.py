@@ -67,6 +67,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
     made.set_defaults(run=commands.budget)
 
+    made = names.add_parser("why", help="what the code of a refusal means, and what to write instead")
+    made.add_argument("code", metavar="CODE", help="as in error[D301]")
+    made.set_defaults(run=commands.why)
+
     policy = names.add_parser("policy", help="write a first policy, or check one")
     kinds = policy.add_subparsers(metavar="draft|check", required=True)
     made = kinds.add_parser("draft", help="a first policy from the schema alone, to be edited")

@@ -19,6 +19,7 @@ from dpsql.screen.accounts import budget_json, budget_text
 from dpsql.screen.explanation import wrapped
 from dpsql.screen.terminal import put, tell, width
 from dpsql.screen.waiting import beside
+from dpsql.screen.why import why as entry_of
 
 
 def query(options: Namespace) -> int:
@@ -53,6 +54,16 @@ def budget(options: Namespace) -> int:
     """What was granted and spent, by whom, on what."""
     with opened(options) as db:
         put(budget_json(db) if options.format == "json" else budget_text(db, width()))
+    return 0
+
+
+def why(options: Namespace) -> int:
+    """What a refusal's code means."""
+    code = re.sub(r"^error\[(\w+)\].*", r"\1", options.code)
+    entry = entry_of(code)
+    if entry is None:
+        raise InterfaceError(f"there is no code {code}", help="give one as it stands in a message: D301")
+    put(entry)
     return 0
 
 
