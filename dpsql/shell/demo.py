@@ -17,6 +17,18 @@ from dpsql.screen.explanation import wrapped
 from dpsql.screen.terminal import flush, interactive, look, paint, put, refusal, width
 from dpsql.shell.commands import answered
 from dpsql.shell.demo_data import PATIENTS, POLICY, build
+from dpsql.shell.given import Commands, command
+
+
+def arguments(names: Commands) -> None:
+    made = command(
+        names,
+        "demo",
+        "build a made-up clinic and show a few answers",
+        examples=("dpsql demo --dir clinic",),
+    )
+    made.add_argument("--dir", type=Path, metavar="DIR", help="keep the clinic's files in this folder")
+    made.set_defaults(run=demo)
 
 
 @dataclass(frozen=True, slots=True)
