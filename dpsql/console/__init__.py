@@ -1,0 +1,22 @@
+"""The interactive shell: ``dpsql shell DB``, in a terminal or behind a pipe.
+
+state.py       what a session holds: the connection, settings, the last answer
+settings.py    what SET and \\set can set
+loop.py        lines in; statements and commands out
+ask.py         the price, the question before a large one, the query, what was paid
+commands/      the backslash commands, one entry each in COMMANDS
+"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+
+def run(options: Namespace) -> int:
+    """``dpsql shell``: ``database``, ``policy``, ``ledger`` and ``analyst`` are read from the options."""
+    from dpsql.console.loop import run as loop
+
+    return loop(options)
+
+
+__all__ = ["run"]

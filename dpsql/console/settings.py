@@ -1,0 +1,117 @@
+"""What ``SET name = value`` and ``\\set name value`` can set, and how each reads its value.
+
+SET epsilon = 0.1;      \\set confirm 0.5      \\set timeout off
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from dpsql.console.state import Shell
+from dpsql.errors import InterfaceError
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """``change`` reads a value, or says that it is none of this setting's; ``shown`` is what it is now."""
+
+    name: str
+    values: str
+    help: str
+    change: Callable[[Shell, str], None]
+    shown: Callable[[Shell], str]
+
+
+def set_to(shell: Shell, name: str, value: str) -> None:
+    """Change a setting; a name or a value that means nothing is refused."""
+    setting = next((each for each in SETTINGS if each.name == name.casefold()), None)
+    if setting is None:
+        raise InterfaceError(
+            f"there is no setting {name}", help=f"there are {', '.join(each.name for each in SETTINGS)}"
+        )
+    setting.change(shell, value.strip().removesuffix(";").strip())
+
+
+def _number(name: str, value: str, limit: float, wanted: str) -> float | None:
+    """A positive number up to a limit, or None for off, no, none and default."""
+    if value.casefold() in ("off", "no", "none", "default"):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        number = math.nan
+    if not 0 < number <= limit:
+        raise InterfaceError(f"{name} cannot be {value or 'nothing'}", help=wanted)
+    return number
+
+
+def _on(name: str, value: str) -> bool:
+    folded = value.casefold()
+    if folded not in ("on", "off", "true", "false"):
+        raise InterfaceError(f"{name} cannot be {value or 'nothing'}", help=f"write \\set {name} on, or off")
+    return folded in ("on", "true")
+
+
+def _epsilon(shell: Shell, value: str) -> None:
+    shell.epsilon = _number("epsilon", value, math.inf, "write \\set epsilon 0.1, or default")
+
+
+def _confirm(shell: Shell, value: str) -> None:
+    shell.confirm = _number("confirm", value, 1.0, "write a share of what remains, 0.25, or off")
+
+
+def _timeout(shell: Shell, value: str) -> None:
+    shell.timeout = _number("timeout", value, 1e6, "write seconds, \\set timeout 30, or off")
+
+
+def _timing(shell: Shell, value: str) -> None:
+    shell.timing = _on("timing", value)
+
+
+def _expanded(shell: Shell, value: str) -> None:
+    shell.expanded = _on("expanded", value)
+
+
+def _or(value: float | None, otherwise: str) -> str:
+    return otherwise if value is None else f"{value:g}"
+
+
+SETTINGS = (
+    Setting(
+        "epsilon",
+        "NUMBER|default",
+        "the price of a query",
+        _epsilon,
+        lambda shell: _or(shell.epsilon, "default"),
+    ),
+    Setting(
+        "confirm",
+        "SHARE|off",
+        "ask before a query that takes more than this share of what remains",
+        _confirm,
+        lambda shell: _or(shell.confirm, "off"),
+    ),
+    Setting(
+        "timeout",
+        "SECONDS|off",
+        "interrupt a query that takes longer",
+        _timeout,
+        lambda shell: _or(shell.timeout, "off"),
+    ),
+    Setting(
+        "timing",
+        "on|off",
+        "say how long each query took",
+        _timing,
+        lambda shell: "on" if shell.timing else "off",
+    ),
+    Setting(
+        "expanded",
+        "on|off",
+        "show a row as lines, one per column",
+        _expanded,
+        lambda shell: "on" if shell.expanded else "off",
+    ),
+)

@@ -1,0 +1,50 @@
+"""What a session of the shell holds: the one object here that changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from dpsql.answer import Answer
+from dpsql.dbapi import Connection
+from dpsql.screen import terminal
+
+
+def _unread(text: str, name: str) -> None:
+    raise AssertionError("the loop sets this")
+
+
+@dataclass(slots=True)
+class Shell:
+    """``epsilon`` None is the policy's price, ``confirm`` None asks before no query.
+
+    ``last`` is the last answer and ``asked`` its SQL; ``out`` is the file that answers go to instead of
+    the screen. ``read`` reads a text as if it had been typed (``name`` is what errors call it).
+    ``code`` is the exit code so far, ``done`` ends the session.
+    """
+
+    db: Connection
+    interactive: bool = False
+    epsilon: float | None = None
+    confirm: float | None = 0.25
+    timing: bool = False
+    expanded: bool = False
+    last: Answer | None = None
+    asked: str = ""
+    out: Path | None = None
+    read: Callable[[str, str], None] = _unread
+    code: int = 0
+    done: bool = False
+
+    @property
+    def timeout(self) -> float | None:
+        return self.db.timeout
+
+    @timeout.setter
+    def timeout(self, seconds: float | None) -> None:
+        self.db.timeout = seconds
+
+    def width(self) -> int:
+        """Columns for prose and boxes: the terminal's, or 80."""
+        return terminal.width() if self.interactive else 80
