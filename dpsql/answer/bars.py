@@ -44,7 +44,7 @@ def bar_panel(chart: Chart, panel: Panel, width: int, look: Look) -> list[str]:
             rows += [(label, each.marks[at]) for each in panel.series]
     texts = ["" if mark is None else mark.text.replace(GAP, " ") for _, mark in rows]
     named = min(max(wide(label) for label, _ in rows), max(6, width // 3))
-    told = max(map(wide, texts))
+    told = min(max(map(wide, texts)), width - named - 7)
     room = max(4, width - named - told - 2 - bool(named))
     low, high = panel.reach()
     low, high = min(low, 0.0), max(high, 0.0)
@@ -55,7 +55,7 @@ def bar_panel(chart: Chart, panel: Panel, width: int, look: Look) -> list[str]:
         name = cut(label, named)
         start = name + " " * (named - wide(name) + bool(named))
         bar = _bar(mark, zero, scale, room, look) if mark else ""
-        lines.append((f"{start}{bar}  {text:>{told}}" if text else start).rstrip())
+        lines.append((f"{start}{bar}  {cut(text, told):>{told}}" if text else start).rstrip())
     return lines
 
 

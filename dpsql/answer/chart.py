@@ -20,6 +20,7 @@ from dpsql.ir.column import Kind, type_named
 GAP = "\N{NARROW NO-BREAK SPACE}"
 """Between thousands."""
 
+_HUGE = 1e300  # beyond it a difference is infinite
 _SERIES, _BARS, _PANELS = 6, 40, 8
 _ORDERED = 3  # places from which on a line says more than bars
 
@@ -132,7 +133,7 @@ def _parts(answer: Told) -> tuple[list[int], list[int]]:
             break
         if set(numeric) - {*keys, at}:  # something is left to draw
             keys.append(at)
-    drawn = [at for at in numeric if at not in keys and any(is_number(row[at]) for row in answer.rows)]
+    drawn = [at for at in numeric if at not in keys and any(_drawn(row[at]) for row in answer.rows)]
     if not drawn:
         raise InterfaceError(
             "there is nothing to draw: the answer has no number",
@@ -162,6 +163,10 @@ def _ordered(answer: Told, at: int) -> bool:
     return len({_place(row[at]) for row in answer.rows} - {None}) >= _ORDERED
 
 
+def _drawn(value: Any) -> bool:
+    return is_number(value) and abs(value) < _HUGE
+
+
 def _key(value: Any) -> Any:
     """A value that can be looked up: a list as its text."""
     return plain(value) if isinstance(value, list | dict) else value
@@ -185,10 +190,10 @@ def _panel(
     marks = {}
     for row, cell in zip(rows, cells(answer, at, rows, GAP), strict=True):
         value, margin = answer.rows[row][at], answer.margins[row][at]
-        if is_number(value):
+        if _drawn(value):
             name = "" if other is None else _name(answer.rows[row][other])
             text = f"{cell.value} ± {cell.margin}" if cell.margin else cell.value
-            marks[name, tags[row]] = Mark(float(value), margin, text)
+            marks[name, tags[row]] = Mark(float(value), margin if _drawn(margin) else None, text)
     names = [""] if other is None else sorted({_name(row[other]) for row in answer.rows})
     series = (Series(name, tuple(marks.get((name, place)) for place in places)) for name in names)
     return Panel(one_line(answer.columns[at]), tuple(series))

@@ -21,8 +21,9 @@ def ticks(low: float, high: float, about: int = 5) -> list[float]:
 
 def stretch(low: float, high: float) -> tuple[float, float]:
     """The range of an axis that shows a range: with zero, unless that is far away."""
-    if not high > low:
-        low, high = low - (abs(low) or 1.0) / 2, high + (abs(high) or 1.0) / 2
+    size = max(abs(low), abs(high))
+    if high - low <= size * 1e-9 + 1e-200:  # as good as one number
+        low, high = low - (size / 2 or 1.0), high + (size / 2 or 1.0)
     if 0 < low < high * 0.6:
         low = 0.0
     if low * 0.6 < high < 0:
