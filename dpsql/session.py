@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -104,6 +105,7 @@ class Session:
         except BaseException:
             self.engine.close()
             raise
+        self.clock: datetime.datetime | None = None  # a time at which all queries are asked
         self.version = f"{self.engine.version()}:{digest(self.policy)}"
         self.sealed = Sealed(self._public_rows, self.policy.timezone)
         try:
@@ -254,11 +256,38 @@ class Session:
 
     def quoted(self, planned: Plan) -> tuple[float, float, bool]:
         """What a plan would cost now, what would remain then, and whether it was paid for before."""
-        price, cost = Spent(), 0.0
-        for each in (planned, *(() if planned.first is None else (planned.first.plan,))):
-            if self.ledger.stored(each.digest, self.version, self._payer) is None:
-                price, cost = price + self.price(each), cost + each.epsilon
+        ((cost, price),) = self.bill([planned])
         return cost, self.remaining(price), cost == 0.0
+
+    def bill(self, plans: Sequence[Plan]) -> list[tuple[float, Spent]]:
+        """What each plan would cost now, asked one after the other: measured twice, it is paid once."""
+        billed, paid = [], set[str]()
+        for planned in plans:
+            cost, price = 0.0, Spent()
+            for each in (planned, *(() if planned.first is None else (planned.first.plan,))):
+                if each.digest in paid or self.ledger.stored(each.digest, self.version, self._payer):
+                    continue
+                paid.add(each.digest)
+                cost, price = cost + each.epsilon, price + self._most(each)
+            billed.append((cost, price))
+        return billed
+
+    def _most(self, planned: Plan) -> Spent:
+        """The price of a plan; of one in steps, that of all of them."""
+        if not planned.steps:
+            return self.price(planned)
+        return self.accountant.total(Budget(planned.epsilon, self.budget.delta))
+
+    def holds(self, price: Spent) -> bool:
+        """Whether the database's account and the analyst's hold this price now."""
+        try:
+            self.ledger.check(self._payer, price)
+        except Overdrawn:
+            return False
+        return True
+
+    def now(self) -> datetime.datetime:
+        return self.clock or datetime.datetime.now(datetime.UTC)
 
     @property
     def _payer(self) -> str:

@@ -50,16 +50,29 @@ def _field(value: Any) -> str:
 
 def to_json(answer: Told) -> str:
     """One object; rows and margins are lists in the order of the columns."""
-    columns = [{"name": name, "type": sql} for name, sql in zip(answer.columns, answer.types, strict=True)]
-    parts = {
-        "columns": json.dumps(columns, ensure_ascii=False),
-        "rows": _lines(answer.rows),
-        "margins": _lines(answer.margins),
+    account = {
         "cost": token(answer.cost),
         "remaining": token(answer.remaining),
         "repeated": token(answer.repeated),
-        "note": token(answer.note),
     }
+    return _object(_answer(answer) | account | {"note": token(answer.note)})
+
+
+def answer_to_json(answer: Told) -> str:
+    """The same without the account: whenever it is written, it is the same."""
+    return _object(_answer(answer) | {"note": token(answer.note)})
+
+
+def _answer(answer: Told) -> dict[str, str]:
+    columns = [{"name": name, "type": sql} for name, sql in zip(answer.columns, answer.types, strict=True)]
+    return {
+        "columns": json.dumps(columns, ensure_ascii=False),
+        "rows": _lines(answer.rows),
+        "margins": _lines(answer.margins),
+    }
+
+
+def _object(parts: dict[str, str]) -> str:
     return "{\n" + ",\n".join(f'  "{name}": {part}' for name, part in parts.items()) + "\n}\n"
 
 

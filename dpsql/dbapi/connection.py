@@ -25,6 +25,7 @@ from dpsql.ir.survey import Export
 from dpsql.policy.listing import Table
 
 if TYPE_CHECKING:  # the engines, the parser and all between load when the first database is opened
+    from dpsql.ir.plan import Plan
     from dpsql.session import Session
 
 
@@ -94,13 +95,20 @@ class Connection(Exceptions):
 
     def price(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Price:
         """What ``execute`` would cost now, and how exact it would be. Reads no row, costs nothing."""
+        return self._priced(sql, parameters, epsilon)[1]
+
+    def _priced(self, sql: str, parameters: Sequence[Value], epsilon: float | None) -> tuple[Plan, Price]:
+        """The plan too, for whoever prices many queries as one."""
         from dpsql.pipeline import planned, priced_now
 
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session:
-            return guarded(
-                lambda: priced_now(session, planned(session, source, values, session.terms(epsilon)))
-            )
+
+            def priced() -> tuple[Plan, Price]:
+                what = planned(session, source, values, session.terms(epsilon))
+                return what, priced_now(session, what)
+
+            return guarded(priced)
 
     @property
     def tables(self) -> tuple[Table, ...]:

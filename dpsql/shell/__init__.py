@@ -32,9 +32,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BaseException as error:
             if stopped:
                 abandon_output()
-                tell(_PAID)
+                tell(_words(error))
                 return 128 + stopped[0]
             return _ended(error)
+
+
+def _words(error: BaseException) -> str:
+    """What a stopped command says of itself, or of any."""
+    return str(error) if isinstance(error, KeyboardInterrupt) and str(error) else _PAID
 
 
 def _command(arguments: Sequence[str] | None) -> int:

@@ -16,6 +16,7 @@ COMMANDS = {
     "demo": "demo",
     "query": "commands",
     "explain": "commands",
+    "run": "run",
     "budget": "commands",
     "why": "commands",
     "policy": "owner",
