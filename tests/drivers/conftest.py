@@ -77,3 +77,23 @@ def db(built: Path, ledger: Path) -> Iterator[dpsql.Connection]:
 def url(built: Path, ledger: Path) -> str:
     """The same database as SQLAlchemy is told of it."""
     return f"dpsql:///{built}?ledger={ledger}"
+
+
+SLOW = "SELECT COUNT(*) FROM people WHERE " + " OR ".join(
+    f"levenshtein(name, '{letter * 128}') < 3" for letter in "abcdefgh"
+)
+"""A question that takes a core ten seconds and more."""
+
+
+@pytest.fixture(scope="session")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """People with long names, over whom questions can be made to take long."""
+    database = tmp_path_factory.mktemp("crowd") / "crowd.duckdb"
+    with duckdb.connect(str(database)) as owner:
+        owner.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, name VARCHAR)")
+        owner.execute("INSERT INTO people SELECT i, repeat(md5(i::VARCHAR), 4) FROM range(200000) AS t(i)")
+    database.with_suffix(".toml").write_text(
+        '[budget]\nepsilon = 10.0\ndelta = 1e-6\n[query]\nepsilon = 0.1\n[unit]\nname = "person"\n'
+        'table = "people"\nkey = "id"\n[tables.people.columns]\nname = {}\n'
+    )
+    return database
