@@ -79,10 +79,11 @@ def url(built: Path, ledger: Path) -> str:
     return f"dpsql:///{built}?ledger={ledger}"
 
 
-SLOW = "SELECT COUNT(*) FROM people WHERE " + " OR ".join(
-    f"levenshtein(name, '{letter * 128}') < 3" for letter in "abcdefgh"
-)
-"""A question that takes a core ten seconds and more."""
+@pytest.fixture
+def slow() -> str:
+    """A question to the crowd that takes a core ten seconds and more."""
+    alike = (f"levenshtein(name, '{letter * 128}') < 3" for letter in "abcdefgh")
+    return "SELECT COUNT(*) FROM people WHERE " + " OR ".join(alike)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SLOW
 
 import dpsql
 
@@ -66,7 +65,7 @@ def test_many_threads_ask_and_look(db: dpsql.Connection) -> None:
     assert all(each.answered for each in db.purchases)
 
 
-def test_another_thread_interrupts(crowd: Path, tmp_path: Path) -> None:
+def test_another_thread_interrupts(crowd: Path, tmp_path: Path, slow: str) -> None:
     """After the debit, which stays; the connection goes on, and the debit waits to be completed."""
     ledger = tmp_path / "own.ledger"
     with dpsql.connect(crowd, ledger=ledger) as db, dpsql.connect(crowd, ledger=ledger) as watching:
@@ -82,14 +81,14 @@ def test_another_thread_interrupts(crowd: Path, tmp_path: Path) -> None:
         stopping.start()
         try:
             with pytest.raises(dpsql.OperationalError, match="D601") as caught:
-                db.execute(SLOW)
+                db.execute(slow)
         finally:
             done.set()
             stopping.join()
         assert "interrupted" in caught.value.title
         assert [each.answered for each in db.purchases] == [False]
         assert db.budget.spent == pytest.approx(0.1, rel=0.01)
-        assert db.price(SLOW).cost == 0
+        assert db.price(slow).cost == 0
         assert len(db.execute("SELECT COUNT(*) FROM people").rows) == 1
 
 
