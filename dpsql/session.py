@@ -6,41 +6,34 @@ what fails is the owner's to see and to mend, and nothing is answered before tha
 
 from __future__ import annotations
 
-import datetime
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpsql.accounting import Budget, Spent, accountant
 from dpsql.accounting.entries import Debit, Granted, Overdrawn, Promise, Stored
 from dpsql.accounting.ledger import Ledger
-from dpsql.bind.checked_views import RELEASED, check_views, refused_view
-from dpsql.bind.split import bind
-from dpsql.engines import Engine
 from dpsql.engines.duckdb import open_database
 from dpsql.errors import Error, refuse
-from dpsql.facts.lacks import all_lacks
-from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
-from dpsql.ir.options import Option
-from dpsql.ir.plan import Findings, Plan
-from dpsql.ir.source import Source, Span
-from dpsql.ir.survey import PlannedSurvey
-from dpsql.parse.parse import parse
-from dpsql.plan.findings import bound_of, name_of, widest
-from dpsql.plan.plan import plan
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
-from dpsql.policy.found_bounds import with_bounds
-from dpsql.policy.listing import Table, View, tables_of
 from dpsql.policy.model import Policy, digest, unit_text
 from dpsql.policy.toml import read_policy
 from dpsql.post.sealed import Sealed
-from dpsql.post.stages import types_of_stages
-from dpsql.release.stored import from_bytes
-from dpsql.rewrite import rewrite
+
+if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
+    from dpsql.engines import Engine
+    from dpsql.ir.bound import Bound, Lack
+    from dpsql.ir.options import Option
+    from dpsql.ir.plan import Findings, Plan
+    from dpsql.ir.source import Span
+    from dpsql.ir.survey import PlannedSurvey
+    from dpsql.policy.catalogue import Catalogue
+    from dpsql.policy.listing import Table, View
 
 
 def load_policy(path: Path) -> Policy:
@@ -57,26 +50,6 @@ def load_policy(path: Path) -> Policy:
             help="name it with --policy, or write one: dpsql policy draft DB",
         ) from None
     return read_policy(text, path.name)
-
-
-def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed) -> dict[str, View]:
-    """What each view of the policy holds; D808 for one that an analyst could not use as it stands."""
-    if policy.query.find_bounds:
-        known = with_bounds(known, [widest(each, known) for each in all_lacks(known)])
-    found = check_views(policy, known, sealed.public, sealed.check)
-    rule = policy.budget
-    terms = Terms(accountant(rule.accountant), Budget(rule.epsilon, rule.delta), policy.query.epsilon)
-    for view in known.views:
-        if found[view.name].kind != RELEASED:
-            continue
-        name = view.name.replace('"', '""')
-        try:
-            query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
-            split = rewrite(bind(query, known, sealed.public, sealed.check), known)
-            types_of_stages(plan(split, known, terms, engine.values).stages, sealed)
-        except Error as error:
-            raise refused_view(policy, view, error) from None
-    return found
 
 
 class Session:
@@ -109,7 +82,7 @@ class Session:
         self.version = f"{self.engine.version()}:{digest(self.policy)}"
         self.sealed = Sealed(self._public_rows, self.policy.timezone)
         try:
-            self.views = check_all_views(self.policy, self.known, self.engine, self.sealed)
+            self.views = self._checked_views()
         except BaseException:
             self.close()
             raise
@@ -130,7 +103,7 @@ class Session:
     def _checked(self) -> Known:
         """The policy held against the catalogue, its keys verified for this version of the data."""
         catalogue = self.engine.describe()
-        self._same_types()
+        self._same_types(catalogue)
         version = self.engine.version()
         verified = self.ledger.verified(version)
         keys = declared_keys(self.policy, catalogue)
@@ -147,6 +120,14 @@ class Session:
             self.ledger.note_verified(version, frozenset(_said(key) for key in fresh))
         return result
 
+    def _checked_views(self) -> dict[str, View]:
+        """What each view holds, or D808."""
+        if not self.known.views:
+            return {}
+        from dpsql.views import check_all_views
+
+        return check_all_views(self.policy, self.known, self.engine, self.sealed)
+
     def _with_ranges(self, found: Known) -> Known:
         """What public tables show of their own numbers: the least and the greatest of each column."""
         tables = []
@@ -156,9 +137,8 @@ class Session:
             tables.append(replace(table, columns=columns))
         return replace(found, tables=tuple(tables))
 
-    def _same_types(self) -> None:
+    def _same_types(self, catalogue: Catalogue) -> None:
         """No mentioned column changed its type since the ledger last saw it."""
-        catalogue = self.engine.describe()
         number = 0
         latest = None
         while found := self.ledger.verified(f"schema {number + 1}"):
@@ -226,6 +206,9 @@ class Session:
         return self.policy.query.find_bounds
 
     def bounds(self, lack: Lack) -> tuple[Bound, ...]:
+        from dpsql.plan.findings import bound_of, name_of
+        from dpsql.release.stored import from_bytes
+
         found = []
         for stored, where in self.ledger.found(name_of(lack, self.known), self.version):
             place = int(from_bytes(stored, [1] * where.tables)[where.place].sums[0, 0])
@@ -235,6 +218,10 @@ class Session:
 
     def tables(self) -> tuple[Table, ...]:
         """What exists for an analyst, with the bounds that were found by now."""
+        from dpsql.facts.lacks import all_lacks
+        from dpsql.policy.found_bounds import with_bounds
+        from dpsql.policy.listing import tables_of
+
         found = [
             max(each, key=lambda bound: bound.strength)
             for each in map(self.bounds, all_lacks(self.known))

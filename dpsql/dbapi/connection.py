@@ -10,22 +10,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from dpsql.answer import Answer
 from dpsql.dbapi.accounts import Account, Balance, Purchase
 from dpsql.dbapi.guard import guarded, text_of, values_of
 from dpsql.dbapi.limits import interrupt, limited
 from dpsql.dbapi.rows import Rows
 from dpsql.dbapi.types import Exceptions
 from dpsql.errors import InterfaceError, NotSupportedError, refuse
-from dpsql.ir.column import Value
-from dpsql.ir.explanation import Explanation
-from dpsql.ir.price import Price
 from dpsql.ir.source import Source
-from dpsql.ir.survey import Export
-from dpsql.policy.listing import Table
 
 if TYPE_CHECKING:  # the engines, the parser and all between load when the first database is opened
+    from dpsql.answer import Answer
+    from dpsql.ir.column import Value
+    from dpsql.ir.explanation import Explanation
     from dpsql.ir.plan import Plan
+    from dpsql.ir.price import Price
+    from dpsql.ir.survey import Export
+    from dpsql.policy.listing import Table
     from dpsql.session import Session
 
 

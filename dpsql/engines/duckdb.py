@@ -7,12 +7,11 @@ data, so its words never leave this file.
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import math
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,23 +19,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import numpy as np
-from sqlglot import exp, parse_one
 
-from dpsql.engines.cells import TOTAL, measure_sql
-from dpsql.engines.codes import codes_sql
-from dpsql.engines.details import detail_sql, weights
+from dpsql.engines.names import TEXTED, fetched, quote, table_sql
 from dpsql.engines.spill import spill_folder
-from dpsql.engines.sql import TEXTED, quote, table_sql
 from dpsql.errors import refuse
 from dpsql.ir.column import Interval, Kind, Value, type_named
-from dpsql.ir.plan import Planned
-from dpsql.ir.survey import ExactCodes, PlannedSurvey
-from dpsql.ir.table import ExactTable
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+    from numpy.typing import NDArray
+
+    from dpsql.ir.plan import Planned
+    from dpsql.ir.survey import ExactCodes, PlannedSurvey
+    from dpsql.ir.table import ExactTable
 
 NAME = "duckdb"
 
@@ -199,7 +194,7 @@ class DuckDB:
             rows = self._all(
                 f"SELECT DISTINCT {shown} FROM {table_sql(table)} WHERE {name} IS NOT NULL ORDER BY 1"
             )
-        return tuple(_value(row[0], kind) for row in rows)
+        return tuple(fetched(row[0], kind) for row in rows)
 
     def ranges(self, table: str) -> dict[str, Interval]:
         with self._reading():
@@ -242,34 +237,29 @@ class DuckDB:
 
     # ---- private rows ------------------------------------------------------------------------------
 
+    # What prints and reads measures loads with the first of them, not with the database.
+
     def measure_sql(self, planned: Planned) -> str:
-        said = [measure_sql(planned)] if planned.measure.statistics else []
-        return ";\n".join(said + [detail_sql(planned, each) for each in planned.details])
+        from dpsql.engines.measured import measured_sql
+
+        return measured_sql(planned)
 
     def measure(self, planned: Planned) -> ExactTable:
-        width = len(planned.keys)
-        kinds = [column.fact.type.kind for column in planned.keys]
-
-        def group(row: Sequence[object]) -> tuple[Value, ...]:
-            return tuple(_value(row[i], kind) for i, kind in enumerate(kinds))
+        from dpsql.engines.measured import measured
 
         with self._reading():
-            rows = self._all(measure_sql(planned)) if planned.measure.statistics else []
-            details = tuple(
-                weights(planned, each, self._all, self._arrays, group) for each in planned.details
-            )
-        sums = np.array([[_held(number) for number in row[width:]] for row in rows], dtype=np.int64)
-        shaped = sums.reshape(len(rows), len(planned.measure.statistics))
-        return ExactTable([group(row) for row in rows], shaped, details)
+            return measured(planned, self._all, self._arrays)
 
     def codes_sql(self, planned: PlannedSurvey) -> str:
+        from dpsql.engines.codes import codes_sql
+
         return codes_sql(planned)
 
     def codes(self, planned: PlannedSurvey) -> ExactCodes:
+        from dpsql.engines.codes import coded
+
         with self._reading():
-            found = self._connection.execute(codes_sql(planned)).fetchnumpy()
-            columns = [np.asarray(found[f"c{i}"], dtype=np.int64) for i in range(len(planned.questions))]
-        return ExactCodes(len(columns[0]), columns)
+            return coded(planned, self._arrays)
 
     # ---- housekeeping ------------------------------------------------------------------------------
 
@@ -311,35 +301,17 @@ class DuckDB:
                 _LIVE[self._place].remove(self._state)
 
 
-def _held(number: object) -> int:
-    """A sum within 64 bits, whatever there is: holding it there moves it by no more than a unit does."""
-    assert isinstance(number, int)
-    return max(-TOTAL, min(TOTAL, number))
-
-
 def _names(listed: object) -> tuple[str, ...]:
     assert isinstance(listed, list)
     return tuple(str(name) for name in listed)
-
-
-def _value(value: object, kind: Kind) -> Value:
-    """A fetched key as a Python value; dates that Python does not have stay text."""
-    if value is None or not isinstance(value, str):
-        return value  # type: ignore[return-value]  # NULL, or a number: all else travels as text
-    try:
-        if kind is Kind.DATE:
-            return datetime.date.fromisoformat(value)
-        if kind is Kind.TIMESTAMP:
-            return datetime.datetime.fromisoformat(value)
-    except ValueError:
-        return value
-    return value
 
 
 def _collations(sql: str) -> dict[str, str]:
     """Collated columns of a CREATE TABLE as the catalogue prints it."""
     if "COLLATE" not in sql.upper():
         return {}
+    from sqlglot import exp, parse_one  # few tables have any
+
     tree = parse_one(sql, read="duckdb")
     found = {}
     for column in tree.find_all(exp.ColumnDef):

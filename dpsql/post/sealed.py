@@ -11,16 +11,17 @@ import datetime
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from dpsql.aggregates import Floats
 from dpsql.errors import refuse
-from dpsql.facts.released import released_columns
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
-from dpsql.ir.measure import Measure, Post
-from dpsql.post.finished import Finished
+
+if TYPE_CHECKING:  # a session opens before what makes these has loaded
+    from dpsql.aggregates import Floats
+    from dpsql.ir.measure import Measure, Post
+    from dpsql.post.finished import Finished
 
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
 """A public table: its columns' names, their types, its rows."""
@@ -69,6 +70,8 @@ class Sealed:
 
     def check(self, sql: str, public: Sequence[str], measures: Sequence[Measure]) -> list[str]:
         """The output types of SQL over released tables, or a refusal: bound over empty ones, not run."""
+        from dpsql.facts.released import released_columns
+
         tables = [(each.name, released_columns(each)) for each in measures]
         asked = repr((sql, tables))
         with self._lock, _stoppable():
@@ -159,6 +162,8 @@ class Sealed:
         return [tuple(_aware(value, sql) for value, sql in zip(row, types, strict=True)) for row in rows]
 
     def _create(self, measures: Sequence[Measure]) -> list[str]:
+        from dpsql.facts.released import released_columns
+
         names = []
         for measure in measures:
             columns = released_columns(measure) or [("nothing", DOUBLE)]

@@ -25,8 +25,9 @@ from dpsql.policy.names import fold
 from dpsql.post.sealed import Sealed
 from dpsql.rewrite.statistics import bounded_range
 from dpsql.screen.terminal import put
-from dpsql.session import check_all_views, load_policy
+from dpsql.session import load_policy
 from dpsql.shell.given import Commands, command
+from dpsql.views import check_all_views
 
 
 def arguments(names: Commands) -> None:
