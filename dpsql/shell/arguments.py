@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from dpsql import console
 from dpsql.shell import commands, demo, owner, responses
 
 _EXITS = "exit codes: 0 answered, 1 refused, 2 wrong usage, 3 budget exhausted"
@@ -23,6 +24,10 @@ def parser() -> argparse.ArgumentParser:
     made = names.add_parser("demo", help="build a made-up clinic and show a few answers")
     made.add_argument("--dir", type=Path, metavar="DIR", help="keep the clinic's files in this folder")
     made.set_defaults(run=demo.demo)
+
+    made = names.add_parser("shell", help="ask one query after the other", epilog=_EXITS)
+    _database(made)
+    made.set_defaults(run=console.run)
 
     made = names.add_parser("query", help="answer one query", epilog=_EXITS)
     _database(made)
