@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeAlias
 
 from dpsql.answer import Answer
 from dpsql.dbapi import Connection
 from dpsql.screen import terminal
+
+Complete: TypeAlias = Callable[[str], bool]
+"""Whether a text is a command, or ends a statement."""
+Typed: TypeAlias = Callable[[], str]
+"""The next text that somebody typed; EOFError is the end."""
 
 
 def _unread(text: str, name: str) -> None:
