@@ -312,8 +312,22 @@ def priced_now(office: Office, what: Plan) -> Price:
     )
     left = office.remaining()
     return Price(
-        *(what.price, cost, left, after, repeated, what.digest), expected(facts), units_needed(facts)
+        *(what.price, cost, left, after, repeated, what.digest),
+        expected(facts),
+        units_needed(facts),
+        cost == 0 or _held(office, what),
+        what.steps,
     )
+
+
+def _held(office: Office, what: Plan) -> bool:
+    try:
+        office.afford(what)
+    except Error as error:
+        if error.code != "D501":
+            raise
+        return False
+    return True
 
 
 def _told(office: Office, explanation: Explanation) -> Answer:

@@ -28,6 +28,7 @@ class Price:
 
     ``after`` is what remains then, and ``remaining`` what does now. ``digest`` names the measures, their
     noise and their price. A group with private keys appears when its noisy number of units reaches ``units``.
+    ``held`` says whether the budget holds it. Where there are ``steps``, it is the most that they may cost.
     """
 
     epsilon: float
@@ -38,6 +39,8 @@ class Price:
     digest: str
     expected: tuple[Expected, ...]
     units: float | None = None
+    held: bool = True
+    steps: tuple[float, ...] = ()
 
     @property
     def share(self) -> float:

@@ -68,7 +68,9 @@ def table_text(table: Table, width: int) -> str:
     about += [f"key {', '.join(key)}" for key in table.keys]
     title = textwrap.fill(printable(f"{table.name}: {'; '.join(about)}"), width, break_on_hyphens=False)
     names = ("column", "type", "null", "values", "known from")
-    known = [(one_line(each.name), each.type, _null(each), _known_from(each, table)) for each in table.columns]
+    known = [
+        (one_line(each.name), each.type, _null(each), _known_from(each, table)) for each in table.columns
+    ]
     taken = sum(max(len(row[at]) for row in (*known, _HEAD)) for at in range(4))
     room = max(_LEAST, width - taken - 3 * len(names) - 1)
     rows: list[tuple[str, ...]] = []
@@ -159,6 +161,4 @@ def _known_from(column: listing.Column, table: Table) -> str:
     return "its type" if column.range is not None else ""
 
 
-COMMANDS = (
-    Command("d", "\\d [TABLE]", "tables and views, or the columns of one", _describe, "table"),
-)
+COMMANDS = (Command("d", "\\d [TABLE]", "tables and views, or the columns of one", _describe, "table"),)
