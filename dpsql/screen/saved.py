@@ -1,7 +1,7 @@
 """Files for answers: new ones, all of it or nothing, and never over what somebody has.
 
-    new_file(b"...", Path("wards.csv"))     wards.csv, or InterfaceError
-    free(Path("wards.csv"))                 wards.csv, wards-2.csv, ...: the first that is not there
+new_file(b"...", Path("wards.csv"))     wards.csv, or InterfaceError
+free(Path("wards.csv"))                 wards.csv, wards-2.csv, ...: the first that is not there
 """
 
 from __future__ import annotations

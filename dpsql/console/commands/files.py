@@ -1,8 +1,8 @@
 """``\\o`` and ``\\i``: answers into files, and statements out of one.
 
-    \\o wards.csv      each answer goes to a file of its own: wards.csv, wards-2.csv, ...
-    \\o                and to the screen again
-    \\i wards.sql      as if it had been typed, up to the first refusal
+\\o wards.csv      each answer goes to a file of its own: wards.csv, wards-2.csv, ...
+\\o                and to the screen again
+\\i wards.sql      as if it had been typed, up to the first refusal
 """
 
 from __future__ import annotations

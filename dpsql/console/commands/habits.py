@@ -1,25 +1,23 @@
 """What people are used to type elsewhere, and which command does the same here.
 
-    \\dt, .tables, SHOW TABLES;     \\d
-    .schema people, DESCRIBE people;  \\d people
-    exit, quit, .exit              \\q
+\\dt, .tables, SHOW TABLES;          \\d
+.schema people, DESCRIBE people;     \\d people
+exit, quit;, .exit                   \\q
 """
 
 from __future__ import annotations
 
-import re
-
-_SAME = {
-    **dict.fromkeys(("\\dt", "\\d+", "\\dv", "\\dt+", "\\z", ".tables", "show tables", "show all tables"), "\\d"),
-    **dict.fromkeys((".schema", "describe", "desc"), "\\d"),
-    **dict.fromkeys(("\\quit", "\\exit", ".quit", ".exit", "quit", "exit"), "\\q"),
-    **dict.fromkeys(("\\help", "\\h", ".help", "help"), "\\?"),
-    **dict.fromkeys((".read", "\\include", "\\ir"), "\\i"),
-    **dict.fromkeys((".output", ".once", "\\out", "\\g"), "\\o"),
-    **dict.fromkeys((".timer",), "\\timing"),
-    **dict.fromkeys((".mode", "\\pset format"), "\\set format"),
+_LIKE = {
+    "\\d": "\\dt \\dv \\d+ \\dt+ \\z .tables .schema describe desc",
+    "\\q": "\\quit \\exit .quit .exit quit exit",
+    "\\?": "\\help \\h .help help",
+    "\\i": "\\include \\ir .read",
+    "\\o": "\\out .output",
+    "\\timing": ".timer",
+    "\\set format": ".mode",
 }
-"""Where nothing or one word more may follow."""
+_SAME = {word: ours for ours, words in _LIKE.items() for word in words.split()}
+_SAME |= {"show tables": "\\d", "\\pset format": "\\set format"}
 
 _HINTS = {
     "l": "a session has one database: \\d lists its tables",
@@ -38,18 +36,16 @@ _HINTS = {
 }
 """Commands of psql that have no like here, and why."""
 
-_FIRST = re.compile(r"(\\?\.?[\w?+!]+(?:\s+(?:all\s+)?(?:tables|format))?)\s*(.*?)\s*;?\s*", re.S | re.I)
-
 
 def meant(line: str) -> str:
     """The command of ours that a line stands for, or the line as it is."""
-    found = _FIRST.fullmatch(line.strip())
-    if found is None:
-        return line
-    same = _SAME.get(" ".join(found[1].casefold().split()))
-    if same is None or (len(found[2].split()) > 1 and not line.lstrip().startswith(("\\", "."))):
-        return line
-    return f"{same} {found[2]}".rstrip()
+    said = line.strip().removesuffix(";").rstrip()
+    for number in (2, 1):
+        *first, rest = [*said.split(None, number), ""][: number + 1]
+        ours = _SAME.get(" ".join(first).casefold())
+        if ours is not None and (said[0] in "\\." or len(rest.split()) < 2):  # not DESCRIBE SELECT ...
+            return f"{ours} {rest}".rstrip()
+    return line
 
 
 def hint(name: str) -> str:

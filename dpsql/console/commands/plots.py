@@ -1,8 +1,8 @@
 """``\\plot``: the last answer as bars or a line, with how far the noise reaches; on the screen, or as a file.
 
-    \\plot                     all its numbers
-    \\plot ward age            one number by one column
-    \\plot ward age wards.svg  the same as a picture
+\\plot                     all its numbers
+\\plot ward age            one number by one column
+\\plot ward age wards.svg  the same as a picture
 """
 
 from __future__ import annotations
@@ -21,9 +21,6 @@ from dpsql.screen.terminal import look, put, tell
 
 
 def _plot(shell: Shell, argument: str) -> None:
-    from dpsql.answer.bars import chart_text
-    from dpsql.answer.svg import chart_svg
-
     if shell.last is None:
         raise InterfaceError("there is no answer to draw yet", help="ask a query first, then \\plot")
     names = _words(argument)
@@ -33,8 +30,12 @@ def _plot(shell: Shell, argument: str) -> None:
         check_new(file)
     answer = chosen(shell.last, names) if names else shell.last
     if file is None:
-        put(chart_text(answer, look(shell.width())))
+        from dpsql.answer.bars import chart_text
+
+        put(chart_text(answer, look()))
         return
+    from dpsql.answer.svg import chart_svg
+
     new_file(chart_svg(answer).encode("utf-8"), file)
     tell(f"drawn in {file}")
 

@@ -1,4 +1,4 @@
-"""``\\price``, ``\\explain``, ``\\budget``: what a query would cost, to reach what error, and what there is to spend.
+"""``\\price``, ``\\explain``, ``\\budget``: what a query would cost, to reach what error, and the accounts.
 
 ┌──────────────────────┬────────┬────────┬────────┐
 │ at epsilon           │   0.25 │    0.5 │      1 │
@@ -35,12 +35,12 @@ def _budget(shell: Shell, argument: str) -> None:
 
 def _explain(shell: Shell, argument: str) -> None:
     sql = _statement(shell, argument, "explain")
-    put(wrapped(shell.db.explain(sql, epsilon=shell.epsilon), shell.width()))
+    put(wrapped(shell.db.explain(sql), shell.width()))
 
 
 def _price(shell: Shell, argument: str) -> None:
     sql = _statement(shell, argument, "price")
-    price = shell.db.price(sql, epsilon=shell.epsilon)
+    price = shell.db.price(sql)
     unit = next((each.unit for each in shell.db.tables if each.unit), "unit")
     put(
         price_text(

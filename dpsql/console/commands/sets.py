@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from dpsql.answer.fold import Column, Text, folded
 from dpsql.answer.look import Look
 from dpsql.console.commands.command import Command
 from dpsql.console.settings import SETTINGS, set_to
 from dpsql.console.state import Shell
-from dpsql.errors import InterfaceError
 from dpsql.screen.terminal import put, tell
+
+_HELP = 36  # columns for what a setting does
 
 
 def _set(shell: Shell, argument: str) -> None:
@@ -21,11 +24,13 @@ def _set(shell: Shell, argument: str) -> None:
 
 def settings_text(shell: Shell) -> str:
     """Every setting: what it is now, what it may be, what it does."""
-    rows = [(each.name, each.shown(shell), each.values, each.help) for each in SETTINGS]
     names = ("setting", "now", "values", "what it does")
-    columns = [
-        Column(name, tuple(Text(row[at]) for row in rows), False) for at, name in enumerate(names)
-    ]
+    rows: list[tuple[str, ...]] = []
+    for each in SETTINGS:
+        first, *more = textwrap.wrap(each.help, _HELP)
+        rows.append((each.name, each.shown(shell), each.values, first))
+        rows += [("", "", "", line) for line in more]
+    columns = [Column(name, tuple(Text(row[at]) for row in rows), False) for at, name in enumerate(names)]
     return folded(columns, Look(width=shell.width()))
 
 
