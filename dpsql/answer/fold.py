@@ -60,7 +60,7 @@ class Column:
 
 def folded(columns: Sequence[Column], look: Look) -> str:
     """All columns, no line longer than there is room."""
-    if look.records:
+    if look.records and columns[0].cells:
         return _records(columns, look, look.width or _ANY)
     if look.width is None or _taken(each.width for each in columns) <= look.width:
         return framed(columns, look)
