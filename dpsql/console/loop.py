@@ -155,7 +155,8 @@ def _told(shell: Shell) -> Iterator[None]:
         if shell.depth:  # what is read from a file ends here, and is told by whoever reads it
             raise
         failure = error if isinstance(error, Error) else _ours(error)
-        shell.refused = failure
+        if failure.code != "D001":  # a slip of the pen needs no explanation
+            shell.refused = failure
         flush()
         tell(refusal(failure))
         shell.code = max(shell.code, EXHAUSTED if failure.code == "D501" else REFUSED)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dpsql.answer.digits import printable
 from dpsql.answer.files import FORMATS
 from dpsql.console.commands.command import Command
 from dpsql.console.state import Shell
@@ -33,7 +34,7 @@ def _output(shell: Shell, argument: str) -> None:
     check_new(file)
     shell.out = file
     then = file.with_stem(f"{file.stem}-2").name
-    tell(f"answers go to {file}, the one after it to {then} and so on; \\o alone ends that")
+    tell(printable(f"answers go to {file}, the one after it to {then} and so on; \\o alone ends that"))
 
 
 def _include(shell: Shell, argument: str) -> None:
@@ -74,6 +75,6 @@ def file_named(argument: str) -> Path:
 
 
 COMMANDS = (
-    Command("o", "\\o [FILE]", "each answer into a new file: .csv .json .parquet .txt", _output, "file"),
+    Command("o", "\\o [FILE]", "answers into new files: .csv .json .parquet .txt", _output, "file"),
     Command("i", "\\i FILE", "do what a file says, up to the first refusal", _include, "file"),
 )
