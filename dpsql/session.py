@@ -6,6 +6,7 @@ what fails is the owner's to see and to mend, and nothing is answered before tha
 
 from __future__ import annotations
 
+import datetime
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -60,6 +61,7 @@ class Session:
         self.analyst = analyst
         rule = self.policy.budget
         self.budget = Budget(rule.epsilon, rule.delta)
+        self.usual = self.policy.query.epsilon  # what a query costs if nobody says
         self.accountant = accountant(rule.accountant)
         if analyst is not None and all(each.name != analyst for each in self.policy.analysts):
             raise refuse(
@@ -160,7 +162,7 @@ class Session:
     # ---- the till ----------------------------------------------------------------------------------
 
     def terms(self, epsilon: float | None) -> Terms:
-        price = self.policy.query.epsilon if epsilon is None else epsilon
+        price = self.usual if epsilon is None else epsilon
         return self._terms(price, epsilon is not None, None)
 
     def said(self, terms: Terms, price: Option) -> Terms:

@@ -2,13 +2,75 @@
 
 from __future__ import annotations
 
-from dpsql.console.show import show
+import time
+
+from dpsql.answer.digits import above, below
+from dpsql.console.show import ready, show
 from dpsql.console.state import Shell
-from dpsql.screen.waiting import beside
+from dpsql.dbapi import Connection
+from dpsql.errors import Error
+from dpsql.ir.price import Price
+from dpsql.screen.terminal import tell
+from dpsql.screen.waiting import beside, lasting
 
 
 def ask(shell: Shell, sql: str) -> None:
-    """Answer a query and show it."""
-    answer = beside(shell.db, lambda: shell.db.execute(sql, epsilon=shell.epsilon))
-    shell.last, shell.asked = answer, sql
+    """Answer a query and show it; whatever ends it early, what was paid is said."""
+    db, started = shell.db, time.monotonic()
+    shell.asked = sql
+    ready(shell)
+    if not _wanted(shell, sql):
+        tell("not asked: nothing was paid")
+        return
+    before = len(db.purchases)
+    try:
+        answer = beside(db, lambda: db.execute(sql))
+    except KeyboardInterrupt:
+        if not shell.interactive:
+            raise
+        tell(f"interrupted: {_paid(db, sql, before)}")
+        shell.code = max(shell.code, 1)
+        if shell.depth:  # the file that it stands in ends as well
+            raise
+        return
+    except Error as error:
+        if error.code[:2] in ("D6", "D9"):  # all others are raised before anything is paid
+            error.notes += (_paid(db, sql, before),)
+        raise
+    shell.last = answer
     show(shell, answer)
+    if shell.timing:
+        tell(lasting(time.monotonic() - started))
+
+
+def _wanted(shell: Shell, sql: str) -> bool:
+    """Whether it is to be asked: a person is asked before a query that takes much of what remains."""
+    if not shell.interactive or shell.confirm is None or sql[:7].upper() == "EXPLAIN":
+        return True
+    price = shell.db.price(sql)
+    if price.share <= shell.confirm or not price.held:  # more than there is will be refused
+        return True
+    try:
+        return input(question(price)).strip().casefold() in ("y", "yes")
+    except (EOFError, KeyboardInterrupt):
+        tell("")
+        return False
+
+
+def question(price: Price) -> str:
+    """This takes epsilon 1.5 of the 2.5868 that remain (58 %). Ask it? [y/N]"""
+    return (
+        f"This costs epsilon {price.cost:g}, which leaves {below(price.after)} of the "
+        f"{below(price.remaining)} that remain ({100 * price.share:.0f} %). Ask it? [y/N] "
+    )
+
+
+def _paid(db: Connection, sql: str, before: int) -> str:
+    """What was paid for a query since there were so many purchases."""
+    found = [each for each in db.purchases[before:] if each.sql == sql and each.analyst == (db.analyst or "")]
+    if not found:
+        return "nothing was paid"
+    return (
+        f"epsilon {above(sum(each.epsilon for each in found))} was paid and stays paid; "
+        "ask the same query again and it is completed for that price"
+    )

@@ -1,67 +1,191 @@
 """Lines in; statements and commands out.
 
-A line that begins with a backslash is a command; all others gather until a semicolon ends a statement.
+SELECT COUNT(*)          a line that begins with a backslash is a command, while no statement is open;
+  FROM patients;         all others gather until a semicolon ends a statement
+\\d patients
 """
 
 from __future__ import annotations
 
+import re
+import signal
 import sys
 from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from types import FrameType
 
 from dpsql.console.ask import ask
-from dpsql.console.commands import command
+from dpsql.console.commands import command, meant
 from dpsql.console.settings import set_to
 from dpsql.console.state import Shell
 from dpsql.dbapi import connect
-from dpsql.errors import Error
-from dpsql.parse.scripts import finished, statements
-from dpsql.screen.terminal import interactive, refusal, tell
+from dpsql.errors import Error, InterfaceError, InternalError
+from dpsql.parse.scripts import Statement, finished, in_script, statements, tokens
+from dpsql.screen.terminal import flush, interactive, refusal, tell
+
+REFUSED, EXHAUSTED = 1, 3
+
+_NAMED = re.compile(r"\\(\S*)\s*(.*)", re.S)
 
 
 def run(options: Namespace) -> int:
-    """A session, and its exit code."""
-    with connect(options.database, options.policy, options.ledger, options.analyst) as db:
+    """A session. Behind a pipe its exit code is 0, 1 if anything was refused, 3 if for want of budget."""
+    with (
+        _ended_by_signals(),
+        connect(options.database, options.policy, options.ledger, options.analyst) as db,
+    ):
         shell = Shell(db, interactive())
-        shell.read = partial(read, shell)
-        read(shell, sys.stdin.read(), "query")
+        shell.read = lambda text, name: read(shell, text.splitlines(keepends=True), name)
+        if db.ledger_created:
+            tell(f"created the ledger {db.ledger_path}: it keeps what was spent and every answer, so keep it")
+        if shell.interactive:
+            converse(shell, Path(options.database))
+            return 0
+        read(shell, _piped(), "query")
         return shell.code
 
 
-def read(shell: Shell, text: str, name: str) -> None:
-    """Do what a text says, line by line."""
-    gathered = ""
-    for line in text.splitlines(keepends=True):
-        if not gathered.strip() and line.lstrip().startswith("\\"):
-            guarded(shell, line.strip())
-        else:
-            gathered += line
-            if finished(gathered):
-                guarded(shell, gathered)
-                gathered = ""
+def converse(shell: Shell, database: Path) -> None:
+    """Prompt after prompt, until somebody leaves."""
+    from dpsql.console.lines import reader  # a pipe needs no editor
+
+    typed = reader(shell, database, partial(complete, ""))
+    while not shell.done:
+        try:
+            text = typed()
+        except KeyboardInterrupt:  # Ctrl-C leaves the line
+            continue
+        except EOFError:
+            return
+        submit(shell, text, 0, text, "query")
+
+
+# ---- what is typed or piped --------------------------------------------------------------------------
+
+
+def read(shell: Shell, lines: Iterable[str], name: str) -> None:
+    """Do what lines say, as soon as they say it."""
+    text, at = "", 0  # what was read, and where that begins which is not done yet
+    for line in lines:
+        text += line
+        if complete(text[at : len(text) - len(line)], line):
+            submit(shell, text[at:], at, text, name)
+            at = len(text)
         if shell.done:
             return
-    if gathered.strip():
-        guarded(shell, gathered)
+    if begun(text[at:]):
+        submit(shell, text[at:], at, text, name)
 
 
-def guarded(shell: Shell, text: str) -> None:
-    """Do what one command or some whole statements say; a refusal is told, and the session goes on."""
+def complete(before: str, line: str) -> bool:
+    """Whether a line that comes after others is a command, or ends a statement."""
+    if not begun(before) and _command(line) is not None:
+        return True
+    return ";" in line and finished(before + line)
+
+
+def begun(text: str) -> str:
+    """A text without the spaces and comments before it."""
+    for at, token in tokens(text):
+        ended = token.startswith("--") or (token.startswith("/*") and token.endswith("*/"))
+        if not token.isspace() and not ended:
+            return text[at:]
+    return ""
+
+
+def _command(text: str) -> re.Match[str] | None:
+    """The command that a text is, if it is one: its name, and what stands behind that."""
+    return _NAMED.fullmatch(meant(begun(text).strip()))
+
+
+def _piped() -> Iterator[str]:
     try:
-        submit(shell, text)
-    except Error as error:
-        tell(refusal(error))
-        shell.code = max(shell.code, 3 if error.code == "D501" else 1)
+        for at, line in enumerate(sys.stdin.buffer):
+            yield line.decode("utf-8-sig" if at == 0 else "utf-8")
+    except UnicodeError:
+        raise InterfaceError("the input is not text in UTF-8") from None
 
 
-def submit(shell: Shell, text: str) -> None:
-    """Do what one command or some whole statements say."""
-    if text.lstrip().startswith("\\"):
-        name, _, argument = text.strip().removeprefix("\\").partition(" ")
-        command(name).run(shell, argument.strip())
+# ---- what is done ------------------------------------------------------------------------------------
+
+
+def submit(shell: Shell, text: str, start: int, whole: str, name: str) -> None:
+    """Do one command, or some statements; each refusal is told, and the session goes on."""
+    said = _command(text)
+    if said is not None:
+        with _told(shell):
+            command(said[1]).run(shell, said[2])
         return
-    for each in statements(text):
-        if each.setting is not None:
-            set_to(shell, *each.setting)
-        else:
-            ask(shell, each.text)
+    found: tuple[Statement, ...] = ()
+    with _told(shell), _placed(Statement(text, start, 1), whole, name):
+        found = statements(text)
+    for each in found:
+        with _told(shell), _placed(replace(each, start=start + each.start), whole, name):
+            if each.setting is not None:
+                set_to(shell, *each.setting)
+            else:
+                ask(shell, each.text)
+
+
+@contextmanager
+def _placed(statement: Statement, whole: str, name: str) -> Iterator[None]:
+    try:
+        yield
+    except Error as error:
+        raise in_script(error, statement, whole, name) from None
+
+
+@contextmanager
+def _told(shell: Shell) -> Iterator[None]:
+    """What goes wrong is told, and is an exit code where nobody is asked to go on."""
+    try:
+        yield
+        flush()
+    except BrokenPipeError:
+        raise
+    except KeyboardInterrupt:
+        if not shell.interactive or shell.depth:
+            raise
+        tell("interrupted")
+    except Exception as error:
+        if shell.depth:  # what is read from a file ends here, and is told by whoever reads it
+            raise
+        failure = error if isinstance(error, Error) else _ours(error)
+        if failure.code != "D001":  # a slip of the pen needs no explanation
+            shell.refused = failure
+        flush()
+        tell(refusal(failure))
+        shell.code = max(shell.code, EXHAUSTED if failure.code == "D501" else REFUSED)
+
+
+def _ours(error: Exception) -> Error:
+    """An error of dpsql's own, whose words may hold data."""
+    return InternalError(
+        "D901",
+        f"an error of dpsql's own ({type(error).__name__})",
+        help="what was debited stays debited; please report what you typed",
+    )
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Ctrl-C interrupts what runs; the other signals end the session in order."""
+
+    def told(number: int, frame: FrameType | None) -> None:
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
+        raise SystemExit(128 + number)
+
+    before = {}
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if interactive() else ():
+        with suppress(ValueError):  # not in the main thread: signals are somebody else's
+            before[number] = signal.signal(number, told)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -71,7 +71,7 @@ def statements(text: str, name: str = "query") -> tuple[Statement, ...]:
 def finished(text: str) -> bool:
     """Whether the text ends with a semicolon that ends a statement, as a prompt wants to know."""
     last = ""
-    for _, token in _tokens(text):
+    for _, token in tokens(text):
         if not _blank(token):
             last = token
         elif token.startswith("/*") and not token.endswith("*/"):
@@ -88,7 +88,7 @@ def in_script(error: Error, statement: Statement, text: str, name: str) -> Error
     return error
 
 
-def _tokens(text: str) -> Iterator[tuple[int, str]]:
+def tokens(text: str) -> Iterator[tuple[int, str]]:
     """Where each token starts, and the token. Comments between marks may stand in one another."""
     at = 0
     while found := _TOKEN.match(text, at):
@@ -112,7 +112,7 @@ def _blank(token: str) -> bool:
 
 def _statements(text: str) -> Iterator[Statement]:
     now = _Open()
-    for at, token in _tokens(text):
+    for at, token in tokens(text):
         end = at + len(token)
         if token == ";":
             if now.start is not None:

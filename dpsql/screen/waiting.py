@@ -1,14 +1,23 @@
-"""Work that a person waits for, and may stop."""
+"""Work that a person waits for, and may stop.
+
+After two seconds a terminal shows for how long already: ``12.3 s``, a line that is gone when the work is
+done. What share of the work is done is not shown: the engine counts private rows.
+"""
 
 from __future__ import annotations
 
+import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from dpsql.dbapi import Connection
 
 T = TypeVar("T")
+
+PATIENCE, _STEP = 2.0, 0.1
 
 
 def beside(db: Connection, step: Callable[[], T]) -> T:
@@ -26,11 +35,48 @@ def beside(db: Connection, step: Callable[[], T]) -> T:
 
     threading.Thread(target=work, daemon=True).start()
     try:
-        done.wait()
-    except KeyboardInterrupt:
+        with elapsed() as tick:
+            wait = PATIENCE
+            while not done.wait(wait):
+                tick()
+                wait = _STEP
+    except (KeyboardInterrupt, SystemExit):
         while not done.wait(0.05):  # again and again: it may be on its way from one engine to the other
             db.interrupt()
         raise
     if isinstance(outcome[0], BaseException):
         raise outcome[0]
     return outcome[0]
+
+
+@contextmanager
+def elapsed() -> Iterator[Callable[[], None]]:
+    """On a terminal, each call says for how long this has lasted; afterwards nothing of that is left."""
+    started, shown = time.monotonic(), ""
+    seen = all(stream is not None and stream.isatty() for stream in (sys.stdout, sys.stderr))
+
+    def tick() -> None:
+        nonlocal shown
+        if seen:
+            shown = lasting(time.monotonic() - started)
+            _write(f"\r{shown}")
+
+    try:
+        yield tick
+    finally:
+        if shown:
+            _write(f"\r{' ' * len(shown)}\r")
+
+
+def _write(text: str) -> None:
+    with suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def lasting(seconds: float) -> str:
+    """12.3 s, or 2 min 05 s."""
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    return f"{minutes} min {rest:02} s"
