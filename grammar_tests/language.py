@@ -186,7 +186,7 @@ def _vocabulary() -> Iterator[str]:
 
 def _refused() -> Iterator[str]:
     yield "## What is refused, and what to write instead\n"
-    yield "In the engine's own words, by code.\n"
+    yield "In the engine's own words, by code. [Why each is refused](refusals.md) is another page.\n"
     chosen = [case(file, name) for file, name in REFUSED]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "world.duckdb"

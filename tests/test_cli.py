@@ -23,7 +23,7 @@ from dpsql.answer import Answer, box, digits
 from dpsql.answer.files import to_csv, to_json, to_parquet, with_margins
 from dpsql.policy.toml import read_policy
 from dpsql.shell import main
-from dpsql.shell.commands import _value
+from dpsql.shell.given import value_of
 
 COUNT = "SELECT COUNT(*) AS n FROM patients"
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY ward"
@@ -390,7 +390,7 @@ def test_our_own_errors_show_neither_data_nor_a_traceback(
     def broken(*arguments: object) -> object:
         raise RuntimeError("patient 4711 is ill")
 
-    monkeypatch.setattr("dpsql.shell.commands.connect", broken)
+    monkeypatch.setattr("dpsql.shell.given.connect", broken)
     assert main(["query", str(clinic.database), "-c", COUNT]) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -562,7 +562,7 @@ def test_values_have_the_digits_that_the_noise_leaves(
     ],
 )  # fmt: skip
 def test_parameters(text: str, value: object) -> None:
-    found = _value(text)
+    found = value_of(text)
     assert (type(found), found) == (type(value), value)
 
 

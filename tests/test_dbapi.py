@@ -160,6 +160,8 @@ def test_fetching_in_pieces(db: dpsql.Connection) -> None:
     cursor.arraysize = 2
     assert cursor.fetchmany() == [("A", 1), ("B", 1)]
     assert cursor.fetchmany(0) == []
+    with pytest.raises(dpsql.InterfaceError, match="no -1 rows"):
+        cursor.fetchmany(-1)
     assert list(cursor) == [("C", 2)]
     assert list(cursor) == []
     cursor.execute(FLOORS)
@@ -189,6 +191,16 @@ def test_executemany_is_refused(db: dpsql.Connection) -> None:
         db.cursor().executemany("SELECT COUNT(*) FROM patients WHERE age > ?", [(1,), (2,)])
     assert caught.value.help
     assert db.purchases == ()
+
+
+def test_the_optional_parts_of_the_standard(db: dpsql.Connection) -> None:
+    cursor = db.cursor()
+    assert cursor.lastrowid is None
+    for name in ("Warning", "Error", "InterfaceError", "DatabaseError", "DataError", "OperationalError",
+                 "IntegrityError", "InternalError", "ProgrammingError", "NotSupportedError"):  # fmt: skip
+        assert getattr(db, name) is getattr(dpsql, name)
+    with pytest.raises(cursor.connection.ProgrammingError):
+        cursor.execute("DELETE FROM patients")
 
 
 def test_transactions(db: dpsql.Connection) -> None:

@@ -19,7 +19,7 @@ import dpsql
 from dpsql import audit
 from dpsql.accounting import Spent
 from dpsql.accounting.entries import Overdrawn
-from dpsql.dbapi import _guarded
+from dpsql.dbapi.guard import guarded
 from dpsql.errors import CODES, Error, class_of, refuse
 from dpsql.parse.scripts import statements
 from dpsql.shell import main
@@ -415,7 +415,7 @@ def test_an_interrupt_shows_no_frame_that_holds_data() -> None:
         raise KeyboardInterrupt("secret 42")
 
     with pytest.raises(KeyboardInterrupt) as caught:
-        _guarded(step)
+        guarded(step)
     assert caught.value.__context__ is None
     assert "secret 42" not in "".join(traceback.format_exception(caught.value))
     assert "step" not in [each.name for each in traceback.extract_tb(caught.value.__traceback__)]

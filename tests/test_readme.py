@@ -13,7 +13,7 @@ import pytest
 
 import dpsql
 from dpsql.policy.toml import read_policy
-from dpsql.shell.arguments import parser
+from dpsql.shell.arguments import COMMANDS, parser
 from dpsql.shell.demo_data import POLICY, build
 
 ROOT = Path(__file__).parent.parent
@@ -110,7 +110,7 @@ def test_every_command_is_there(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parser().parse_args(["--help"])
     listed = re.findall(r"^    (\w+) ", capsys.readouterr().out, re.M)
-    assert listed == ["demo", "query", "explain", "export", "estimate", "budget", "policy"]
+    assert listed == list(COMMANDS)
     for command in listed:
         assert f"`dpsql {command}" in TEXT
 

@@ -9,27 +9,50 @@
 
 from __future__ import annotations
 
-import math
+import textwrap
 from collections.abc import Sequence
-from decimal import Decimal
-from typing import Any
 
-from dpsql.answer.digits import below, plain, printable, rounded, wide
+from dpsql.answer.cells import UNKNOWN, Cell, cells, one_line
+from dpsql.answer.digits import below
+from dpsql.answer.fold import Column, Text, folded, framed
+from dpsql.answer.look import PLAIN, Look
 from dpsql.answer.told import Told
-from dpsql.ir.column import Kind, type_named
-
-UNKNOWN = "?"
-"""The margin of a noised value of which the noise leaves nothing."""
+from dpsql.ir.column import type_named
 
 
-def answer_text(answer: Told) -> str:
+def answer_text(answer: Told, look: Look = PLAIN) -> str:
     """The table, and below it whatever the reader has to know."""
-    lines = [answer_table(answer)]
+    return "\n".join([answer_table(answer, look), *below_table(answer, look)])
+
+
+def answer_table(answer: Told, look: Look = PLAIN) -> str:
+    """The rows in a box; in several, or with their middle left out, where there is too little room."""
+    shown = _shown(answer, look)
+    columns = []
+    for at, name in enumerate(answer.columns):
+        number = type_named(answer.types[at]).numeric
+        column = cells(answer, at, [each for each in shown if each is not None], " " if look.grouped else "")
+        texts = _side_by_side(column)
+        if None in shown:
+            texts.insert(shown.index(None), Text("", "…"))
+        columns.append(Column(one_line(name), tuple(texts), number))
+    return folded(columns, look)
+
+
+def below_table(answer: Told, look: Look = PLAIN) -> list[str]:
+    """What is not shown, what a margin means that is none, the plan's note, price and remaining budget."""
+    lines = []
+    shown = sum(each is not None for each in _shown(answer, look))
     if not answer.rows:
         lines.append("(0 rows)")
-    if any(UNKNOWN in cells for cells in _margins(answer)):
+    if shown < len(answer.rows):
+        lines.append(f"({len(answer.rows)} rows, {shown} shown{'; ' + look.hint if look.hint else ''})")
+    if _unknown(answer):
         lines.append(f"± {UNKNOWN}: the noise leaves nothing of this value.")
-    return "\n".join([*lines, summary(answer)])
+    lines += summary(answer).split("\n")
+    if look.width is None:
+        return lines
+    return [textwrap.fill(each, look.width, break_on_hyphens=False) for each in lines]
 
 
 def summary(answer: Told) -> str:
@@ -46,87 +69,39 @@ def summary(answer: Told) -> str:
     return "\n".join(filter(None, (answer.note, said)))
 
 
-def answer_table(answer: Told) -> str:
-    """The rows in a box."""
-    exact = answer.cost == 0 and not answer.repeated
-    columns = []
-    for at, margins in enumerate(_margins(answer)):
-        kind = type_named(answer.types[at])
-        cells = []
-        for row, margin in zip(answer.rows, margins, strict=True):
-            cells.append(_cell(row[at], margin, exact, kind.kind is Kind.INTEGER))
-        columns.append(_side_by_side(cells))
-    right = [type_named(each).numeric for each in answer.types]
-    return box(answer.columns, list(zip(*columns, strict=True)), right)
-
-
-def _margins(answer: Told) -> list[list[float | str | None]]:
-    """Column by column: a half-width, UNKNOWN, or None where no value of the column has one."""
-    found: list[list[float | str | None]] = []
-    for at in range(len(answer.columns)):
-        column = [row[at] for row in answer.margins]
-        noised = any(each is not None for each in column)
-        found.append(
-            [
-                (UNKNOWN if noised and margin is None and row[at] is not None else margin)
-                for row, margin in zip(answer.rows, column, strict=True)
-            ]
-        )
-    return found
-
-
-def _cell(value: Any, margin: float | str | None, exact: bool, whole: bool) -> tuple[str, str]:
-    """A value and its margin as text."""
-    if value is None:
-        return "NULL", ""
-    if isinstance(margin, float) and _number(value):
-        return rounded(value, margin, whole)
-    if isinstance(value, float) and not exact:
-        return _six_digits(value), margin if isinstance(margin, str) else ""
-    return printable(plain(value)).replace("\n", "\\n"), margin if isinstance(margin, str) else ""
-
-
-def _number(value: Any) -> bool:
-    return isinstance(value, int | float | Decimal) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _six_digits(value: float) -> str:
-    """A number computed from noised ones, of which nobody knows how many digits mean something."""
-    return f"{value:.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:.6g}"
-
-
-def _side_by_side(cells: list[tuple[str, str]]) -> list[str]:
-    """Values under values, margins under margins."""
-    margin = max((len(width) for _, width in cells), default=0)
-    if not margin:
-        return [value for value, _ in cells]
-    return [f"{value} {'±' if width else ' '} {width:>{margin}}" for value, width in cells]
-
-
-# ---- boxes -------------------------------------------------------------------------------------------
-
-
 def box(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     """Names and rows in a frame; ``right`` tells which columns keep to the right."""
-    names = [printable(name).replace("\n", "\\n") for name in names]
-    widths = [max(map(wide, column)) for column in zip(names, *rows, strict=True)]
-    lines = [
-        _rule("┌┬┐", widths),
-        _line(names, widths, right),
-        _rule("├┼┤", widths),
-        *(_line(row, widths, right) for row in rows),
-        _rule("└┴┘", widths),
+    columns = [
+        Column(one_line(name), tuple(Text(row[at]) for row in rows), right[at])
+        for at, name in enumerate(names)
     ]
-    return "\n".join(lines)
+    return framed(columns, PLAIN)
 
 
-def _rule(ends: str, widths: list[int]) -> str:
-    return ends[0] + ends[1].join("─" * (width + 2) for width in widths) + ends[2]
+def _shown(answer: Told, look: Look) -> list[int | None]:
+    """The rows that are shown; None stands for all that are left out."""
+    every: list[int | None] = list(range(len(answer.rows)))
+    if look.rows is None or len(every) <= look.rows or answer.columns == ("explain",):
+        return every
+    head = (look.rows + 1) // 2
+    return [*every[:head], None, *every[len(every) - look.rows + head :]]
 
 
-def _line(cells: Sequence[str], widths: list[int], right: Sequence[bool]) -> str:
-    padded = []
-    for cell, width, to_right in zip(cells, widths, right, strict=True):
-        space = " " * (width - wide(cell))
-        padded.append(space + cell if to_right else cell + space)
-    return "│ " + " │ ".join(padded) + " │"
+def _unknown(answer: Told) -> bool:
+    """Whether a value of a noised column has no margin."""
+    for at in range(len(answer.columns)):
+        column = [(row[at], each[at]) for row, each in zip(answer.rows, answer.margins, strict=True)]
+        noised = any(margin is not None for _, margin in column)
+        if noised and any(value is not None and margin is None for value, margin in column):
+            return True
+    return False
+
+
+def _side_by_side(column: Sequence[Cell]) -> list[Text]:
+    """Values under values, margins under margins."""
+    width = max((len(each.margin) for each in column), default=0)
+    texts = []
+    for each in column:
+        margin = f" {'±' if each.margin else ' '} {each.margin:>{width}}" if width else ""
+        texts.append(Text("", each.value + margin) if each.null else Text(each.value, margin))
+    return texts

@@ -28,6 +28,15 @@ def rounded(value: int | float | Decimal, margin: float, whole: bool) -> tuple[s
         return f"{number:.{digits}f}", f"{width:.{digits}f}"
 
 
+def apart(text: str, gap: str) -> str:
+    """A number's text with something between its thousands: ("14188.25", " ") -> 14 188.25"""
+    whole, dot, rest = text.partition(".")
+    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
+    if not gap or not digits.isdigit():
+        return text
+    return sign + f"{int(digits):,}".replace(",", gap) + dot + rest
+
+
 def below(epsilon: float) -> str:
     """What remains, never more than there is."""
     return f"{math.floor(epsilon * 1e4 + 1e-6) / 1e4:g}"

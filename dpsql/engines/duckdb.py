@@ -13,7 +13,7 @@ import math
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -301,7 +301,8 @@ class DuckDB:
                 ) from None
 
     def interrupt(self) -> None:
-        self._connection.interrupt()
+        with suppress(duckdb.ConnectionException):  # closed meanwhile
+            self._connection.interrupt()
 
     def close(self) -> None:
         with self._lock, _OPENING:

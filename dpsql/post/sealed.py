@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import duckdb
@@ -193,7 +194,8 @@ class Sealed:
 
     def interrupt(self) -> None:
         if (connection := self._connection) is not None:
-            connection.interrupt()
+            with suppress(duckdb.ConnectionException):  # closed meanwhile
+                connection.interrupt()
 
     def close(self) -> None:
         with self._lock:

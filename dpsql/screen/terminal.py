@@ -13,10 +13,21 @@ from contextlib import suppress
 from typing import TextIO
 
 from dpsql.answer.digits import printable
+from dpsql.answer.look import PLAIN, Look
 from dpsql.errors import Error, InterfaceError
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "cyan": "36"}
-_PLAIN = str.maketrans({**dict.fromkeys("┌┬┐├┼┤└┴┘", "+"), "─": "-", "│": "|", "±": "~"})
+_PLAIN = str.maketrans(
+    {
+        **dict.fromkeys("┌┬┐├┼┤└┴┘", "+"),
+        **{"─": "-", "│": "|", "±": "~", "…": "~", "█": "#", "░": ":", "·": ".", "⠀": " "},
+        **dict.fromkeys("▏▎▍", "-"),
+        **dict.fromkeys("▌▋▊▉▐", "="),
+        **dict.fromkeys(map(chr, range(0x2801, 0x2900)), "*"),  # braille, dots of a line
+    }
+)
+_ROWS = 40
+"""As many as are worth scrolling back for."""
 
 
 def put(text: str) -> None:
@@ -71,6 +82,13 @@ def paint(text: str, style: str, stream: TextIO | None = None) -> str:
     ):
         return text
     return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+
+
+def look(hint: str = "") -> Look:
+    """How standard output shows answers; on a terminal not all of a long one: ``hint`` says how to see it."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return PLAIN
+    return Look(width(), _ROWS, lambda text: paint(text, "dim"), True, hint)
 
 
 def refusal(error: Error, stream: TextIO | None = None) -> str:

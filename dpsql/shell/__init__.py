@@ -11,6 +11,7 @@ nothing of the other.
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
@@ -39,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _command(arguments: Sequence[str] | None) -> int:
     from dpsql.shell.arguments import parser  # here, where Ctrl-C is already understood
 
-    options = parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    options = parser(words[0] if words else "").parse_args(words)
     code = options.run(options)
     flush()
     assert isinstance(code, int)

@@ -1,24 +1,83 @@
-"""The analyst's commands: query, explain, budget."""
+"""The analyst's commands: query, explain, budget; and what a refusal's code means."""
 
 from __future__ import annotations
 
 import json
 import os
 import re
-import sys
 from argparse import Namespace
 from pathlib import Path
 
 from dpsql.answer import Answer
 from dpsql.answer.box import answer_text, summary
 from dpsql.answer.files import to_csv, to_json, to_parquet, with_margins
-from dpsql.dbapi import Connection, connect
+from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
 from dpsql.screen.accounts import budget_json, budget_text
 from dpsql.screen.explanation import wrapped
-from dpsql.screen.terminal import put, tell, width
+from dpsql.screen.terminal import look, put, tell, width
 from dpsql.screen.waiting import beside
+from dpsql.screen.why import why as entry_of
+from dpsql.shell import given
+from dpsql.shell.given import Commands, command, opened, sql_of, values_of
+
+_COUNT = '"SELECT COUNT(*) FROM patients"'
+
+
+def arguments(names: Commands) -> None:
+    made = command(
+        names,
+        "query",
+        "answer one query",
+        examples=(
+            f"dpsql query clinic.duckdb --analyst ana -c {_COUNT}",
+            "dpsql query clinic.duckdb --epsilon 0.1 --param 65 -c "
+            '"SELECT ward, AVG(age) FROM patients WHERE age >= ? GROUP BY ward"',
+        ),
+    )
+    given.database(made)
+    given.query(made)
+    made.add_argument(
+        "--format", choices=("table", "csv", "json", "parquet"), default="table", help="default: table"
+    )
+    made.add_argument(
+        "--margins", action="store_true", help="csv, parquet: a margin after each noised column"
+    )
+    made.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the answer to a file")
+    made.set_defaults(run=query, usage=made.error)
+
+    made = command(
+        names,
+        "explain",
+        "what a query would release, and at what price: free",
+        "What a query would release, how far the noise would reach, on whose bounds and at what price. "
+        "Reads no private row, and costs nothing.",
+        (f"dpsql explain clinic.duckdb -c {_COUNT}",),
+    )
+    given.database(made)
+    given.query(made)
+    made.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    made.set_defaults(run=explain, usage=made.error)
+
+    made = command(
+        names,
+        "budget",
+        "what was granted and spent, by whom, on what",
+        examples=("dpsql budget clinic.duckdb",),
+    )
+    given.database(made)
+    made.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+    made.set_defaults(run=budget)
+
+    made = command(
+        names,
+        "why",
+        "what the code of a refusal means, and what to write instead",
+        examples=("dpsql why D301",),
+    )
+    made.add_argument("code", metavar="CODE", help="as in error[D301]")
+    made.set_defaults(run=why)
 
 
 def query(options: Namespace) -> int:
@@ -56,6 +115,16 @@ def budget(options: Namespace) -> int:
     return 0
 
 
+def why(options: Namespace) -> int:
+    """What a refusal's code means."""
+    code = re.sub(r"^error\[(\w+)\].*", r"\1", options.code)
+    entry = entry_of(code)
+    if entry is None:
+        raise InterfaceError(f"there is no code {code}", help="give one as it stands in a message: D301")
+    put(entry)
+    return 0
+
+
 def answered(
     db: Connection, sql: str, values: tuple[Value, ...] = (), epsilon: float | None = None
 ) -> Answer:
@@ -63,53 +132,12 @@ def answered(
     return beside(db, lambda: db.execute(sql, values, epsilon=epsilon))
 
 
-# ---- what goes in ------------------------------------------------------------------------------------
-
-
-def opened(options: Namespace) -> Connection:
-    db = connect(options.database, options.policy, options.ledger, options.analyst)
-    if db.ledger_created:
-        tell(f"created the ledger {db.ledger_path}: it keeps what was spent and every answer, so keep it")
-    return db
-
-
-def sql_of(options: Namespace) -> str:
-    text: str | None = options.command
-    try:
-        if text is None and (sys.stdin is None or sys.stdin.isatty()):
-            options.usage("give a query with -c, or on standard input")
-        if text is None or text == "-":
-            text = sys.stdin.buffer.read().decode("utf-8")
-        text.encode("utf-8")
-    except UnicodeError:
-        raise InterfaceError("the query is not text in UTF-8") from None
-    return text
-
-
-def values_of(texts: list[str]) -> tuple[Value, ...]:
-    return tuple(map(_value, texts))
-
-
-def _value(text: str) -> Value:
-    """A parameter as it would be read in SQL, but that text needs no quotes."""
-    folded = text.strip().casefold()
-    if folded in ("true", "false", "null"):
-        return {"true": True, "false": False, "null": None}[folded]
-    if re.fullmatch(r"[+-]?\d{1,38}", folded, re.ASCII):
-        return int(folded)
-    if re.fullmatch(r"[+-]?(\d+\.\d*|\.?\d+)(e[+-]?\d+)?", folded, re.ASCII):
-        return float(folded)
-    if len(text) >= 2 and text[0] == text[-1] == "'":
-        return text[1:-1].replace("''", "'")
-    return text
-
-
 # ---- what comes out ----------------------------------------------------------------------------------
 
 
 def _print(answer: Answer, options: Namespace) -> None:
     if options.format == "table":
-        put(answer_text(answer))
+        put(answer_text(answer, look("-o FILE writes them all")))
         return
     put(_content(answer, options).decode("utf-8").removesuffix("\n"))
     tell(summary(answer))

@@ -14,9 +14,21 @@ from dpsql.dbapi import Connection, connect
 from dpsql.errors import Error, InterfaceError
 from dpsql.screen.accounts import budget_text
 from dpsql.screen.explanation import wrapped
-from dpsql.screen.terminal import flush, interactive, paint, put, refusal, width
+from dpsql.screen.terminal import flush, interactive, look, paint, put, refusal, width
 from dpsql.shell.commands import answered
 from dpsql.shell.demo_data import PATIENTS, POLICY, build
+from dpsql.shell.given import Commands, command
+
+
+def arguments(names: Commands) -> None:
+    made = command(
+        names,
+        "demo",
+        "build a made-up clinic and show a few answers",
+        examples=("dpsql demo --dir clinic",),
+    )
+    made.add_argument("--dir", type=Path, metavar="DIR", help="keep the clinic's files in this folder")
+    made.set_defaults(run=demo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +125,7 @@ def _short_policy() -> str:
 def _show(db: Connection) -> None:
     for question in _QUESTIONS:
         _heading(question.title, question.sql)
-        put(answer_text(answered(db, question.sql)))
+        put(answer_text(answered(db, question.sql), look()))
         if question.remark:
             put(question.remark)
         flush()

@@ -26,6 +26,33 @@ from dpsql.post.sealed import Sealed
 from dpsql.rewrite.statistics import bounded_range
 from dpsql.screen.terminal import put
 from dpsql.session import check_all_views, load_policy
+from dpsql.shell.given import Commands, command
+
+
+def arguments(names: Commands) -> None:
+    text = "Draft a first policy from the schema alone, or hold a policy against its database."
+    kinds = command(names, "policy", "write a first policy, or check one", text).add_subparsers(
+        metavar="draft|check", required=True
+    )
+    made = command(
+        kinds,
+        "draft",
+        "a first policy from the schema alone, to be edited",
+        "Print a first policy, made from names, types and keys alone: no row is read. Lines "
+        "marked decide are yours to settle. (dpsql init asks for them instead.)",
+        ("dpsql policy draft clinic.duckdb > draft.toml",),
+    )
+    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.set_defaults(run=draft)
+    made = command(
+        kinds,
+        "check",
+        "hold a policy against its database",
+        examples=("dpsql policy check clinic.duckdb",),
+    )
+    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.add_argument("policy", type=Path, nargs="?", metavar="POLICY", help="default: DB with .toml")
+    made.set_defaults(run=check)
 
 
 def draft(options: Namespace) -> int:

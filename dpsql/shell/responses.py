@@ -15,7 +15,37 @@ from dpsql.estimates import manifest_beside
 from dpsql.ir.survey import Export
 from dpsql.screen.terminal import put, tell
 from dpsql.screen.waiting import beside
-from dpsql.shell.commands import check_output, opened, sql_of, values_of, write
+from dpsql.shell import given
+from dpsql.shell.commands import check_output, write
+from dpsql.shell.given import Commands, command, opened, sql_of, values_of
+
+
+def arguments(names: Commands) -> None:
+    made = command(
+        names,
+        "export",
+        "the owner's: rows of randomized responses, to give away",
+        "Write rows in which every column answers at random, and a manifest beside the file for whoever "
+        "counts by them.",
+        (
+            "dpsql export clinic.duckdb -o wards.csv -c "
+            '"SELECT DP_RANDOMIZED_RESPONSE(ward, 1.0) AS ward FROM patients"',
+        ),
+    )
+    given.database(made, analyst=False)
+    given.query(made)
+    made.add_argument("--format", choices=("csv", "json", "parquet"), default="csv", help="default: csv")
+    made.add_argument("-o", "--output", type=Path, metavar="FILE", required=True, help="the file to write")
+    made.set_defaults(run=export, usage=made.error)
+
+    made = command(
+        names,
+        "estimate",
+        "how many have each value, by an exported file: free",
+        examples=("dpsql estimate wards.csv",),
+    )
+    made.add_argument("file", type=Path, metavar="FILE", help="with its manifest beside it")
+    made.set_defaults(run=estimate)
 
 
 def export(options: Namespace) -> int:

@@ -40,6 +40,10 @@ SELECT COUNT(*) AS n FROM patients WHERE city ILIKE 'OS%';
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM patients WHERE city NOT LIKE '%#%%' ESCAPE '#';
 
+-- case: LIKE with a pattern put together from constants
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients WHERE city LIKE '%' || 'sl' || '%' OR city ILIKE ('B' || 'er') || '_en';
+
 -- case: IS DISTINCT FROM a value
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM patients WHERE ward IS DISTINCT FROM 'B' AND city IS NOT DISTINCT FROM 'Oslo';

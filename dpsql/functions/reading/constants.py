@@ -1,6 +1,7 @@
 """Constants in the text, and the types that casts name.
 
 DATE '2020-01-01'    Literal(date(2020, 1, 1), DATE)
+'%' || 'a' || '%'    Literal("%a%", VARCHAR): how tools write a pattern around a parameter
 INTERVAL '3' MONTH   Literal("3 MONTH", INTERVAL)
 a::INT               cast_target -> INTEGER
 """
@@ -42,6 +43,8 @@ def literal_of(node: exp.Expr) -> Literal | None:
         case exp.Neg():
             inner = literal_of(node.this)
             return None if inner is None else _negative(inner)
+        case exp.DPipe() if only(node, "this", "expression", "safe"):
+            return _glued(literal_of(node.this), literal_of(node.expression))
         case exp.Cast(this=exp.Literal(is_string=True)) if only(node, "this", "to"):
             target = cast_target(node.args["to"])
             if target is None or target.kind not in (
@@ -55,6 +58,12 @@ def literal_of(node: exp.Expr) -> Literal | None:
             return coerce(Literal(node.this.this, VARCHAR), target)
         case _:
             return None
+
+
+def _glued(left: Literal | None, right: Literal | None) -> Literal | None:
+    if left is None or right is None or not (isinstance(left.value, str) and isinstance(right.value, str)):
+        return None
+    return Literal(left.value + right.value, VARCHAR) if left.type == right.type == VARCHAR else None
 
 
 def _negative(literal: Literal) -> Literal | None:

@@ -1,0 +1,225 @@
+"""A database under its policy, and the cursors over it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from dpsql.answer import Answer
+from dpsql.dbapi.accounts import Account, Balance, Purchase
+from dpsql.dbapi.guard import guarded, text_of, values_of
+from dpsql.dbapi.limits import interrupt, limited
+from dpsql.dbapi.rows import Rows
+from dpsql.dbapi.types import Exceptions
+from dpsql.errors import InterfaceError, NotSupportedError, refuse
+from dpsql.ir.column import Value
+from dpsql.ir.explanation import Explanation
+from dpsql.ir.price import Price
+from dpsql.ir.source import Source
+from dpsql.ir.survey import Export
+from dpsql.policy.listing import Table
+
+if TYPE_CHECKING:  # the engines, the parser and all between load when the first database is opened
+    from dpsql.session import Session
+
+
+def connect(
+    database: str | os.PathLike[str],
+    policy: str | os.PathLike[str] | None = None,
+    ledger: str | os.PathLike[str] | None = None,
+    analyst: str | None = None,
+) -> Connection:
+    """Open a database under its owner's policy; policy and ledger default to the database's stem."""
+    path = Path(database)
+    if not path.name or not path.exists():
+        raise refuse("D602", f"there is no database {path}", help="check the path")
+    return Connection(
+        path,
+        path.with_suffix(".toml") if policy is None else Path(policy),
+        path.with_suffix(".ledger") if ledger is None else Path(ledger),
+        analyst,
+    )
+
+
+class Connection(Exceptions):
+    """A database under its policy. Safe to share between threads; one query runs at a time."""
+
+    def __init__(self, database: Path, policy: Path, ledger: Path, analyst: str | None) -> None:
+        from dpsql.session import Session
+
+        self._session: Session | None = guarded(lambda: Session(database, policy, ledger, analyst))
+        self._lock = threading.RLock()
+        self.analyst = analyst
+        self.timeout: float | None = None  # seconds that a query may take
+        self.ledger_created = self._session.ledger.created
+        self.ledger_path = ledger
+
+    def _open(self) -> Session:
+        if self._session is None:
+            raise InterfaceError("the connection is closed", help="open another with dpsql.connect")
+        return self._session
+
+    @contextmanager
+    def _using(self) -> Iterator[Session]:
+        """The session, for one call at a time; nobody closes it meanwhile."""
+        with self._lock:
+            yield self._open()
+
+    # ---- what dpsql says beside PEP 249 ------------------------------------------------------------
+
+    def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Answer:
+        """Answer one query, paying ``epsilon`` (the policy's default price if it is left out)."""
+        from dpsql.pipeline import answer
+
+        source, values = Source(text_of(sql)), values_of(parameters)
+        with self._using() as session, limited(session, self.timeout):
+            return guarded(lambda: answer(session, source, values, epsilon))
+
+    def explain(
+        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+    ) -> Explanation:
+        """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
+        from dpsql.pipeline import explained, planned
+
+        source, values = Source(text_of(sql)), values_of(parameters)
+        with self._using() as session:
+            return guarded(
+                lambda: explained(session, planned(session, source, values, session.terms(epsilon)))
+            )
+
+    def price(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Price:
+        """What ``execute`` would cost now, and how exact it would be. Reads no row, costs nothing."""
+        from dpsql.pipeline import planned, priced_now
+
+        source, values = Source(text_of(sql)), values_of(parameters)
+        with self._using() as session:
+            return guarded(
+                lambda: priced_now(session, planned(session, source, values, session.terms(epsilon)))
+            )
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """What may stand behind FROM, with what is publicly known of each column."""
+        with self._using() as session:
+            return guarded(session.tables)
+
+    def export(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Export:
+        """Rows of randomized responses, for the owner to give away: ``dpsql.estimates`` counts by them."""
+        from dpsql.exports import export
+
+        self._open()
+        if self.analyst is not None:
+            raise refuse(
+                "D508",
+                "an export is the owner's",
+                label=f"this connection was opened for {self.analyst}",
+                help="open one without analyst=; analysts ask queries: SELECT ward, COUNT(*) FROM ...",
+            )
+        source, values = Source(text_of(sql)), values_of(parameters)
+        with self._using() as session, limited(session, self.timeout):
+            return guarded(lambda: export(session, source, values, epsilon))
+
+    @property
+    def budget(self) -> Balance:
+        """What was granted, what is spent, what remains."""
+        with self._using() as session:
+            accounts = tuple(Account(*each) for each in session.accounts())
+            rule = session.policy.budget
+        whole = accounts[0]
+        return Balance(whole.granted, whole.spent, whole.remaining, rule.accountant, rule.delta, accounts[1:])
+
+    @property
+    def purchases(self) -> tuple[Purchase, ...]:
+        """What was paid for, oldest first: an analyst's own, or everybody's on the owner's connection."""
+        with self._using() as session:
+            entries = session.ledger.entries()
+        return tuple(
+            Purchase(each.time, each.analyst, each.sql, each.epsilon, each.kind == "share", each.answered)
+            for each in entries
+            if each.kind in ("debit", "share") and self.analyst in (None, each.analyst)
+        )
+
+    def interrupt(self) -> None:
+        """Stop the running query, from another thread. What was debited stays debited."""
+        interrupt(self._open())
+
+    # ---- PEP 249 -----------------------------------------------------------------------------------
+
+    def cursor(self) -> Cursor:
+        self._open()
+        return Cursor(self)
+
+    def commit(self) -> None:
+        """Nothing to do: dpsql only reads, and a debit is durable at once."""
+        self._open()
+
+    def rollback(self) -> None:
+        """A debit is never rolled back."""
+        self._open()
+        raise NotSupportedError("D104", "there are no transactions: a debit is never rolled back")
+
+    def close(self) -> None:
+        with self._lock:
+            if self._session is not None:
+                self._session.close()
+                self._session = None
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_session", None) is not None:
+            self.close()
+
+
+class Cursor(Rows):
+    """Asks one query after another, and hands out the rows of the last answer."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__()
+        self.connection = connection
+        self._closed = False
+
+    def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Cursor:
+        self._usable()
+        self.answer, self._at = None, 0
+        self.answer = self.connection.execute(sql, parameters, epsilon=epsilon)
+        return self
+
+    def executemany(self, sql: str, sets: Sequence[Sequence[Value]]) -> None:
+        """Refused: each set would be a query with a price of its own."""
+        self._usable()
+        self.answer = None
+        raise NotSupportedError(
+            "D104",
+            "executemany is not answered",
+            label="dpsql only reads, and would have to be paid for every set of values",
+            help="call execute for each, or ask one query with GROUP BY or IN (...)",
+        )
+
+    def _usable(self) -> None:
+        if self._closed:
+            raise InterfaceError("the cursor is closed", help="make another with connection.cursor()")
+        self.connection._open()
+
+    def close(self) -> None:
+        self._closed = True
+        self.answer = None
+
+    def __enter__(self) -> Cursor:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

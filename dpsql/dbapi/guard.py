@@ -1,0 +1,62 @@
+"""The border: a text and a sequence of values come in, and what goes wrong leaves as one of our errors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from dpsql.errors import Error, InterfaceError, InternalError, refuse
+from dpsql.ir.column import Value
+
+T = TypeVar("T")
+
+
+def guarded(step: Callable[[], T]) -> T:
+    """What goes wrong inside leaves as one of our errors, without a cause or frames that hold data."""
+    failure: Error | KeyboardInterrupt
+    try:
+        return step()
+    except KeyboardInterrupt:  # a notebook shows what the frames below held
+        failure = KeyboardInterrupt()
+    except Error as error:
+        failure = error
+    except RecursionError:  # told by the query's shape alone
+        failure = refuse(
+            "D103", "the query is nested too deeply", help="split it, and write long chains of OR as IN (...)"
+        )
+    except Exception as error:  # a bug of ours: its words may hold data
+        failure = InternalError(
+            "D901",
+            f"an error of dpsql's own ({type(error).__name__})",
+            help="what was debited stays debited; please report the query",
+        )
+    failure.__cause__ = failure.__context__ = failure.__traceback__ = None
+    raise failure
+
+
+def text_of(sql: object) -> str:
+    if not isinstance(sql, str):
+        raise InterfaceError(f"a query is a text, not a {type(sql).__name__}", help="write SQL in a str")
+    return _spelled(sql)
+
+
+def _spelled(text: str) -> str:
+    """A text that can be written down at all: half a surrogate pair cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise InterfaceError("this text is not Unicode", help="it holds half of a surrogate pair") from None
+    return text
+
+
+def values_of(parameters: object) -> tuple[Value, ...]:
+    if isinstance(parameters, Mapping | str | bytes):
+        raise InterfaceError("parameters are a sequence, one value for each question mark")
+    try:
+        values: tuple[Value, ...] = tuple(parameters)  # type: ignore[arg-type]  # found out here
+    except TypeError:
+        raise InterfaceError("parameters are a sequence, one value for each question mark") from None
+    for value in values:
+        if isinstance(value, str):
+            _spelled(value)
+    return values

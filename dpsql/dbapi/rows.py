@@ -1,0 +1,82 @@
+"""The half of a cursor that fetches: one answer's rows, in pieces or whole."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from dpsql.answer import Answer
+from dpsql.errors import InterfaceError
+
+Description = tuple[tuple[str, str, None, None, None, None, None], ...]
+
+
+class Rows(ABC):
+    """Hands out the rows of ``answer``; ``answer`` holds them all, with their margins."""
+
+    lastrowid = None
+    """PEP 249: always None where rows have no number of their own."""
+
+    def __init__(self) -> None:
+        self.arraysize = 1
+        self.answer: Answer | None = None
+        self._at = 0
+
+    @property
+    def description(self) -> Description | None:
+        if self.answer is None:
+            return None
+        pairs = zip(self.answer.columns, self.answer.types, strict=True)
+        return tuple((name, sql, None, None, None, None, None) for name, sql in pairs)
+
+    @property
+    def rowcount(self) -> int:
+        return -1 if self.answer is None else len(self.answer.rows)
+
+    @property
+    def rownumber(self) -> int | None:
+        return None if self.answer is None else self._at
+
+    @abstractmethod
+    def _usable(self) -> None:
+        """Raises where nothing can be fetched any more."""
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        self._usable()
+        if self.answer is None:
+            raise InterfaceError("there is no answer to fetch from", help="call execute first")
+        return self.answer.rows
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        rows = self.fetchmany(1)
+        return rows[0] if rows else None
+
+    def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
+        rows = self._rows()
+        most = self.arraysize if size is None else size
+        if most < 0:
+            raise InterfaceError(f"there are no {most} rows", help="fetchall() gives all that are left")
+        found = rows[self._at : self._at + most]
+        self._at += len(found)
+        return found
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        return self.fetchmany(len(self._rows()))
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        row = self.fetchone()
+        if row is None:
+            raise StopIteration
+        return row
+
+    def setinputsizes(self, sizes: Sequence[Any]) -> None:
+        """PEP 249 allows this to do nothing."""
+        self._usable()
+
+    def setoutputsize(self, size: int, column: int | None = None) -> None:
+        """PEP 249 allows this to do nothing."""
+        self._usable()

@@ -1,0 +1,36 @@
+"""Names and values as TOML spells them, on one line and fit for a comment too.
+
+it's "B"     "it's \\"B\\""
+sales.orders [tables."sales.orders"]
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import re
+
+from dpsql.ir.column import Value
+
+
+def key(name: str) -> str:
+    """A name in front of an equals sign, or between brackets."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
+
+
+def quoted(name: str) -> str:
+    """A TOML string: one line, no control characters."""
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def value(each: Value) -> str:
+    """A value of a list, or an end of a range."""
+    match each:
+        case str():
+            return quoted(each)
+        case bool():
+            return "true" if each else "false"
+        case datetime.date():
+            return each.isoformat()
+        case _:
+            return repr(each)
