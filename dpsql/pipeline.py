@@ -27,7 +27,7 @@ from dpsql.bind.split import bind
 from dpsql.bind.survey import refuse_responses
 from dpsql.engines import Engine
 from dpsql.errors import Error, refuse
-from dpsql.explain import expected, explain
+from dpsql.explain import expected, explain, units_needed
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
@@ -310,7 +310,24 @@ def priced_now(office: Office, what: Plan) -> Price:
     cost, after, repeated = (
         office.quoted(what) if what.events or what.first is not None else (0.0, office.remaining(), False)
     )
-    return Price(what.price, cost, office.remaining(), after, repeated, what.digest, expected(facts))
+    left = office.remaining()
+    return Price(
+        *(what.price, cost, left, after, repeated, what.digest),
+        expected(facts),
+        units_needed(facts),
+        cost == 0 or _held(office, what),
+        what.steps,
+    )
+
+
+def _held(office: Office, what: Plan) -> bool:
+    try:
+        office.afford(what)
+    except Error as error:
+        if error.code != "D501":
+            raise
+        return False
+    return True
 
 
 def _told(office: Office, explanation: Explanation) -> Answer:

@@ -86,6 +86,7 @@ class Session:
         self.analyst = analyst
         rule = self.policy.budget
         self.budget = Budget(rule.epsilon, rule.delta)
+        self.usual = self.policy.query.epsilon  # what a query costs if nobody says
         self.accountant = accountant(rule.accountant)
         if analyst is not None and all(each.name != analyst for each in self.policy.analysts):
             raise refuse(
@@ -178,7 +179,7 @@ class Session:
     # ---- the till ----------------------------------------------------------------------------------
 
     def terms(self, epsilon: float | None) -> Terms:
-        price = self.policy.query.epsilon if epsilon is None else epsilon
+        price = self.usual if epsilon is None else epsilon
         return self._terms(price, epsilon is not None, None)
 
     def said(self, terms: Terms, price: Option) -> Terms:

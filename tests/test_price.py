@@ -34,6 +34,27 @@ def test_the_expected_errors_are_the_margins(db: dpsql.Connection) -> None:
     assert [each.aggregate for each in (count, total)] == ["count", "sum"]
 
 
+def test_a_price_speaks_of_columns_by_the_querys_names(db: dpsql.Connection) -> None:
+    told = db.price(
+        "SELECT ward, AVG(age) AS age, COUNT(*), MEDIAN(age) AS middle FROM patients GROUP BY ward"
+    )
+    assert [each.name for each in told.expected] == ["age", "count_star()", "middle"]
+    age, _, middle = told.expected
+    assert age.at_rows == 1000
+    assert (middle.error, middle.places is None) == (None, False)
+    below = db.price('WITH n AS (SELECT COUNT(*) AS "the ""n" FROM patients) SELECT 2 * "the ""n" FROM n')
+    assert [each.name for each in below.expected] == ['the "n']
+
+
+def test_private_keys_need_units_and_listed_ones_do_not(db: dpsql.Connection) -> None:
+    by_city = "SELECT city, COUNT(*) FROM patients GROUP BY city"
+    one, half = db.price(by_city, epsilon=1.0).units, db.price(by_city, epsilon=0.5).units
+    assert one is not None
+    assert half is not None
+    assert one < half
+    assert db.price(BY_WARD).units is None
+
+
 def test_what_was_answered_is_free(db: dpsql.Connection) -> None:
     db.execute(BY_WARD)
     price = db.price(BY_WARD)

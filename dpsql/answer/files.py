@@ -10,9 +10,26 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from dpsql.answer.box import answer_text
 from dpsql.answer.digits import plain, token
 from dpsql.answer.told import Told
 from dpsql.errors import refuse
+
+SCREENS = ("table", "csv", "json")
+"""What can be shown on a screen, or written to a file as text."""
+
+FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table"}
+"""What a file of that name holds."""
+
+
+def content(answer: Told, format: str, margins: bool = False) -> bytes:
+    """An answer as a file of a format; csv and parquet with a column of margins after each noised one."""
+    if format == "table":
+        return (answer_text(answer) + "\n").encode("utf-8")
+    if format == "json":
+        return to_json(answer).encode("utf-8")
+    told = with_margins(answer) if margins else answer
+    return to_parquet(told) if format == "parquet" else to_csv(told).encode("utf-8")
 
 
 def with_margins(answer: Told) -> Told:

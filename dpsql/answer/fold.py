@@ -22,6 +22,7 @@ from dpsql.answer.digits import wide
 from dpsql.answer.look import Look
 
 _LEAST_TEXT, _LEAST_NAME = 16, 8
+_ANY = 1 << 20  # as wide as it may be
 _FEW = 3  # rows that are easier to read as one line per column
 
 
@@ -59,6 +60,8 @@ class Column:
 
 def folded(columns: Sequence[Column], look: Look) -> str:
     """All columns, no line longer than there is room."""
+    if look.records and columns[0].cells:
+        return _records(columns, look, look.width or _ANY)
     if look.width is None or _taken(each.width for each in columns) <= look.width:
         return framed(columns, look)
     if 0 < len(columns[0].cells) <= _FEW and len(columns) > 1:

@@ -16,13 +16,16 @@ def _unchanged(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """``None`` is room without an end; ``hint`` says how to see what there is no room for."""
+    """``None`` is room without an end; ``hint`` says how to see what there is no room for.
+    ``records`` shows each row as lines, one per column.
+    """
 
     width: int | None = None
     rows: int | None = None
     dim: Callable[[str], str] = _unchanged
     grouped: bool = False
     hint: str = ""
+    records: bool = False
 
 
 PLAIN = Look()

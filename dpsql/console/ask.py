@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from dpsql.answer.digits import above, below
-from dpsql.console.show import show
+from dpsql.console.show import ready, show
 from dpsql.console.state import Shell
 from dpsql.dbapi import Connection
 from dpsql.errors import Error
@@ -17,23 +17,27 @@ from dpsql.screen.waiting import beside, lasting
 def ask(shell: Shell, sql: str) -> None:
     """Answer a query and show it; whatever ends it early, what was paid is said."""
     db, started = shell.db, time.monotonic()
+    shell.asked = sql
+    ready(shell)
     if not _wanted(shell, sql):
         tell("not asked: nothing was paid")
         return
     before = len(db.purchases)
     try:
-        answer = beside(db, lambda: db.execute(sql, epsilon=shell.epsilon))
+        answer = beside(db, lambda: db.execute(sql))
     except KeyboardInterrupt:
         if not shell.interactive:
             raise
         tell(f"interrupted: {_paid(db, sql, before)}")
         shell.code = max(shell.code, 1)
+        if shell.depth:  # the file that it stands in ends as well
+            raise
         return
     except Error as error:
         if error.code[:2] in ("D6", "D9"):  # all others are raised before anything is paid
             error.notes += (_paid(db, sql, before),)
         raise
-    shell.last, shell.asked = answer, sql
+    shell.last = answer
     show(shell, answer)
     if shell.timing:
         tell(lasting(time.monotonic() - started))
@@ -43,8 +47,8 @@ def _wanted(shell: Shell, sql: str) -> bool:
     """Whether it is to be asked: a person is asked before a query that takes much of what remains."""
     if not shell.interactive or shell.confirm is None or sql[:7].upper() == "EXPLAIN":
         return True
-    price = shell.db.price(sql, epsilon=shell.epsilon)
-    if price.share <= shell.confirm or price.cost > price.remaining:  # more than there is will be refused
+    price = shell.db.price(sql)
+    if price.share <= shell.confirm or not price.held:  # more than there is will be refused
         return True
     try:
         return input(question(price)).strip().casefold() in ("y", "yes")

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from dpsql.console.ask import ask
-from dpsql.console.commands import command
+from dpsql.console.commands import command, meant
 from dpsql.console.settings import set_to
 from dpsql.console.state import Shell
 from dpsql.dbapi import connect
@@ -30,7 +30,6 @@ from dpsql.screen.terminal import flush, interactive, refusal, tell
 REFUSED, EXHAUSTED = 1, 3
 
 _NAMED = re.compile(r"\\(\S*)\s*(.*)", re.S)
-_SPOKEN = {"exit": "\\q", "quit": "\\q", "help": "\\?"}
 
 
 def run(options: Namespace) -> int:
@@ -100,8 +99,7 @@ def begun(text: str) -> str:
 
 def _command(text: str) -> re.Match[str] | None:
     """The command that a text is, if it is one: its name, and what stands behind that."""
-    said = begun(text).strip()
-    return _NAMED.fullmatch(_SPOKEN.get(said.removesuffix(";").rstrip().casefold(), said))
+    return _NAMED.fullmatch(meant(begun(text).strip()))
 
 
 def _piped() -> Iterator[str]:
@@ -150,11 +148,14 @@ def _told(shell: Shell) -> Iterator[None]:
     except BrokenPipeError:
         raise
     except KeyboardInterrupt:
-        if not shell.interactive:
+        if not shell.interactive or shell.depth:
             raise
         tell("interrupted")
     except Exception as error:
+        if shell.depth:  # what is read from a file ends here, and is told by whoever reads it
+            raise
         failure = error if isinstance(error, Error) else _ours(error)
+        shell.refused = failure
         flush()
         tell(refusal(failure))
         shell.code = max(shell.code, EXHAUSTED if failure.code == "D501" else REFUSED)

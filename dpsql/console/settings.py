@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from dpsql.answer.files import SCREENS
 from dpsql.console.state import Shell
 from dpsql.errors import InterfaceError
 
@@ -55,7 +56,7 @@ def _on(name: str, value: str) -> bool:
 
 
 def _epsilon(shell: Shell, value: str) -> None:
-    shell.epsilon = _number("epsilon", value, math.inf, "write \\set epsilon 0.1, or default")
+    shell.db.epsilon = _number("epsilon", value, math.inf, "write \\set epsilon 0.1, or default")
 
 
 def _confirm(shell: Shell, value: str) -> None:
@@ -74,6 +75,17 @@ def _expanded(shell: Shell, value: str) -> None:
     shell.expanded = _on("expanded", value)
 
 
+def _format(shell: Shell, value: str) -> None:
+    if value.casefold() not in SCREENS:
+        allowed = ", ".join(SCREENS)
+        raise InterfaceError(f"format cannot be {value or 'nothing'}", help=f"write one of {allowed}")
+    shell.format = value.casefold()
+
+
+def _margins(shell: Shell, value: str) -> None:
+    shell.margins = _on("margins", value)
+
+
 def _or(value: float | None, otherwise: str) -> str:
     return otherwise if value is None else f"{value:g}"
 
@@ -82,9 +94,9 @@ SETTINGS = (
     Setting(
         "epsilon",
         "NUMBER|default",
-        "the price of a query",
+        "the price of a query that does not say its own",
         _epsilon,
-        lambda shell: _or(shell.epsilon, "default"),
+        lambda shell: f"{shell.epsilon:g}",
     ),
     Setting(
         "confirm",
@@ -113,5 +125,13 @@ SETTINGS = (
         "show a row as lines, one per column",
         _expanded,
         lambda shell: "on" if shell.expanded else "off",
+    ),
+    Setting("format", "|".join(SCREENS), "how answers are shown", _format, lambda shell: shell.format),
+    Setting(
+        "margins",
+        "on|off",
+        "csv, parquet: a margin after each noised column",
+        _margins,
+        lambda shell: "on" if shell.margins else "off",
     ),
 )

@@ -1,13 +1,32 @@
-"""Where an answer goes: the screen, or the file that ``\\o`` named."""
+"""Where an answer goes: the screen, in the format that is set, or a new file where ``\\o`` named one."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dpsql.answer import Answer
-from dpsql.answer.box import answer_text
+from dpsql.answer.box import answer_text, summary
+from dpsql.answer.files import FORMATS, content
 from dpsql.console.state import Shell
-from dpsql.screen.terminal import put
+from dpsql.screen.saved import check_new, free, new_file
+from dpsql.screen.terminal import look, put, tell
+
+
+def ready(shell: Shell) -> None:
+    """Before anything is paid: the place that the answer goes to must be one."""
+    if shell.out is not None:
+        check_new(free(shell.out))
 
 
 def show(shell: Shell, answer: Answer) -> None:
     """The answer and its price."""
-    put(answer_text(answer))
+    if shell.out is not None:
+        file = free(shell.out)
+        new_file(content(answer, FORMATS[file.suffix.casefold()], shell.margins), file)
+        tell(f"{len(answer.rows)} {'row' if len(answer.rows) == 1 else 'rows'} in {file}")
+        tell(summary(answer))
+    elif shell.format == "table":
+        put(answer_text(answer, replace(look(), records=shell.expanded)))
+    else:
+        put(content(answer, shell.format, shell.margins).decode("utf-8").removesuffix("\n"))
+        tell(summary(answer))

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from dpsql.answer import Answer
 from dpsql.dbapi import Connection
+from dpsql.errors import Error
 from dpsql.screen import terminal
 
 Complete: TypeAlias = Callable[[str], bool]
@@ -23,25 +24,34 @@ def _unread(text: str, name: str) -> None:
 
 @dataclass(slots=True)
 class Shell:
-    """``epsilon`` None is the policy's price, ``confirm`` None asks before no query.
+    """``confirm`` None asks before no query. ``format`` and ``margins`` are how answers are shown.
 
-    ``last`` is the last answer and ``asked`` its SQL; ``out`` is the file that answers go to instead of
-    the screen. ``read`` reads a text as if it had been typed (``name`` is what errors call it).
+    ``asked`` is the last query, ``last`` the last answer, ``refused`` the last refusal; ``out`` is the file
+    that answers go to instead of the screen. ``read`` reads a text as if it had been typed (``name`` is
+    what errors call it); ``depth`` counts the files that are being read, each up to a refusal.
     ``code`` is the exit code so far, ``done`` ends the session.
     """
 
     db: Connection
     interactive: bool = False
-    epsilon: float | None = None
     confirm: float | None = 0.25
     timing: bool = False
     expanded: bool = False
+    format: str = "table"
+    margins: bool = False
     last: Answer | None = None
     asked: str = ""
+    refused: Error | None = None
     out: Path | None = None
     read: Callable[[str, str], None] = _unread
+    depth: int = 0
     code: int = 0
     done: bool = False
+
+    @property
+    def epsilon(self) -> float:
+        """What a query costs that does not say."""
+        return self.db.epsilon
 
     @property
     def timeout(self) -> float | None:

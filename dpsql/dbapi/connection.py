@@ -148,6 +148,18 @@ class Connection(Exceptions):
         """Stop the running query, from another thread. What was debited stays debited."""
         interrupt(self._open())
 
+    @property
+    def epsilon(self) -> float:
+        """What a query costs where neither it nor the call says: at first the policy's default price."""
+        with self._using() as session:
+            return session.usual
+
+    @epsilon.setter
+    def epsilon(self, price: float | None) -> None:
+        with self._using() as session:
+            usual = session.policy.query.epsilon
+            session.usual = usual if price is None else guarded(lambda: session.terms(price)).epsilon
+
     # ---- PEP 249 -----------------------------------------------------------------------------------
 
     def cursor(self) -> Cursor:

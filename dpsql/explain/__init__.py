@@ -6,6 +6,7 @@ plan, whose estimates are exact table sizes).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -48,16 +49,37 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str
 
 def expected(facts: Mapping[str, Any]) -> tuple[Expected, ...]:
     """How far the noise of each aggregate would reach, by an explanation's facts."""
-    columns = [
-        each for stage in facts["stages"] for measure in stage["measures"] for each in measure["columns"]
-    ]
     found = []
-    for each in columns:
-        error, rows = each.get("expected_error"), None
-        if error is None and "expected_error_at_1000_rows" in each:
-            error, rows = each["expected_error_at_1000_rows"], 1000
-        found.append(Expected(each["name"], each["aggregate"], error, rows))
+    for stage in facts["stages"]:
+        called = _called(stage["post"])
+        for measure in stage["measures"]:
+            for each in measure["columns"]:
+                error, rows = each.get("expected_error"), None
+                if error is None and "expected_error_at_1000_rows" in each:
+                    error, rows = each["expected_error_at_1000_rows"], 1000
+                name = called.get((measure["name"], each["name"]), each["name"])
+                places = each.get("expected_error_in_rows")
+                found.append(Expected(name, each["aggregate"], error, rows, places))
     return tuple(found)
+
+
+def units_needed(facts: Mapping[str, Any]) -> float | None:
+    """From how many noisy units on a group with private keys appears; None where all groups do."""
+    rules = [measure["key_rule"] for stage in facts["stages"] for measure in stage["measures"]]
+    return max((rule["units"] for rule in rules if rule["kind"] == "threshold"), default=None)
+
+
+_NAME = r'"((?:[^"]|"")*)"'
+_CALLED = re.compile(rf"{_NAME}\.{_NAME} AS {_NAME}")
+
+
+def _called(sql: str) -> dict[tuple[str, str], str]:
+    """What the query calls the columns of releases, read from the SQL above them."""
+    found: dict[tuple[str, str], str] = {}
+    for names in _CALLED.findall(sql):
+        release, column, name = (each.replace('""', '"') for each in names)
+        found.setdefault((release, column), name)
+    return found
 
 
 def _found(bound: Bound, unit: str) -> dict[str, Any]:

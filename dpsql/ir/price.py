@@ -9,14 +9,17 @@ from dataclasses import dataclass
 class Expected:
     """How far the noise of one aggregate will reach, with 95 % probability.
 
-    ``error`` is the half-width of its margin; of an average and the like that depends on the number of
-    rows, and this is it ``at_rows`` rows. None where the plan alone does not tell.
+    ``name`` is the query's, where it gives one. ``error`` is the half-width of its margin; of an average
+    and the like that depends on the number of rows, and this is it at ``at_rows`` rows. Of a median and the
+    like only ``places`` is known: how many rows its place among them may be off. None where the plan alone
+    does not tell.
     """
 
     name: str
     aggregate: str
     error: float | None
     at_rows: int | None = None
+    places: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,8 @@ class Price:
     """``epsilon`` is the query's price, ``cost`` what of it is paid now: nothing if it was answered before.
 
     ``after`` is what remains then, and ``remaining`` what does now. ``digest`` names the measures, their
-    noise and their price.
+    noise and their price. A group with private keys appears when its noisy number of units reaches ``units``.
+    ``held`` says whether the budget holds it. Where there are ``steps``, it is the most that they may cost.
     """
 
     epsilon: float
@@ -34,6 +38,9 @@ class Price:
     repeated: bool
     digest: str
     expected: tuple[Expected, ...]
+    units: float | None = None
+    held: bool = True
+    steps: tuple[float, ...] = ()
 
     @property
     def share(self) -> float:

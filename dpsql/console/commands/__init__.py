@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+from dpsql.console.commands import files, helps, plots, prices, sets, tables, why
 from dpsql.console.commands.command import Command
+from dpsql.console.commands.habits import hint, meant
 from dpsql.console.state import Shell
 from dpsql.errors import InterfaceError
+from dpsql.policy.names import nearest
+from dpsql.screen.terminal import put
 
 
-def _quit(shell: Shell, argument: str) -> None:
-    shell.done = True
+def _help(shell: Shell, argument: str) -> None:
+    put(helps.help_text(COMMANDS))
 
 
-COMMANDS: tuple[Command, ...] = (Command("q", "\\q", "leave (as Ctrl-D does)", _quit),)
+COMMANDS: tuple[Command, ...] = (
+    *tables.COMMANDS,
+    *prices.COMMANDS,
+    *why.COMMANDS,
+    *plots.COMMANDS,
+    *files.COMMANDS,
+    *sets.COMMANDS,
+    Command("?", "\\?", "this list", _help),
+    *helps.COMMANDS,
+)
 
 
 def command(name: str) -> Command:
@@ -19,7 +32,9 @@ def command(name: str) -> Command:
     for each in COMMANDS:
         if each.name == name:
             return each
-    raise InterfaceError(f"there is no command \\{name}", help="\\? lists them")
+    near = nearest(name, [each.name for each in COMMANDS if len(each.name) > 1])
+    said = hint(name) or (f"did you mean \\{near}?" if near else "\\? lists them")
+    raise InterfaceError(f"there is no command \\{name}", help=said)
 
 
-__all__ = ["COMMANDS", "Command", "command"]
+__all__ = ["COMMANDS", "Command", "command", "meant"]

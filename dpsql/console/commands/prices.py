@@ -1,0 +1,144 @@
+"""``\\price``, ``\\explain``, ``\\budget``: what a query would cost, to reach what error, and the accounts.
+
+┌──────────────────────┬────────┬────────┬────────┐
+│ at epsilon           │   0.25 │    0.5 │      1 │
+├──────────────────────┼────────┼────────┼────────┤
+│ age, over 1,000 rows │ ±  5.4 │ ±  2.7 │ ±  1.4 │
+│ n                    │ ±   49 │ ±   25 │ ±   13 │
+│ remaining after      │ 2.6451 │ 2.5868 │ 2.3541 │
+└──────────────────────┴────────┴────────┴────────┘
+"""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Iterator, Sequence
+
+from dpsql.answer.cells import one_line
+from dpsql.answer.digits import below, rounded
+from dpsql.answer.fold import Column, Text, folded
+from dpsql.answer.look import Look
+from dpsql.console.commands.command import Command
+from dpsql.console.state import Shell
+from dpsql.dbapi import Connection
+from dpsql.errors import Error, InterfaceError
+from dpsql.ir.price import Expected, Price
+from dpsql.screen.accounts import budget_text
+from dpsql.screen.explanation import wrapped
+from dpsql.screen.terminal import put
+
+
+def _budget(shell: Shell, argument: str) -> None:
+    put(budget_text(shell.db, shell.width()))
+
+
+def _explain(shell: Shell, argument: str) -> None:
+    sql = _statement(shell, argument, "explain")
+    put(wrapped(shell.db.explain(sql), shell.width()))
+
+
+def _price(shell: Shell, argument: str) -> None:
+    sql = _statement(shell, argument, "price")
+    price = shell.db.price(sql)
+    unit = next((each.unit for each in shell.db.tables if each.unit), "unit")
+    put(
+        price_text(
+            [*_others(shell.db, sql, price, 0.5), price, *_others(shell.db, sql, price, 2)],
+            price,
+            unit,
+            shell.width(),
+        )
+    )
+
+
+def _statement(shell: Shell, argument: str, name: str) -> str:
+    """The statement that is given, or the last that was asked."""
+    if not argument and not shell.asked:
+        raise InterfaceError("nothing was asked yet", help=f"give a query: \\{name} SELECT COUNT(*) FROM ...")
+    return argument.rstrip().removesuffix(";") or shell.asked
+
+
+def _others(db: Connection, sql: str, price: Price, times: float) -> Iterator[Price]:
+    """The same at another price, unless the query says its own or the owner's ceiling is below."""
+    if price.epsilon == 0:
+        return
+    try:
+        yield db.price(sql, epsilon=times * price.epsilon)
+    except Error as error:
+        if error.code not in ("D502", "D503"):
+            raise
+
+
+def price_text(prices: Sequence[Price], now: Price, unit: str, width: int) -> str:
+    """What the query costs now, and a table of what it would tell at several prices."""
+    lines = [textwrap.fill(_cost(now), width)]
+    if now.epsilon == 0:
+        return lines[0]
+    names, rows = (
+        [_title(each) for each in now.expected],
+        list(zip(*(each.expected for each in prices), strict=True)),
+    )
+    cells = [[_error(each) for each in row] for row in rows]
+    if now.units is not None:
+        names.append(f"{unit}s that a group needs")
+        cells.append(["" if each.units is None else f"{math.ceil(each.units)}" for each in prices])
+    names.append("remaining after")
+    cells.append([below(each.after) if each.held else "too little" for each in prices])
+    columns = [Column("at epsilon", tuple(map(Text, names)), False)]
+    columns += [
+        Column(f"{each.epsilon:g}", tuple(Text(row[at]) for row in cells), True)
+        for at, each in enumerate(prices)
+    ]
+    lines.append(folded(columns, Look(width=width)))
+    lines += [textwrap.fill(each, width) for each in _notes(now)]
+    return "\n".join(lines)
+
+
+def _cost(price: Price) -> str:
+    if price.repeated:
+        return f"free: answered before, and served from the ledger; remaining {below(price.remaining)}"
+    if price.cost == 0:
+        return "free: only public data is read"
+    most = f"at most epsilon {price.cost:g} in {len(price.steps)} steps"
+    costs = most if price.steps else f"epsilon {price.cost:g}"
+    if not price.held:
+        return f"costs {costs}, more than the {below(price.remaining)} that remain can hold"
+    return (
+        f"costs {costs}, {_share(price)} of what remains; "
+        f"remaining {below(price.remaining)}, and {below(price.after)} after it"
+    )
+
+
+def _share(price: Price) -> str:
+    return f"{100 * price.share:.0f} %" if price.share >= 0.01 else "less than 1 %"
+
+
+def _title(each: Expected) -> str:
+    name = one_line(each.name)
+    return name if each.at_rows is None else f"{name}, over {each.at_rows:,} rows"
+
+
+def _error(each: Expected) -> str:
+    if each.error is not None:
+        return f"± {rounded(0, each.error, whole=each.error == int(each.error))[1]}"
+    return "" if each.places is None else f"± {math.ceil(each.places):,} places"
+
+
+def _notes(price: Price) -> list[str]:
+    """What the cells do not say themselves."""
+    notes = []
+    if any(each.places is not None for each in price.expected):
+        notes.append("places: how many rows the value may be off among all rows in their order")
+    if any(each.error is None and each.places is None for each in price.expected):
+        notes.append(
+            "no error is told where it depends on what is found first, or on the values: see \\explain"
+        )
+    return notes
+
+
+COMMANDS = (
+    Command("price", "\\price [SQL]", "what a query would cost, to reach what error: free", _price, "sql"),
+    Command("explain", "\\explain [SQL]", "what a query releases, on whose bounds: free", _explain, "sql"),
+    Command("budget", "\\budget", "what was granted and spent, on what", _budget),
+)
