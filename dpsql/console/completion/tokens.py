@@ -1,0 +1,73 @@
+"""Text in tokens of a kind, for colours and for completion: what is broken or unfinished has tokens too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from dpsql.parse import scripts
+
+
+class Kind(Enum):
+    WORD = "a keyword, or a name without quotes"
+    NAME = "a name in quotes"
+    TEXT = "a text in quotes"
+    NUMBER = "digits"
+    COMMENT = "a comment"
+    SPACE = "space"
+    SIGN = "one sign"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    kind: Kind
+    text: str
+    start: int
+
+    @property
+    def end(self) -> int:
+        return self.start + len(self.text)
+
+    @property
+    def word(self) -> str:
+        """The keyword that it may be."""
+        return self.text.upper() if self.kind is Kind.WORD else ""
+
+    @property
+    def name(self) -> str:
+        """The name that it may be, as names are compared."""
+        if self.kind is Kind.NAME:
+            return self.text.strip('"').replace('""', '"').casefold()
+        return self.text.casefold() if self.kind is Kind.WORD else ""
+
+    @property
+    def open(self) -> bool:
+        """Whether what is written right behind it is still a part of it."""
+        match self.kind:
+            case Kind.TEXT | Kind.NAME:
+                return self.text.count('"' if self.kind is Kind.NAME else "'") % 2 == 1
+            case Kind.COMMENT:
+                return not self.text.endswith("*/")
+            case _:
+                return False
+
+
+def tokens(text: str) -> Iterator[Token]:
+    """All of a text, in order."""
+    for start, token in scripts.tokens(text):
+        yield Token(_kind(token), token, start)
+
+
+def _kind(token: str) -> Kind:
+    if token.startswith(("--", "/*")):
+        return Kind.COMMENT
+    if token.startswith('"'):
+        return Kind.NAME
+    if token.startswith(("'", "e'", "E'")) or (token.startswith("$") and len(token) > 1):
+        return Kind.TEXT
+    if token.isspace():
+        return Kind.SPACE
+    if token[0].isdigit():
+        return Kind.NUMBER
+    return Kind.WORD if token[0].isalpha() or token[0] == "_" else Kind.SIGN

@@ -1,0 +1,29 @@
+"""``dpsql shell``: one question after the other."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from dpsql.shell import given
+from dpsql.shell.given import Commands, command
+
+
+def arguments(names: Commands) -> None:
+    """What the command takes."""
+    made = command(
+        names,
+        "shell",
+        "ask one query after the other, with completion; dpsql DB does the same",
+        "Ask one query after the other. In a terminal: history, completion by Tab, colours; \\? lists all. "
+        "Behind a pipe: statements from standard input, answers to standard output.",
+        examples=("dpsql shell clinic.duckdb --analyst ana", "dpsql shell clinic.duckdb < questions.sql"),
+    )
+    given.database(made)
+    made.set_defaults(run=shell)
+
+
+def shell(options: Namespace) -> int:
+    """A session."""
+    from dpsql.console import run
+
+    return run(options)
