@@ -169,7 +169,7 @@ def test_killed_twenty_times(clinic: Path, tmp_path: Path, nursery: Nursery) -> 
         if number % 4 == 0:
             time.sleep(chance.uniform(0, start))
         else:
-            wait_for(out, chance.randint(1, 3))
+            wait_for(out, chance.randint(1, 5))
             time.sleep(chance.uniform(0, 1.5 * work / len(STATEMENTS)))
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
