@@ -173,7 +173,7 @@ def _policy(promise: Promise) -> str:
     delta = f" at delta {promise.delta:g}" if promise.delta else ""
     said = (
         f"It protects every {_line(promise.unit)}: one value of <code>{_line(promise.key)}</code>. All "
-        f"answers together may use up epsilon {promise.epsilon:g}{delta}, as {_line(promise.accountant)} counts."
+        f"answers together may use up epsilon {promise.epsilon:g}{delta}, counted as {promise.accountant}."
     )
     rows = [
         (_line(each.name), _line(each.whose), "<br>".join(map(_line, each.columns)))
