@@ -143,10 +143,8 @@ DARK = ("--blink-settings=preferredColorScheme=0",)
 def test_it_is_not_blank(made: Path, dark: bool) -> None:
     """Half-size pixels of a window of 800: paper, ink, and the colour of the bars."""
     picture = made / "report.png"
-    flags = ["--blink-settings=preferredColorScheme=0"] if dark else []
-    screenshot(
-        made / "report.html", picture, 800, 1800, "--force-device-scale-factor=0.5", *DARK[: int(dark)]
-    )
+    scheme = DARK if dark else ()
+    screenshot(made / "report.html", picture, 800, 1800, "--force-device-scale-factor=0.5", *scheme)
     rows = pixels(picture)
     assert (len(rows), len(rows[0])) == (900, 400)
     colours = [each for row in rows for each in row]
