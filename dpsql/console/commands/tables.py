@@ -134,7 +134,8 @@ def _values(column: listing.Column, table: Table, room: int) -> list[str]:
     if column.values is not None:
         return _listed([plain(each) for each in column.values], room)
     if column.range is not None:
-        return [f"{column.range[0]} to {column.range[1]}"]
+        low, high = column.range
+        return [low if low == high else f"{low} to {high}"]
     if column.listed is not None and not table.public:
         return textwrap.wrap(f"those of {column.listed}", room)
     if column.type == "BOOLEAN":
