@@ -440,6 +440,7 @@ def test_files_that_cannot_be_read(say: Said, tmp_path: Path) -> None:
     assert "No such file" in say(f"\\i {tmp_path}/nothing.sql")
     assert "cannot be read" in say(f"\\i {tmp_path}")
     assert "no file is named" in say("\\i")
+    assert "is it SQL?" in say("\\i /dev/zero")
 
 
 @pytest.fixture
@@ -512,6 +513,8 @@ def test_the_page_lists_the_commands_and_settings() -> None:
         ("DESCRIBE patients;", "\\d patients"),
         ("exit;", "\\q"),
         ("quit", "\\q"),
+        ("\\q;", "\\q"),
+        ("\\why D301 ;", "\\why D301"),
         (".read a b.sql", "\\i a b.sql"),
         (".mode csv", "\\set format csv"),
         ("\\pset format json", "\\set format json"),
