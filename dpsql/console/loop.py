@@ -41,7 +41,7 @@ def run(options: Namespace) -> int:
         shell = Shell(db, interactive())
         shell.read = lambda text, name: read(shell, text.splitlines(keepends=True), name)
         if db.ledger_created:
-            tell(f"created the ledger {db.ledger_path}: it keeps what was spent and every answer, so keep it")
+            tell(f"created {db.ledger_path.name}, which keeps what was spent and every answer: keep it")
         if shell.interactive:
             converse(shell, Path(options.database))
             return 0
