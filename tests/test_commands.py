@@ -543,6 +543,13 @@ def test_unknown_commands_say_which_may_be_meant(name: str, help: str) -> None:
     assert help in refused.value.help
 
 
+def test_a_command_behind_a_statement_on_its_line(say: Said) -> None:
+    shown = say("SELECT 1 AS a; SELECT 2 AS b; \\d wards\nSELECT ';' AS c,\n 3 AS d; \\x\n")
+    assert shown.index("│ a │") < shown.index("│ b │") < shown.index("wards: public") < shown.index("│ c ")
+    assert "expanded is on" in shown
+    assert "error" not in shown
+
+
 def test_q_leaves_at_once(say: Said, shell: Shell) -> None:
     assert "one" not in say("\\q\nSELECT 1 AS one;")
     assert shell.done
