@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import csv
+import errno
 import json
 import os
 import re
+import resource
+import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TypeAlias
@@ -21,6 +26,7 @@ from dpsql.console.loop import read
 from dpsql.console.settings import SETTINGS
 from dpsql.console.state import Shell
 from dpsql.errors import CODES
+from dpsql.screen.saved import new_file
 
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY ward"
 SLOW = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(40))}"
@@ -434,6 +440,42 @@ def test_files_that_cannot_be_read(say: Said, tmp_path: Path) -> None:
     assert "No such file" in say(f"\\i {tmp_path}/nothing.sql")
     assert "cannot be read" in say(f"\\i {tmp_path}")
     assert "no file is named" in say("\\i")
+    assert "is it SQL?" in say("\\i /dev/zero")
+
+
+@pytest.fixture
+def little_room() -> Iterator[None]:
+    """A disk that is full after 1,000 bytes of a file."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    signal.signal(signal.SIGXFSZ, before)
+
+
+def test_on_a_full_disk_nothing_is_left_half_written(tmp_path: Path, little_room: None) -> None:
+    file = tmp_path / "wards.csv"
+    with pytest.raises(dpsql.InterfaceError, match="could not be written: ") as refused:
+        new_file(b"x" * 2000, file)
+    assert "nothing is lost" in refused.value.help
+    assert list(tmp_path.iterdir()) == []
+    new_file(b"x" * 900, file)
+    assert file.stat().st_size == 900
+
+
+def test_files_where_names_cannot_be_linked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on exFAT, and on some network drives."""
+
+    def unlinked(*names: object) -> None:
+        raise OSError(errno.EPERM, "no links here")
+
+    monkeypatch.setattr(os, "link", unlinked)
+    file = tmp_path / "a.csv"
+    new_file(b"mine", file)
+    with pytest.raises(dpsql.InterfaceError, match="is not overwritten"):
+        new_file(b"yours", file)
+    assert [each.read_bytes() for each in tmp_path.iterdir()] == [b"mine"]
 
 
 # ---- \? and what others call it ----------------------------------------------------------------------
@@ -471,6 +513,8 @@ def test_the_page_lists_the_commands_and_settings() -> None:
         ("DESCRIBE patients;", "\\d patients"),
         ("exit;", "\\q"),
         ("quit", "\\q"),
+        ("\\q;", "\\q"),
+        ("\\why D301 ;", "\\why D301"),
         (".read a b.sql", "\\i a b.sql"),
         (".mode csv", "\\set format csv"),
         ("\\pset format json", "\\set format json"),
@@ -499,6 +543,64 @@ def test_unknown_commands_say_which_may_be_meant(name: str, help: str) -> None:
     assert help in refused.value.help
 
 
+def test_a_command_behind_a_statement_on_its_line(say: Said) -> None:
+    shown = say("SELECT 1 AS a; SELECT 2 AS b; \\d wards\nSELECT ';' AS c,\n 3 AS d; \\x\n")
+    assert shown.index("│ a │") < shown.index("│ b │") < shown.index("wards: public") < shown.index("│ c ")
+    assert "expanded is on" in shown
+    assert "error" not in shown
+
+
 def test_q_leaves_at_once(say: Said, shell: Shell) -> None:
     assert "one" not in say("\\q\nSELECT 1 AS one;")
     assert shell.done
+
+
+# ---- behind a pipe -----------------------------------------------------------------------------------
+
+
+def piped(clinic: Path, text: str, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "dpsql.shell", "shell", str(clinic), "--analyst", "ana"],
+        input=text,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={name: value for name, value in os.environ.items() if name != "COLUMNS"}
+        | {"PYTHONUTF8": "1"}
+        | more,
+    )
+
+
+def test_commands_behind_a_pipe(clinic: Path, tmp_path: Path) -> None:
+    """Answers on one stream, words beside them and refusals on the other; no colour, 80 columns."""
+    file = tmp_path / "n.json"
+    done = piped(
+        clinic,
+        "\\d patients\nSELECT ward, COUNT(*) AS n\n  FROM patients GROUP BY ward;\n\\plot\n\\budget\n\\pric\n"
+        f"\\o {file}\nSELECT COUNT(*) AS n FROM patients;\nexit\nSELECT 1 AS unseen;\n",
+    )
+    assert done.returncode == 1, "a command was refused"
+    assert "\x1b" not in done.stdout + done.stderr
+    assert fits(done.stdout)
+    assert done.stdout.index("0 to 120") < done.stdout.index("│ A    │") < done.stdout.index("n by ward")
+    assert "│ ana " in done.stdout
+    assert "did you mean \\price?" in done.stderr
+    assert "unseen" not in done.stdout
+    assert json.loads(file.read_text())["columns"] == [{"name": "n", "type": "BIGINT"}]
+
+
+def test_a_database_that_somebody_writes_to(clinic: Path) -> None:
+    with duckdb.connect(str(clinic)):
+        done = piped(clinic, "\\d\n")
+    assert done.returncode == 1
+    assert "error[D602]: clinic.duckdb is in use" in done.stderr
+    assert done.stdout == ""
+
+
+def test_boxes_of_ascii_where_no_others_are_known(clinic: Path) -> None:
+    done = piped(
+        clinic, "\\d wards\n\\price SELECT COUNT(*) FROM patients\n", PYTHONUTF8="0", PYTHONIOENCODING="ascii"
+    )
+    assert done.returncode == 0
+    assert "| ward   | VARCHAR |" in done.stdout
+    assert done.stdout.isascii()

@@ -8,19 +8,17 @@ SELECT * FROM wards;                  Task("statement_02", ...)
 
 from __future__ import annotations
 
-import math
 import unicodedata
 from dataclasses import dataclass
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Span
-from dpsql.parse.scripts import Statement, in_script, statements
+from dpsql.parse.scripts import Statement, amount, in_script, statements
 
 SETTINGS = {
     "epsilon": "what each statement from there on costs, or default",
     "timeout": "after how many seconds each statement from there on is interrupted, or off",
 }
-_NONE = ("default", "off", "none")
 
 RESERVED = "manifest"
 
@@ -97,16 +95,11 @@ def _value(each: Statement, name: str, said: str) -> float | None:
             notes=tuple(f"SET {known}: {what}" for known, what in SETTINGS.items()),
             help="write SET epsilon = 0.2; or leave it out",
         )
-    if said.casefold() in _NONE:
-        return None
     try:
-        value = float(said)
+        return amount(said)
     except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
         wanted = "SET epsilon = 0.2" if name == "epsilon" else "SET timeout = 30"
-        raise refuse("D107", f"{name} is a positive number", _span(each), help=f"write {wanted};")
-    return value
+        raise refuse("D107", f"{name} is a positive number", _span(each), help=f"write {wanted};") from None
 
 
 def _check_names(tasks: tuple[Task, ...]) -> None:

@@ -58,10 +58,10 @@ def _wanted(shell: Shell, sql: str) -> bool:
 
 
 def question(price: Price) -> str:
-    """This takes epsilon 1.5 of the 2.5868 that remain (58 %). Ask it? [y/N]"""
+    """This costs epsilon 1.5, 31 % of what remains: 2.3994 would be left. Ask it? [y/N]"""
     return (
-        f"This costs epsilon {price.cost:g}, which leaves {below(price.after)} of the "
-        f"{below(price.remaining)} that remain ({100 * price.share:.0f} %). Ask it? [y/N] "
+        f"This costs epsilon {price.cost:g}, {100 * price.share:.0f} % of what remains: "
+        f"{below(price.after)} would be left. Ask it? [y/N] "
     )
 
 
@@ -70,7 +70,5 @@ def _paid(db: Connection, sql: str, before: int) -> str:
     found = [each for each in db.purchases[before:] if each.sql == sql and each.analyst == (db.analyst or "")]
     if not found:
         return "nothing was paid"
-    return (
-        f"epsilon {above(sum(each.epsilon for each in found))} was paid and stays paid; "
-        "ask the same query again and it is completed for that price"
-    )
+    paid = above(sum(each.epsilon for each in found))
+    return f"epsilon {paid} was paid and stays paid; asked again, it costs nothing more"

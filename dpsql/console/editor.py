@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -83,21 +84,24 @@ def edited(shell: Shell, database: Path, complete: Complete) -> Typed:
     def typed() -> str:
         known.forget()
         now = prompt(shell.db, database)
-        return session.prompt(_shown(now), prompt_continuation=[("class:prompt.more", now.more)])
+        return session.prompt(_shown(now), prompt_continuation=partial(_more, now.more))
 
     return typed
 
 
 def _greeting(shell: Shell, database: Path) -> str:
     who = f" as {shell.db.analyst}" if shell.db.analyst else ""
-    return (
-        f"dpsql on {printable(f'{database.name}{who}')}: SQL ends with ;   \\? lists the commands, \\q leaves"
-    )
+    return f"dpsql on {printable(database.name + who)}: SQL ends with ;   \\? for help, \\q to leave"
 
 
 def _shown(now: Prompt) -> StyleAndTextTuples:
     budget = "class:prompt.low" if now.low else "class:prompt.budget"
     return [("class:prompt.name", now.name), ("", " "), (budget, now.budget), ("", "> ")]
+
+
+def _more(more: str, width: int, line: int, wrapped: int) -> StyleAndTextTuples:
+    """What stands before a second line; before the rest of a long one, nothing does."""
+    return [("class:prompt.more", " " * len(more) if wrapped else more)]
 
 
 @dataclass(slots=True)

@@ -52,8 +52,8 @@ def remaining(db: Connection) -> tuple[float, float]:
 
 
 def short(epsilon: float) -> str:
-    """Two digits behind the point, never more than there is: 2.58; four where that would be nothing."""
-    return f"{math.floor(epsilon * 100 + 1e-6) / 100:g}" if epsilon >= 0.1 else below(epsilon)
+    """Two digits behind the point, never more than there is: 2.58; four where that would be little."""
+    return f"{math.floor(epsilon * 100 + 1e-6) / 100:.2f}" if epsilon >= 0.1 else below(epsilon)
 
 
 def _epsilon() -> str:

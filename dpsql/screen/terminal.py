@@ -15,6 +15,7 @@ from typing import TextIO
 from dpsql.answer.digits import printable
 from dpsql.answer.look import PLAIN, Look
 from dpsql.errors import Error, InterfaceError
+from dpsql.screen.fitted import fitted
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "cyan": "36"}
 _PLAIN = str.maketrans(
@@ -95,6 +96,8 @@ def refusal(error: Error, stream: TextIO | None = None) -> str:
     """An error with its code and its caret in red, for standard error."""
     stream = sys.stderr if stream is None else stream
     text = printable(str(error))
+    if stream is not None and stream.isatty():
+        text = fitted(text, width())
     text = re.sub(r"^error\[\w+\]", lambda found: paint(found[0], "red", stream), text)
     text = re.sub(r"(?m)(?<=\| )( *)(\^+.*)$", lambda found: found[1] + paint(found[2], "red", stream), text)
     return re.sub(r"(?m)^  = (note|help):", lambda found: paint(found[0], "cyan", stream), text)

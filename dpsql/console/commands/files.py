@@ -18,6 +18,7 @@ from dpsql.screen.saved import check_new
 from dpsql.screen.terminal import tell
 
 _DEEP = 8
+_MOST = 16_000_000  # bytes of a file
 
 
 def _output(shell: Shell, argument: str) -> None:
@@ -55,11 +56,16 @@ def _include(shell: Shell, argument: str) -> None:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        with file.open("rb") as stream:
+            content = stream.read(_MOST + 1)
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InterfaceError(f"{file} is not text in UTF-8") from None
     except OSError as error:
         raise InterfaceError(f"{file} cannot be read: {error.strerror}", help="check the path") from None
+    if len(content) > _MOST:
+        raise InterfaceError(f"{file} is longer than {_MOST // 1_000_000} million bytes", help="is it SQL?")
+    return text
 
 
 def file_named(argument: str) -> Path:
