@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import csv
+import fcntl
 import io
 import os
+import pty
+import struct
 import subprocess
 import sys
+import termios
 import threading
 from pathlib import Path
 from typing import Any
@@ -88,6 +92,42 @@ def test_limits_and_no_rows(built: Path, ledger: Path) -> None:
     empty = connection.execute("SELECT ward, beds FROM wards WHERE beds > 100").fetchall()
     assert (empty.column_names, empty.num_rows) == (["ward", "beds"], 0)
     connection.close()
+
+
+def test_the_editor_opens(built: Path, ledger: Path) -> None:
+    """In a terminal: it shows the catalogue, which is the policy's."""
+    ours, its = pty.openpty()
+    fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
+    editor = subprocess.Popen(
+        [
+            str(Path(sys.executable).with_name("harlequin")),
+            "-a",
+            "dpsql",
+            str(built),
+            "--ledger",
+            str(ledger),
+        ],
+        stdin=its,
+        stdout=its,
+        stderr=its,
+        env=os.environ | {"HOME": str(ledger.parent), "TERM": "xterm-256color"},
+        start_new_session=True,
+    )
+    os.close(its)
+    late = threading.Timer(90, editor.kill)
+    late.start()
+    seen = b""
+    try:
+        while b"patients" not in seen:
+            seen += os.read(ours, 65_536)  # OSError when it has ended without showing them
+    except OSError:
+        pass
+    finally:
+        late.cancel()
+        editor.kill()
+        os.close(ours)
+        editor.wait()
+    assert b"patients" in seen
 
 
 def test_cancelling(crowd: Path, ledger: Path, slow: str) -> None:
