@@ -14,6 +14,7 @@ from dpsql.shell.given import EXITS
 
 COMMANDS = {
     "demo": "demo",
+    "init": "init",
     "shell": "sessions",
     "query": "commands",
     "explain": "commands",

@@ -68,11 +68,16 @@ def check(options: Namespace) -> int:
     file: Path = options.policy or options.database.with_suffix(".toml")
     policy = load_policy(file)
     with closing(open_database(options.database)) as engine:
-        found = held_against(policy, engine)
-        with closing(Sealed(partial(_public_rows, engine, found), policy.timezone)) as sealed:
-            views = check_all_views(policy, found, engine, sealed)
-        put(summary(policy, found, views, options.database.name))
+        put(checked(policy, engine, options.database.name))
     return 0
+
+
+def checked(policy: Policy, engine: Engine, database: str) -> str:
+    """What the policy amounts to, if it holds."""
+    found = held_against(policy, engine)
+    with closing(Sealed(partial(_public_rows, engine, found), policy.timezone)) as sealed:
+        views = check_all_views(policy, found, engine, sealed)
+    return summary(policy, found, views, database)
 
 
 def held_against(policy: Policy, engine: Engine) -> Known:
