@@ -6,7 +6,6 @@ import contextlib
 import io
 import os
 import re
-import select
 import shlex
 import shutil
 import signal
@@ -17,6 +16,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from terminals import Terminal
 
 from dpsql.policy.compose import compose
 from dpsql.policy.model import digest
@@ -77,7 +77,9 @@ def files(folder: Path) -> set[str]:
 # ---- defaults ------------------------------------------------------------------------------------------
 
 
-def test_every_default(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_default(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert main(["init", str(folder / "clinic.duckdb"), "--yes"]) == 0
     out, err = capsys.readouterr()
     file = folder / "clinic.toml"
@@ -89,6 +91,7 @@ def test_every_default(folder: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert (policy.unit.name, policy.unit.table, policy.unit.key) == ("patient", "patients", "patient_id")
     assert [each.name for each in policy.tables] == ["patients", "visits"]  # wards is nobody's yet: hidden
     assert not any(column.range or column.values for table in policy.tables for column in table.columns)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\\d patients\n")))
     for line in out.partition("What comes next:")[2].strip().split("\n"):  # those three commands run
         program, *arguments = shlex.split(line)
         assert program == "dpsql"
@@ -243,59 +246,8 @@ def test_a_policy_that_does_not_hold_is_not_written(folder: Path) -> None:
 # ---- at a terminal -------------------------------------------------------------------------------------
 
 
-class Terminal:
-    """The command at a pseudo-terminal."""
-
-    def __init__(self, database: Path) -> None:
-        ours, theirs = os.openpty()
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "dpsql.shell", "init", str(database)],
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            start_new_session=True,
-            env=os.environ | {"PYTHONUTF8": "1", "TERM": "dumb"},
-        )
-        os.close(theirs)
-        self.screen, self.ours = "", ours
-
-    def until(self, words: str) -> None:
-        """Wait for these words at the end of the screen."""
-        while not self.screen.rstrip().endswith(words):
-            assert self._read(), self.screen
-
-    def _read(self) -> bool:
-        """Something more on the screen; False at the end, or after a minute of nothing."""
-        if not select.select([self.ours], [], [], 60)[0]:
-            return False
-        try:
-            part = os.read(self.ours, 4096)
-        except OSError:  # how a terminal says that its other side is closed
-            return False
-        self.screen += part.decode()
-        return bool(part)
-
-    def type(self, text: str) -> None:
-        os.write(self.ours, text.encode())
-
-    def interrupt(self) -> None:
-        """Ctrl-C, again if it came between the prompt and the wait for a line: a person is not that fast."""
-        while self.process.poll() is None:
-            self.process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(1)
-
-    def end(self) -> int:
-        while self._read():
-            pass
-        self.process.kill()
-        code = self.process.wait()
-        os.close(self.ours)
-        return code
-
-
 def test_a_wrong_answer_is_asked_again_at_a_terminal(folder: Path) -> None:
-    terminal = Terminal(folder / "clinic.duckdb")
+    terminal = Terminal("init", str(folder / "clinic.duckdb"))
     terminal.until("[patients]:")
     terminal.type("patient\n")
     terminal.until("did you mean patients?\r\n  the table with one row for each [patients]:")
@@ -308,7 +260,7 @@ def test_a_wrong_answer_is_asked_again_at_a_terminal(folder: Path) -> None:
 
 @pytest.mark.parametrize("key", ["Ctrl-C", "Ctrl-D"])
 def test_leaving_leaves_no_file(folder: Path, key: str) -> None:
-    terminal = Terminal(folder / "clinic.duckdb")
+    terminal = Terminal("init", str(folder / "clinic.duckdb"))
     terminal.until("[patients]:")
     terminal.type("\n")
     terminal.until("[patient_id]:")

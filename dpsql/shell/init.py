@@ -116,4 +116,4 @@ def _next(database: Path, file: Path, policy: Policy) -> str:
 
     dpsql explain {given} -c {question}
     dpsql query {given}{who} -c {question}
-    dpsql budget {given}"""
+    dpsql shell {given}{who}"""
