@@ -12,8 +12,9 @@ from functools import partial
 from pathlib import Path
 
 from dpsql.answer.digits import printable
+from dpsql.dbapi.connection import beside
 from dpsql.engines import Engine
-from dpsql.engines.duckdb import open_database
+from dpsql.engines.opened import open_database
 from dpsql.facts.lacks import all_lacks
 from dpsql.ir.column import Categories, Kind, Listed
 from dpsql.policy.catalogue import Known, KnownTable
@@ -43,7 +44,9 @@ def arguments(names: Commands) -> None:
         "marked decide are yours to settle. (dpsql init asks for them instead.)",
         ("dpsql policy draft clinic.duckdb > draft.toml",),
     )
-    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.add_argument(
+        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+    )
     made.set_defaults(run=draft)
     made = command(
         kinds,
@@ -51,7 +54,9 @@ def arguments(names: Commands) -> None:
         "hold a policy against its database",
         examples=("dpsql policy check clinic.duckdb",),
     )
-    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.add_argument(
+        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+    )
     made.add_argument("policy", type=Path, nargs="?", metavar="POLICY", help="default: DB with .toml")
     made.set_defaults(run=check)
 
@@ -65,9 +70,9 @@ def draft(options: Namespace) -> int:
 
 def check(options: Namespace) -> int:
     """Everything that opening a connection would check, and what the policy amounts to."""
-    file: Path = options.policy or options.database.with_suffix(".toml")
+    file: Path = options.policy or beside(options.database, ".toml")
     policy = load_policy(file)
-    with closing(open_database(options.database)) as engine:
+    with closing(open_database(options.database, policy)) as engine:
         found = held_against(policy, engine)
         with closing(Sealed(partial(_public_rows, engine, found), policy.timezone)) as sealed:
             views = check_all_views(policy, found, engine, sealed)
