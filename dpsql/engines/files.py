@@ -10,8 +10,8 @@ No file outside of the folder is a table, wherever a link leads.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpsql.engines.readers import fields_of
@@ -64,6 +64,10 @@ def files_of(path: Path, policy: Policy) -> tuple[Files, ...]:
         files = _by_pattern(path, policy, rule) if rule.files else _by_name(path, policy, rule, named)
         if files is None:
             continue
+        try:
+            files = replace(files, paths=_inside(path, files.paths))
+        except DatabaseError as error:
+            raise _wrong(policy, rule, "files" if rule.files else None, error.title, error.help) from None
         if rule.csv is not None and not files.csv:
             raise _wrong(policy, rule, "csv", f"{rule.name} is not in csv files", "leave csv out")
         found.append(files)
@@ -79,7 +83,7 @@ def all_files(path: Path) -> tuple[Files, ...]:
         if fold(each.table) in found:
             names = [files.paths[0].name for files in (found[fold(each.table)], each)]
             raise refuse("D602", f"{names[0]} and {names[1]} are one name", help="rename one of them")
-        found[fold(each.table)] = each
+        found[fold(each.table)] = replace(each, paths=_inside(path, each.paths))
     for folder in sorted(path.iterdir()) if path.is_dir() else ():
         for ending in ENDINGS if folder.is_dir() and not folder.name.startswith(".") else ():
             pattern = f"{folder.name}/*{ending}"
@@ -115,12 +119,10 @@ def header_of(path: Path, rule: CsvRule) -> tuple[str, ...]:
 
 def _named(path: Path) -> Iterator[Files]:
     """Files that are called like a table."""
-    listed = sorted(path.iterdir()) if path.is_dir() else [path]
-    root = path if path.is_dir() else path.parent
-    for each in listed:
+    for each in sorted(path.iterdir()) if path.is_dir() else [path]:
         hidden = each.name.startswith((".", "_")) or "" in each.stem.split(".", 1)
         if each.suffix.casefold() in ENDINGS and not hidden and not each.is_dir():
-            yield Files(each.stem, _inside(root, [each]))
+            yield Files(each.stem, (each,))
 
 
 def _by_name(path: Path, policy: Policy, rule: TableRule, named: Sequence[Files]) -> Files | None:
@@ -141,30 +143,27 @@ def _by_pattern(path: Path, policy: Policy, rule: TableRule) -> Files:
         title = f"{path.name} is one file, and the policy names others"
         raise _wrong(policy, rule, "files", title, "open the folder of the files, or leave this out")
     found = [each for each in path.glob(rule.files) if each.is_file() and not each.name.startswith(".")]
-    try:
-        paths = _inside(path, found)
-    except DatabaseError as error:
-        raise _wrong(policy, rule, "files", error.title, error.help) from None
-    if not paths:
+    if not found:
         raise _wrong(
             policy, rule, "files", f"no file is called {rule.files}", "name it from the data's folder"
         )
-    return Files(rule.name, paths, rule.files)
+    return Files(rule.name, tuple(sorted(found)), rule.files)
 
 
-def _inside(root: Path, found: Iterator[Path] | Sequence[Path]) -> tuple[Path, ...]:
+def _inside(path: Path, found: Iterable[Path]) -> tuple[Path, ...]:
     """The files themselves, wherever links lead inside of the folder."""
+    root = path if path.is_dir() else path.parent
     base, paths = root.resolve(), []
     for each in sorted(found):
-        path = each.resolve()
-        if not path.is_relative_to(base):
+        file = each.resolve()
+        if not file.is_relative_to(base):
             raise refuse(
                 "D602", f"{each.name} is a link that leads out of {root.name}", help="put the file there"
             )
-        if set(os.fspath(path)) & set("*?["):
+        if set(os.fspath(file)) & set("*?["):
             title = f"the path of {each.name} holds one of * ? ["
             raise refuse("D602", title, help="rename it, or the folder it is in")
-        paths.append(path)
+        paths.append(file)
     return tuple(dict.fromkeys(paths))
 
 
