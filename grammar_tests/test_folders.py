@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -18,7 +19,13 @@ from dpsql.audit.oracles import sensitivity
 from dpsql.engines.folder import Folder
 
 CASES = [case for case in all_cases() if case.outcome == "accepted" and case.policy.name == "world.toml"]
-CHOSEN = [case for case in CASES[::15] if "blood" not in case.sql]  # files know no enums
+CHOSEN = [
+    case
+    for case in CASES
+    if zlib.crc32(case.id.encode()) % 15 == 0
+    if "blood" not in case.sql  # files know no enums
+    if case.file.name != "copies.sql"  # a hundred million rows, unless statistics tell how to avoid them
+]
 REMOVED = (1, 5, 10, -7)
 """Patients: a plain one, one with costs at the bounds, one who breaks engines, a negative number."""
 

@@ -86,7 +86,9 @@ def data(tmp_path: Path) -> Path:
 def exact(db: dpsql.Connection, sql: str) -> dict[str, tuple[int, ...]]:
     [run] = audit.measure(db, sql)
     steps = 2**20
-    return {repr(group): tuple(round(n / steps) for n in sums) for group, sums in run.rows.items() if any(sums)}
+    return {
+        repr(group): tuple(round(n / steps) for n in sums) for group, sums in run.rows.items() if any(sums)
+    }
 
 
 def refused(code: str, path: Path, policy: str | None = None) -> dpsql.Error:
