@@ -117,6 +117,9 @@ def test_rows_do_not_depend_on_where_a_buffer_ends(folder: Path, pieces: list[by
         b"2," + b"x" * (LONGEST + 1) + b",2024-01-01",
         b"2," + b"x" * 5_000_000 + b",2024-01-01",
         b'"2","a\rb",2024-01-01',
+        b'2,"' + b"," * 10_000 + b'",2024-01-01',
+        b'2,"' + b"," * 10_001 + b'",2024-01-01',
+        b'2,"' + b"," * 900_000 + b'",2024-01-01',
         b"\xef\xbb\xbf2,x,2024-01-01",
         b"\x1f\x1e",
     ],
@@ -139,6 +142,8 @@ def test_what_a_line_means(folder: Path) -> None:
     }
     for line, row in said.items():
         assert rows(folder, line + b"\n", CsvRule()) == Counter([row])
+    assert rows(folder, b'1,"' + b"," * 10_000 + b'",\n', CsvRule())
+    assert not rows(folder, b'1,"' + b"," * 10_001 + b'",\n', CsvRule())
     for line in (b"1,Ann", b"1,Ann,2024-02-29,more", b"", b"\xff,Ann,2024-02-29"):
         assert not rows(folder, line + b"\n", CsvRule())
 

@@ -34,7 +34,8 @@ import dpsql
 from dpsql.engines import duckdb as databases, folder as files
 
 usual = databases.configuration
-files.configuration = databases.configuration = lambda *threads: usual(*threads) | {"memory_limit": "64MB", "threads": 1}
+little = {"memory_limit": "64MB", "threads": 1}
+files.configuration = databases.configuration = lambda *threads: usual(*threads) | little
 with dpsql.connect(sys.argv[1], ledger=sys.argv[3]) as db:
     connection = db._open().engine._connection
     folder = connection.execute("SELECT current_setting('temp_directory')").fetchone()[0]

@@ -215,6 +215,19 @@ def test_a_type_that_is_missing_or_wrong(data: Path, before: str, after: str, wo
     assert caught.value.position is not None
 
 
+def test_a_header_that_is_a_row(data: Path) -> None:
+    """The first person's values are no names of columns, and no help quotes them."""
+    (data / "people.csv").write_text("1,34,Oslo\n2,35,Bergen\n")
+    error = refused("D804", data)
+    assert "names no column of people" in error.title
+    assert "34" not in str(error)
+    text = data.with_suffix(".toml").read_text()
+    headless = text.replace("[tables.people.columns]", "csv = { header = false }\n[tables.people.columns]")
+    data.with_suffix(".toml").write_text(headless.replace("csv =", "[tables.people]\ncsv =", 1))
+    with dpsql.connect(data) as db:
+        assert exact(db, "SELECT COUNT(*) FROM people") == {"()": (2,)}
+
+
 def test_files_are_for_folders(clinic: Path, data: Path) -> None:
     text = clinic.with_suffix(".toml").read_text()
     error = refused("D804", clinic, text.replace("[tables.drugs]", '[tables.drugs]\nfiles = "drugs.csv"'))

@@ -113,7 +113,7 @@ class Folder(DuckDB):
                 )
 
     def _readable(self, rule: TableRule, files: Files, typed: list[str]) -> None:
-        """At least one column has a type, and none of them is there twice: D804."""
+        """At least one column with a type is there, and none of them twice: D804."""
         twice = [name for name in typed if sum(fold(each) == fold(name) for each in typed) > 1]
         if typed and not twice:
             return
@@ -127,6 +127,14 @@ class Folder(DuckDB):
                 on_key=True,
                 label="the header names it twice",
                 help="rename one of them in the file, or take it out here",
+            )
+        if any(each.type is not None for each in rule.columns):
+            raise document.refuse(
+                "D804",
+                f"the first line of {files.paths[0].name} names no column of {rule.name}",
+                place,
+                on_key=True,
+                help="if it is a row already, say csv = { header = false }; if delim is wrong, say that",
             )
         raise document.refuse(
             "D804",

@@ -28,6 +28,9 @@ from dpsql.policy.model import CsvRule
 LONGEST = 10**6
 """Bytes of a line; what is longer is no row."""
 
+INSIDE = 10_000
+"""Marks of a line that stand between quotes; with more it is no row. It would take apart into too many."""
+
 Typed = tuple[int, str, str]
 """A column of a csv file: its place in the line, its name, its type."""
 
@@ -46,7 +49,10 @@ def csv_sql(paths: Sequence[Path], rule: CsvRule, width: int, columns: Sequence[
         "comment = '', nullstr = E'\\x1f\\x1e', strict_mode = false, ignore_errors = true, "
         "null_padding = false, max_line_size = 2097152)"
     )
-    whole = f"line <> '' AND strlen(line) <= {LONGEST}"
+    mark = text(rule.delim)
+    marks = f"length(line) - length(replace(line, {mark}, ''))"
+    few = f"strlen(line) <= {INSIDE} OR {marks} < {width + INSIDE}"
+    whole = f"line <> '' AND strlen(line) <= {LONGEST} AND ({few})"
     fields = f"SELECT {_fields(rule)} AS f FROM ({lines}) WHERE {whole}"
     return f"SELECT {listed} FROM ({fields}) WHERE len(f) = {width}"
 

@@ -90,13 +90,13 @@ _NOBODY = (
 def _table(table: FoundTable, unit: Keyed, way: Way | None, word: str) -> list[str]:
     header = f"[tables.{key(table.name)}]"
     if table is unit.table:
-        return [header, *_files(table), *_unique(table, unit.key), *_columns(table, unit.key)]
+        return [header, *file_lines(table), *_unique(table, unit.key), *_columns(table, unit.key)]
     if way is None:
         return [
             f"# decide: nothing in the schema ties this table to {quoted(word)}. Public, or whose is it?",
             f"# {header}",
             "# public = true",
-            *(f"# {line}" for line in _files(table)),
+            *(f"# {line}" for line in file_lines(table)),
             *(f"# {line}" for line in _columns(table, None) if table.csv is not None),
         ]
     path = f"column = {quoted(way.column.name)}"
@@ -106,13 +106,13 @@ def _table(table: FoundTable, unit: Keyed, way: Way | None, word: str) -> list[s
         header,
         f"unit = {{ {path} }}    # decide: guessed from the names",
         f"rows_per_unit = 10    # decide: where the clipping of one unit's rows starts ({quoted(word)})",
-        *_files(table),
+        *file_lines(table),
         *_unique(table, None),
         *_columns(table, way.column),
     ]
 
 
-def _files(table: FoundTable) -> list[str]:
+def file_lines(table: FoundTable) -> list[str]:
     """Which files, and how they are written, where that is not as usual."""
     lines = [f"files = {quoted(table.files)}"] if table.files else []
     if table.csv is not None:
@@ -142,13 +142,13 @@ def _columns(table: FoundTable, owner: FoundColumn | None) -> list[str]:
     return [
         f"[tables.{key(table.name)}.columns]    # decide: take out what analysts need not know of",
         *(
-            f"{key(each.name)} = {_typed(table, each, '{ }' if each is owner else _column(each))}"
+            f"{key(each.name)} = {with_type(table, each, '{ }' if each is owner else _column(each))}"
             for each in table.columns
         ),
     ]
 
 
-def _typed(table: FoundTable, column: FoundColumn, said: str) -> str:
+def with_type(table: FoundTable, column: FoundColumn, said: str) -> str:
     """A csv file's column says its type as well."""
     if table.csv is None:
         return said
