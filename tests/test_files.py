@@ -248,8 +248,10 @@ def test_which_file_is_meant(data: Path) -> None:
     (data / "PEOPLE.csv").unlink()
     folder = HEAD + PEOPLE + VISITS.replace('files = "visits/*.parquet"\n', "")
     assert 'files = "visits/*.parquet"' in refused("D804", data, folder).help
-    (data / "people.csv").rename(data / "persons.csv")
-    assert "no table people" in refused("D804", data, HEAD + PEOPLE).title
+    (data / "people.csv").rename(data / "peoples.csv")
+    error = refused("D804", data, HEAD + PEOPLE)
+    assert "no table people" in error.title
+    assert error.help == "did you mean peoples?"
 
 
 def test_parts_of_one_table_are_of_one_schema(data: Path) -> None:

@@ -76,6 +76,11 @@ def files_of(path: Path, policy: Policy) -> tuple[Files, ...]:
     return tuple(found)
 
 
+def names_in(path: Path) -> tuple[str, ...]:
+    """What the files are called: tables that the policy could mean."""
+    return tuple(each.table for each in _named(path))
+
+
 def all_files(path: Path) -> tuple[Files, ...]:
     """Every table that a policy could name, for the draft of one."""
     found: dict[str, Files] = {}

@@ -16,7 +16,7 @@ from pathlib import Path
 import duckdb
 
 from dpsql.engines.duckdb import DuckDB, configuration, lock_down
-from dpsql.engines.files import Files, State, all_files, files_of, header_of, states_of
+from dpsql.engines.files import Files, State, all_files, files_of, header_of, names_in, states_of
 from dpsql.engines.names import quote, table_sql
 from dpsql.engines.readers import csv_sql, parquet_sql
 from dpsql.engines.sniffed import sniffed
@@ -150,7 +150,12 @@ class Folder(DuckDB):
         return refuse("D602", f"{path.name} cannot be read as a {kind} file", help="check the file")
 
     def describe(self) -> Catalogue:
-        return Catalogue(self._tables)
+        """The policy's tables, and the names of others: an error may say that one of them was meant."""
+        known = {fold(table.name) for table in self._tables}
+        others = {
+            fold(name): FoundTable(name, ()) for name in names_in(self._path) if fold(name) not in known
+        }
+        return Catalogue((*self._tables, *others.values()))
 
     def version(self) -> str:
         return hashlib.sha256(repr(self._states).encode()).hexdigest()
