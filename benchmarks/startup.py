@@ -10,11 +10,15 @@ which a busy machine stretches less. Every ``dpsql query`` pays: it gets a ledge
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
+import select
 import shutil
+import struct
 import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -104,6 +108,7 @@ def _answer(command: tuple[str, ...], setting: Setting) -> Took:
 def _prompt(command: tuple[str, ...], setting: Setting) -> Took:
     """Until a terminal shows the prompt; then the end of what could be typed."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
     start = time.perf_counter()
     process = subprocess.Popen(
         command,
@@ -111,25 +116,30 @@ def _prompt(command: tuple[str, ...], setting: Setting) -> Took:
         stdout=theirs,
         stderr=theirs,
         cwd=ROOT,
-        env=environment(setting),
-        close_fds=True,
+        env=environment(setting) | {"TERM": "xterm", "HOME": str(setting.folder)},
     )
     os.close(theirs)
     said = b""
     try:
-        while b"> " not in said:
-            said += os.read(ours, 4096)
-            if b"\x1b[6n" in said:  # where is the cursor? a terminal answers
+        while b">" not in said:  # clinic ε 3.58>
+            said += (part := _read(ours))
+            if b"\x1b[6n" in part:  # where is the cursor? a terminal answers
                 os.write(ours, b"\x1b[1;1R")
         clock = time.perf_counter() - start
         os.write(ours, b"\x04")
-        while os.read(ours, 4096):
+        while _read(ours):
             pass
     except OSError:  # a terminal ends like that
         pass
     finally:
         os.close(ours)
     return _ended(process, clock, said)
+
+
+def _read(terminal: int) -> bytes:
+    if not select.select([terminal], [], [], 30.0)[0]:
+        raise RuntimeError("the shell is silent")
+    return os.read(terminal, 65536)
 
 
 def _ended(process: subprocess.Popen[bytes], clock: float, said: bytes) -> Took:
