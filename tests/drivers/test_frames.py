@@ -77,7 +77,7 @@ def test_pandas_types(engine: sa.Engine) -> None:
 def test_pandas_does_not_write(engine: sa.Engine) -> None:
     with pytest.raises(sa.exc.ProgrammingError, match="D104"):
         pandas.DataFrame({"a": [1]}).to_sql("new", engine)
-    with pytest.raises(pandas.errors.DatabaseError, match="D402"):
+    with pytest.raises(Exception, match="D402"):  # pandas wraps it from 3.0 on
         pandas.read_sql("patients", engine)
 
 
