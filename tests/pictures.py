@@ -132,9 +132,8 @@ def main() -> None:
         terminal = Terminal(folder)
         terminal.type("")
         terminal.type("\x0c\\d patients\r")
-        terminal.type(
-            "SELECT ward, COUNT(*) AS women, AVG(age) AS age\rFROM patients WHERE sex = 'F' GROUP BY ward;\r"
-        )
+        terminal.type("SELECT ward, COUNT(*) AS women, AVG(age) AS age\r")
+        terminal.type("FROM patients WHERE sex = 'F' GROUP BY ward;\r")
         terminal.type("SELECT AVG(")
         take_screen(terminal.screen, "shell", folder)
         terminal.type("\x03\x0cSET epsilon = 0.1;\r")
