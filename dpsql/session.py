@@ -48,9 +48,34 @@ def load_policy(path: Path) -> Policy:
         raise refuse(
             "D807",
             f"the policy {path.name} {reason}",
-            help="name it with --policy, or write one: dpsql policy draft DB",
+            help="name it with --policy, or write one: dpsql init DB",
         ) from None
     return read_policy(text, path.name)
+
+
+def promise(policy: Policy, engine: Engine) -> Promise:
+    """What a ledger of this database under this policy is bound to."""
+    rule = policy.budget
+    return Promise(engine.identity(), unit_text(policy), rule.accountant, rule.delta)
+
+
+def kept_types(ledger: Ledger) -> str | None:
+    """The types of all mentioned columns, as they were last seen: a ``snapshot``."""
+    return _kept(ledger)[1]
+
+
+def keep_types(ledger: Ledger, now: str) -> None:
+    """Note the types, unless they are those that were last seen."""
+    number, latest = _kept(ledger)
+    if latest != now:
+        ledger.note_verified(f"schema {number + 1}", frozenset((now,)))
+
+
+def _kept(ledger: Ledger) -> tuple[int, str | None]:
+    number, latest = 0, None
+    while found := ledger.verified(f"schema {number + 1}"):
+        number, latest = number + 1, next(iter(found))
+    return number, latest
 
 
 class Session:
@@ -71,7 +96,7 @@ class Session:
             )
         self.engine: Engine = open_database(database, self.policy.timezone)
         try:
-            self.ledger = Ledger.open(ledger, self._promise(), self._granted())
+            self.ledger = Ledger.open(ledger, promise(self.policy, self.engine), self._granted())
             try:
                 self.known: Known = self._checked()
             except BaseException:
@@ -90,10 +115,6 @@ class Session:
             raise
 
     # ---- opening -----------------------------------------------------------------------------------
-
-    def _promise(self) -> Promise:
-        rule = self.policy.budget
-        return Promise(self.engine.identity(), unit_text(self.policy), rule.accountant, rule.delta)
 
     def _granted(self) -> Granted:
         analysts = tuple(
@@ -141,16 +162,10 @@ class Session:
 
     def _same_types(self, catalogue: Catalogue) -> None:
         """No mentioned column changed its type since the ledger last saw it."""
-        number = 0
-        latest = None
-        while found := self.ledger.verified(f"schema {number + 1}"):
-            number += 1
-            latest = next(iter(found))
-        now = snapshot(self.policy, catalogue)
-        if latest is not None and latest != now:
+        latest = kept_types(self.ledger)
+        if latest is not None:
             compare(latest, self.policy, catalogue)
-        if latest != now:
-            self.ledger.note_verified(f"schema {number + 1}", frozenset((now,)))
+        keep_types(self.ledger, snapshot(self.policy, catalogue))
 
     def _public_rows(self, table: str) -> tuple[list[str], list[str], list[tuple[object, ...]]]:
         found = self.known.table(table)

@@ -84,12 +84,13 @@ def _entry(task: Task) -> Entry:
 
 
 def as_billed(entries: Sequence[Entry], bill: Bill) -> tuple[Entry, ...]:
-    """The entries with what their statements would cost, or why they are refused."""
+    """The entries with what their statements would cost, or why they are refused. A price is set once."""
     items = {each.task.name: each for each in bill.items}
     errors = {task.name: error for task, error in bill.refused}
     found = []
     for entry in entries:
-        if (item := items.get(entry.name)) is not None:
+        item = items.get(entry.name)
+        if item is not None and entry.unpriced:
             entry = replace(
                 entry,
                 epsilon=item.epsilon,

@@ -40,7 +40,11 @@ def _sync(folder: Path) -> None:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """A folder, made if there is none, in which no other run writes at the same time."""
+    """A folder, made if there is none, in which no other run writes at the same time.
+
+    One that was made for nothing is taken away again.
+    """
+    made = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
@@ -65,4 +69,7 @@ def alone(folder: Path) -> Iterator[None]:
                 left.unlink()
         yield
     finally:
+        if made:
+            with suppress(OSError):  # it is not empty
+                folder.rmdir()
         os.close(handle)

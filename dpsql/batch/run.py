@@ -52,7 +52,7 @@ def run(
             try:
                 answer = _asked(db, entry)
                 kept = keep(answer, entry, folder, manifest.format)
-                kept = replace(kept, paid=entry.paid + answer.cost)
+                kept = replace(kept, paid=_paid(db, manifest, at, answer))
             except Error as found:
                 if found.code == "D001":  # the file could not be written, nor will the next ones be
                     raise
@@ -83,6 +83,13 @@ def run(
 def _asked(db: Connection, entry: Entry) -> Answer:
     db.timeout = entry.timeout
     return beside(db, lambda: db.execute(entry.sql, epsilon=entry.epsilon))
+
+
+def _paid(db: Connection, manifest: Manifest, at: int, answer: Answer) -> float:
+    """What an answer cost this run; one that was interrupted before is completed for what was paid then."""
+    if not manifest.statements[at].paid:
+        return answer.cost
+    return with_paid(db, manifest).statements[at].paid
 
 
 def _with(manifest: Manifest, at: int, entry: Entry) -> Manifest:

@@ -2,7 +2,7 @@
 
     --epsilon 2, zcdp     rho of the whole = what a price of 2 buys
     weights 1, 1, 2       a quarter, a quarter, a half of that rho
-    prices                0.9417, 0.9417, 1.365        each alone; all three together: 2
+    prices                0.9488, 0.9488, 1.375        each alone; all three together: 2
 
 Prices are shared in the units that the accountant adds up (rho under ``zcdp``, else epsilon), so that the
 whole file costs the total. What a statement could not take, for the owner's ceiling, the others get.
@@ -77,7 +77,7 @@ def _filled(whole: float, weights: Sequence[float], most: float) -> list[float]:
 
 def _down(price: float) -> float:
     step = 10.0 ** (math.floor(math.log10(price)) - 3) if price > 0 else 1.0
-    return float(f"{math.floor(price / step * (1 + 1e-12)) * step:.4g}")
+    return float(f"{math.floor(price / step * (1 + 1e-9)) * step:.4g}")
 
 
 # ---- how much of the whole a statement needs -----------------------------------------------------------

@@ -58,24 +58,41 @@ def snapshot(policy: Policy, catalogue: Catalogue) -> str:
     return json.dumps(types, sort_keys=True, separators=(",", ":"))
 
 
-def compare(before: str, policy: Policy, catalogue: Catalogue) -> None:
-    """Refuses (D804) a column whose type is not what it was in an earlier ``snapshot``."""
-    judged = _judge(policy, catalogue)
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A column whose type is not what it was in an earlier ``snapshot``."""
+
+    table: str
+    column: str
+    how: str
+
+
+def changed(before: str, policy: Policy, catalogue: Catalogue) -> tuple[Changed, ...]:
+    """Every column of which the type has changed since."""
     earlier: dict[str, dict[str, str]] = json.loads(before)
-    for table in judged.tables:
+    found = []
+    for table in _judge(policy, catalogue).tables:
         types = earlier.get(table.name, {})
         for column in table.columns:
             now = column.fact.type
             was = type_named(types.get(column.name, now.sql))
             if was.sql != now.sql:
-                raise judged.document.refuse(
-                    "D804",
-                    f"{table.name}.{column.name} has changed its type",
-                    _path_of(policy, table.name, column.name),
-                    on_key=True,
-                    label=_change(was, now),
-                    help="give the column its type back, or let the owner check the policy anew",
-                )
+                found.append(Changed(table.name, column.name, _change(was, now)))
+    return tuple(found)
+
+
+def compare(before: str, policy: Policy, catalogue: Catalogue) -> None:
+    """Refuses (D804) a column whose type is not what it was in an earlier ``snapshot``."""
+    for each in changed(before, policy, catalogue):
+        raise document_of(policy.text, policy.name).refuse(
+            "D804",
+            f"{each.table}.{each.column} has changed its type",
+            _path_of(policy, each.table, each.column),
+            on_key=True,
+            label=each.how,
+            help="give the column its type back; or, if the new one is meant, the owner looks at what is "
+            "declared of it, and accepts it: dpsql policy check DB --accept",
+        )
 
 
 def _change(was: Type, now: Type) -> str:

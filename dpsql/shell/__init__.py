@@ -19,7 +19,7 @@ from types import FrameType
 from dpsql.errors import Error, InternalError
 from dpsql.screen.terminal import abandon_output, flush, refusal, tell
 
-REFUSED, EXHAUSTED, READER_LEFT = 1, 3, 141
+REFUSED, USAGE, EXHAUSTED, READER_LEFT = 1, 2, 3, 141
 
 _PAID = "stopped: what was paid stays paid; ask the same query again and it is completed for that price"
 
@@ -43,10 +43,13 @@ def _words(error: BaseException) -> str:
 
 
 def _command(arguments: Sequence[str] | None) -> int:
-    from dpsql.shell.arguments import parser  # here, where Ctrl-C is already understood
+    from dpsql.shell.arguments import parser, spelled_out  # here, where Ctrl-C is already understood
 
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    options = parser(words[0] if words else "").parse_args(words)
+    words = spelled_out(sys.argv[1:] if arguments is None else list(arguments))
+    if not words:
+        parser().print_help(sys.stderr)
+        return USAGE
+    options = parser(words[0]).parse_args(words)
     code = options.run(options)
     flush()
     assert isinstance(code, int)

@@ -185,5 +185,13 @@ def _run(options: Namespace, script: Script, folder: Path, db: Connection, manif
         return EXHAUSTED if outcome.error.code == "D501" else REFUSED
     put(summary_text(outcome.manifest))
     tell(f"the results are in {folder}")
+    if options.report is not None:
+        from dpsql.batch.files import write
+        from dpsql.batch.report import page
+        from dpsql.batch.reported import report_of
+
+        report = report_of(db, options.database, outcome.manifest, outcome.answers)
+        write(page(report).encode(), options.report)
+        tell(f"the report is {options.report}")
     codes = {each.code for each in outcome.manifest.statements if not each.answered}
     return EXHAUSTED if "D501" in codes else REFUSED if codes else 0

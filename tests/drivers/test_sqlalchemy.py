@@ -150,6 +150,19 @@ def test_nothing_is_begun_or_taken_back(engine: sa.Engine, db: dpsql.Connection)
     assert len(db.purchases) == 3
 
 
+def test_every_statement_commits_itself(url: str) -> None:
+    for engine in (
+        sa.create_engine(url),
+        sa.create_engine(url, isolation_level="AUTOCOMMIT", pool_pre_ping=True),
+    ):
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            assert connection.get_isolation_level() == "AUTOCOMMIT"
+            assert connection.scalar(text("SELECT 1")) == 1
+        with pytest.raises(sa.exc.ArgumentError, match="AUTOCOMMIT"):
+            engine.connect().execution_options(isolation_level="SERIALIZABLE")
+        engine.dispose()
+
+
 # ---- reflection --------------------------------------------------------------------------------------
 
 

@@ -110,7 +110,7 @@ def test_interrupted_at_any_moment(db: dpsql.Connection) -> None:
     stopping.start()
     stopped = []
     try:
-        for number in range(80):
+        for number in range(48):
             try:
                 db.execute(asked[number % 4], (number,), epsilon=0.5)
             except dpsql.OperationalError as error:
@@ -119,7 +119,7 @@ def test_interrupted_at_any_moment(db: dpsql.Connection) -> None:
         done.set()
         stopping.join()
     assert set(stopped) == {("D601", "the query was interrupted")}
-    for number in range(80):
+    for number in range(48):
         db.execute(asked[number % 4], (number,), epsilon=0.5)
     assert all(each.answered for each in db.purchases)
 

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from sqlalchemy.engine.default import DefaultExecutionContext
-from sqlalchemy.engine.interfaces import ExecutionContext
+from sqlalchemy.engine.interfaces import ExecutionContext, IsolationLevel
 from sqlalchemy.engine.url import URL
 
 import dpsql
@@ -87,6 +87,15 @@ class Dialect(Reflection):
 
     def do_rollback(self, dbapi_connection: Any) -> None:
         """Nothing to take back: nothing was written, and what was paid stays paid."""
+
+    def get_isolation_level_values(self, dbapi_connection: Any) -> list[IsolationLevel]:
+        return ["AUTOCOMMIT"]
+
+    def get_isolation_level(self, dbapi_connection: Any) -> IsolationLevel:
+        return "AUTOCOMMIT"
+
+    def set_isolation_level(self, dbapi_connection: Any, level: IsolationLevel) -> None:
+        """It is what it is: each answer is paid and kept at once."""
 
     # ---- asking ------------------------------------------------------------------------------------
 
