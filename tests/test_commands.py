@@ -395,6 +395,11 @@ def test_no_file_is_overwritten(say: Said, tmp_path: Path) -> None:
 def test_where_nothing_can_be_written_nothing_is_paid(say: Said, shell: Shell, tmp_path: Path) -> None:
     assert "there is no folder" in say(f"\\o {tmp_path}/nowhere/a.csv")
     assert "end it with one of .csv, .json, .parquet, .txt" in say(f"\\o {tmp_path}/a.doc")
+    assert "error[D001]" in say(f"\\o {tmp_path}/{'a' * 300}.csv")
+    assert "error[D001]" in say(f"\\o {tmp_path}/{'a' * 300}/a.csv")
+    assert "error[D001]" in say(f"\\i {tmp_path}/{'a' * 300}.sql")
+    (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
+    assert "is not overwritten" in say(f"\\o {tmp_path}/loop.csv")
     (tmp_path / "gone").mkdir()
     say(f"\\o {tmp_path}/gone/a.csv")
     (tmp_path / "gone").rmdir()

@@ -32,9 +32,11 @@ def check_new(file: Path) -> None:
         raise InterfaceError(
             f"{file} is there already, and is not overwritten", help="name another file, or remove this one"
         )
-    if not file.parent.is_dir():
+    if not os.path.isdir(file.parent):
         raise InterfaceError(f"there is no folder {file.parent}", help="make it, or name another")
     try:
+        with suppress(FileNotFoundError):
+            os.lstat(file)  # a name may be too long
         beside = _beside(file)
         os.close(_opened(beside))
         beside.unlink()
@@ -87,4 +89,4 @@ def _beside(file: Path) -> Path:
 
 
 def _there(file: Path) -> bool:
-    return file.exists() or file.is_symlink()
+    return os.path.lexists(file)
