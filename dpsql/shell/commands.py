@@ -148,7 +148,12 @@ def check_output(file: Path | None) -> None:
     if file is None:
         return
     folder = file.parent
-    if file.is_dir() or not folder.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
+    try:
+        place = file if file.exists() else folder
+        right = folder.is_dir() and not file.is_dir() and os.access(place, os.W_OK)
+    except OSError:  # a name that is too long for a file
+        right = False
+    if not right:
         raise InterfaceError(f"{file} cannot be written", help="name a file in a folder of yours")
 
 
