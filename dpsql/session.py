@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from dpsql.accounting import Budget, Spent, accountant
 from dpsql.accounting.entries import Debit, Granted, Overdrawn, Promise, Stored
 from dpsql.accounting.ledger import Ledger
-from dpsql.engines.duckdb import open_database
+from dpsql.engines.opened import open_database
 from dpsql.errors import Error, refuse
 from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
 from dpsql.plan.terms import Terms
@@ -94,7 +94,7 @@ class Session:
                 f"the policy {self.policy.name} knows no analyst {analyst}",
                 help=f"the owner adds [analysts.{analyst}] with an epsilon of their own",
             )
-        self.engine: Engine = open_database(database, self.policy.timezone)
+        self.engine: Engine = open_database(database, self.policy)
         try:
             self.ledger = Ledger.open(ledger, promise(self.policy, self.engine), self._granted())
             try:
@@ -308,6 +308,7 @@ class Session:
             self.price(planned),
             *(() if finds is None else (finds.names, finds.strength, finds.asker)),
         )
+        self.engine.unchanged()
         try:
             return self.ledger.debit_or_join(debit)
         except Overdrawn as error:

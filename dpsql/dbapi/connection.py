@@ -35,16 +35,27 @@ def connect(
     ledger: str | os.PathLike[str] | None = None,
     analyst: str | None = None,
 ) -> Connection:
-    """Open a database under its owner's policy; policy and ledger default to the database's stem."""
+    """Open a database (a DuckDB file, a parquet or csv file, a folder of them) under its owner's policy.
+
+    Policy and ledger default to its name: clinic.toml and clinic.ledger of clinic.duckdb, data.toml of data/.
+    """
     path = Path(database)
-    if not path.name or not path.exists():
+    if not path.exists():
         raise refuse("D602", f"there is no database {path}", help="check the path")
     return Connection(
         path,
-        path.with_suffix(".toml") if policy is None else Path(policy),
-        path.with_suffix(".ledger") if ledger is None else Path(ledger),
+        beside(path, ".toml") if policy is None else Path(policy),
+        beside(path, ".ledger") if ledger is None else Path(ledger),
         analyst,
     )
+
+
+def beside(database: Path, ending: str) -> Path:
+    """The file that goes with a database: clinic.toml with clinic.duckdb, data.toml with the folder data."""
+    if database.is_dir():
+        folder = Path(os.path.abspath(database))
+        return folder.with_name(folder.name + ending)
+    return database.with_suffix(ending)
 
 
 class Connection(Exceptions):

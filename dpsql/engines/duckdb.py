@@ -11,7 +11,7 @@ import hashlib
 import math
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from dpsql.engines.names import TEXTED, fetched, quote, table_sql
+from dpsql.engines.names import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.spill import spill_folder
 from dpsql.errors import refuse
 from dpsql.ir.column import Interval, Kind, Value, type_named
@@ -41,8 +41,11 @@ _IDENTITY = slice(124, 140)  # the identifier in the file's main header, drawn w
 _OPENING = threading.Lock()
 
 
-def _lock_down(connection: duckdb.DuckDBPyConnection, timezone: str) -> None:
-    """The same walls for every connection to the file; the first one sets them, and nobody lifts them."""
+def lock_down(connection: duckdb.DuckDBPyConnection, timezone: str, paths: Sequence[Path] = ()) -> None:
+    """The same walls for every connection to the data; the first one sets them, and nobody lifts them.
+
+    Nothing but ``paths`` can be read afterwards (and the spill folder).
+    """
     asked = "SELECT current_setting('lock_configuration'), current_setting('TimeZone')"
     [(locked, zone)] = connection.execute(asked).fetchall()
     if locked:
@@ -58,6 +61,7 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, timezone: str) -> None:
     for setting in (
         f"TimeZone = '{timezone}'",
         "python_enable_replacements = false",
+        f"allowed_paths = [{', '.join(text(str(path)) for path in paths)}]",
         "enable_external_access = false",
         # it calls functions with a column's least and greatest value at planning time, whatever CASE guards
         # them, and fails with them: epoch_ms(seen) would tell whether anybody is at the end of time
@@ -65,6 +69,16 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, timezone: str) -> None:
         "lock_configuration = true",
     ):
         connection.execute(f"SET GLOBAL {setting}")
+
+
+def configuration(threads: int | None = None) -> dict[str, str | bool | int | float | list[str]]:
+    """What must be said when an engine starts."""
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "temp_directory": spill_folder(),
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    return config if threads is None else config | {"threads": threads}
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +110,11 @@ class DuckDB:
     def __init__(self, path: Path, timezone: str = "UTC", threads: int | None = None) -> None:
         self._path = path
         self._lock = threading.RLock()
-        config: dict[str, str | bool | int | float | list[str]] = {
-            "temp_directory": spill_folder(),
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-        if threads is not None:
-            config["threads"] = threads
         try:
             with _OPENING:
                 self._state = _state_of(path)
-                self._connection = duckdb.connect(str(path), read_only=True, config=config)
-                _lock_down(self._connection, timezone)
+                self._connection = duckdb.connect(str(path), read_only=True, config=configuration(threads))
+                lock_down(self._connection, timezone)
                 self._same_file()
         except (duckdb.Error, OSError) as error:
             raise self._unopened(error) from None
@@ -273,6 +280,7 @@ class DuckDB:
     def _reading(self) -> Iterator[None]:
         """One statement at a time, and none of DuckDB's words outside: they may quote data."""
         with self._lock:
+            self.unchanged()
             try:
                 yield
             except duckdb.InterruptException:
@@ -283,12 +291,17 @@ class DuckDB:
                     help="ask the same query again: it is completed without paying twice",
                 ) from None
             except Exception:  # the driver's own words may hold data, whatever kind of error they come as
+                self.unchanged()
                 raise refuse(
                     "D601",
                     "the engine failed on this query",
                     label="what was debited stays debited; the engine's own words may hold data",
                     help="ask the same query again: it is completed without paying twice",
                 ) from None
+            self.unchanged()
+
+    def unchanged(self) -> None:
+        """A database file stays what it was: DuckDB has it open, and keeps others from writing."""
 
     def interrupt(self) -> None:
         with suppress(duckdb.ConnectionException):  # closed meanwhile
@@ -318,8 +331,3 @@ def _collations(sql: str) -> dict[str, str]:
         for constraint in column.find_all(exp.CollateColumnConstraint, exp.Collate):
             found[column.name] = constraint.name or "collated"
     return found
-
-
-def open_database(path: Path, timezone: str = "UTC") -> DuckDB:
-    """The engine for a database file; time zones are the policy's, never the session's."""
-    return DuckDB(path, timezone)

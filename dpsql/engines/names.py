@@ -17,6 +17,10 @@ def quote(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
 def table_sql(name: str) -> str:
     """A table of the catalogue, with its schema."""
     return ".".join(quote(part) for part in name.split(".", 1)) if "." in name else f"main.{quote(name)}"

@@ -50,10 +50,15 @@ def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verifi
 
 
 def snapshot(policy: Policy, catalogue: Catalogue) -> str:
-    """The types of everything the policy mentions, as text to compare with later."""
+    """The types of everything the policy mentions, as text to compare with later.
+
+    Those of csv files are the policy's own: who changes them there means it.
+    """
+    own = {table.name for table in catalogue.tables if table.csv is None}
     types = {
         table.name: {column.name: column.fact.type.sql for column in table.columns}
         for table in _judge(policy, catalogue).tables
+        if table.name in own
     }
     return json.dumps(types, sort_keys=True, separators=(",", ":"))
 
@@ -145,6 +150,14 @@ def _known_table(
         lines[owned.column.name] = document.line(owned.path)
     for rule in table.rule.columns:
         column = column_of(document, table.found, rule.name, (*table.path, "columns", rule.name), on_key=True)
+        if rule.type is not None and table.found.csv is None:
+            raise document.refuse(
+                "D804",
+                f"{table.found.name}.{column.name} has a type of its own",
+                (*table.path, "columns", rule.name, "type"),
+                label=f"it is {shown(type_of(column))}",
+                help="leave type out: it is for csv files, which say none",
+            )
         rules[column.name], lines[column.name] = rule, rule.line
     columns = []
     for column in table.found.columns:

@@ -10,11 +10,14 @@ nothing of the other.
 
 from __future__ import annotations
 
+import gc
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NoReturn
 
 from dpsql.errors import Error, InternalError
 from dpsql.screen.terminal import abandon_output, flush, refusal, tell
@@ -22,6 +25,17 @@ from dpsql.screen.terminal import abandon_output, flush, refusal, tell
 REFUSED, USAGE, EXHAUSTED, READER_LEFT = 1, 2, 3, 141
 
 _PAID = "stopped: what was paid stays paid; ask the same query again and it is completed for that price"
+
+
+def program() -> NoReturn:
+    """``main`` in a process of its own, set up to start quickly.
+
+    Loading makes many objects and no garbage, so the collector need not look after every 700. numpy would
+    start threads to multiply matrices, and ours are small.
+    """
+    gc.set_threshold(50_000)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    sys.exit(main())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -107,4 +121,4 @@ def _stoppable() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-__all__ = ["main"]
+__all__ = ["main", "program"]

@@ -16,7 +16,8 @@ from argparse import Namespace
 from contextlib import closing, suppress
 from pathlib import Path
 
-from dpsql.engines.duckdb import open_database
+from dpsql.dbapi.connection import beside
+from dpsql.engines.opened import open_database
 from dpsql.errors import InterfaceError
 from dpsql.policy.compose import compose
 from dpsql.policy.model import Policy
@@ -49,7 +50,7 @@ def arguments(names: Commands) -> None:
 def init(options: Namespace) -> int:
     """Ask, show, check, write."""
     database: Path = options.database
-    file: Path = options.policy or database.with_suffix(".toml")
+    file: Path = options.policy or beside(database, ".toml")
     _new(file)
     try:
         with closing(open_database(database)) as engine:
@@ -58,7 +59,9 @@ def init(options: Namespace) -> int:
             text = compose(policy, f"What is promised to each {policy.unit.name}, and what analysts may ask.")
             put("\n" + paint(f"{file.name}:", "bold") + "\n")
             put(text)
-            put(checked(read_policy(text, file.name), engine, database.name) + "\n")
+        read = read_policy(text, file.name)
+        with closing(open_database(database, read)) as engine:
+            put(checked(read, engine, database.name) + "\n")
         wanted = asker.ask(f"write {file}?", "yes", asking.yes)
     except KeyboardInterrupt:
         tell("\nstopped: nothing was written")
@@ -104,7 +107,7 @@ def _write(text: str, file: Path) -> None:
 
 def _next(database: Path, file: Path, policy: Policy) -> str:
     given = shlex.quote(str(database))
-    if file != database.with_suffix(".toml"):
+    if file != beside(database, ".toml"):
         given += f" --policy {shlex.quote(str(file))}"
     who = f" --analyst {shlex.quote(policy.analysts[0].name)}" if policy.analysts else ""
     table = policy.unit.table

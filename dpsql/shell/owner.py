@@ -14,8 +14,9 @@ from pathlib import Path
 from dpsql.accounting import Budget, accountant
 from dpsql.accounting.ledger import Ledger
 from dpsql.answer.digits import above, below, printable
+from dpsql.dbapi.connection import beside
 from dpsql.engines import Engine
-from dpsql.engines.duckdb import open_database
+from dpsql.engines.opened import open_database
 from dpsql.errors import InterfaceError
 from dpsql.facts.lacks import all_lacks
 from dpsql.ir.column import Categories, Kind, Listed
@@ -46,7 +47,9 @@ def arguments(names: Commands) -> None:
         "marked decide are yours to settle. (dpsql init asks for them instead.)",
         ("dpsql policy draft clinic.duckdb > draft.toml",),
     )
-    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.add_argument(
+        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+    )
     made.set_defaults(run=draft)
     made = command(
         kinds,
@@ -56,7 +59,9 @@ def arguments(names: Commands) -> None:
         "say what it amounts to and what the ledger has left.",
         ("dpsql policy check clinic.duckdb", "dpsql policy check clinic.duckdb --accept"),
     )
-    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.add_argument(
+        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+    )
     made.add_argument("policy", type=Path, nargs="?", metavar="POLICY", help="default: DB with .toml")
     made.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
     made.add_argument(
@@ -76,10 +81,10 @@ def draft(options: Namespace) -> int:
 
 def check(options: Namespace) -> int:
     """Everything that opening a connection would check, and what the policy amounts to."""
-    file: Path = options.policy or options.database.with_suffix(".toml")
-    kept: Path = options.ledger or options.database.with_suffix(".ledger")
+    file: Path = options.policy or beside(options.database, ".toml")
+    kept: Path = options.ledger or beside(options.database, ".ledger")
     policy = load_policy(file)
-    with closing(open_database(options.database)) as engine:
+    with closing(open_database(options.database, policy)) as engine:
         said = checked(policy, engine, options.database.name)
         ledger = Ledger.look(kept, promise(policy, engine))
         if ledger is None:
