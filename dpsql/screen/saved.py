@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import itertools
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -85,7 +84,7 @@ def _opened(file: Path) -> int:
 
 
 def _beside(file: Path) -> Path:
-    return file.with_name(f".dpsql-{secrets.token_hex(8)}")
+    return file.with_name(f".dpsql-{os.urandom(8).hex()}")
 
 
 def _there(file: Path) -> bool:
