@@ -186,14 +186,18 @@ def stopwatch(places: Sequence[tuple[object, str, str]]) -> Iterator[dict[str, f
 # ---- other processes ---------------------------------------------------------------------------------
 
 
+def environment(setting: Setting) -> dict[str, str]:
+    """That of a Python which keeps compiled modules, as an installed program does."""
+    kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return kept | {"PYTHONPYCACHEPREFIX": str(setting.folder / "compiled")}
+
+
 def fresh(setting: Setting, code: str, *arguments: str) -> Any:
-    """What a fresh Python prints last, as JSON. It keeps compiled modules, as an installed program does."""
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    environment["PYTHONPYCACHEPREFIX"] = str(setting.folder / "compiled")
+    """What a fresh Python prints last, as JSON."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         cwd=ROOT,
-        env=environment,
+        env=environment(setting),
         capture_output=True,
         text=True,
         check=False,

@@ -23,7 +23,7 @@ from dpsql.release.stored import responses_from_bytes, responses_to_bytes
 
 def export(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Export:
     """Text -> Export: rows that answer at random. Its epsilons come on top of the query's own price."""
-    query, terms = parsed(source, parameters), office.terms(epsilon)
+    query, terms = parsed(office, source, parameters), office.terms(epsilon)
     if query.explained:
         raise refuse(
             "D104",

@@ -104,6 +104,10 @@ class Office(Protocol):
 
     def remaining(self) -> float: ...
 
+    def now(self) -> datetime.datetime:
+        """What a query's now() is."""
+        ...
+
     @property
     def ceiling(self) -> float:
         """The most that the owner lets one query cost."""
@@ -118,11 +122,11 @@ def planned(
     lookup: Lookup | None = None,
 ) -> Plan:
     """Text -> Plan. Reads no private row and costs nothing. Bounds are the ledger's unless told otherwise."""
-    return _planned(office, parsed(source, parameters), parameters, terms, lookup)
+    return _planned(office, parsed(office, source, parameters), parameters, terms, lookup)
 
 
-def parsed(source: Source, parameters: Sequence[Value]) -> Query:
-    return parse(source, parameters, datetime.datetime.now(datetime.UTC))
+def parsed(office: Office, source: Source, parameters: Sequence[Value]) -> Query:
+    return parse(source, parameters, office.now())
 
 
 def _planned(
@@ -209,7 +213,7 @@ def said(office: Office, price: Option, source: Source, terms: Terms) -> Terms:
 
 def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Answer:
     """Text -> Answer. Of an EXPLAIN it is the explanation, line by line."""
-    query, terms = parsed(source, parameters), office.terms(epsilon)
+    query, terms = parsed(office, source, parameters), office.terms(epsilon)
     what = _planned(office, query, parameters, terms)
     if query.explained:
         return _told(office, explained(office, what))

@@ -8,38 +8,33 @@ from __future__ import annotations
 
 import datetime
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpsql.accounting import Budget, Spent, accountant
 from dpsql.accounting.entries import Debit, Granted, Overdrawn, Promise, Stored
 from dpsql.accounting.ledger import Ledger
-from dpsql.bind.checked_views import RELEASED, check_views, refused_view
-from dpsql.bind.split import bind
-from dpsql.engines import Engine
-from dpsql.engines.duckdb import open_database
+from dpsql.engines.opened import open_database
 from dpsql.errors import Error, refuse
-from dpsql.facts.lacks import all_lacks
-from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
-from dpsql.ir.options import Option
-from dpsql.ir.plan import Findings, Plan
-from dpsql.ir.source import Source, Span
-from dpsql.ir.survey import PlannedSurvey
-from dpsql.parse.parse import parse
-from dpsql.plan.findings import bound_of, name_of, widest
-from dpsql.plan.plan import plan
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
-from dpsql.policy.found_bounds import with_bounds
-from dpsql.policy.listing import Table, View, tables_of
 from dpsql.policy.model import Policy, digest, unit_text
 from dpsql.policy.toml import read_policy
 from dpsql.post.sealed import Sealed
-from dpsql.post.stages import types_of_stages
-from dpsql.release.stored import from_bytes
-from dpsql.rewrite import rewrite
+
+if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
+    from dpsql.engines import Engine
+    from dpsql.ir.bound import Bound, Lack
+    from dpsql.ir.options import Option
+    from dpsql.ir.plan import Findings, Plan
+    from dpsql.ir.source import Span
+    from dpsql.ir.survey import PlannedSurvey
+    from dpsql.policy.catalogue import Catalogue
+    from dpsql.policy.listing import Table, View
 
 
 def load_policy(path: Path) -> Policy:
@@ -53,29 +48,34 @@ def load_policy(path: Path) -> Policy:
         raise refuse(
             "D807",
             f"the policy {path.name} {reason}",
-            help="name it with --policy, or write one: dpsql policy draft DB",
+            help="name it with --policy, or write one: dpsql init DB",
         ) from None
     return read_policy(text, path.name)
 
 
-def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed) -> dict[str, View]:
-    """What each view of the policy holds; D808 for one that an analyst could not use as it stands."""
-    if policy.query.find_bounds:
-        known = with_bounds(known, [widest(each, known) for each in all_lacks(known)])
-    found = check_views(policy, known, sealed.public, sealed.check)
+def promise(policy: Policy, engine: Engine) -> Promise:
+    """What a ledger of this database under this policy is bound to."""
     rule = policy.budget
-    terms = Terms(accountant(rule.accountant), Budget(rule.epsilon, rule.delta), policy.query.epsilon)
-    for view in known.views:
-        if found[view.name].kind != RELEASED:
-            continue
-        name = view.name.replace('"', '""')
-        try:
-            query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
-            split = rewrite(bind(query, known, sealed.public, sealed.check), known)
-            types_of_stages(plan(split, known, terms, engine.values).stages, sealed)
-        except Error as error:
-            raise refused_view(policy, view, error) from None
-    return found
+    return Promise(engine.identity(), unit_text(policy), rule.accountant, rule.delta)
+
+
+def kept_types(ledger: Ledger) -> str | None:
+    """The types of all mentioned columns, as they were last seen: a ``snapshot``."""
+    return _kept(ledger)[1]
+
+
+def keep_types(ledger: Ledger, now: str) -> None:
+    """Note the types, unless they are those that were last seen."""
+    number, latest = _kept(ledger)
+    if latest != now:
+        ledger.note_verified(f"schema {number + 1}", frozenset((now,)))
+
+
+def _kept(ledger: Ledger) -> tuple[int, str | None]:
+    number, latest = 0, None
+    while found := ledger.verified(f"schema {number + 1}"):
+        number, latest = number + 1, next(iter(found))
+    return number, latest
 
 
 class Session:
@@ -94,9 +94,9 @@ class Session:
                 f"the policy {self.policy.name} knows no analyst {analyst}",
                 help=f"the owner adds [analysts.{analyst}] with an epsilon of their own",
             )
-        self.engine: Engine = open_database(database, self.policy.timezone)
+        self.engine: Engine = open_database(database, self.policy)
         try:
-            self.ledger = Ledger.open(ledger, self._promise(), self._granted())
+            self.ledger = Ledger.open(ledger, promise(self.policy, self.engine), self._granted())
             try:
                 self.known: Known = self._checked()
             except BaseException:
@@ -105,19 +105,16 @@ class Session:
         except BaseException:
             self.engine.close()
             raise
+        self.clock: datetime.datetime | None = None  # a time at which all queries are asked
         self.version = f"{self.engine.version()}:{digest(self.policy)}"
         self.sealed = Sealed(self._public_rows, self.policy.timezone)
         try:
-            self.views = check_all_views(self.policy, self.known, self.engine, self.sealed)
+            self.views = self._checked_views()
         except BaseException:
             self.close()
             raise
 
     # ---- opening -----------------------------------------------------------------------------------
-
-    def _promise(self) -> Promise:
-        rule = self.policy.budget
-        return Promise(self.engine.identity(), unit_text(self.policy), rule.accountant, rule.delta)
 
     def _granted(self) -> Granted:
         analysts = tuple(
@@ -129,7 +126,7 @@ class Session:
     def _checked(self) -> Known:
         """The policy held against the catalogue, its keys verified for this version of the data."""
         catalogue = self.engine.describe()
-        self._same_types()
+        self._same_types(catalogue)
         version = self.engine.version()
         verified = self.ledger.verified(version)
         keys = declared_keys(self.policy, catalogue)
@@ -146,6 +143,14 @@ class Session:
             self.ledger.note_verified(version, frozenset(_said(key) for key in fresh))
         return result
 
+    def _checked_views(self) -> dict[str, View]:
+        """What each view holds, or D808."""
+        if not self.known.views:
+            return {}
+        from dpsql.views import check_all_views
+
+        return check_all_views(self.policy, self.known, self.engine, self.sealed)
+
     def _with_ranges(self, found: Known) -> Known:
         """What public tables show of their own numbers: the least and the greatest of each column."""
         tables = []
@@ -155,19 +160,12 @@ class Session:
             tables.append(replace(table, columns=columns))
         return replace(found, tables=tuple(tables))
 
-    def _same_types(self) -> None:
+    def _same_types(self, catalogue: Catalogue) -> None:
         """No mentioned column changed its type since the ledger last saw it."""
-        catalogue = self.engine.describe()
-        number = 0
-        latest = None
-        while found := self.ledger.verified(f"schema {number + 1}"):
-            number += 1
-            latest = next(iter(found))
-        now = snapshot(self.policy, catalogue)
-        if latest is not None and latest != now:
+        latest = kept_types(self.ledger)
+        if latest is not None:
             compare(latest, self.policy, catalogue)
-        if latest != now:
-            self.ledger.note_verified(f"schema {number + 1}", frozenset((now,)))
+        keep_types(self.ledger, snapshot(self.policy, catalogue))
 
     def _public_rows(self, table: str) -> tuple[list[str], list[str], list[tuple[object, ...]]]:
         found = self.known.table(table)
@@ -225,6 +223,9 @@ class Session:
         return self.policy.query.find_bounds
 
     def bounds(self, lack: Lack) -> tuple[Bound, ...]:
+        from dpsql.plan.findings import bound_of, name_of
+        from dpsql.release.stored import from_bytes
+
         found = []
         for stored, where in self.ledger.found(name_of(lack, self.known), self.version):
             place = int(from_bytes(stored, [1] * where.tables)[where.place].sums[0, 0])
@@ -234,6 +235,10 @@ class Session:
 
     def tables(self) -> tuple[Table, ...]:
         """What exists for an analyst, with the bounds that were found by now."""
+        from dpsql.facts.lacks import all_lacks
+        from dpsql.policy.found_bounds import with_bounds
+        from dpsql.policy.listing import tables_of
+
         found = [
             max(each, key=lambda bound: bound.strength)
             for each in map(self.bounds, all_lacks(self.known))
@@ -255,11 +260,38 @@ class Session:
 
     def quoted(self, planned: Plan) -> tuple[float, float, bool]:
         """What a plan would cost now, what would remain then, and whether it was paid for before."""
-        price, cost = Spent(), 0.0
-        for each in (planned, *(() if planned.first is None else (planned.first.plan,))):
-            if self.ledger.stored(each.digest, self.version, self._payer) is None:
-                price, cost = price + self.price(each), cost + each.epsilon
+        ((cost, price),) = self.bill([planned])
         return cost, self.remaining(price), cost == 0.0
+
+    def bill(self, plans: Sequence[Plan]) -> list[tuple[float, Spent]]:
+        """What each plan would cost now, asked one after the other: measured twice, it is paid once."""
+        billed, paid = [], set[str]()
+        for planned in plans:
+            cost, price = 0.0, Spent()
+            for each in (planned, *(() if planned.first is None else (planned.first.plan,))):
+                if each.digest in paid or self.ledger.stored(each.digest, self.version, self._payer):
+                    continue
+                paid.add(each.digest)
+                cost, price = cost + each.epsilon, price + self._most(each)
+            billed.append((cost, price))
+        return billed
+
+    def _most(self, planned: Plan) -> Spent:
+        """The price of a plan; of one in steps, that of all of them."""
+        if not planned.steps:
+            return self.price(planned)
+        return self.accountant.total(Budget(planned.epsilon, self.budget.delta))
+
+    def holds(self, price: Spent) -> bool:
+        """Whether the database's account and the analyst's hold this price now."""
+        try:
+            self.ledger.check(self._payer, price)
+        except Overdrawn:
+            return False
+        return True
+
+    def now(self) -> datetime.datetime:
+        return self.clock or datetime.datetime.now(datetime.UTC)
 
     @property
     def _payer(self) -> str:
@@ -276,6 +308,7 @@ class Session:
             self.price(planned),
             *(() if finds is None else (finds.names, finds.strength, finds.asker)),
         )
+        self.engine.unchanged()
         try:
             return self.ledger.debit_or_join(debit)
         except Overdrawn as error:

@@ -18,11 +18,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from terminals import Terminal
 
 from dpsql.answer import Answer, box, digits
 from dpsql.answer.files import to_csv, to_json, to_parquet, with_margins
 from dpsql.policy.toml import read_policy
 from dpsql.shell import main
+from dpsql.shell.arguments import spelled_out
 from dpsql.shell.given import value_of
 
 COUNT = "SELECT COUNT(*) AS n FROM patients"
@@ -595,3 +597,45 @@ def test_odd_values_in_every_format(tmp_path: Path) -> None:
     kept = duckdb.sql(f"SELECT * FROM '{tmp_path}/odd.parquet'")
     assert kept.columns == ["a", "a_1", 'b "x"', "c", "d"]
     assert kept.fetchall()[0][1:] == (ODD.rows[0][1], ODD.rows[0][2], 2**70, None)
+
+
+def test_the_demo_opens_the_shell_where_somebody_sits(tmp_path: Path) -> None:
+    terminal = Terminal("demo", "--dir", str(tmp_path / "clinic"))
+    terminal.after("And here is the shell")
+    terminal.type("\\d wards\n")
+    terminal.after("beds")
+    terminal.type("\\q\n")
+    assert terminal.end() == 0, terminal.screen
+
+
+# ---- a database in the place of a command ------------------------------------------------------------
+
+
+def test_a_database_alone_opens_the_shell(clinic: Clinic) -> None:
+    said = dpsql(str(clinic.database), "--ledger", str(clinic.ledger), input="\\d places\n")
+    assert said.returncode == 0, said
+    assert "place_id" in said.stdout
+    refused(dpsql("nowhere.duckdb"), "D602")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ([], []),
+        (["query", "x.duckdb"], ["query", "x.duckdb"]),
+        (["--help"], ["--help"]),
+        (["x.duckdb", "--analyst", "a"], ["shell", "x.duckdb", "--analyst", "a"]),
+        (["data/"], ["shell", "data/"]),
+        (["querry"], ["querry"]),
+    ],
+)
+def test_what_a_first_word_means(words: list[str], meant: list[str]) -> None:
+    assert spelled_out(words) == meant
+
+
+def test_a_folder_that_is_there_is_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").mkdir()
+    (tmp_path / "query").mkdir()
+    assert spelled_out(["data"]) == ["shell", "data"]
+    assert spelled_out(["query"]) == ["query"]  # ./query is the folder

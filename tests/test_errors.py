@@ -19,6 +19,7 @@ import dpsql
 from dpsql import audit
 from dpsql.accounting import Spent
 from dpsql.accounting.entries import Overdrawn
+from dpsql.batch.files import alone
 from dpsql.dbapi.guard import guarded
 from dpsql.errors import CODES, Error, class_of, refuse
 from dpsql.parse.scripts import statements
@@ -98,6 +99,11 @@ def secret(*given: object) -> None:
     raise ValueError("secret 42")
 
 
+def two_runs_in_one_folder(clinic: Path) -> None:
+    with alone(clinic.parent), alone(clinic.parent):
+        pass
+
+
 TRIGGERS: dict[str, Trigger] = {
     "D001": closed_connection,
     "D107": lambda clinic: statements("-- name: a/b\nSELECT 1"),
@@ -109,6 +115,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D506": damaged_ledger,
     "D507": open_ledger,
     "D508": audit_by_an_analyst,
+    "D509": two_runs_in_one_folder,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,

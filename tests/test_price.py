@@ -55,6 +55,31 @@ def test_private_keys_need_units_and_listed_ones_do_not(db: dpsql.Connection) ->
     assert db.price(BY_WARD).units is None
 
 
+def test_a_connection_has_a_usual_price_that_a_query_may_overrule(db: dpsql.Connection) -> None:
+    assert db.epsilon == 1.0, "the policy's"
+    db.epsilon = 0.25
+    assert db.execute(BY_WARD).cost == 0.25
+    assert db.price("SELECT OPTIONS(epsilon = 0.5) COUNT(*) FROM patients").cost == 0.5
+    assert db.price(BY_WARD, epsilon=2.0).cost == 2.0
+    for price in (21.0, 0.0, float("nan"), "much"):
+        with pytest.raises(dpsql.OperationalError):
+            db.epsilon = price  # type: ignore[assignment]  # that is the question
+    assert db.epsilon == 0.25, "what is refused changes nothing"
+    db.epsilon = None
+    assert db.price(BY_WARD).cost == 1.0
+
+
+def test_a_price_says_whether_the_budget_holds_it(db: dpsql.Connection) -> None:
+    """bob has an epsilon of 2."""
+    assert db.price(BY_WARD, epsilon=3.0).held
+    with dpsql.connect(db.ledger_path.with_suffix(".duckdb"), analyst="bob") as bobs:
+        price = bobs.price(BY_WARD, epsilon=3.0)
+        assert not price.held
+        assert bobs.price(BY_WARD, epsilon=1.0).held
+        with pytest.raises(dpsql.OperationalError, match="D501"):
+            bobs.execute(BY_WARD, epsilon=3.0)
+
+
 def test_what_was_answered_is_free(db: dpsql.Connection) -> None:
     db.execute(BY_WARD)
     price = db.price(BY_WARD)

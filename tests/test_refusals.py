@@ -32,7 +32,8 @@ def clinic(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def examples(code: str) -> dict[str, str]:
     """``refused`` and ``answered``, of codes that have them."""
-    return dict(re.findall(r"^-- (refused|answered)\n(.*?);\n(?=--|```)", entries()[code], re.M | re.S))
+    entry = entries().get(code, "")
+    return dict(re.findall(r"^-- (refused|answered)\n(.*?);\n(?=--|```)", entry, re.M | re.S))
 
 
 def raised() -> set[str]:

@@ -65,6 +65,21 @@ class Ledger:
             raise
         return ledger
 
+    @classmethod
+    def look(cls, path: Path, promise: Promise, patience: float = 10.0) -> Ledger | None:
+        """The ledger as it is, if there is one: nothing is granted by opening it in this way."""
+        where = place(path)
+        if not exists(where):
+            return None
+        ledger = cls(where, patience, created=False)
+        try:
+            with ledger._chain.reading():
+                ledger._check_promise(promise)
+        except BaseException:
+            ledger.close()
+            raise
+        return ledger
+
     def spent(self, analyst: str | None = None) -> Spent:
         """What all analysts together have spent, or one of them."""
         with self._chain.reading():

@@ -14,11 +14,10 @@ from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-import numpy as np
-
 from dpsql.ir.column import DOUBLE, HUGEINT, Fact, Interval, Kind, Type, decimal_size
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 Floats: TypeAlias = "NDArray[np.float64]"

@@ -27,7 +27,7 @@ def answer_text(answer: Told, look: Look = PLAIN) -> str:
 
 def answer_table(answer: Told, look: Look = PLAIN) -> str:
     """The rows in a box; in several, or with their middle left out, where there is too little room."""
-    shown = _shown(answer, look)
+    shown = shown_rows(answer, look)
     columns = []
     for at, name in enumerate(answer.columns):
         number = type_named(answer.types[at]).numeric
@@ -42,7 +42,7 @@ def answer_table(answer: Told, look: Look = PLAIN) -> str:
 def below_table(answer: Told, look: Look = PLAIN) -> list[str]:
     """What is not shown, what a margin means that is none, the plan's note, price and remaining budget."""
     lines = []
-    shown = sum(each is not None for each in _shown(answer, look))
+    shown = sum(each is not None for each in shown_rows(answer, look))
     if not answer.rows:
         lines.append("(0 rows)")
     if shown < len(answer.rows):
@@ -78,7 +78,7 @@ def box(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[boo
     return framed(columns, PLAIN)
 
 
-def _shown(answer: Told, look: Look) -> list[int | None]:
+def shown_rows(answer: Told, look: Look) -> list[int | None]:
     """The rows that are shown; None stands for all that are left out."""
     every: list[int | None] = list(range(len(answer.rows)))
     if look.rows is None or len(every) <= look.rows or answer.columns == ("explain",):

@@ -6,14 +6,13 @@ import json
 import tempfile
 from collections.abc import Iterable
 from dataclasses import replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 from dpsql.answer.box import answer_text
 from dpsql.answer.digits import plain, token
+from dpsql.answer.table import table_of
 from dpsql.answer.told import Told
-from dpsql.errors import refuse
 
 SCREENS = ("table", "csv", "json")
 """What can be shown on a screen, or written to a file as text."""
@@ -67,16 +66,29 @@ def _field(value: Any) -> str:
 
 def to_json(answer: Told) -> str:
     """One object; rows and margins are lists in the order of the columns."""
-    columns = [{"name": name, "type": sql} for name, sql in zip(answer.columns, answer.types, strict=True)]
-    parts = {
-        "columns": json.dumps(columns, ensure_ascii=False),
-        "rows": _lines(answer.rows),
-        "margins": _lines(answer.margins),
+    account = {
         "cost": token(answer.cost),
         "remaining": token(answer.remaining),
         "repeated": token(answer.repeated),
-        "note": token(answer.note),
     }
+    return _object(_answer(answer) | account | {"note": token(answer.note)})
+
+
+def answer_to_json(answer: Told) -> str:
+    """The same without the account: whenever it is written, it is the same."""
+    return _object(_answer(answer) | {"note": token(answer.note)})
+
+
+def _answer(answer: Told) -> dict[str, str]:
+    columns = [{"name": name, "type": sql} for name, sql in zip(answer.columns, answer.types, strict=True)]
+    return {
+        "columns": json.dumps(columns, ensure_ascii=False),
+        "rows": _lines(answer.rows),
+        "margins": _lines(answer.margins),
+    }
+
+
+def _object(parts: dict[str, str]) -> str:
     return "{\n" + ",\n".join(f'  "{name}": {part}' for name, part in parts.items()) + "\n}\n"
 
 
@@ -93,63 +105,21 @@ def _lines(rows: Iterable[Iterable[Any]]) -> str:
 
 def to_parquet(answer: Told) -> bytes:
     """The rows with their types, written by DuckDB."""
-    import duckdb
-
     with tempfile.TemporaryDirectory(prefix="dpsql-") as folder:
         file = Path(folder) / "answer.parquet"
-        connection = duckdb.connect(":memory:")
-        try:
-            types = [_storable(sql, answer, at) for at, sql in enumerate(answer.types)]
-            listed = ", ".join(
-                f"{_quoted(name)} {sql}" for name, sql in zip(_distinct(answer.columns), types, strict=True)
-            )
-            connection.execute(f"CREATE TABLE answer ({listed})")
-            if answer.rows:
-                values = [[_sent(value) for value in column] for column in zip(*answer.rows, strict=True)]
-                unnested = ", ".join(f"unnest(CAST(? AS {sql}[]))" for sql in types)
-                connection.execute(f"INSERT INTO answer SELECT {unnested}", values)
-            where = str(file).replace("'", "''")
-            connection.execute(f"COPY answer TO '{where}' (FORMAT parquet)")
-        except duckdb.Error:
-            raise refuse(
-                "D601",
-                "the answer has a column that Parquet cannot hold",
-                help="cast it to VARCHAR, or choose another format: asked again, the query is free",
-            ) from None
-        finally:
-            connection.close()
+        with table_of(_storable(answer), "Parquet") as table:
+            table.to_parquet(str(file))
         return file.read_bytes()
 
 
-def _storable(sql: str, answer: Told, at: int) -> str:
-    """Parquet has no HUGEINT (DuckDB would write it as DOUBLE) and no column without a type."""
-    if sql == "HUGEINT" and all(row[at] is None or abs(row[at]) < 10**38 for row in answer.rows):
-        return "DECIMAL(38,0)"
-    return "INTEGER" if sql == '"NULL"' else sql
-
-
-def _sent(value: Any) -> Any:
-    """Dates, times and decimals travel as text, which DuckDB reads back as the column's type."""
-    if isinstance(value, Decimal):
-        return f"{value:f}"
-    return (
-        value
-        if value is None or isinstance(value, bool | int | float | str | list | dict | bytes)
-        else str(value)
+def _storable(answer: Told) -> Told:
+    """Parquet has no HUGEINT: DuckDB would write it as DOUBLE."""
+    return replace(
+        answer,
+        types=tuple(
+            "DECIMAL(38,0)"
+            if sql == "HUGEINT" and all(row[at] is None or abs(row[at]) < 10**38 for row in answer.rows)
+            else sql
+            for at, sql in enumerate(answer.types)
+        ),
     )
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    found: list[str] = []
-    taken: set[str] = set()
-    for name in names:
-        number, each = 1, name
-        while each.casefold() in taken:
-            number, each = number + 1, f"{name}_{number}"
-        taken.add(each.casefold())
-        found.append(each)
-    return found
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from html import escape
 
 from dpsql.answer.chart import GAP, Chart, Mark, Panel, chart_of
-from dpsql.answer.digits import wide
-from dpsql.answer.fold import cut
+from dpsql.answer.letters import fitted, width_of
 from dpsql.answer.ticks import stretch, tick_text, ticks
 from dpsql.answer.told import Told
 
@@ -19,7 +18,6 @@ WIDTH = 640
 _EDGE = 16
 _HEAD, _HIGH = 26.0, 200.0
 _POINTS = 40
-_SIGN = 6.8  # how wide a sign of 12 px is, rather more than less
 _COLOURS = ("#3567b3", "#d9822b", "#2a9d78", "#a3479b", "#c2484c", "#7a7f87")
 _DARK = ("#7fa8e8", "#f0a860", "#5cc9a3", "#d58ccd", "#ee8a8d", "#a9afb8")
 
@@ -53,7 +51,7 @@ def chart_svg(answer: Told, alone: bool = True) -> str:
         parts.append(f'<g transform="translate(0 {top:g})">{"".join(drawn)}</g>')
         top += height
     if chart.notes:
-        parts.append(_text(0, top + 12, f"not drawn: {', '.join(chart.notes)}", "soft"))
+        parts.append(_text(0, top + 12, fitted(f"not drawn: {', '.join(chart.notes)}", WIDTH), "soft"))
         top += 20
     edge = _EDGE if alone else 0
     width, height = WIDTH + 2 * edge, round(top) + 2 * edge
@@ -71,23 +69,21 @@ def chart_svg(answer: Told, alone: bool = True) -> str:
 def _bars(chart: Chart, panel: Panel) -> tuple[list[str], float]:
     """Bars from left to right, names before them, numbers behind them."""
     marks = [mark for each in panel.series for mark in each.marks if mark is not None]
-    named = min(200.0, 12 + _SIGN * max(map(wide, chart.labels), default=0)) if any(chart.labels) else 4.0
-    told = 14 + _SIGN * max((wide(each.text) for each in marks), default=0)
+    named = min(200.0, 10 + max(map(width_of, chart.labels))) if any(chart.labels) else 4.0
+    told = 10 + max((width_of(each.text) for each in marks), default=0.0)
     low, high = panel.reach()
     axis = _Axis(min(low, 0.0), max(high, 0.0) or float(low >= 0), named, WIDTH - told)
     thick = 20.0 if len(panel.series) == 1 else 15.0
     step = thick * len(panel.series) + 8
     base = _HEAD + step * len(chart.labels)
-    parts = [_text(0, 14, panel.name if not chart.by else f"{panel.name} by {chart.by}", "head")]
+    parts = [_head(chart, panel)]
     for tick, text in axis.marked(5):
         x = axis.at(tick)
         parts.append(_path("grid", (x, _HEAD - 2), (x, base)))
         parts.append(_text(x, base + 14, text, "soft", "middle"))
     for at, label in enumerate(chart.labels):
         top = _HEAD + step * at + 4
-        parts.append(
-            _text(named - 8, top + (step - 8) / 2 + 4, cut(label, int((named - 8) / _SIGN) + 1), "", "end")
-        )
+        parts.append(_text(named - 8, top + (step - 8) / 2 + 4, fitted(label, named - 9), "", "end"))
         for number, series in enumerate(panel.series):
             if mark := series.marks[at]:
                 parts += _bar(mark, axis, top + thick * number, thick, number)
@@ -119,10 +115,10 @@ def _line(chart: Chart, panel: Panel) -> tuple[list[str], float]:
     low, high = stretch(*panel.reach())
     up = _Axis(low, high, _HEAD + _HIGH, _HEAD)
     marked = up.marked(5)
-    left = 12 + _SIGN * max(wide(text) for _, text in marked)
+    left = 10 + max(width_of(text) for _, text in marked)
     places = chart.places or ()
     across = _Axis(places[0], places[-1], left + 10, WIDTH - 14)
-    parts = [_text(0, 14, f"{panel.name} by {chart.by}", "head")]
+    parts = [_head(chart, panel)]
     for tick, text in marked:
         parts.append(_path("grid" if tick else "axis", (left, up.at(tick)), (WIDTH, up.at(tick))))
         parts.append(_text(left - 8, up.at(tick) + 4, text, "soft", "end"))
@@ -159,12 +155,12 @@ def _below(chart: Chart, across: _Axis) -> list[tuple[float, str]]:
     if not chart.dates:
         return [(across.at(tick), text) for tick, text in across.marked(8)]
     places = chart.places or ()
-    room = max(map(wide, chart.labels)) * _SIGN + 14
+    room = max(map(width_of, chart.labels)) + 10
     every = max(1, math.ceil(len(places) * room / (across.end - across.start)))
     found: list[tuple[float, str]] = []
     for at in range(0, len(places), every):
         x = across.at(places[at])
-        half = room / 2 - 7
+        half = room / 2 - 5
         if not found or x - found[-1][0] >= room:
             found.append((min(max(x, half), WIDTH - half), chart.labels[at]))
     return found
@@ -195,14 +191,19 @@ def _legend(chart: Chart) -> tuple[list[str], float]:
     parts: list[str] = []
     x, y = 0.0, 0.0
     for number, series in enumerate(chart.panels[0].series):
-        name = cut(series.name, 24)
-        width = 26 + _SIGN * wide(name)
+        name = fitted(series.name, 160)
+        width = 24 + width_of(name)
         if x + width > WIDTH:
             x, y = 0.0, y + 20
         parts.append(f'<rect class="bar f{number}" x="{x:g}" y="{y + 2:g}" width="12" height="12" rx="2"/>')
         parts.append(_text(x + 17, y + 12, name))
         x += width + 10
     return (parts, y + 28) if chart.panels[0].series[0].name else ([], 0.0)
+
+
+def _head(chart: Chart, panel: Panel) -> str:
+    said = f"{panel.name} by {chart.by}" if chart.by else panel.name
+    return _text(0, 14, fitted(said, WIDTH / 1.2), "head")
 
 
 def _path(style: str, start: tuple[float, float], end: tuple[float, float]) -> str:

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from dpsql.console.ask import ask
-from dpsql.console.commands import command, meant
+from dpsql.console.commands import command, meant, takes_sql
 from dpsql.console.settings import set_to
 from dpsql.console.state import Shell
 from dpsql.dbapi import connect
@@ -61,7 +61,11 @@ def converse(shell: Shell, database: Path) -> None:
             continue
         except EOFError:
             return
-        submit(shell, text, 0, text, "query")
+        said = _command(text)
+        if said is not None and takes_sql(said[1]):  # which may take several lines
+            submit(shell, text, 0, text, "query")
+        else:
+            read(shell, text.splitlines(keepends=True), "query")
 
 
 # ---- what is typed or piped --------------------------------------------------------------------------
@@ -85,7 +89,13 @@ def complete(before: str, line: str) -> bool:
     """Whether a line that comes after others is a command, or ends a statement."""
     if not begun(before) and _command(line) is not None:
         return True
-    return ";" in line and finished(before + line)
+    return ";" in line and (finished(before + line) or _behind(before + line).startswith("\\"))
+
+
+def _behind(text: str) -> str:
+    """What has begun behind the last semicolon: SELECT 1; \\plot"""
+    ends = [at + 1 for at, token in tokens(text) if token == ";"]
+    return begun(text[ends[-1] :]) if ends else ""
 
 
 def begun(text: str) -> str:
@@ -125,7 +135,10 @@ def submit(shell: Shell, text: str, start: int, whole: str, name: str) -> None:
         found = statements(text)
     for each in found:
         with _told(shell), _placed(replace(each, start=start + each.start), whole, name):
-            if each.setting is not None:
+            behind = _command(each.text)
+            if behind is not None:
+                command(behind[1]).run(shell, behind[2])
+            elif each.setting is not None:
                 set_to(shell, *each.setting)
             else:
                 ask(shell, each.text)
@@ -155,7 +168,8 @@ def _told(shell: Shell) -> Iterator[None]:
         if shell.depth:  # what is read from a file ends here, and is told by whoever reads it
             raise
         failure = error if isinstance(error, Error) else _ours(error)
-        shell.refused = failure
+        if failure.code != "D001":  # a slip of the pen needs no explanation
+            shell.refused = failure
         flush()
         tell(refusal(failure))
         shell.code = max(shell.code, EXHAUSTED if failure.code == "D501" else REFUSED)

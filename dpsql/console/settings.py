@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from dpsql.answer.files import SCREENS
 from dpsql.console.state import Shell
 from dpsql.errors import InterfaceError
+from dpsql.parse.scripts import amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +38,13 @@ def set_to(shell: Shell, name: str, value: str) -> None:
 
 def _number(name: str, value: str, limit: float, wanted: str) -> float | None:
     """A positive number up to a limit, or None for off, no, none and default."""
-    if value.casefold() in ("off", "no", "none", "default"):
-        return None
+    refused = InterfaceError(f"{name} cannot be {value or 'nothing'}", help=wanted)
     try:
-        number = float(value)
+        number = amount(value)
     except ValueError:
-        number = math.nan
-    if not 0 < number <= limit:
-        raise InterfaceError(f"{name} cannot be {value or 'nothing'}", help=wanted)
+        raise refused from None
+    if number is not None and number > limit:
+        raise refused
     return number
 
 

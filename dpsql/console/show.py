@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from dpsql.answer import Answer
 from dpsql.answer.box import answer_text, summary
+from dpsql.answer.digits import printable
 from dpsql.answer.files import FORMATS, content
 from dpsql.console.state import Shell
 from dpsql.screen.saved import check_new, free, new_file
@@ -23,7 +24,7 @@ def show(shell: Shell, answer: Answer) -> None:
     if shell.out is not None:
         file = free(shell.out)
         new_file(content(answer, FORMATS[file.suffix.casefold()], shell.margins), file)
-        tell(f"{len(answer.rows)} {'row' if len(answer.rows) == 1 else 'rows'} in {file}")
+        tell(printable(f"{len(answer.rows)} {'row' if len(answer.rows) == 1 else 'rows'} in {file}"))
         tell(summary(answer))
     elif shell.format == "table":
         put(answer_text(answer, replace(look(), records=shell.expanded)))

@@ -10,21 +10,22 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from dpsql.answer import Answer
 from dpsql.dbapi.accounts import Account, Balance, Purchase
 from dpsql.dbapi.guard import guarded, text_of, values_of
 from dpsql.dbapi.limits import interrupt, limited
 from dpsql.dbapi.rows import Rows
 from dpsql.dbapi.types import Exceptions
 from dpsql.errors import InterfaceError, NotSupportedError, refuse
-from dpsql.ir.column import Value
-from dpsql.ir.explanation import Explanation
-from dpsql.ir.price import Price
 from dpsql.ir.source import Source
-from dpsql.ir.survey import Export
-from dpsql.policy.listing import Table
 
 if TYPE_CHECKING:  # the engines, the parser and all between load when the first database is opened
+    from dpsql.answer import Answer
+    from dpsql.ir.column import Value
+    from dpsql.ir.explanation import Explanation
+    from dpsql.ir.plan import Plan
+    from dpsql.ir.price import Price
+    from dpsql.ir.survey import Export
+    from dpsql.policy.listing import Table
     from dpsql.session import Session
 
 
@@ -34,16 +35,27 @@ def connect(
     ledger: str | os.PathLike[str] | None = None,
     analyst: str | None = None,
 ) -> Connection:
-    """Open a database under its owner's policy; policy and ledger default to the database's stem."""
+    """Open a database (a DuckDB file, a parquet or csv file, a folder of them) under its owner's policy.
+
+    Policy and ledger default to its name: clinic.toml and clinic.ledger of clinic.duckdb, data.toml of data/.
+    """
     path = Path(database)
-    if not path.name or not path.exists():
+    if not path.exists():
         raise refuse("D602", f"there is no database {path}", help="check the path")
     return Connection(
         path,
-        path.with_suffix(".toml") if policy is None else Path(policy),
-        path.with_suffix(".ledger") if ledger is None else Path(ledger),
+        beside(path, ".toml") if policy is None else Path(policy),
+        beside(path, ".ledger") if ledger is None else Path(ledger),
         analyst,
     )
+
+
+def beside(database: Path, ending: str) -> Path:
+    """The file that goes with a database: clinic.toml with clinic.duckdb, data.toml with the folder data."""
+    if database.is_dir():
+        folder = Path(os.path.abspath(database))
+        return folder.with_name(folder.name + ending)
+    return database.with_suffix(ending)
 
 
 class Connection(Exceptions):
@@ -94,13 +106,20 @@ class Connection(Exceptions):
 
     def price(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Price:
         """What ``execute`` would cost now, and how exact it would be. Reads no row, costs nothing."""
+        return self._priced(sql, parameters, epsilon)[1]
+
+    def _priced(self, sql: str, parameters: Sequence[Value], epsilon: float | None) -> tuple[Plan, Price]:
+        """The plan too, for whoever prices many queries as one."""
         from dpsql.pipeline import planned, priced_now
 
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session:
-            return guarded(
-                lambda: priced_now(session, planned(session, source, values, session.terms(epsilon)))
-            )
+
+            def priced() -> tuple[Plan, Price]:
+                what = planned(session, source, values, session.terms(epsilon))
+                return what, priced_now(session, what)
+
+            return guarded(priced)
 
     @property
     def tables(self) -> tuple[Table, ...]:

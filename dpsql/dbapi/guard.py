@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from dpsql.errors import Error, InterfaceError, InternalError, refuse
-from dpsql.ir.column import Value
+
+if TYPE_CHECKING:
+    from dpsql.ir.column import Value
 
 T = TypeVar("T")
 

@@ -5,13 +5,14 @@ Plan -> ExactTable, PlannedSurvey -> ExactCodes
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from dpsql.ir.column import Interval, Value
-from dpsql.ir.plan import Planned
-from dpsql.ir.survey import ExactCodes, PlannedSurvey
-from dpsql.ir.table import ExactTable
-from dpsql.policy.catalogue import Catalogue, Key
+if TYPE_CHECKING:
+    from dpsql.ir.column import Interval, Value
+    from dpsql.ir.plan import Planned
+    from dpsql.ir.survey import ExactCodes, PlannedSurvey
+    from dpsql.ir.table import ExactTable
+    from dpsql.policy.catalogue import Catalogue, Key
 
 
 class Engine(Protocol):
@@ -63,6 +64,10 @@ class Engine(Protocol):
 
     def codes_sql(self, planned: PlannedSurvey) -> str:
         """The SQL that ``codes`` would run."""
+        ...
+
+    def unchanged(self) -> None:
+        """D602 unless the data is still what was opened. Asked before a debit, and around each reading."""
         ...
 
     def interrupt(self) -> None: ...

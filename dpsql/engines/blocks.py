@@ -21,8 +21,9 @@ is 0, so that no power of them leaves what a DOUBLE holds. A block without a val
 from __future__ import annotations
 
 from dpsql.engines.cells import carried
+from dpsql.engines.names import quote
 from dpsql.engines.numbers import held, number
-from dpsql.engines.sql import key_sql, quote, relation_sql, scalar_sql
+from dpsql.engines.sql import key_sql, relation_sql, scalar_sql
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.detail import BINS, Blocks
 from dpsql.ir.plan import Planned, PlannedDetail

@@ -18,9 +18,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from dpsql.engines.names import TEXTED, quote
 from dpsql.engines.numbers import held, number
 from dpsql.engines.polynomials import product, rounded_square, single
-from dpsql.engines.sql import TEXTED, key_sql, quote, relation_sql, scalar_sql, type_in
+from dpsql.engines.sql import key_sql, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value

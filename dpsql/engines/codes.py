@@ -5,17 +5,32 @@ SELECT CAST(coalesce(list_position(['A', 'B'], ward), 3) - 1 AS INTEGER) AS c0 F
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
 from dpsql.engines.cells import constant_sql
 from dpsql.engines.sql import key_sql, relation_sql
 from dpsql.ir.column import VARCHAR, Kind
 from dpsql.ir.relation import Relation
-from dpsql.ir.survey import PlannedSurvey, Question
+from dpsql.ir.survey import ExactCodes, PlannedSurvey, Question
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 
 def codes_sql(planned: PlannedSurvey) -> str:
     """One row for each row that is asked, in no order."""
     listed = [f"{_code(each, planned.relation)} AS c{i}" for i, each in enumerate(planned.questions)]
     return f"SELECT {', '.join(listed)} FROM ({relation_sql(planned.relation)})"
+
+
+def coded(planned: PlannedSurvey, arrays_of: Callable[[str], dict[str, NDArray[Any]]]) -> ExactCodes:
+    """The numbers, a column for each question."""
+    found = arrays_of(codes_sql(planned))
+    columns = [np.asarray(found[f"c{i}"], dtype=np.int64) for i in range(len(planned.questions))]
+    return ExactCodes(len(columns[0]), columns)
 
 
 def _code(question: Question, relation: Relation) -> str:

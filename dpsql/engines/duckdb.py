@@ -7,7 +7,6 @@ data, so its words never leave this file.
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import math
 import os
@@ -20,23 +19,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import duckdb
-import numpy as np
-from sqlglot import exp, parse_one
 
-from dpsql.engines.cells import TOTAL, measure_sql
-from dpsql.engines.codes import codes_sql
-from dpsql.engines.details import detail_sql, weights
+from dpsql.engines.names import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.spill import spill_folder
-from dpsql.engines.sql import TEXTED, quote, table_sql
 from dpsql.errors import refuse
 from dpsql.ir.column import Interval, Kind, Value, type_named
-from dpsql.ir.plan import Planned
-from dpsql.ir.survey import ExactCodes, PlannedSurvey
-from dpsql.ir.table import ExactTable
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+    from numpy.typing import NDArray
+
+    from dpsql.ir.plan import Planned
+    from dpsql.ir.survey import ExactCodes, PlannedSurvey
+    from dpsql.ir.table import ExactTable
 
 NAME = "duckdb"
 
@@ -46,8 +41,11 @@ _IDENTITY = slice(124, 140)  # the identifier in the file's main header, drawn w
 _OPENING = threading.Lock()
 
 
-def _lock_down(connection: duckdb.DuckDBPyConnection, timezone: str) -> None:
-    """The same walls for every connection to the file; the first one sets them, and nobody lifts them."""
+def lock_down(connection: duckdb.DuckDBPyConnection, timezone: str, paths: Sequence[Path] = ()) -> None:
+    """The same walls for every connection to the data; the first one sets them, and nobody lifts them.
+
+    Nothing but ``paths`` can be read afterwards (and the spill folder).
+    """
     asked = "SELECT current_setting('lock_configuration'), current_setting('TimeZone')"
     [(locked, zone)] = connection.execute(asked).fetchall()
     if locked:
@@ -63,6 +61,7 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, timezone: str) -> None:
     for setting in (
         f"TimeZone = '{timezone}'",
         "python_enable_replacements = false",
+        f"allowed_paths = [{', '.join(text(str(path)) for path in paths)}]",
         "enable_external_access = false",
         # it calls functions with a column's least and greatest value at planning time, whatever CASE guards
         # them, and fails with them: epoch_ms(seen) would tell whether anybody is at the end of time
@@ -70,6 +69,16 @@ def _lock_down(connection: duckdb.DuckDBPyConnection, timezone: str) -> None:
         "lock_configuration = true",
     ):
         connection.execute(f"SET GLOBAL {setting}")
+
+
+def configuration(threads: int | None = None) -> dict[str, str | bool | int | float | list[str]]:
+    """What must be said when an engine starts."""
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "temp_directory": spill_folder(),
+        "autoinstall_known_extensions": "false",
+        "autoload_known_extensions": "false",
+    }
+    return config if threads is None else config | {"threads": threads}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +110,11 @@ class DuckDB:
     def __init__(self, path: Path, timezone: str = "UTC", threads: int | None = None) -> None:
         self._path = path
         self._lock = threading.RLock()
-        config: dict[str, str | bool | int | float | list[str]] = {
-            "temp_directory": spill_folder(),
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-        }
-        if threads is not None:
-            config["threads"] = threads
         try:
             with _OPENING:
                 self._state = _state_of(path)
-                self._connection = duckdb.connect(str(path), read_only=True, config=config)
-                _lock_down(self._connection, timezone)
+                self._connection = duckdb.connect(str(path), read_only=True, config=configuration(threads))
+                lock_down(self._connection, timezone)
                 self._same_file()
         except (duckdb.Error, OSError) as error:
             raise self._unopened(error) from None
@@ -199,7 +201,7 @@ class DuckDB:
             rows = self._all(
                 f"SELECT DISTINCT {shown} FROM {table_sql(table)} WHERE {name} IS NOT NULL ORDER BY 1"
             )
-        return tuple(_value(row[0], kind) for row in rows)
+        return tuple(fetched(row[0], kind) for row in rows)
 
     def ranges(self, table: str) -> dict[str, Interval]:
         with self._reading():
@@ -242,34 +244,29 @@ class DuckDB:
 
     # ---- private rows ------------------------------------------------------------------------------
 
+    # What prints and reads measures loads with the first of them, not with the database.
+
     def measure_sql(self, planned: Planned) -> str:
-        said = [measure_sql(planned)] if planned.measure.statistics else []
-        return ";\n".join(said + [detail_sql(planned, each) for each in planned.details])
+        from dpsql.engines.measured import measured_sql
+
+        return measured_sql(planned)
 
     def measure(self, planned: Planned) -> ExactTable:
-        width = len(planned.keys)
-        kinds = [column.fact.type.kind for column in planned.keys]
-
-        def group(row: Sequence[object]) -> tuple[Value, ...]:
-            return tuple(_value(row[i], kind) for i, kind in enumerate(kinds))
+        from dpsql.engines.measured import measured
 
         with self._reading():
-            rows = self._all(measure_sql(planned)) if planned.measure.statistics else []
-            details = tuple(
-                weights(planned, each, self._all, self._arrays, group) for each in planned.details
-            )
-        sums = np.array([[_held(number) for number in row[width:]] for row in rows], dtype=np.int64)
-        shaped = sums.reshape(len(rows), len(planned.measure.statistics))
-        return ExactTable([group(row) for row in rows], shaped, details)
+            return measured(planned, self._all, self._arrays)
 
     def codes_sql(self, planned: PlannedSurvey) -> str:
+        from dpsql.engines.codes import codes_sql
+
         return codes_sql(planned)
 
     def codes(self, planned: PlannedSurvey) -> ExactCodes:
+        from dpsql.engines.codes import coded
+
         with self._reading():
-            found = self._connection.execute(codes_sql(planned)).fetchnumpy()
-            columns = [np.asarray(found[f"c{i}"], dtype=np.int64) for i in range(len(planned.questions))]
-        return ExactCodes(len(columns[0]), columns)
+            return coded(planned, self._arrays)
 
     # ---- housekeeping ------------------------------------------------------------------------------
 
@@ -283,6 +280,7 @@ class DuckDB:
     def _reading(self) -> Iterator[None]:
         """One statement at a time, and none of DuckDB's words outside: they may quote data."""
         with self._lock:
+            self.unchanged()
             try:
                 yield
             except duckdb.InterruptException:
@@ -293,12 +291,17 @@ class DuckDB:
                     help="ask the same query again: it is completed without paying twice",
                 ) from None
             except Exception:  # the driver's own words may hold data, whatever kind of error they come as
+                self.unchanged()
                 raise refuse(
                     "D601",
                     "the engine failed on this query",
                     label="what was debited stays debited; the engine's own words may hold data",
                     help="ask the same query again: it is completed without paying twice",
                 ) from None
+            self.unchanged()
+
+    def unchanged(self) -> None:
+        """A database file stays what it was: DuckDB has it open, and keeps others from writing."""
 
     def interrupt(self) -> None:
         with suppress(duckdb.ConnectionException):  # closed meanwhile
@@ -311,43 +314,20 @@ class DuckDB:
                 _LIVE[self._place].remove(self._state)
 
 
-def _held(number: object) -> int:
-    """A sum within 64 bits, whatever there is: holding it there moves it by no more than a unit does."""
-    assert isinstance(number, int)
-    return max(-TOTAL, min(TOTAL, number))
-
-
 def _names(listed: object) -> tuple[str, ...]:
     assert isinstance(listed, list)
     return tuple(str(name) for name in listed)
-
-
-def _value(value: object, kind: Kind) -> Value:
-    """A fetched key as a Python value; dates that Python does not have stay text."""
-    if value is None or not isinstance(value, str):
-        return value  # type: ignore[return-value]  # NULL, or a number: all else travels as text
-    try:
-        if kind is Kind.DATE:
-            return datetime.date.fromisoformat(value)
-        if kind is Kind.TIMESTAMP:
-            return datetime.datetime.fromisoformat(value)
-    except ValueError:
-        return value
-    return value
 
 
 def _collations(sql: str) -> dict[str, str]:
     """Collated columns of a CREATE TABLE as the catalogue prints it."""
     if "COLLATE" not in sql.upper():
         return {}
+    from sqlglot import exp, parse_one  # few tables have any
+
     tree = parse_one(sql, read="duckdb")
     found = {}
     for column in tree.find_all(exp.ColumnDef):
         for constraint in column.find_all(exp.CollateColumnConstraint, exp.Collate):
             found[column.name] = constraint.name or "collated"
     return found
-
-
-def open_database(path: Path, timezone: str = "UTC") -> DuckDB:
-    """The engine for a database file; time zones are the policy's, never the session's."""
-    return DuckDB(path, timezone)

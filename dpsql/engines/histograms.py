@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, assert_never
 import numpy as np
 
 from dpsql.engines.cells import inside, read_twice
+from dpsql.engines.names import TEXTED, quote
 from dpsql.engines.numbers import held, number
-from dpsql.engines.sql import TEXTED, key_sql, quote, relation_sql, scalar_sql, type_in
+from dpsql.engines.sql import key_sql, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import DATE, TIMESTAMP, Fact, Kind, Type, Value

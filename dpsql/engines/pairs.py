@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dpsql.engines.cells import carried, inside
-from dpsql.engines.sql import key_sql, quote, relation_sql, scalar_sql, type_in
+from dpsql.engines.names import quote
+from dpsql.engines.sql import key_sql, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.column import Value
 from dpsql.ir.detail import Matching

@@ -9,7 +9,8 @@ infinity lies beyond the last limit.
 
 from __future__ import annotations
 
-from dpsql.engines.sql import quote, relation_sql, scalar_sql
+from dpsql.engines.names import quote
+from dpsql.engines.sql import relation_sql, scalar_sql
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.detail import Reaches
 from dpsql.ir.relation import Relation

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import assert_never
 
 from dpsql.aggregates import shelf as aggregates
+from dpsql.engines.names import quote, table_sql
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.literals import literal_sql
@@ -31,19 +32,6 @@ from dpsql.ir.relation import (
     WindowCall,
 )
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
-
-TEXTED = frozenset((Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.TIME, Kind.UUID))
-"""Keys of these kinds travel as text: Python has no value for every date that DuckDB has."""
-
-
-def quote(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def table_sql(name: str) -> str:
-    """A table of the catalogue, with its schema."""
-    return ".".join(quote(part) for part in name.split(".", 1)) if "." in name else f"main.{quote(name)}"
-
 
 # ---- relations ---------------------------------------------------------------------------------------
 

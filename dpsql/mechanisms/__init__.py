@@ -18,13 +18,12 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
 
-import numpy as np
-
-from dpsql.ir.event import Event
-from dpsql.ir.plan import Norm
-
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+    from dpsql.ir.event import Event
+    from dpsql.ir.plan import Norm
 
 
 class Mechanism(Protocol):

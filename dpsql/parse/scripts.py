@@ -11,6 +11,7 @@ parse's to say.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -77,6 +78,16 @@ def finished(text: str) -> bool:
         elif token.startswith("/*") and not token.endswith("*/"):
             return False
     return last == ";"
+
+
+def amount(said: str) -> float | None:
+    """A setting that is a number: positive, or None for none, off and default. Else ValueError."""
+    if said.casefold() in ("none", "off", "no", "default"):
+        return None
+    number = float(said)
+    if not 0 < number < math.inf:
+        raise ValueError
+    return number
 
 
 def in_script(error: Error, statement: Statement, text: str, name: str) -> Error:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from dpsql.ir.column import Column
 from dpsql.ir.relation import Link
+from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
 
 
@@ -25,11 +26,18 @@ class FoundColumn:
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """A table as the database has it. ``unique`` lists the column sets the database itself enforces."""
+    """A table as the database has it. ``unique`` lists the column sets the database itself enforces.
+
+    Of a table in csv files, ``csv`` says how they are written, ``columns`` are those whose type is known,
+    and ``untyped`` the others. ``files`` is a pattern, where the table's name does not tell its files.
+    """
 
     name: str  # "patients", or "sales.orders" outside the main schema
     columns: tuple[FoundColumn, ...]
     unique: tuple[tuple[str, ...], ...] = ()
+    csv: CsvRule | None = None
+    untyped: tuple[str, ...] = ()
+    files: str = ""
 
 
 @dataclass(frozen=True, slots=True)

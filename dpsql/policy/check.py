@@ -50,32 +50,54 @@ def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verifi
 
 
 def snapshot(policy: Policy, catalogue: Catalogue) -> str:
-    """The types of everything the policy mentions, as text to compare with later."""
+    """The types of everything the policy mentions, as text to compare with later.
+
+    Those of csv files are the policy's own: who changes them there means it.
+    """
+    own = {table.name for table in catalogue.tables if table.csv is None}
     types = {
         table.name: {column.name: column.fact.type.sql for column in table.columns}
         for table in _judge(policy, catalogue).tables
+        if table.name in own
     }
     return json.dumps(types, sort_keys=True, separators=(",", ":"))
 
 
-def compare(before: str, policy: Policy, catalogue: Catalogue) -> None:
-    """Refuses (D804) a column whose type is not what it was in an earlier ``snapshot``."""
-    judged = _judge(policy, catalogue)
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A column whose type is not what it was in an earlier ``snapshot``."""
+
+    table: str
+    column: str
+    how: str
+
+
+def changed(before: str, policy: Policy, catalogue: Catalogue) -> tuple[Changed, ...]:
+    """Every column of which the type has changed since."""
     earlier: dict[str, dict[str, str]] = json.loads(before)
-    for table in judged.tables:
+    found = []
+    for table in _judge(policy, catalogue).tables:
         types = earlier.get(table.name, {})
         for column in table.columns:
             now = column.fact.type
             was = type_named(types.get(column.name, now.sql))
             if was.sql != now.sql:
-                raise judged.document.refuse(
-                    "D804",
-                    f"{table.name}.{column.name} has changed its type",
-                    _path_of(policy, table.name, column.name),
-                    on_key=True,
-                    label=_change(was, now),
-                    help="give the column its type back, or let the owner check the policy anew",
-                )
+                found.append(Changed(table.name, column.name, _change(was, now)))
+    return tuple(found)
+
+
+def compare(before: str, policy: Policy, catalogue: Catalogue) -> None:
+    """Refuses (D804) a column whose type is not what it was in an earlier ``snapshot``."""
+    for each in changed(before, policy, catalogue):
+        raise document_of(policy.text, policy.name).refuse(
+            "D804",
+            f"{each.table}.{each.column} has changed its type",
+            _path_of(policy, each.table, each.column),
+            on_key=True,
+            label=each.how,
+            help="give the column its type back; or, if the new one is meant, the owner looks at what is "
+            "declared of it, and accepts it: dpsql policy check DB --accept",
+        )
 
 
 def _change(was: Type, now: Type) -> str:
@@ -128,6 +150,14 @@ def _known_table(
         lines[owned.column.name] = document.line(owned.path)
     for rule in table.rule.columns:
         column = column_of(document, table.found, rule.name, (*table.path, "columns", rule.name), on_key=True)
+        if rule.type is not None and table.found.csv is None:
+            raise document.refuse(
+                "D804",
+                f"{table.found.name}.{column.name} has a type of its own",
+                (*table.path, "columns", rule.name, "type"),
+                label=f"it is {shown(type_of(column))}",
+                help="leave type out: it is for csv files, which say none",
+            )
         rules[column.name], lines[column.name] = rule, rule.line
     columns = []
     for column in table.found.columns:

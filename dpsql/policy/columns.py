@@ -3,6 +3,7 @@
 born = { range = [1900-01-01, 2030-12-31] }      two numbers, or two of TOML's dates of one kind
 ward = { values = ["A", "B", "C"] }              strings, numbers, booleans or dates, of one kind
 note = { }                                       exists; can be counted and grouped
+cost = { type = "DOUBLE", range = [0, 9] }       of a csv file: its text is read as this, or as NULL
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import datetime
 import math
 
 from dpsql.ir.column import Value
+from dpsql.policy.files import read_type
 from dpsql.policy.model import Bound, ColumnRule
 from dpsql.policy.section import Section, as_float, family, is_number, sort_of
 
@@ -29,8 +31,8 @@ def read_columns(section: Section) -> tuple[ColumnRule, ...]:
                 help=f"{name} = {{ range = [0, 120] }}, or {{ values = [...] }}, or {{ }}",
             )
         each = section.table(name)
-        each.allow("range", "values")
-        if len(each.values) == 2:
+        each.allow("range", "values", "type")
+        if "range" in each.values and "values" in each.values:
             raise section.wrong(name, "a column has a range or a list of values, not both")
         rules.append(
             ColumnRule(
@@ -38,6 +40,7 @@ def read_columns(section: Section) -> tuple[ColumnRule, ...]:
                 section.line(name),
                 range=_range(each) if "range" in each.values else None,
                 values=_values(each) if "values" in each.values else None,
+                type=read_type(each) if "type" in each.values else None,
             )
         )
     return tuple(rules)

@@ -1,4 +1,4 @@
-"""Catalogue -> the text of a first policy, from types, names, keys and enums alone: no row is read.
+"""Catalogue -> the text of a first policy, from types, names, keys and enums alone: no value is copied.
 
     [tables.visits]
     unit = { column = "patient_id" }    # decide: guessed from the name
@@ -8,9 +8,13 @@
 
 Every line that is the owner's to decide says so. Tables that nothing ties to the unit are commented out, so
 that they do not exist for analysts until the owner says whose they are. The text is a policy as it stands.
+The types of csv files are the engine's guesses by now: once written here, they are what the files mean.
 """
 
 from __future__ import annotations
+
+import json
+from dataclasses import asdict
 
 from dpsql.ir.column import Kind
 from dpsql.policy import keys
@@ -19,6 +23,7 @@ from dpsql.policy.columns import MOST_VALUES
 from dpsql.policy.domain import enum_members
 from dpsql.policy.found import type_of
 from dpsql.policy.guesses import Keyed, Way, singular, unit_of, ways_to
+from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
 from dpsql.policy.spelling import key, quoted
 
@@ -30,7 +35,7 @@ def draft(catalogue: Catalogue, database_name: str) -> str:
     word = singular(unit.table.name) if unit is not None else "person"
     word = word if word.strip() and word.isprintable() else "unit"
     lines = [
-        f"# A first policy for {quoted(database_name)}, drafted from the schema alone: no data was read.",
+        *_origin(tables, database_name),
         '# Lines marked "decide" are the owner\'s to settle.',
         "",
         "[budget]    # of all analysts together, for the life of the database",
@@ -61,6 +66,15 @@ def draft(catalogue: Catalogue, database_name: str) -> str:
     return "\n".join([*lines, ""])
 
 
+def _origin(tables: tuple[FoundTable, ...], name: str) -> list[str]:
+    if all(table.csv is None for table in tables):
+        return [f"# A first policy for {quoted(name)}, drafted from the schema alone: no data was read."]
+    return [
+        f"# A first policy for {quoted(name)}, drafted from the schema; no value was copied.",
+        "# The types of csv files were guessed from their first lines: a value that does not fit is NULL.",
+    ]
+
+
 _NOBODY = (
     "# decide: no table here has a column that could tell units apart; this is a placeholder.",
     "[unit]",
@@ -76,12 +90,14 @@ _NOBODY = (
 def _table(table: FoundTable, unit: Keyed, way: Way | None, word: str) -> list[str]:
     header = f"[tables.{key(table.name)}]"
     if table is unit.table:
-        return [header, *_unique(table, unit.key), *_columns(table, unit.key)]
+        return [header, *file_lines(table), *_unique(table, unit.key), *_columns(table, unit.key)]
     if way is None:
         return [
             f"# decide: nothing in the schema ties this table to {quoted(word)}. Public, or whose is it?",
             f"# {header}",
             "# public = true",
+            *(f"# {line}" for line in file_lines(table)),
+            *(f"# {line}" for line in _columns(table, None) if table.csv is not None),
         ]
     path = f"column = {quoted(way.column.name)}"
     if way.to is not None:
@@ -90,9 +106,21 @@ def _table(table: FoundTable, unit: Keyed, way: Way | None, word: str) -> list[s
         header,
         f"unit = {{ {path} }}    # decide: guessed from the names",
         f"rows_per_unit = 10    # decide: where the clipping of one unit's rows starts ({quoted(word)})",
+        *file_lines(table),
         *_unique(table, None),
         *_columns(table, way.column),
     ]
+
+
+def file_lines(table: FoundTable) -> list[str]:
+    """Which files, and how they are written, where that is not as usual."""
+    lines = [f"files = {quoted(table.files)}"] if table.files else []
+    if table.csv is not None:
+        plain = asdict(CsvRule())
+        said = {name: value for name, value in asdict(table.csv).items() if value != plain[name]}
+        if said:
+            lines.append(f"csv = {{ {', '.join(f'{name} = {json.dumps(said[name])}' for name in said)} }}")
+    return lines
 
 
 def _unique(table: FoundTable, besides: FoundColumn | None) -> list[str]:
@@ -110,11 +138,22 @@ def enforced_key(table: FoundTable, besides: FoundColumn | None) -> tuple[str, .
     return ()
 
 
-def _columns(table: FoundTable, owner: FoundColumn) -> list[str]:
+def _columns(table: FoundTable, owner: FoundColumn | None) -> list[str]:
     return [
         f"[tables.{key(table.name)}.columns]    # decide: take out what analysts need not know of",
-        *(f"{key(each.name)} = {'{ }' if each is owner else _column(each)}" for each in table.columns),
+        *(
+            f"{key(each.name)} = {with_type(table, each, '{ }' if each is owner else _column(each))}"
+            for each in table.columns
+        ),
     ]
+
+
+def with_type(table: FoundTable, column: FoundColumn, said: str) -> str:
+    """A csv file's column says its type as well."""
+    if table.csv is None:
+        return said
+    written = f"{{ type = {quoted(column.sql)}"
+    return said.replace("{ }", f"{written} }}", 1)  # no type of theirs is an enum
 
 
 def _column(column: FoundColumn) -> str:

@@ -49,8 +49,18 @@ def column_of(
     document: Document, table: FoundTable, name: str, path: Path, on_key: bool = False
 ) -> FoundColumn:
     found = [column for column in table.columns if fold(column.name) == fold(name)]
+    untyped = [each for each in table.untyped if fold(each) == fold(name)]
+    if untyped and not found:
+        raise document.refuse(
+            "D804",
+            f"{table.name}.{name} has no type",
+            path,
+            on_key=on_key,
+            label="a csv file says none, and none is guessed",
+            help=f'under [tables.{table.name}.columns], write {untyped[0]} = {{ type = "BIGINT" }}, say',
+        )
     if not found:
-        names = [column.name for column in table.columns]
+        names = [*(column.name for column in table.columns), *table.untyped]
         raise document.refuse(
             "D804",
             f"the table {table.name} has no column {name}",

@@ -23,6 +23,11 @@ _PEOPLE = {
     *("subscriber", "citizen", "resident", "account", "household", "taxpayer", "voter", "participant"),
 }
 
+_PERSONAL = {
+    *("name", "firstname", "lastname", "surname", "forename", "fullname", "email", "mail", "phone", "mobile"),
+    *("address", "street", "ssn", "passport", "iban", "password", "note", "notes", "comment", "comments"),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
@@ -116,3 +121,8 @@ def singular(name: str) -> str:
 def _bare(name: str) -> str:
     """c_custkey -> custkey: short prefixes in front of names of columns."""
     return re.sub(r"^[a-z]{1,2}_(?=.{4})", "", name)
+
+
+def personal(name: str) -> bool:
+    """Whether a column seems to hold what names or describes one person, and nobody groups or sums."""
+    return not _PERSONAL.isdisjoint(re.split(r"[^a-z]+", fold(name)))

@@ -17,7 +17,7 @@ import datetime
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TypeAlias
 
 from dpsql.ir.column import Value
@@ -80,17 +80,38 @@ class UnitPath:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRule:
-    """A column that exists for analysts, with a declared range or list of values, or neither."""
+    """A column that exists for analysts, with a declared range or list of values, or neither.
+
+    ``type`` is that of a csv file's column, whose file says none.
+    """
 
     name: str
     line: int
     range: tuple[Bound, Bound] | None = None
     values: tuple[Value, ...] | None = None
+    type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CsvRule:
+    """How a csv file is written: its marks, whether it names its columns, what stands for NULL.
+
+    ``quote`` may be empty, and so may ``dateformat``: dates are 2024-12-31 then.
+    """
+
+    delim: str = ","
+    quote: str = '"'
+    header: bool = True
+    nullstr: str = ""
+    dateformat: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TableRule:
-    """A table that exists for analysts. ``unit`` is None for public tables and for the unit's own."""
+    """A table that exists for analysts. ``unit`` is None for public tables and for the unit's own.
+
+    ``files`` is a pattern in a folder of data, '' for the file that is called like the table.
+    """
 
     name: str
     line: int
@@ -99,6 +120,8 @@ class TableRule:
     unit: UnitPath | None
     rows_per_unit: int | None
     columns: tuple[ColumnRule, ...]
+    files: str = ""
+    csv: CsvRule | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +190,7 @@ def digest(policy: Policy) -> str:
                     fold(column.name): [_canonical(column.range), _canonical(column.values)]
                     for column in table.columns
                 },
+                **_files(table),
             }
             for table in policy.tables
         },
@@ -174,6 +198,13 @@ def digest(policy: Policy) -> str:
     }
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _files(table: TableRule) -> dict[str, object]:
+    """What is said of files, where anything is."""
+    types = {fold(column.name): column.type for column in table.columns if column.type is not None}
+    said = {"files": table.files, "csv": None if table.csv is None else astuple(table.csv), "types": types}
+    return {key: value for key, value in said.items() if value}
 
 
 def _word(name: str) -> str:

@@ -19,6 +19,7 @@ import zoneinfo
 from dpsql.errors import DatabaseError, refuse
 from dpsql.ir.source import Span
 from dpsql.policy.columns import read_columns
+from dpsql.policy.files import read_csv, read_files
 from dpsql.policy.model import (
     AnalystRule,
     BudgetRule,
@@ -196,7 +197,7 @@ def _tables(section: Section, unit: UnitRule) -> tuple[TableRule, ...]:
 
 
 def _table(section: Section, name: str, unit: UnitRule, tables: tuple[str, ...]) -> TableRule:
-    section.allow("public", "key", "unit", "rows_per_unit", "columns")
+    section.allow("public", "key", "unit", "rows_per_unit", "columns", "files", "csv")
     public = section.boolean("public")
     own = fold(name) == fold(unit.table)
     if public and own:
@@ -229,6 +230,8 @@ def _table(section: Section, name: str, unit: UnitRule, tables: tuple[str, ...])
         unit=path,
         rows_per_unit=_rows(section) if "rows_per_unit" in section.values else None,
         columns=read_columns(section.table("columns")),
+        files=read_files(section) if "files" in section.values else "",
+        csv=read_csv(section) if "csv" in section.values else None,
     )
 
 

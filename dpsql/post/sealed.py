@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import datetime
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from dpsql.aggregates import Floats
 from dpsql.errors import refuse
-from dpsql.facts.released import released_columns
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
-from dpsql.ir.measure import Measure, Post
-from dpsql.post.finished import Finished
+
+if TYPE_CHECKING:  # a session opens before what makes these has loaded
+    from dpsql.aggregates import Floats
+    from dpsql.ir.measure import Measure, Post
+    from dpsql.post.finished import Finished
 
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
 """A public table: its columns' names, their types, its rows."""
@@ -69,15 +70,19 @@ class Sealed:
 
     def check(self, sql: str, public: Sequence[str], measures: Sequence[Measure]) -> list[str]:
         """The output types of SQL over released tables, or a refusal: bound over empty ones, not run."""
+        from dpsql.facts.released import released_columns
+
         tables = [(each.name, released_columns(each)) for each in measures]
         asked = repr((sql, tables))
-        with self._lock:
+        with self._lock, _stoppable():
             if asked not in self._checked:
                 for table in public:
                     self._load_table(table)
                 names = self._create(measures)
                 try:
                     described = self._open().execute(f"DESCRIBE {sql}").fetchall()
+                except duckdb.InterruptException:
+                    raise
                 except duckdb.Error as error:
                     raise _unbound(error) from None
                 finally:
@@ -93,16 +98,24 @@ class Sealed:
         Values travel as text where Python has no plain number for them. It is stopped after a while:
         how long public rows take says nothing of private ones.
         """
-        with self._lock:
+        with self._lock, _stoppable():
             for table in tables:
                 self._load_table(table)
-            stop = threading.Timer(_PATIENCE, self._open().interrupt)
+            late = threading.Event()
+
+            def too_long() -> None:
+                late.set()
+                self.interrupt()
+
+            stop = threading.Timer(_PATIENCE, too_long)
             stop.start()
             try:
                 described = self._open().execute(f"DESCRIBE {sql}").fetchall()
                 types = [str(each[1]) for each in described]
                 return types, self._open().execute(f"{_texted(sql, types)} LIMIT {most + 1}").fetchall()
             except duckdb.InterruptException:
+                if not late.is_set():
+                    raise
                 raise refuse(
                     "D252",
                     f"the public part of this query takes longer than {_PATIENCE:g} seconds",
@@ -124,7 +137,7 @@ class Sealed:
         texted: bool = False,
     ) -> list[tuple[Any, ...]]:
         """The rows of SQL over released tables; ``texted`` as they are handed down to private rows."""
-        with self._lock:
+        with self._lock, _stoppable():
             for table in post.tables:
                 self._load_table(table)
             names = self._create(measures)
@@ -133,6 +146,8 @@ class Sealed:
                     self._fill(measure.name, columns, measure.intervals)
                 sql = _texted(post.sql, types) if texted else _fetchable(post.sql, types)
                 rows = self._open().execute(sql).fetchall()
+            except duckdb.InterruptException:
+                raise
             except duckdb.Error:
                 raise refuse(
                     "D601",
@@ -147,17 +162,19 @@ class Sealed:
         return [tuple(_aware(value, sql) for value, sql in zip(row, types, strict=True)) for row in rows]
 
     def _create(self, measures: Sequence[Measure]) -> list[str]:
+        from dpsql.facts.released import released_columns
+
         names = []
         for measure in measures:
             columns = released_columns(measure) or [("nothing", DOUBLE)]
             listed = ", ".join(f"{quote(name)} {_spelled(kind)}" for name, kind in columns)
-            self._open().execute(f"CREATE TEMP TABLE {quote(measure.name)} ({listed})")
+            self._open().execute(f"CREATE OR REPLACE TEMP TABLE {quote(measure.name)} ({listed})")
             names.append(measure.name)
         return names
 
     def _drop(self, names: list[str]) -> None:
         for name in names:
-            self._open().execute(f"DROP TABLE {quote(name)}")
+            self._open().execute(f"DROP TABLE IF EXISTS {quote(name)}")
 
     def _fill(self, name: str, columns: list[Finished], intervals: bool) -> None:
         types: list[str] = []
@@ -186,7 +203,7 @@ class Sealed:
             return
         names, types, rows = self._public(table)
         listed = ", ".join(f"{quote(n)} {_spelled_name(t)}" for n, t in zip(names, types, strict=True))
-        self._open().execute(f"CREATE TABLE {quote(table)} ({listed})")
+        self._open().execute(f"CREATE OR REPLACE TABLE {quote(table)} ({listed})")
         if rows:
             columns: list[list[object]] = [list(each) for each in zip(*rows, strict=True)]
             self._insert(table, [_spelled_name(each) for each in types], columns)
@@ -203,6 +220,19 @@ class Sealed:
                 self._connection.close()
                 self._connection = None
                 self._loaded.clear()
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    try:
+        yield
+    except duckdb.InterruptException:
+        raise refuse(
+            "D601",
+            "the query was interrupted",
+            label="what was debited stays debited",
+            help="ask the same query again: it is completed without paying twice",
+        ) from None
 
 
 def _spelled(type: Type) -> str:

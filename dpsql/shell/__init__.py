@@ -10,18 +10,32 @@ nothing of the other.
 
 from __future__ import annotations
 
+import gc
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
+from typing import NoReturn
 
 from dpsql.errors import Error, InternalError
 from dpsql.screen.terminal import abandon_output, flush, refusal, tell
 
-REFUSED, EXHAUSTED, READER_LEFT = 1, 3, 141
+REFUSED, USAGE, EXHAUSTED, READER_LEFT = 1, 2, 3, 141
 
 _PAID = "stopped: what was paid stays paid; ask the same query again and it is completed for that price"
+
+
+def program() -> NoReturn:
+    """``main`` in a process of its own, set up to start quickly.
+
+    Loading makes many objects and no garbage, so the collector need not look after every 700. numpy would
+    start threads to multiply matrices, and ours are small.
+    """
+    gc.set_threshold(50_000)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    sys.exit(main())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -32,16 +46,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except BaseException as error:
             if stopped:
                 abandon_output()
-                tell(_PAID)
+                tell(_words(error))
                 return 128 + stopped[0]
             return _ended(error)
 
 
-def _command(arguments: Sequence[str] | None) -> int:
-    from dpsql.shell.arguments import parser  # here, where Ctrl-C is already understood
+def _words(error: BaseException) -> str:
+    """What a stopped command says of itself, or of any."""
+    return str(error) if isinstance(error, KeyboardInterrupt) and str(error) else _PAID
 
-    words = sys.argv[1:] if arguments is None else list(arguments)
-    options = parser(words[0] if words else "").parse_args(words)
+
+def _command(arguments: Sequence[str] | None) -> int:
+    from dpsql.shell.arguments import parser, spelled_out  # here, where Ctrl-C is already understood
+
+    words = spelled_out(sys.argv[1:] if arguments is None else list(arguments))
+    if not words:
+        parser().print_help(sys.stderr)
+        return USAGE
+    options = parser(words[0]).parse_args(words)
     code = options.run(options)
     flush()
     assert isinstance(code, int)
@@ -99,4 +121,4 @@ def _stoppable() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
-__all__ = ["main"]
+__all__ = ["main", "program"]

@@ -1,7 +1,5 @@
 """``python -m dpsql.shell`` is ``dpsql``."""
 
-import sys
+from dpsql.shell import program
 
-from dpsql.shell import main
-
-sys.exit(main())
+program()

@@ -7,18 +7,22 @@ dpsql query clinic.duckdb -c "SELECT ..."
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser
 from importlib import import_module
+from pathlib import Path
 
 from dpsql.shell.given import EXITS
 
 COMMANDS = {
     "demo": "demo",
+    "init": "init",
     "shell": "sessions",
     "query": "commands",
     "explain": "commands",
     "budget": "commands",
     "why": "commands",
+    "run": "run",
     "policy": "owner",
     "export": "responses",
     "estimate": "responses",
@@ -26,12 +30,23 @@ COMMANDS = {
 """Every command, and the file of this folder that holds it."""
 
 
+def spelled_out(words: list[str]) -> list[str]:
+    """``dpsql clinic.duckdb`` is ``dpsql shell clinic.duckdb``: its first word is a path, and no command."""
+    if not words or words[0] in COMMANDS or words[0].startswith("-"):
+        return words
+    first = words[0]
+    return ["shell", *words] if "." in first or os.sep in first or Path(first).exists() else words
+
+
 def parser(first: str = "") -> ArgumentParser:
     """The whole command line; for a first word that is a command, only what that one needs is loaded."""
     from dpsql import __version__
 
     top = ArgumentParser(
-        prog="dpsql", description="Differentially private SQL over a DuckDB database.", epilog=EXITS
+        prog="dpsql",
+        description="Differentially private SQL over a DuckDB database. With a database in the place of a "
+        "command, it opens the shell.",
+        epilog=EXITS,
     )
     top.add_argument("--version", action="version", version=f"dpsql {__version__}")
     names = top.add_subparsers(metavar="COMMAND", required=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dpsql.answer import Answer
 from dpsql.answer.box import answer_text, summary
-from dpsql.answer.files import to_csv, to_json, to_parquet, with_margins
+from dpsql.answer.files import content
 from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
@@ -91,7 +91,7 @@ def query(options: Namespace) -> int:
     if options.output is None:
         _print(answer, options)
     else:
-        write(_content(answer, options), options.output)
+        write(content(answer, options.format, options.margins), options.output)
         tell(summary(answer))
     return 0
 
@@ -139,17 +139,8 @@ def _print(answer: Answer, options: Namespace) -> None:
     if options.format == "table":
         put(answer_text(answer, look("-o FILE writes them all")))
         return
-    put(_content(answer, options).decode("utf-8").removesuffix("\n"))
+    put(content(answer, options.format, options.margins).decode("utf-8").removesuffix("\n"))
     tell(summary(answer))
-
-
-def _content(answer: Answer, options: Namespace) -> bytes:
-    if options.format == "table":
-        return (answer_text(answer) + "\n").encode("utf-8")
-    if options.format == "json":
-        return to_json(answer).encode("utf-8")
-    told = with_margins(answer) if options.margins else answer
-    return to_parquet(told) if options.format == "parquet" else to_csv(told).encode("utf-8")
 
 
 def check_output(file: Path | None) -> None:

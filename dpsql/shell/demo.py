@@ -18,6 +18,7 @@ from dpsql.screen.terminal import flush, interactive, look, paint, put, refusal,
 from dpsql.shell.commands import answered
 from dpsql.shell.demo_data import PATIENTS, POLICY, build
 from dpsql.shell.given import Commands, command
+from dpsql.shell.sessions import shell
 
 
 def arguments(names: Commands) -> None:
@@ -25,7 +26,8 @@ def arguments(names: Commands) -> None:
         names,
         "demo",
         "build a made-up clinic and show a few answers",
-        examples=("dpsql demo --dir clinic",),
+        "Build a made-up clinic, show a few answers and, in a terminal, open the shell on it.",
+        ("dpsql demo", "dpsql demo --dir clinic"),
     )
     made.add_argument("--dir", type=Path, metavar="DIR", help="keep the clinic's files in this folder")
     made.set_defaults(run=demo)
@@ -82,7 +84,7 @@ _NOSY = "SELECT patient_id, SUM(cost) FROM visits GROUP BY patient_id"
 
 
 def demo(options: Namespace) -> int:
-    """Build the clinic and show it."""
+    """Build the clinic and show it; where somebody sits, open the shell on it."""
     keep = options.dir is not None or interactive()
     folder = _folder(options.dir)
     try:
@@ -95,6 +97,10 @@ def demo(options: Namespace) -> int:
             _show(db)
         if keep:
             put(_next(folder))
+        if interactive():
+            put("\nAnd here is the shell, for questions of your own: \\? lists what there is, \\q leaves.\n")
+            flush()
+            return shell(Namespace(database=database, policy=None, ledger=None, analyst="ana"))
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)
@@ -152,6 +158,7 @@ def _next(folder: Path) -> str:
 The clinic stays in {folder}. Try:
 
     cd {folder}
+    dpsql clinic.duckdb --analyst ana
     dpsql query clinic.duckdb --analyst ana -c "SELECT AVG(age) FROM patients"
     dpsql explain clinic.duckdb -c "SELECT SUM(cost) FROM visits"
     dpsql policy check clinic.duckdb

@@ -37,7 +37,9 @@ def command(
 
 def database(made: ArgumentParser, analyst: bool = True) -> None:
     """The database, the files beside it, and (unless the command is the owner's) who asks."""
-    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.add_argument(
+        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+    )
     made.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
     made.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
     if not analyst:

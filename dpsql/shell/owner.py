@@ -1,6 +1,6 @@
 """The owner's commands: draft a policy from the schema, and hold one against its database.
 
-Neither opens the ledger: nothing is spent here, and nothing is noted.
+Nothing is spent here. The ledger is only looked at, unless the owner accepts that columns have other types.
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from dpsql.answer.digits import printable
+from dpsql.accounting import Budget, accountant
+from dpsql.accounting.ledger import Ledger
+from dpsql.answer.digits import above, below, printable
+from dpsql.dbapi.connection import beside
 from dpsql.engines import Engine
-from dpsql.engines.duckdb import open_database
+from dpsql.engines.opened import open_database
+from dpsql.errors import InterfaceError
 from dpsql.facts.lacks import all_lacks
 from dpsql.ir.column import Categories, Kind, Listed
 from dpsql.policy.catalogue import Known, KnownTable
-from dpsql.policy.check import declared_keys, known
+from dpsql.policy.check import changed, compare, declared_keys, known, snapshot
 from dpsql.policy.draft import draft as drafted
 from dpsql.policy.listing import View
 from dpsql.policy.model import Policy
@@ -25,8 +29,9 @@ from dpsql.policy.names import fold
 from dpsql.post.sealed import Sealed
 from dpsql.rewrite.statistics import bounded_range
 from dpsql.screen.terminal import put
-from dpsql.session import check_all_views, load_policy
+from dpsql.session import keep_types, kept_types, load_policy, promise
 from dpsql.shell.given import Commands, command
+from dpsql.views import check_all_views
 
 
 def arguments(names: Commands) -> None:
@@ -42,16 +47,28 @@ def arguments(names: Commands) -> None:
         "marked decide are yours to settle. (dpsql init asks for them instead.)",
         ("dpsql policy draft clinic.duckdb > draft.toml",),
     )
-    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.add_argument(
+        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+    )
     made.set_defaults(run=draft)
     made = command(
         kinds,
         "check",
         "hold a policy against its database",
-        examples=("dpsql policy check clinic.duckdb",),
+        "Hold a policy against its database, with everything that opening it for an analyst would check, and "
+        "say what it amounts to and what the ledger has left.",
+        ("dpsql policy check clinic.duckdb", "dpsql policy check clinic.duckdb --accept"),
     )
-    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.add_argument(
+        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+    )
     made.add_argument("policy", type=Path, nargs="?", metavar="POLICY", help="default: DB with .toml")
+    made.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
+    made.add_argument(
+        "--accept",
+        action="store_true",
+        help="columns have other types than the ledger has seen, and what is declared of them still holds",
+    )
     made.set_defaults(run=check)
 
 
@@ -64,14 +81,59 @@ def draft(options: Namespace) -> int:
 
 def check(options: Namespace) -> int:
     """Everything that opening a connection would check, and what the policy amounts to."""
-    file: Path = options.policy or options.database.with_suffix(".toml")
+    file: Path = options.policy or beside(options.database, ".toml")
+    kept: Path = options.ledger or beside(options.database, ".ledger")
     policy = load_policy(file)
-    with closing(open_database(options.database)) as engine:
-        found = held_against(policy, engine)
-        with closing(Sealed(partial(_public_rows, engine, found), policy.timezone)) as sealed:
-            views = check_all_views(policy, found, engine, sealed)
-        put(summary(policy, found, views, options.database.name))
+    with closing(open_database(options.database, policy)) as engine:
+        said = checked(policy, engine, options.database.name)
+        ledger = Ledger.look(kept, promise(policy, engine))
+        if ledger is None:
+            if options.accept:
+                raise InterfaceError(
+                    f"there is no ledger {kept}: nothing has been seen of any type",
+                    help="the first query makes one; or name another, --ledger FILE",
+                )
+            put(f"{said}\nledger    none yet: the first query makes {kept.name}")
+            return 0
+        with ledger:
+            accepted = _types(policy, engine, ledger, options.accept)
+            put("\n".join([said, *left(policy, ledger, kept.name), *accepted]))
     return 0
+
+
+def _types(policy: Policy, engine: Engine, ledger: Ledger, accept: bool) -> list[str]:
+    """Columns are of the types that they were of when the ledger last saw them, or the owner accepts it."""
+    catalogue = engine.describe()
+    before = kept_types(ledger)
+    if before is None or not accept:
+        if before is not None:
+            compare(before, policy, catalogue)
+        return []
+    found = changed(before, policy, catalogue)
+    keep_types(ledger, snapshot(policy, catalogue))
+    return [printable(f"accepted  {each.table}.{each.column}: {each.how}") for each in found] or [
+        "accepted  nothing: every column has the type that the ledger knows"
+    ]
+
+
+def left(policy: Policy, ledger: Ledger, name: str) -> list[str]:
+    """What remains of each budget."""
+    rule, rules = policy.budget, accountant(policy.budget.accountant)
+    lines = []
+    for who, granted in [(None, rule.epsilon), *((each.name, each.epsilon) for each in policy.analysts)]:
+        spent = rules.epsilon(ledger.spent(who), Budget(granted, rule.delta))
+        remains = below(max(0.0, granted - spent))
+        of = f"ledger    {name}" if who is None else f"          {who}"
+        lines.append(printable(f"{of}: {above(spent)} of {granted:g} spent, {remains} remains"))
+    return lines
+
+
+def checked(policy: Policy, engine: Engine, database: str) -> str:
+    """What the policy amounts to, if it holds."""
+    found = held_against(policy, engine)
+    with closing(Sealed(partial(_public_rows, engine, found), policy.timezone)) as sealed:
+        views = check_all_views(policy, found, engine, sealed)
+    return summary(policy, found, views, database)
 
 
 def held_against(policy: Policy, engine: Engine) -> Known:

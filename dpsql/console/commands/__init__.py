@@ -37,4 +37,9 @@ def command(name: str) -> Command:
     raise InterfaceError(f"there is no command \\{name}", help=said)
 
 
-__all__ = ["COMMANDS", "Command", "command", "meant"]
+def takes_sql(name: str) -> bool:
+    """Whether a query stands behind it."""
+    return any(each.name == name and each.takes == "sql" for each in COMMANDS)
+
+
+__all__ = ["COMMANDS", "Command", "command", "meant", "takes_sql"]

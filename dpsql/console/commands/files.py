@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dpsql.answer.digits import printable
 from dpsql.answer.files import FORMATS
 from dpsql.console.commands.command import Command
 from dpsql.console.state import Shell
@@ -17,6 +18,7 @@ from dpsql.screen.saved import check_new
 from dpsql.screen.terminal import tell
 
 _DEEP = 8
+_MOST = 16_000_000  # bytes of a file
 
 
 def _output(shell: Shell, argument: str) -> None:
@@ -33,7 +35,7 @@ def _output(shell: Shell, argument: str) -> None:
     check_new(file)
     shell.out = file
     then = file.with_stem(f"{file.stem}-2").name
-    tell(f"answers go to {file}, the one after it to {then} and so on; \\o alone ends that")
+    tell(printable(f"answers go to {file}, the one after it to {then} and so on; \\o alone ends that"))
 
 
 def _include(shell: Shell, argument: str) -> None:
@@ -54,11 +56,16 @@ def _include(shell: Shell, argument: str) -> None:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_bytes().decode("utf-8-sig")
+        with file.open("rb") as stream:
+            content = stream.read(_MOST + 1)
+        text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InterfaceError(f"{file} is not text in UTF-8") from None
     except OSError as error:
         raise InterfaceError(f"{file} cannot be read: {error.strerror}", help="check the path") from None
+    if len(content) > _MOST:
+        raise InterfaceError(f"{file} is longer than {_MOST // 1_000_000} million bytes", help="is it SQL?")
+    return text
 
 
 def file_named(argument: str) -> Path:
@@ -74,6 +81,6 @@ def file_named(argument: str) -> Path:
 
 
 COMMANDS = (
-    Command("o", "\\o [FILE]", "each answer into a new file: .csv .json .parquet .txt", _output, "file"),
+    Command("o", "\\o [FILE]", "answers into new files: .csv .json .parquet .txt", _output, "file"),
     Command("i", "\\i FILE", "do what a file says, up to the first refusal", _include, "file"),
 )

@@ -45,7 +45,7 @@ def meant(line: str) -> str:
         ours = _SAME.get(" ".join(first).casefold())
         if ours is not None and (said[0] in "\\." or len(rest.split()) < 2):  # not DESCRIBE SELECT ...
             return f"{ours} {rest}".rstrip()
-    return line
+    return said if said.startswith("\\") else line
 
 
 def hint(name: str) -> str:

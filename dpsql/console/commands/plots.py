@@ -11,6 +11,7 @@ import shlex
 from dataclasses import replace
 
 from dpsql.answer import Answer
+from dpsql.answer.digits import printable
 from dpsql.console.commands.command import Command
 from dpsql.console.commands.files import file_named
 from dpsql.console.state import Shell
@@ -37,7 +38,7 @@ def _plot(shell: Shell, argument: str) -> None:
     from dpsql.answer.svg import chart_svg
 
     new_file(chart_svg(answer).encode("utf-8"), file)
-    tell(f"drawn in {file}")
+    tell(printable(f"drawn in {file}"))
 
 
 def _words(argument: str) -> list[str]:
@@ -72,5 +73,5 @@ def chosen(answer: Answer, names: list[str]) -> Answer:
 
 
 COMMANDS = (
-    Command("plot", "\\plot [COLUMN ...] [FILE.svg]", "the last answer as bars or a line", _plot, "column"),
+    Command("plot", "\\plot [COLUMNS] [FILE.svg]", "the last answer as bars or a line", _plot, "column"),
 )

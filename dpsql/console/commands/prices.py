@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 
 from dpsql.answer.cells import one_line
 from dpsql.answer.digits import below, rounded
-from dpsql.answer.fold import Column, Text, folded
+from dpsql.answer.fold import Column, Text, cut, folded
 from dpsql.answer.look import Look
 from dpsql.console.commands.command import Command
 from dpsql.console.state import Shell
@@ -72,27 +72,32 @@ def _others(db: Connection, sql: str, price: Price, times: float) -> Iterator[Pr
 
 def price_text(prices: Sequence[Price], now: Price, unit: str, width: int) -> str:
     """What the query costs now, and a table of what it would tell at several prices."""
-    lines = [textwrap.fill(_cost(now), width)]
+    cost = textwrap.fill(_cost(now), width)
     if now.epsilon == 0:
-        return lines[0]
-    names, rows = (
-        [_title(each) for each in now.expected],
-        list(zip(*(each.expected for each in prices), strict=True)),
-    )
-    cells = [[_error(each) for each in row] for row in rows]
-    if now.units is not None:
-        names.append(f"{unit}s that a group needs")
-        cells.append(["" if each.units is None else f"{math.ceil(each.units)}" for each in prices])
-    names.append("remaining after")
-    cells.append([below(each.after) if each.held else "too little" for each in prices])
-    columns = [Column("at epsilon", tuple(map(Text, names)), False)]
-    columns += [
-        Column(f"{each.epsilon:g}", tuple(Text(row[at]) for row in cells), True)
-        for at, each in enumerate(prices)
+        return cost
+    rows = [_row(each) for each in prices]
+    numbers = [
+        Column(f"{each.epsilon:g}", tuple(map(Text, row)), True)
+        for each, row in zip(prices, rows, strict=True)
     ]
-    lines.append(folded(columns, Look(width=width)))
-    lines += [textwrap.fill(each, width) for each in _notes(now)]
-    return "\n".join(lines)
+    room = max(_LEAST, width - 4 - sum(each.width + 3 for each in numbers))
+    titles = Column("at epsilon", tuple(Text(each) for each in _titles(now, unit, room)), False)
+    return "\n".join([cost, folded([titles, *numbers], Look(width=width)), *_notes(now, width)])
+
+
+def _row(price: Price) -> list[str]:
+    """What one price buys: an error for each aggregate, how large groups must be, what remains."""
+    found = [_error(each) for each in price.expected]
+    if price.units is not None:
+        found.append(f"{math.ceil(price.units):,}")
+    return [*found, below(price.after) if price.held else "too little"]
+
+
+def _titles(price: Price, unit: str, room: int) -> list[str]:
+    found = [_title(each, room) for each in price.expected]
+    if price.units is not None:
+        found.append(f"{unit}s that a group needs")
+    return [*found, "remaining after"]
 
 
 def _cost(price: Price) -> str:
@@ -114,9 +119,9 @@ def _share(price: Price) -> str:
     return f"{100 * price.share:.0f} %" if price.share >= 0.01 else "less than 1 %"
 
 
-def _title(each: Expected) -> str:
-    name = one_line(each.name)
-    return name if each.at_rows is None else f"{name}, over {each.at_rows:,} rows"
+def _title(each: Expected, room: int) -> str:
+    rows = "" if each.at_rows is None else f", over {each.at_rows:,} rows"
+    return cut(one_line(each.name), max(1, room - len(rows))) + rows
 
 
 def _error(each: Expected) -> str:
@@ -125,17 +130,17 @@ def _error(each: Expected) -> str:
     return "" if each.places is None else f"± {math.ceil(each.places):,} places"
 
 
-def _notes(price: Price) -> list[str]:
+def _notes(price: Price, width: int) -> list[str]:
     """What the cells do not say themselves."""
     notes = []
     if any(each.places is not None for each in price.expected):
         notes.append("places: how many rows the value may be off among all rows in their order")
     if any(each.error is None and each.places is None for each in price.expected):
-        notes.append(
-            "no error is told where it depends on what is found first, or on the values: see \\explain"
-        )
-    return notes
+        notes.append("no error: it depends on the values, or on what is found first; \\explain says more")
+    return [textwrap.fill(each, width) for each in notes]
 
+
+_LEAST = 24  # columns for what a row says
 
 COMMANDS = (
     Command("price", "\\price [SQL]", "what a query would cost, to reach what error: free", _price, "sql"),

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from dpsql.answer.cells import one_line
 from dpsql.answer.digits import plain, printable
-from dpsql.answer.fold import Column, Text, folded
+from dpsql.answer.fold import Column, Text, cut, folded
 from dpsql.answer.look import Look
 from dpsql.console.commands.command import Command
 from dpsql.console.state import Shell
@@ -28,6 +28,7 @@ from dpsql.policy.names import fold, perhaps
 from dpsql.screen.terminal import put
 
 _LINES = 4  # of a list of values
+_TYPE = 24  # columns for a type
 _LEAST = 20  # columns that a list of values gets, however narrow the terminal
 
 
@@ -69,7 +70,8 @@ def table_text(table: Table, width: int) -> str:
     title = textwrap.fill(printable(f"{table.name}: {'; '.join(about)}"), width, break_on_hyphens=False)
     names = ("column", "type", "null", "values", "known from")
     known = [
-        (one_line(each.name), each.type, _null(each), _known_from(each, table)) for each in table.columns
+        (one_line(each.name), cut(each.type, _TYPE), _null(each), _known_from(each, table))
+        for each in table.columns
     ]
     taken = sum(max(len(row[at]) for row in (*known, _HEAD)) for at in range(4))
     room = max(_LEAST, width - taken - 3 * len(names) - 1)
@@ -134,7 +136,8 @@ def _values(column: listing.Column, table: Table, room: int) -> list[str]:
     if column.values is not None:
         return _listed([plain(each) for each in column.values], room)
     if column.range is not None:
-        return [f"{column.range[0]} to {column.range[1]}"]
+        low, high = column.range
+        return [low if low == high else f"{low} to {high}"]
     if column.listed is not None and not table.public:
         return textwrap.wrap(f"those of {column.listed}", room)
     if column.type == "BOOLEAN":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 from dpsql.console.commands.command import Command
 from dpsql.console.state import Shell
 from dpsql.errors import CODES, InterfaceError
@@ -23,7 +25,21 @@ def _why(shell: Shell, argument: str) -> None:
             f"there is no code {argument}",
             help=f"did you mean {meant}?" if meant else "a refusal's code stands in brackets: error[D301]",
         )
-    put(text)
+    put("\n".join(_fitted(line, shell.width()) for line in text.split("\n")))
+
+
+def _fitted(line: str, width: int) -> str:
+    """A line of prose or SQL in as many as it takes."""
+    if len(line) <= width:
+        return line
+    margin = " " * (len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line.lstrip(),
+        width,
+        initial_indent=margin,
+        subsequent_indent=margin + "    " * bool(margin),
+        break_on_hyphens=False,
+    )
 
 
 COMMANDS = (Command("why", "\\why [CODE]", "what a refusal means; alone, the last one", _why, "code"),)

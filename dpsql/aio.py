@@ -1,0 +1,93 @@
+"""A connection for asyncio: its calls run in a thread of their own, one after the other.
+
+    async with await dpsql.aio.connect("clinic.duckdb", analyst="ana") as db:
+        answer = await db.execute("SELECT COUNT(*) FROM patients", epsilon=0.1)
+        async for ward, n in db.rows("SELECT ward, COUNT(*) FROM patients GROUP BY ward"):
+            ...
+
+Cancelling the task interrupts its query; what was paid stays paid, and the same query asked again is
+completed without paying twice. A task that is cancelled while it waits for another's query pays nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from types import TracebackType
+from typing import Any, TypeVar
+
+import dpsql
+from dpsql.answer import Answer
+from dpsql.dbapi import Balance
+from dpsql.errors import InterfaceError
+from dpsql.ir.column import Value
+from dpsql.ir.explanation import Explanation
+from dpsql.ir.price import Price
+
+T = TypeVar("T")
+Path = str | os.PathLike[str]
+
+
+async def connect(
+    database: Path, policy: Path | None = None, ledger: Path | None = None, analyst: str | None = None
+) -> Connection:
+    """``dpsql.connect`` without blocking."""
+    return Connection(await asyncio.to_thread(dpsql.connect, database, policy, ledger, analyst))
+
+
+class Connection:
+    """The calls of a connection, to be awaited; ``plain`` is that connection."""
+
+    def __init__(self, plain: dpsql.Connection) -> None:
+        self.plain = plain
+        self._thread = ThreadPoolExecutor(1, "dpsql")
+
+    async def execute(
+        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+    ) -> Answer:
+        return await self._run(lambda: self.plain.execute(sql, parameters, epsilon=epsilon))
+
+    async def rows(
+        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+    ) -> AsyncIterator[tuple[Any, ...]]:
+        """The rows of the answer, for ``async for``."""
+        for row in await self.execute(sql, parameters, epsilon=epsilon):
+            yield row
+
+    async def explain(
+        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+    ) -> Explanation:
+        return await self._run(lambda: self.plain.explain(sql, parameters, epsilon=epsilon))
+
+    async def price(
+        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+    ) -> Price:
+        return await self._run(lambda: self.plain.price(sql, parameters, epsilon=epsilon))
+
+    async def budget(self) -> Balance:
+        return await self._run(lambda: self.plain.budget)
+
+    async def close(self) -> None:
+        await self._run(self.plain.close)
+
+    async def __aenter__(self) -> Connection:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    async def _run(self, call: Callable[[], T]) -> T:
+        work = self._thread.submit(call)
+        try:
+            return await asyncio.wrap_future(work)
+        except asyncio.CancelledError:
+            while not work.done():  # it runs: again and again, as it may be on its way between two engines
+                with suppress(InterfaceError):  # closed meanwhile
+                    self.plain.interrupt()
+                await asyncio.sleep(0.02)
+            raise

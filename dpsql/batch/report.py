@@ -1,0 +1,207 @@
+"""One page of a whole run: every answer as a chart and a table, what it cost, and what is promised to whom.
+
+page(Report(title="monthly", parts=(Part("by_ward", "SELECT ...", answer, price=0.5, paid=0.5), ...), ...))
+
+The page stands by itself: it holds no script, and a browser that shows it asks nobody for anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from dpsql.answer.box import below_table
+from dpsql.answer.cells import one_line
+from dpsql.answer.digits import above, below
+from dpsql.answer.html import ROWS, table_html
+from dpsql.answer.look import Look
+from dpsql.answer.svg import STYLE, chart_svg
+from dpsql.answer.told import Told
+from dpsql.batch.page_style import PAGE_STYLE
+from dpsql.errors import InterfaceError
+
+_SAFE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A statement: its answer, or why there is none. ``price`` is its own, ``paid`` what this run paid."""
+
+    name: str
+    sql: str
+    answer: Told | None
+    price: float
+    paid: float
+    error: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A table of the policy: whose rows it holds, and what is declared of its columns."""
+
+    name: str
+    whose: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """The policy in short: whom it protects, and how much of that all answers together may use up."""
+
+    unit: str
+    key: str
+    epsilon: float
+    delta: float
+    accountant: str
+    tables: tuple[Guarded, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything that the page tells; ``taken`` is what the run took off the budget, never more than paid."""
+
+    title: str
+    database: str
+    analyst: str
+    time: str
+    parts: tuple[Part, ...]
+    paid: float
+    taken: float
+    remaining: float
+    promise: Promise
+    versions: tuple[tuple[str, str], ...]
+
+
+def page(report: Report) -> str:
+    """The whole page."""
+    parts = [
+        _head(report),
+        _promise(report.promise),
+        _contents(report),
+        *(_part(at, part) for at, part in enumerate(report.parts, 1)),
+        _policy(report.promise),
+        _foot(report),
+    ]
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_SAFE}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{_line(report.title)}</title>\n<style>\n{PAGE_STYLE}\n{STYLE}\n</style>\n</head>\n<body>\n"
+        + "\n".join(parts)
+        + "\n</body>\n</html>\n"
+    )
+
+
+def _head(report: Report) -> str:
+    who = f"asked by {report.analyst}" if report.analyst else "asked by the owner"
+    answered = sum(each.answer is not None for each in report.parts)
+    figures = (
+        ("answered", f"{answered} of {len(report.parts)}"),
+        ("paid epsilon", f"{report.paid:g}"),
+        ("off the budget", above(report.taken)),
+        ("remaining", below(report.remaining)),
+    )
+    listed = "".join(f"<div><dt>{name}</dt><dd>{_line(text)}</dd></div>" for name, text in figures)
+    return (
+        f"<header><h1>{_line(report.title)}</h1>"
+        f'<p class="soft">{_line(report.database)}, {_line(who)}, {_line(report.time)}</p>'
+        f'<dl class="figures">{listed}</dl></header>\n<main>'
+    )
+
+
+def _promise(promise: Promise) -> str:
+    unit = _line(promise.unit)
+    delta = f", but for a chance of {promise.delta:g} (delta)" if promise.delta else ""
+    said = (
+        f"Whether all rows of any one {unit} are in the database or none of them, what is answered is "
+        "nearly equally likely: numbers from private rows carry noise, so that each probability changes by "
+        f"a factor of at most e<sup>{promise.epsilon:g}</sup>{delta}. This holds for everything that is ever "
+        "answered, to all analysts together, this page included. "
+        "± says how far the noise reaches in 95 of 100 cases."
+    )
+    return f'<div class="promise"><h2>What is promised to every {unit}</h2><p>{said}</p></div>'
+
+
+def _contents(report: Report) -> str:
+    rows = [
+        (f'<a href="#s{at}">{_line(part.name)}</a>', f"{part.price:g}", _paid(part), _state(part))
+        for at, part in enumerate(report.parts, 1)
+    ]
+    listed = _table(("statement", "price", "paid", "answer"), rows, numbers=(1, 2))
+    return f"<section><h2>Statements</h2>{listed}</section>"
+
+
+def _paid(part: Part) -> str:
+    if part.paid or part.answer is None:
+        return f"{part.paid:g}"
+    return "repeated" if part.answer.repeated else "free"
+
+
+def _state(part: Part) -> str:
+    if part.answer is None:
+        return '<span class="state">none</span>'
+    return "1 row" if len(part.answer) == 1 else f"{len(part.answer)} rows"
+
+
+def _part(at: int, part: Part) -> str:
+    paid = f"paid {part.paid:g}" if part.paid or part.answer is None else _paid(part)
+    said = [f"price epsilon {part.price:g}, {paid}"]
+    if part.digest:
+        said[0] += f"; plan {part.digest[:12]}"
+    if part.answer is None:
+        shown = f'<pre class="bad">{_text(part.error)}</pre>'
+    else:
+        shown = f'{_chart(part.answer)}<div class="wide">{table_html(part.answer)}</div>'
+        said = [*below_table(part.answer, Look(rows=ROWS))[:-1], *said]
+    notes = "<br>".join(map(_line, said))
+    return (
+        f'<section id="s{at}"><h2>{_line(part.name)}</h2><pre>{_text(part.sql)}</pre>{shown}'
+        f'<p class="soft small">{notes}</p></section>'
+    )
+
+
+def _chart(answer: Told) -> str:
+    try:
+        return chart_svg(answer, alone=False)
+    except InterfaceError:  # there is no number to draw
+        return ""
+
+
+def _policy(promise: Promise) -> str:
+    delta = f" at delta {promise.delta:g}" if promise.delta else ""
+    said = (
+        f"It protects every {_line(promise.unit)}: one value of <code>{_line(promise.key)}</code>. All "
+        f"answers together may use up epsilon {promise.epsilon:g}{delta}, counted as {promise.accountant}."
+    )
+    rows = [
+        (_line(each.name), _line(each.whose), "<br>".join(map(_line, each.columns)))
+        for each in promise.tables
+    ]
+    listed = _table(("table", "rows", "columns, as declared"), rows)
+    return f"<section><h2>The owner's policy, in short</h2><p>{said}</p>{listed}</section></main>"
+
+
+def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: tuple[int, ...] = ()) -> str:
+    def cells(row: tuple[str, ...], start: str, end: str) -> str:
+        kinds = (' class="number"' if at in numbers else "" for at in range(len(row)))
+        found = (f"<{start}{kind}>{cell}</{end}>" for kind, cell in zip(kinds, row, strict=True))
+        return f"<tr>{''.join(found)}</tr>"
+
+    body = "".join(cells(row, "td", "td") for row in rows)
+    head = cells(heads, 'th scope="col"', "th")
+    return f'<div class="wide"><table class="whole"><thead>{head}</thead><tbody>{body}</tbody></table></div>'
+
+
+def _foot(report: Report) -> str:
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions)
+    return f'<footer class="soft small">{_line(versions)}</footer>'
+
+
+def _line(text: str) -> str:
+    return escape(one_line(text))
+
+
+def _text(text: str) -> str:
+    return escape("\n".join(map(one_line, text.split("\n"))))

@@ -1,0 +1,58 @@
+"""An answer -> the file of it, and what the manifest says of it.
+
+    old.csv    n,n_margin      old.json    rows and margins      old.parquet    as csv, with types
+               4422,25
+
+A file holds the answer alone, not what was paid or what remained: written again, it is the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from statistics import median
+
+from dpsql.answer.files import answer_to_json, to_csv, to_parquet, with_margins
+from dpsql.answer.told import Told
+from dpsql.batch.files import write
+from dpsql.batch.manifest import ANSWERED, Entry, Margin
+
+FORMATS = ("csv", "parquet", "json")
+
+
+def keep(answer: Told, entry: Entry, folder: Path, format: str) -> Entry:
+    """Write the answer's file; the entry that says so."""
+    content = content_of(answer, format)
+    file = folder / f"{entry.name}.{format}"
+    write(content, file)
+    return replace(
+        entry,
+        state=ANSWERED,
+        repeated=answer.repeated,
+        rows=len(answer.rows),
+        columns=_columns(answer),
+        note=answer.note,
+        file=file.name,
+        sha256=sha256(content).hexdigest(),
+        error=None,
+        code=None,
+    )
+
+
+def content_of(answer: Told, format: str) -> bytes:
+    match format:
+        case "json":
+            return answer_to_json(answer).encode("utf-8")
+        case "parquet":
+            return to_parquet(with_margins(answer))
+        case _:
+            return to_csv(with_margins(answer)).encode("utf-8")
+
+
+def _columns(answer: Told) -> tuple[Margin, ...]:
+    found = []
+    for at, (name, sql) in enumerate(zip(answer.columns, answer.types, strict=True)):
+        widths = [each for row in answer.margins if (each := row[at]) is not None]
+        found.append(Margin(name, sql, median(widths) if widths else None, max(widths, default=None)))
+    return tuple(found)

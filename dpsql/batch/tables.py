@@ -1,0 +1,100 @@
+"""What a person reads of a file of statements: before it is run, and after."""
+
+from __future__ import annotations
+
+from dpsql.answer.box import box
+from dpsql.answer.digits import above, below, printable
+from dpsql.batch.bill import Bill, Item
+from dpsql.batch.manifest import Entry, Manifest
+from dpsql.ir.price import Expected
+
+_ROOM = 44
+"""Columns for expected errors."""
+
+
+def bill_text(bill: Bill, accountant: str) -> str:
+    """Each statement with its price and its expected error, and what the whole takes."""
+    rows = [
+        (each.task.name, f"{each.epsilons:g}", _cost(each), _errors(each.price.expected) if each.paid else "")
+        for each in bill.items
+    ]
+    rows += [(task.name, "", f"refused {error.code}", "") for task, error in bill.refused]
+    table = box(("name", "price", "now", "expected error (95 %)"), rows, (False, True, True, False))
+    return "\n".join([table, *_whole(bill, accountant)])
+
+
+def _cost(item: Item) -> str:
+    if not item.paid:
+        return "free"
+    said = f"{item.cost:g}" if item.cost else "answered before"
+    return f"at most {said}" if item.plan.steps and item.cost else said
+
+
+def _errors(expected: tuple[Expected, ...]) -> str:
+    """As many as there is room for."""
+    said = [each for each in map(_error, expected) if each]
+    found = ""
+    for place, each in enumerate(said):
+        longer = f"{found}, {each}" if found else each
+        if len(longer) > _ROOM and place:
+            return f"{found}, ..."
+        found = longer
+    return found
+
+
+def _error(each: Expected) -> str:
+    if each.error is None:
+        return ""
+    rows = "" if each.at_rows is None else f" at {each.at_rows:,} rows"
+    return printable(f"{each.name} ± {each.error:.3g}{rows}")
+
+
+def _whole(bill: Bill, accountant: str) -> list[str]:
+    number = len(bill.items)
+    lines = [f"{_counted(number, 'statement')}: epsilon {bill.price:g} in all"]
+    before = bill.price - bill.cost
+    if before > 1e-9:
+        lines[0] += f", of which {before:g} was paid before"
+    taken = bill.remaining - bill.after
+    if bill.cost:
+        less = f" ({accountant}: together less than their sum)" if taken < 0.999 * bill.cost else ""
+        lines.append(f"takes {above(taken)} off what remains{less}")
+    lines.append(f"remaining {below(bill.remaining)} now, {below(bill.after)} afterwards")
+    return lines
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def summary_text(manifest: Manifest) -> str:
+    """What became of each statement."""
+    rows = [
+        (
+            each.name,
+            "" if each.rows is None else str(each.rows),
+            f"{each.price:g}",
+            f"{each.paid:g}" if each.paid or not each.answered else _free(each),
+            each.file if each.answered and each.file else _state(each),
+        )
+        for each in manifest.statements
+    ]
+    table = box(("name", "rows", "price", "paid", "file"), rows, (False, True, True, True, False))
+    return f"{table}\n{account(manifest)}"
+
+
+def _free(entry: Entry) -> str:
+    return "repeated" if entry.repeated else "free"
+
+
+def _state(entry: Entry) -> str:
+    return entry.state if entry.code is None else f"{entry.state} {entry.code}"
+
+
+def account(manifest: Manifest) -> str:
+    """What the run has come to, and what it has taken."""
+    answered = sum(each.answered for each in manifest.statements)
+    taken = manifest.had - manifest.remaining
+    said = f"{answered} of {_counted(len(manifest.statements), 'statement')} answered"
+    less = f" (it took {above(taken)} off what remained)" if manifest.paid > 1.001 * taken > 0 else ""
+    return f"{said}, paid epsilon {manifest.paid:g}{less}, remaining {below(manifest.remaining)}"

@@ -1,0 +1,113 @@
+"""The dialect itself: what a URL may say, and how a statement is asked and paid for.
+
+    dpsql:///clinic.duckdb                                 policy and ledger lie beside it
+    dpsql:////data/clinic.duckdb?analyst=ana&policy=/etc/clinic.toml&ledger=/var/lib/clinic.ledger
+
+The price of a statement is its ``epsilon`` among SQLAlchemy's execution options, or the policy's default.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from sqlalchemy.engine.default import DefaultExecutionContext
+from sqlalchemy.engine.interfaces import ExecutionContext, IsolationLevel
+from sqlalchemy.engine.url import URL
+
+import dpsql
+from dpsql.bridges.alchemy.compiler import Compiler, Preparer, TypeCompiler
+from dpsql.bridges.alchemy.reflection import MAIN, Reflection
+from dpsql.bridges.alchemy.types import ADAPTED
+
+SAID_IN_A_URL = ("policy", "ledger", "analyst")
+
+
+class Context(DefaultExecutionContext):
+    """One execution. ``answer`` is ours, whole: with its margins, what it cost and what remains."""
+
+    answer: dpsql.Answer | None = None
+
+
+class Dialect(Reflection):
+    """dpsql for SQLAlchemy: it reads, and nothing else."""
+
+    name = "dpsql"
+    driver = "dpsql"
+    statement_compiler = Compiler
+    type_compiler_cls = TypeCompiler
+    preparer = Preparer
+    execution_ctx_cls = Context
+    colspecs = ADAPTED
+
+    supports_statement_cache = True
+    supports_native_boolean = True
+    supports_native_decimal = True
+    supports_native_uuid = True
+    returns_native_bytes = True
+    supports_comments = True
+    supports_alter = False
+    supports_default_values = False
+    supports_empty_insert = False
+    postfetch_lastrowid = False
+    div_is_floordiv = False
+
+    # ---- connecting --------------------------------------------------------------------------------
+
+    @classmethod
+    def import_dbapi(cls) -> ModuleType:
+        return dpsql
+
+    def create_connect_args(self, url: URL) -> tuple[list[Any], dict[str, Any]]:
+        """The database's path, and which of the owner's files and which analyst go with it; nothing else."""
+        if url.host or url.port or url.username or url.password:
+            raise dpsql.InterfaceError(
+                "a URL of dpsql names a file, no host and no user",
+                help="write three slashes: dpsql:///clinic.duckdb?analyst=ana",
+            )
+        if not url.database:
+            raise dpsql.InterfaceError(
+                "this URL names no database",
+                help="write dpsql:///clinic.duckdb, or with four slashes dpsql:////data/clinic.duckdb",
+            )
+        for key, value in url.query.items():
+            if key not in SAID_IN_A_URL:
+                raise dpsql.InterfaceError(
+                    f"a URL of dpsql does not say {key}",
+                    help="it may say ?policy=...&ledger=...&analyst=...",
+                )
+            if not isinstance(value, str) or not value:
+                raise dpsql.InterfaceError(
+                    f"this URL says {key} twice, or says nothing of it", help="say it once, or leave it out"
+                )
+        return [url.database], dict(url.query)
+
+    def _get_default_schema_name(self, connection: Any) -> str:
+        return MAIN
+
+    def do_rollback(self, dbapi_connection: Any) -> None:
+        """Nothing to take back: nothing was written, and what was paid stays paid."""
+
+    def get_isolation_level_values(self, dbapi_connection: Any) -> list[IsolationLevel]:
+        return ["AUTOCOMMIT"]
+
+    def get_isolation_level(self, dbapi_connection: Any) -> IsolationLevel:
+        return "AUTOCOMMIT"
+
+    def set_isolation_level(self, dbapi_connection: Any, level: IsolationLevel) -> None:
+        """It is what it is: each answer is paid and kept at once."""
+
+    # ---- asking ------------------------------------------------------------------------------------
+
+    def do_execute(
+        self, cursor: Any, statement: str, parameters: Any, context: ExecutionContext | None = None
+    ) -> None:
+        options = {} if context is None else context.execution_options
+        cursor.execute(statement, parameters, epsilon=options.get("epsilon"))
+        if isinstance(context, Context):
+            context.answer = cursor.answer
+
+    def do_execute_no_params(
+        self, cursor: Any, statement: str, context: ExecutionContext | None = None
+    ) -> None:
+        self.do_execute(cursor, statement, (), context)

@@ -1,0 +1,187 @@
+"""A folder of parquet and csv files, or one of them: views in an engine of their own that holds nothing else.
+
+data/people.csv      CREATE VIEW people AS SELECT ... FROM read_csv(['/.../people.csv'], ...)
+
+The files stay where they are, however large, and nothing else on the disk can be read. DuckDB opens them
+anew for each query, so they are looked at before and after: a file that was replaced gives no answer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from pathlib import Path
+
+import duckdb
+
+from dpsql.engines.duckdb import DuckDB, configuration, lock_down
+from dpsql.engines.files import Files, State, all_files, files_of, header_of, names_in, states_of
+from dpsql.engines.names import quote, table_sql
+from dpsql.engines.readers import csv_sql, parquet_sql
+from dpsql.engines.sniffed import sniffed
+from dpsql.errors import DatabaseError, refuse
+from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
+from dpsql.policy.model import CsvRule, Policy, TableRule
+from dpsql.policy.names import fold
+from dpsql.policy.places import document_of
+
+
+class Folder(DuckDB):
+    """Open files. Without a policy, for the draft of one: types of csv files are guessed then."""
+
+    def __init__(self, path: Path, policy: Policy | None = None, threads: int | None = None) -> None:
+        self._path = path
+        self._lock = threading.RLock()
+        self._policy = policy
+        try:
+            files = all_files(path) if policy is None else files_of(path, policy)
+            self._states = states_of(files)
+            self._connection = duckdb.connect(":memory:", config=configuration(threads))
+        except OSError:
+            raise refuse("D602", f"{path.name} cannot be read", help="check who may read it") from None
+        try:
+            paths = [part for each in files for part in each.paths]
+            lock_down(self._connection, "UTC" if policy is None else policy.timezone, paths)
+            self._tables = tuple(map(self._found, files))
+            self.unchanged()
+        except BaseException:
+            self._connection.close()
+            raise
+
+    # ---- what is there -----------------------------------------------------------------------------
+
+    def _found(self, files: Files) -> FoundTable:
+        """The table, and its view."""
+        rule = None if self._policy is None else self._policy.table(files.table)
+        try:
+            found, view = self._csv(files, rule) if files.csv else self._parquet(files)
+            if "." in files.table:
+                schema = quote(files.table.split(".", 1)[0])
+                self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+            self._connection.execute(f"CREATE VIEW {table_sql(files.table)} AS {view}")
+        except (duckdb.Error, OSError):
+            raise self._unread(files.paths[0]) from None
+        return found
+
+    def _parquet(self, files: Files) -> tuple[FoundTable, str]:
+        first: list[FoundColumn] = []
+        for path in files.paths:
+            try:
+                described = self._all(f"DESCRIBE {parquet_sql([path])}")
+            except duckdb.Error:
+                raise self._unread(path) from None
+            columns = [FoundColumn(str(name), str(type_), True) for name, type_, *_ in described]
+            if first and columns != first:
+                raise refuse(
+                    "D602",
+                    f"{path.name} and {files.paths[0].name} are not of one schema",
+                    help="a table's files have the same columns, of the same types, in the same order",
+                )
+            first = columns
+        return FoundTable(files.table, tuple(first), files=files.pattern), parquet_sql(files.paths)
+
+    def _csv(self, files: Files, rule: TableRule | None) -> tuple[FoundTable, str]:
+        if rule is None:
+            csv, names, types = sniffed(self._connection, files.paths[0])
+        else:
+            csv = rule.csv or CsvRule()
+            names = (
+                header_of(files.paths[0], csv) if csv.header else tuple(each.name for each in rule.columns)
+            )
+            types = {fold(each.name): each.type for each in rule.columns if each.type is not None}
+        self._same_headers(files, csv, names)
+        typed = [(place, name, types[fold(name)]) for place, name in enumerate(names) if fold(name) in types]
+        if rule is not None:
+            self._readable(rule, files, [name for _, name, _ in typed])
+        found = FoundTable(
+            files.table,
+            tuple(FoundColumn(name, type_, True) for _, name, type_ in typed),
+            csv=csv,
+            untyped=tuple(name for name in names if fold(name) not in types),
+            files=files.pattern,
+        )
+        return found, csv_sql(files.paths, csv, len(names), typed)
+
+    def _same_headers(self, files: Files, csv: CsvRule, names: tuple[str, ...]) -> None:
+        for path in files.paths if csv.header else ():
+            if header_of(path, csv) != names:
+                raise refuse(
+                    "D602",
+                    f"{path.name} and {files.paths[0].name} have different headers",
+                    help="a table's files name the same columns in the same order",
+                )
+
+    def _readable(self, rule: TableRule, files: Files, typed: list[str]) -> None:
+        """At least one column with a type is there, and none of them twice: D804."""
+        twice = [name for name in typed if sum(fold(each) == fold(name) for each in typed) > 1]
+        if typed and not twice:
+            return
+        assert self._policy is not None
+        document, place = document_of(self._policy.text, self._policy.name), ("tables", rule.name)
+        if twice:
+            raise document.refuse(
+                "D804",
+                f"{files.paths[0].name} has two columns {twice[0]}",
+                (*place, "columns", twice[0]),
+                on_key=True,
+                label="the header names it twice",
+                help="rename one of them in the file, or take it out here",
+            )
+        if any(each.type is not None for each in rule.columns):
+            raise document.refuse(
+                "D804",
+                f"the first line of {files.paths[0].name} names no column of {rule.name}",
+                place,
+                on_key=True,
+                help="if it is a row already, say csv = { header = false }; if delim is wrong, say that",
+            )
+        raise document.refuse(
+            "D804",
+            f"no column of {rule.name} has a type",
+            place,
+            on_key=True,
+            label="a csv file says none, and none is guessed",
+            help=f'[tables.{rule.name}.columns] age = {{ type = "INTEGER" }}; policy draft proposes them',
+        )
+
+    def _unread(self, path: Path) -> DatabaseError:
+        kind = path.suffix[1:].casefold()
+        return refuse("D602", f"{path.name} cannot be read as a {kind} file", help="check the file")
+
+    def describe(self) -> Catalogue:
+        """The policy's tables, and the names of others: an error may say that one of them was meant."""
+        known = {fold(table.name) for table in self._tables}
+        others = {
+            fold(name): FoundTable(name, ()) for name in names_in(self._path) if fold(name) not in known
+        }
+        return Catalogue((*self._tables, *others.values()))
+
+    def version(self) -> str:
+        return hashlib.sha256(repr(self._states).encode()).hexdigest()
+
+    def identity(self) -> str:
+        return "files:path:" + hashlib.sha256(os.fsencode(self._path.resolve())).hexdigest()
+
+    # ---- housekeeping ------------------------------------------------------------------------------
+
+    def unchanged(self) -> None:
+        if _now(self._states) != self._states:
+            raise refuse(
+                "D602",
+                f"{self._path.name} has changed since it was opened",
+                label="what was debited stays debited; answers are of one version of the data",
+                help="open it again",
+            )
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection.close()
+
+
+def _now(states: tuple[State, ...]) -> tuple[State, ...]:
+    paths = tuple(Path(each.path) for each in states)
+    try:
+        return states_of([Files("", paths)])
+    except OSError:
+        return ()

@@ -1,0 +1,52 @@
+"""A planned measure as the engine answers it: its sums, and what its details read.
+
+Planned -> SELECT k0, ..., SUM(...) -> ExactTable
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dpsql.engines.cells import TOTAL, measure_sql
+from dpsql.engines.details import detail_sql, weights
+from dpsql.engines.names import fetched
+from dpsql.ir.column import Value
+from dpsql.ir.plan import Planned
+from dpsql.ir.table import ExactTable
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+
+def measured_sql(planned: Planned) -> str:
+    """Every statement that ``measured`` runs."""
+    said = [measure_sql(planned)] if planned.measure.statistics else []
+    return ";\n".join(said + [detail_sql(planned, each) for each in planned.details])
+
+
+def measured(
+    planned: Planned,
+    rows_of: Callable[[str], list[tuple[object, ...]]],
+    arrays_of: Callable[[str], dict[str, NDArray[Any]]],
+) -> ExactTable:
+    """The exact numbers, read with these two."""
+    width = len(planned.keys)
+    kinds = [column.fact.type.kind for column in planned.keys]
+
+    def group(row: Sequence[object]) -> tuple[Value, ...]:
+        return tuple(fetched(row[i], kind) for i, kind in enumerate(kinds))
+
+    rows = rows_of(measure_sql(planned)) if planned.measure.statistics else []
+    details = tuple(weights(planned, each, rows_of, arrays_of, group) for each in planned.details)
+    sums = np.array([[_held(number) for number in row[width:]] for row in rows], dtype=np.int64)
+    shaped = sums.reshape(len(rows), len(planned.measure.statistics))
+    return ExactTable([group(row) for row in rows], shaped, details)
+
+
+def _held(number: object) -> int:
+    """A sum within 64 bits, whatever there is: holding it there moves it by no more than a unit does."""
+    assert isinstance(number, int)
+    return max(-TOTAL, min(TOTAL, number))

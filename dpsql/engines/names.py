@@ -1,0 +1,40 @@
+"""How names are written in SQL, and how values come back.
+
+patients -> main."patients"        archive.visits -> "archive"."visits"        '2024-01-31' -> a date
+"""
+
+from __future__ import annotations
+
+import datetime
+
+from dpsql.ir.column import Kind, Value
+
+TEXTED = frozenset((Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.TIME, Kind.UUID))
+"""Keys of these kinds travel as text: Python has no value for every date that DuckDB has."""
+
+
+def quote(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def table_sql(name: str) -> str:
+    """A table of the catalogue, with its schema."""
+    return ".".join(quote(part) for part in name.split(".", 1)) if "." in name else f"main.{quote(name)}"
+
+
+def fetched(value: object, kind: Kind) -> Value:
+    """A fetched key as a Python value; dates that Python does not have stay text."""
+    if value is None or not isinstance(value, str):
+        return value  # type: ignore[return-value]  # NULL, or a number: all else travels as text
+    try:
+        if kind is Kind.DATE:
+            return datetime.date.fromisoformat(value)
+        if kind is Kind.TIMESTAMP:
+            return datetime.datetime.fromisoformat(value)
+    except ValueError:
+        return value
+    return value

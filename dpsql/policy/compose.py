@@ -1,0 +1,80 @@
+"""Policy -> the text of its file: what ``read_policy`` reads back, with a word beside what is not plain.
+
+[budget]    # of all analysts together, for good
+epsilon = 1.0
+delta = 1e-06
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from dpsql.policy import spelling
+from dpsql.policy.model import ColumnRule, Policy, TableRule
+from dpsql.policy.names import fold
+
+
+def compose(policy: Policy, introduction: str) -> str:
+    """The text of a policy, from what it says; its own text is not looked at."""
+    return "\n".join([f"# {introduction}", *_lines(policy), ""])
+
+
+def _lines(policy: Policy) -> Iterator[str]:
+    word, budget, query = spelling.quoted(policy.unit.name), policy.budget, policy.query
+    if policy.timezone != "UTC":
+        yield f"timezone = {spelling.quoted(policy.timezone)}"
+    yield "[budget]    # of all analysts together, for good"
+    yield f"epsilon = {budget.epsilon!r}"
+    if budget.delta:
+        yield f"delta = {budget.delta!r}"
+    yield f"accountant = {spelling.quoted(budget.accountant)}"
+    yield ""
+    yield "[query]"
+    yield f"epsilon = {query.epsilon!r}    # what a query costs that names no price"
+    yield f"max_epsilon = {query.max_epsilon!r}    # the most that one may cost"
+    if not query.find_bounds:
+        yield "find_bounds = false    # what is left out below is not found privately"
+    if query.min_units > 1:
+        yield f"min_units = {query.min_units}    # smaller groups are hidden, unless their keys are listed"
+    for analyst in policy.analysts:
+        yield f"\n[analysts.{spelling.key(analyst.name)}]"
+        yield f"epsilon = {analyst.epsilon!r}"
+    yield "\n[unit]    # whom the promise protects"
+    yield f"name = {word}"
+    yield f"table = {spelling.quoted(policy.unit.table)}"
+    yield f"key = {spelling.quoted(policy.unit.key)}"
+    for table in policy.tables:
+        yield from _table(table, own=fold(table.name) == fold(policy.unit.table))
+    for view in policy.views:
+        yield f"\n[views.{spelling.key(view.name)}]"
+        yield f"sql = {spelling.quoted(view.sql)}"
+
+
+def _table(table: TableRule, own: bool) -> Iterator[str]:
+    name = spelling.key(table.name)
+    yield f"\n[tables.{name}]"
+    if table.public:
+        yield "public = true"
+    if table.unit is not None:
+        path = f"column = {spelling.quoted(table.unit.column)}"
+        if table.unit.references is not None:
+            path += f", references = {spelling.quoted('.'.join(table.unit.references))}"
+        yield f"unit = {{ {path} }}"
+    if table.rows_per_unit is not None:
+        yield f"rows_per_unit = {table.rows_per_unit}    # where the clipping of one unit's rows starts"
+    elif not (table.public or own):
+        yield "# rows_per_unit is found privately by the first query that needs it"
+    if table.key:
+        yield f"key = [{', '.join(map(spelling.quoted, table.key))}]"
+    if table.columns:
+        yield f"\n[tables.{name}.columns]"
+        yield from map(_column, table.columns)
+
+
+def _column(column: ColumnRule) -> str:
+    said = ""
+    if column.range is not None:
+        said = f" range = [{', '.join(map(spelling.value, column.range))}] "
+    elif column.values is not None:
+        said = f" values = [{', '.join(map(spelling.value, column.values))}] "
+    return f"{spelling.key(column.name)} = {{{said}}}"

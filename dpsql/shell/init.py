@@ -1,0 +1,122 @@
+"""``dpsql init DB``: the few questions that make a policy.
+
+    1 who is protected    2 whose the other tables are    3 the budget    4 who asks    5 ranges and lists
+
+Names, types and keys are all that the questions are made from. Ranges and lists of values are published
+with the policy, so they are never taken from the data: the owner writes what is known without looking.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import tempfile
+from argparse import Namespace
+from contextlib import closing, suppress
+from pathlib import Path
+
+from dpsql.dbapi.connection import beside
+from dpsql.engines.opened import open_database
+from dpsql.errors import InterfaceError
+from dpsql.policy.compose import compose
+from dpsql.policy.model import Policy
+from dpsql.policy.toml import read_policy
+from dpsql.screen.terminal import paint, put, tell
+from dpsql.shell import asking
+from dpsql.shell.asking import Asker
+from dpsql.shell.given import Commands, command
+from dpsql.shell.owner import checked
+from dpsql.shell.questions import asked
+
+STOPPED, DECLINED = 130, 1
+
+
+def arguments(names: Commands) -> None:
+    made = command(
+        names,
+        "init",
+        "the owner's: a few questions that make a policy",
+        "Ask the few questions that make a policy, show it, hold it against the database, and write it. "
+        "Enter takes the default of a question; Ctrl-C leaves without a file. Answers may come from a pipe.",
+        ("dpsql init clinic.duckdb", "dpsql init clinic.duckdb --yes"),
+    )
+    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.add_argument("--policy", type=Path, metavar="FILE", help="the file to write; default: DB with .toml")
+    made.add_argument("--yes", action="store_true", help="ask nothing: take every default")
+    made.set_defaults(run=init)
+
+
+def init(options: Namespace) -> int:
+    """Ask, show, check, write."""
+    database: Path = options.database
+    file: Path = options.policy or beside(database, ".toml")
+    _new(file)
+    try:
+        with closing(open_database(database)) as engine:
+            asker = Asker(options.yes)
+            policy = asked(asker, engine.describe())
+            text = compose(policy, f"What is promised to each {policy.unit.name}, and what analysts may ask.")
+            put("\n" + paint(f"{file.name}:", "bold") + "\n")
+            put(text)
+        read = read_policy(text, file.name)
+        with closing(open_database(database, read)) as engine:
+            put(checked(read, engine, database.name) + "\n")
+        wanted = asker.ask(f"write {file}?", "yes", asking.yes)
+    except KeyboardInterrupt:
+        tell("\nstopped: nothing was written")
+        return STOPPED
+    if not wanted:
+        tell("nothing was written")
+        return DECLINED
+    _write(text, file)
+    put(_next(database, file, policy))
+    return 0
+
+
+def _new(file: Path) -> None:
+    if file.exists() or file.is_symlink():
+        raise InterfaceError(
+            f"there is a policy {file} already, and it is not overwritten",
+            help="edit it and try dpsql policy check; or name another file: --policy FILE",
+        )
+
+
+def _write(text: str, file: Path) -> None:
+    """All of it or nothing, and never over another file. Only its owner may change it."""
+    try:
+        number, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
+        try:
+            with os.fdopen(number, "w", encoding="utf-8") as written:
+                os.fchmod(number, 0o644)  # a policy is public
+                written.write(text)
+                written.flush()
+                os.fsync(number)
+            os.link(name, file)  # fails where somebody has written one meanwhile
+        finally:
+            with suppress(OSError):
+                os.unlink(name)
+    except FileExistsError:
+        _new(file)
+        raise
+    except OSError as error:
+        raise InterfaceError(
+            f"{file} could not be written: {error.strerror}", help="copy the policy from above into a file"
+        ) from None
+
+
+def _next(database: Path, file: Path, policy: Policy) -> str:
+    given = shlex.quote(str(database))
+    if file != beside(database, ".toml"):
+        given += f" --policy {shlex.quote(str(file))}"
+    who = f" --analyst {shlex.quote(policy.analysts[0].name)}" if policy.analysts else ""
+    table = policy.unit.table
+    if not re.fullmatch(r"\w+(\.\w+)?", table):
+        table = '"' + table.replace('"', '""') + '"'
+    question = shlex.quote(f"SELECT COUNT(*) FROM {table}")
+    return f"""
+{file} is written. What comes next:
+
+    dpsql explain {given} -c {question}
+    dpsql query {given}{who} -c {question}
+    dpsql shell {given}{who}"""

@@ -1,0 +1,120 @@
+"""pandas and polars read through a connection, a cursor and an engine: once each, and pay once."""
+
+from __future__ import annotations
+
+import datetime
+import warnings
+from collections.abc import Iterator
+from decimal import Decimal
+
+import pandas
+import polars
+import pytest
+import sqlalchemy as sa
+
+import dpsql
+
+BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY ward ORDER BY ward"
+BIG = "SELECT ward FROM wards WHERE beds > ? ORDER BY ward"
+WARDS = ["Cardiology", "Emergency", "Geriatrics", "Maternity", "Oncology", "Pediatrics"]
+
+
+@pytest.fixture
+def engine(url: str) -> Iterator[sa.Engine]:
+    made = sa.create_engine(url)
+    yield made
+    made.dispose()
+
+
+# ---- pandas ------------------------------------------------------------------------------------------
+
+
+def test_pandas_through_an_engine(engine: sa.Engine, db: dpsql.Connection) -> None:
+    frame = pandas.read_sql(BY_WARD, engine)
+    assert frame["ward"].tolist() == WARDS
+    assert (frame["n"].dtype.kind, frame["age"].dtype.kind) == ("i", "f")
+    assert abs(frame["n"].sum() - 20_000) < 30
+    assert len(db.purchases) == 1
+    with engine.connect().execution_options(epsilon=0.5) as connection:
+        query = sa.text("SELECT COUNT(*) AS n FROM patients WHERE age > :least")
+        assert len(pandas.read_sql(query, connection, params={"least": 40})) == 1
+    assert db.purchases[-1].epsilon == 0.5
+
+
+def test_pandas_reads_public_tables_whole(engine: sa.Engine) -> None:
+    assert pandas.read_sql_table("wards", engine, index_col="ward").index.tolist() == WARDS
+    assert pandas.read_sql("wards", engine)["beds"].sum() == 231
+    assert pandas.read_sql_query(BIG, engine, params=(40,))["ward"].tolist() == ["Cardiology", "Geriatrics"]
+
+
+def test_pandas_in_chunks_asks_once(engine: sa.Engine, db: dpsql.Connection) -> None:
+    chunks = list(pandas.read_sql(BY_WARD, engine, chunksize=4))
+    assert [len(each) for each in chunks] == [4, 2]
+    assert pandas.concat(chunks)["ward"].tolist() == WARDS
+    assert len(db.purchases) == 1
+
+
+def test_pandas_through_a_plain_connection(db: dpsql.Connection) -> None:
+    """pandas says that it has only tested SQLAlchemy and SQLite, and reads any PEP 249 connection."""
+    with pytest.warns(UserWarning, match="SQLAlchemy"):
+        frame = pandas.read_sql(BIG, db, params=(40,))
+    assert frame["ward"].tolist() == ["Cardiology", "Geriatrics"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with pytest.raises(Exception, match="D402") as refusal:
+            pandas.read_sql("SELECT age FROM patients", db)
+    assert "help: aggregate them" in str(refusal.value)
+
+
+def test_pandas_types(engine: sa.Engine) -> None:
+    frame = pandas.read_sql("SELECT * FROM kinds", engine, index_col="n", coerce_float=False)
+    assert frame.loc[1, "money"] == Decimal("12.34")
+    assert frame.loc[1, "wide"] == 2**127 - 1
+    assert frame.loc[1, "moment"] == pandas.Timestamp("2024-02-29 08:30:00")
+    assert frame.loc[2].isna().all()
+
+
+def test_pandas_does_not_write(engine: sa.Engine) -> None:
+    with pytest.raises(sa.exc.ProgrammingError, match="D104"):
+        pandas.DataFrame({"a": [1]}).to_sql("new", engine)
+    with pytest.raises(pandas.errors.DatabaseError, match="D402"):
+        pandas.read_sql("patients", engine)
+
+
+# ---- polars ------------------------------------------------------------------------------------------
+
+
+def test_polars_through_a_connection(db: dpsql.Connection) -> None:
+    frame = polars.read_database(BY_WARD, db)
+    assert frame.schema == {"ward": polars.String, "n": polars.Int64, "age": polars.Float64}
+    assert frame["ward"].to_list() == WARDS
+    assert polars.read_database(BIG, db, execute_options={"parameters": (40,)})["ward"].to_list() == [
+        "Cardiology",
+        "Geriatrics",
+    ]
+    assert len(db.purchases) == 1
+
+
+def test_polars_through_a_cursor_and_an_engine(db: dpsql.Connection, engine: sa.Engine) -> None:
+    of_cursor = polars.read_database(BY_WARD, db.cursor())
+    of_engine = polars.read_database(BY_WARD, engine)
+    assert of_cursor.equals(of_engine)
+    batches = polars.read_database(BY_WARD, engine, iter_batches=True, batch_size=4)
+    assert [len(each) for each in batches] == [4, 2]
+    assert len(db.purchases) == 1
+
+
+def test_polars_types(db: dpsql.Connection) -> None:
+    """By the type codes, so that a column of NULLs has its type as well."""
+    sql = "SELECT word, number, day, moment, yes, span FROM kinds WHERE n = ?"
+    full, empty = (polars.read_database(sql, db, execute_options={"parameters": (n,)}) for n in (1, 2))
+    assert full.schema == empty.schema
+    assert full.row(0) == (
+        "æ",
+        0.1,
+        datetime.date(2024, 2, 29),
+        datetime.datetime(2024, 2, 29, 8, 30),
+        True,
+        datetime.timedelta(days=3),
+    )
+    assert empty.row(0) == (None,) * 6

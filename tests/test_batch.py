@@ -1,0 +1,466 @@
+"""Files of statements: priced as a whole before anything is paid, shared, kept in files, taken up again."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql.accounting import Budget, Spent, accountant, names
+from dpsql.batch.script import read
+from dpsql.batch.shares import _bought, balance, combined, shared, strain
+from dpsql.errors import Error
+from dpsql.shell import main
+
+SCRIPT = """\
+-- What the clinic asks every month.
+SET epsilon = 0.5;
+-- name: old
+SELECT COUNT(*) AS n FROM patients WHERE age >= 65;
+-- name: by_ward
+SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY ward;
+SELECT ward, floor FROM wards;
+SET epsilon = default;
+SELECT SUM(cost) AS cost FROM visits;
+-- name: plan
+EXPLAIN SELECT COUNT(*) FROM patients;
+"""
+
+
+class Runner:
+    """The clinic, a script beside it, and ``dpsql run`` of both in this process."""
+
+    def __init__(self, database: Path, said: Callable[[], Any]) -> None:
+        self.database, self.said = database, said
+        self.folder = database.parent
+        self.script = self.folder / "monthly.sql"
+        self.out = self.folder / "monthly.results"
+
+    def run(self, text: str | None, *options: str, exits: int = 0) -> str:
+        """Everything that was said, on either stream."""
+        if text is not None:
+            self.script.write_text(text)
+        code = main(["run", str(self.database), str(self.script), *options])
+        said = self.said()
+        assert code == exits, said
+        return str(said.out) + str(said.err)
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads((self.out / "manifest.json").read_text())
+        return found
+
+    def entry(self, name: str) -> dict[str, Any]:
+        (found,) = (each for each in self.manifest["statements"] if each["name"] == name)
+        return found  # type: ignore[no-any-return]
+
+    def purchases(self) -> list[dpsql.Purchase]:
+        with dpsql.connect(self.database) as db:
+            return list(db.purchases)
+
+    def spent(self) -> Spent:
+        with dpsql.connect(self.database) as db:
+            return db._open().ledger.spent()
+
+
+@pytest.fixture
+def clinic_run(clinic: Path, capsys: pytest.CaptureFixture[str]) -> Runner:
+    return Runner(clinic, capsys.readouterr)
+
+
+# ---- what is run ---------------------------------------------------------------------------------------
+
+
+def test_names_prices_and_time_limits() -> None:
+    tasks = read(SCRIPT + "SET timeout = 30; SELECT 1; SET timeout = off; SELECT 2", "a.sql").tasks
+    assert [each.name for each in tasks] == [
+        *("old", "by_ward", "statement_03", "statement_04", "plan", "statement_06", "statement_07")
+    ]
+    assert [each.epsilon for each in tasks] == [0.5, 0.5, 0.5, None, None, None, None]
+    assert [each.timeout for each in tasks] == [None, None, None, None, None, 30.0, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "words"),
+    [
+        ("SELECT 1; SET memory = 3; SELECT 2", (1, 11), "SET epsilon: what each statement"),
+        ("SET epsilon = many; SELECT 1", (1, 1), "a positive number"),
+        ("SET timeout = -1; SELECT 1", (1, 1), "SET timeout = 30"),
+        ("-- name: a\nSELECT 1;\n-- name: A\nSELECT 2", (4, 1), "stands on line 2 already"),
+        ("-- name: statement_02\nSELECT 1;\nSELECT 2", (3, 1), "it has none of its own"),
+        ("-- name: Manifest\nSELECT 1", (2, 1), "manifest.json"),
+        ("-- nothing", None, "there is no statement"),
+    ],
+)
+def test_what_means_nothing_is_refused(text: str, where: tuple[int, int] | None, words: str) -> None:
+    with pytest.raises(Error) as refused:
+        read(text, "a.sql")
+    assert refused.value.position == where
+    assert words in str(refused.value)
+
+
+def test_a_file_is_answered_into_a_folder(clinic_run: Runner) -> None:
+    said = clinic_run.run(SCRIPT)
+    assert "5 of 5 statements answered, paid epsilon 2" in said
+    manifest = clinic_run.manifest
+    assert [each["state"] for each in manifest["statements"]] == ["answered"] * 5
+    assert [each["price"] for each in manifest["statements"]] == [0.5, 0.5, 0.0, 1.0, 0.0]
+    assert (manifest["price"], manifest["paid"]) == (2.0, 2.0)
+    for each in manifest["statements"]:
+        content = (clinic_run.out / each["file"]).read_bytes()
+        assert sha256(content).hexdigest() == each["sha256"]
+        assert len(list(csv.reader(content.decode().splitlines()))) == each["rows"] + 1
+    header, *_ = csv.reader((clinic_run.out / "by_ward.csv").read_text().splitlines())
+    assert header == ["ward", "n", "n_margin", "age", "age_margin"]
+    assert [each["largest"] is None for each in clinic_run.entry("by_ward")["columns"]] == [
+        True,
+        False,
+        False,
+    ]
+    files = sorted(each.name for each in clinic_run.out.iterdir())
+    assert files == sorted(["manifest.json", *(each["file"] for each in manifest["statements"])])
+    assert math.fsum(each.epsilon for each in clinic_run.purchases()) == 2.0
+
+
+@pytest.mark.parametrize("kind", ["json", "parquet"])
+def test_formats(clinic_run: Runner, kind: str) -> None:
+    clinic_run.run(SCRIPT, "--format", kind, "--out", str(clinic_run.out))
+    file = clinic_run.out / f"by_ward.{kind}"
+    if kind == "parquet":
+        assert duckdb.sql(f"SELECT * FROM '{file}'").columns == ["ward", "n", "n_margin", "age", "age_margin"]
+        return
+    found = json.loads(file.read_text())
+    assert list(found) == ["columns", "rows", "margins", "note"]
+    assert len(found["rows"]) == len(found["margins"]) == 3
+
+
+def test_standard_input(clinic: Path) -> None:
+    command = [sys.executable, "-m", "dpsql.shell", "run", str(clinic), "-"]
+    for options, code in (([], 2), (["--out", str(clinic.parent / "found")], 0)):
+        result = subprocess.run(
+            [*command, *options], input=SCRIPT, capture_output=True, text=True, check=False
+        )
+        assert result.returncode == code, result.stderr
+    assert (clinic.parent / "found" / "by_ward.csv").exists()
+    assert "\r" not in result.stderr  # nobody sits there
+
+
+# ---- before anything is paid ---------------------------------------------------------------------------
+
+
+def test_a_dry_run_tells_prices_and_pays_nothing(clinic_run: Runner) -> None:
+    said = clinic_run.run(SCRIPT, "--dry-run")
+    assert "5 statements: epsilon 2 in all" in said
+    assert "together less than their sum" in said
+    assert clinic_run.purchases() == []
+    assert not clinic_run.out.exists()
+    clinic_run.run(SCRIPT)
+    remaining = clinic_run.manifest["remaining"]
+    assert f"{math.floor(remaining * 1e4) / 1e4:g} afterwards" in said
+    again = clinic_run.run(SCRIPT, "--dry-run")
+    assert "of which 2 was paid before" in again
+    assert "answered before" in again
+
+
+def test_the_same_question_twice_is_paid_once(clinic_run: Runner) -> None:
+    said = clinic_run.run("SELECT COUNT(*) FROM patients; SELECT COUNT(*) + 1 FROM patients", "--dry-run")
+    assert "of which 1 was paid before" in said
+    clinic_run.run(None)
+    assert [each["paid"] for each in clinic_run.manifest["statements"]] == [1.0, 0.0]
+
+
+def test_a_refusal_is_told_before_anything_is_paid(clinic_run: Runner) -> None:
+    broken = SCRIPT + "SELECT SUM(score) FROM patients;\nSELECT COUNT(*) FROM nobody;\n"
+    text = broken.replace("SUM(score)", "any_value(score)")
+    said = clinic_run.run(text, exits=1)
+    assert "error[D253]" in said
+    assert "error[D201]" in said
+    assert "monthly.sql:13:22" in said
+    assert "nothing was paid" in said
+    assert clinic_run.purchases() == []
+    assert not clinic_run.out.exists()
+    said = clinic_run.run(text, "--keep-going", exits=1)
+    assert "5 of 7 statements answered" in said
+    assert clinic_run.entry("statement_07")["code"] == "D201"
+
+
+def test_a_file_that_the_budget_does_not_hold_is_not_begun(clinic_run: Runner) -> None:
+    text = "".join(f"SELECT COUNT(*) FROM patients WHERE age > {age};\n" for age in range(9))
+    said = clinic_run.run("SET epsilon = 1.0;" + text, "--analyst", "bob", exits=3)
+    assert "error[D501]: the budget does not hold this file" in said
+    assert "it would fit" in said
+    assert clinic_run.purchases() == []
+    clinic_run.run(text, "--analyst", "bob", exits=3)
+    said = clinic_run.run(text, "--analyst", "bob", "--epsilon", "2.0")  # as the help said
+    assert "9 of 9" in said
+    assert clinic_run.manifest["remaining"] < 0.01
+
+
+def test_a_folder_is_one_runs_own(clinic_run: Runner) -> None:
+    clinic_run.run(SCRIPT)
+    before = clinic_run.purchases()
+    said = clinic_run.run(SCRIPT.replace("65", "66"), exits=1)
+    assert "error[D509]" in said
+    assert clinic_run.purchases() == before
+
+
+def test_two_runs_do_not_write_into_one_folder(clinic_run: Runner) -> None:
+    holding = "import sys; from pathlib import Path; from dpsql.batch.files import alone\n"
+    holding += "with alone(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+    other = subprocess.Popen(
+        [sys.executable, "-c", holding, str(clinic_run.out)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert other.stdout is not None
+    assert other.stdout.readline() == "held\n"
+    assert "another run is at work" in clinic_run.run(SCRIPT, exits=1)
+    other.communicate()
+    clinic_run.run(SCRIPT)
+
+
+# ---- one total -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("total", [0.01, 1.0, 3.0])
+def test_shares_add_up_to_the_total(name: str, total: float) -> None:
+    """What these prices buy together is what the total buys; four digits lose little."""
+    chosen, budget = accountant(name), Budget(5.0, 1e-6)
+    prices = shared(total, [1, 2, 5], chosen, budget, 10.0)
+    whole = _bought(total, chosen, budget)
+    assert 0.995 * whole <= sum(_bought(each, chosen, budget) for each in prices) <= whole
+    assert shared(total, [1], chosen, budget, 10.0) == (total,)
+    assert combined((total, *prices), chosen, budget) < 0.1 * total
+
+
+def test_what_the_ceiling_cuts_off_goes_to_the_others() -> None:
+    budget = Budget(10.0, 0.0)
+    assert shared(4.0, [1, 1, 8], accountant("pure"), budget, 2.0) == (1.0, 1.0, 2.0)
+    assert shared(9.0, [1, 1, 8], accountant("pure"), budget, 2.0) == (2.0, 2.0, 2.0)
+
+
+def test_weights_are_of_what_adds_up(clinic_run: Runner) -> None:
+    text = "SELECT COUNT(*) FROM patients;\n-- weight: 4\nSELECT COUNT(*) FROM patients WHERE age > 3;\n"
+    clinic_run.run(text, "--epsilon", "2")
+    one, other = (each["columns"][0]["largest"] for each in clinic_run.manifest["statements"])
+    assert one == pytest.approx(2 * other, abs=1)  # four times the rho is half the deviation
+    assert clinic_run.manifest["had"] - clinic_run.manifest["remaining"] == pytest.approx(2, rel=2e-3)
+
+
+def test_groups_ask_for_more(db: dpsql.Connection) -> None:
+    """Three groups are three times smaller; the best share of rho grows with the power of two thirds."""
+    count, grouped = (
+        db._priced(sql, (), None)[0]
+        for sql in ("SELECT COUNT(*) FROM patients", "SELECT ward, COUNT(*) FROM patients GROUP BY ward")
+    )
+    assert strain(grouped) == pytest.approx(3 * strain(count))
+    one, other = balance([count, grouped], accountant("zcdp"))
+    assert other / one == pytest.approx(3 ** (2 / 3))
+    rest = [
+        (u, strain(count) * u**-0.5 + strain(grouped) * (1 - u) ** -0.5)
+        for u in (i / 1000 for i in range(1, 1000))
+    ]
+    best = min(rest, key=lambda each: each[1])[0]
+    assert best == pytest.approx(one / (one + other), abs=1e-3)
+
+
+def test_prices_of_their_own_come_off_the_total(clinic_run: Runner) -> None:
+    text = "SELECT OPTIONS(epsilon = 1.0) COUNT(*) FROM patients; SELECT AVG(age) FROM patients"
+    clinic_run.run(text, "--epsilon", "2")
+    prices = [each["price"] for each in clinic_run.manifest["statements"]]
+    assert prices[0] == 1.0
+    assert 1.0 < prices[1] < 2.0
+    said = clinic_run.run(text, "--epsilon", "0.5", "--dry-run", exits=1)
+    assert "leaves nothing to share" in said
+    said = clinic_run.run(
+        SCRIPT.replace("SET epsilon = default;", ""), "--epsilon", "2", "--dry-run", exits=1
+    )
+    assert "each says its price itself, as old on line 4 does" in said
+
+
+# ---- going on ------------------------------------------------------------------------------------------
+
+
+class Killed(BaseException):
+    """Nobody catches it: the process is gone."""
+
+
+def kill_at(patch: pytest.MonkeyPatch, place: str, number: int) -> None:
+    """Die at the so-many-th call of a function."""
+    import importlib
+
+    module, _, name = place.rpartition(".")
+    real, calls = getattr(importlib.import_module(module), name), [0]
+
+    def die(*given: object, **more: object) -> object:
+        calls[0] += 1
+        if calls[0] == number:
+            raise Killed
+        return real(*given, **more)
+
+    patch.setattr(place, die)
+
+
+LIVELY = """\
+-- name: recent
+SELECT COUNT(*) AS n FROM patients WHERE seen < now() AT TIME ZONE 'UTC';
+-- name: found
+SELECT SUM(score) AS score, COUNT(*) AS n FROM patients;
+-- name: near
+SELECT OPTIONS(within = '5%') COUNT(*) AS n FROM patients;
+-- name: last
+SELECT COUNT(*) AS n FROM patients WHERE seen > current_date - 3;
+"""
+
+
+@pytest.mark.parametrize("place", ["dpsql.pipeline.release", "dpsql.batch.run.keep", "dpsql.batch.run.save"])
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 6])
+def test_killed_anywhere_it_pays_what_an_undisturbed_run_pays(
+    clinic_run: Runner, monkeypatch: pytest.MonkeyPatch, place: str, number: int
+) -> None:
+    """Between debit and answer, answer and file, file and manifest; also between two steps of one query."""
+    with monkeypatch.context() as patch:
+        kill_at(patch, place, number)
+        try:
+            code = main(["run", str(clinic_run.database), str(_written(clinic_run))])
+            assert code == 0  # it had ended before
+        except Killed:
+            pass
+    seen = {each.name: each.read_bytes() for each in clinic_run.out.glob("*.csv")}
+    clinic_run.run(None, "--resume")
+    assert [each["state"] for each in clinic_run.manifest["statements"]] == ["answered"] * 4
+    assert all((clinic_run.out / name).read_bytes() == content for name, content in seen.items())
+    counts = [
+        sum(
+            each.sql == entry["sql"] or each.sql.endswith(f"*/ {entry['sql']}")
+            for each in clinic_run.purchases()
+        )
+        for entry in clinic_run.manifest["statements"]
+    ]
+    assert (counts[0], counts[1], counts[3]) == (1, 2, 1)
+    note = clinic_run.entry("near")["note"]
+    assert f"after {counts[2]} of" in note
+    paid = [each["paid"] for each in clinic_run.manifest["statements"]]
+    prices = [each["price"] for each in clinic_run.manifest["statements"]]
+    assert (paid[0], paid[3]) == (prices[0], prices[3])
+    assert paid[1] == pytest.approx(prices[1])
+
+
+def _written(clinic_run: Runner) -> Path:
+    clinic_run.script.write_text(LIVELY)
+    return clinic_run.script
+
+
+def test_time_stands_still_for_a_run(clinic_run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between debit and answer, now() is what it was: the same measure, so the same debit."""
+    text = "SELECT COUNT(*) FROM patients WHERE seen < now() AT TIME ZONE 'UTC'"
+    clinic_run.script.write_text(text)
+    with monkeypatch.context() as patch:
+        kill_at(patch, "dpsql.pipeline.release", 1)
+        with pytest.raises(Killed):
+            main(["run", str(clinic_run.database), str(clinic_run.script)])
+    clinic_run.run(None, "--resume")
+    assert len(clinic_run.purchases()) == 1
+    clinic_run.run(None, "--out", str(clinic_run.folder / "later"))
+    assert len(clinic_run.purchases()) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("data", "the database was written to since"),
+        ("policy", "the policy says something else now"),
+        ("ledger", "this is another ledger"),
+        ("analyst", "another analyst asks"),
+        ("file", "statement 2 (by_ward) is not what it was"),
+        ("length", "it had 5 statements, and now 4"),
+        ("epsilon", "this run began with no --epsilon"),
+        ("format", "this run began with --format csv"),
+        ("manifest", "this manifest cannot be read"),
+    ],
+)
+def test_what_changed_is_told_and_nothing_is_paid(
+    clinic_run: Runner, monkeypatch: pytest.MonkeyPatch, change: str, words: str
+) -> None:
+    with monkeypatch.context() as patch:
+        kill_at(patch, "dpsql.pipeline.release", 2)
+        with pytest.raises(Killed):
+            clinic_run.run(SCRIPT)
+    policy, options = clinic_run.database.with_suffix(".toml"), ["--resume"]
+    text = SCRIPT
+    match change:
+        case "data":
+            with duckdb.connect(str(clinic_run.database)) as owner:
+                owner.execute("DELETE FROM patients WHERE patient_id = 7")
+        case "policy":
+            policy.write_text(policy.read_text().replace("[0, 120]", "[0, 110]"))
+        case "ledger":
+            clinic_run.database.with_suffix(".ledger").rename(clinic_run.folder / "old.ledger")
+        case "analyst":
+            options += ["--analyst", "ana"]
+        case "file":
+            text = SCRIPT.replace("AVG(age) AS age", "AVG(income) AS income")
+        case "length":
+            text = SCRIPT[: SCRIPT.index("-- name: plan")]
+        case "epsilon":
+            options += ["--epsilon", "1"]
+        case "format":
+            options += ["--format", "json"]
+        case "manifest":
+            (clinic_run.out / "manifest.json").write_text("{}")
+    said = clinic_run.run(text, *options, exits=1)
+    assert "error[D509]" in said
+    assert words in said
+    assert len(clinic_run.purchases()) == (0 if change == "ledger" else 2)
+
+
+def test_comments_may_change(clinic_run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        kill_at(patch, "dpsql.pipeline.release", 2)
+        with pytest.raises(Killed):
+            clinic_run.run(SCRIPT)
+    clinic_run.run("-- Patience.\n" + SCRIPT, "--resume")
+
+
+def test_a_failure_stops_and_says_how_to_go_on(clinic_run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine fails at the second statement: what was debited stays debited, and is not debited again."""
+
+    def fail(*given: object) -> None:
+        raise dpsql.OperationalError("D601", "the engine failed")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dpsql.engines.duckdb.DuckDB.measure", fail)
+        said = clinic_run.run(SCRIPT, exits=1)
+    assert "stopped at old: 0 of 5 statements answered, paid epsilon 0.5" in said
+    assert "--resume" in said
+    (line,) = (each for each in said.splitlines() if each.startswith("go on with: dpsql run "))
+    assert clinic_run.entry("old")["code"] == "D601"
+    said = clinic_run.run(None, *line.split()[7:])
+    assert "5 of 5 statements answered, paid epsilon 2" in said
+    assert len(clinic_run.purchases()) == 3
+
+
+def test_resume_without_a_run_is_its_beginning(clinic_run: Runner) -> None:
+    said = clinic_run.run(SCRIPT, "--resume")
+    assert "this is its beginning" in said
+    before = clinic_run.manifest
+    said = clinic_run.run(SCRIPT, "--resume")
+    assert "5 of 5" in said
+    assert clinic_run.manifest["statements"] == before["statements"]
+    shutil.rmtree(clinic_run.out)
+    said = clinic_run.run(SCRIPT)
+    assert "paid epsilon 0," in said
+    assert clinic_run.entry("old")["repeated"]

@@ -1,0 +1,457 @@
+"""Folders of files, and single files: which are tables, what a policy says of them, when they change."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql import audit
+from dpsql.engines.folder import Folder
+from dpsql.engines.opened import open_database
+from dpsql.session import load_policy
+
+HEAD = """\
+[budget]
+epsilon = 100.0
+delta = 1e-6
+[query]
+max_epsilon = 50.0
+[unit]
+name = "person"
+table = "people"
+key = "id"
+"""
+PEOPLE = """\
+[tables.people.columns]
+id = { type = "INTEGER" }
+age = { type = "INTEGER", range = [0, 120] }
+town = { type = "VARCHAR", values = ["Oslo", "Bergen"] }
+"""
+VISITS = """\
+[tables.visits]
+files = "visits/*.parquet"
+key = "visit"
+unit = { column = "id" }
+rows_per_unit = 5
+[tables.visits.columns]
+cost = { range = [0, 500] }
+"""
+TOWNS = """\
+[tables.towns]
+public = true
+csv = { delim = ";", header = false }
+[tables.towns.columns]
+town = { type = "VARCHAR" }
+height = { type = "DECIMAL(6, 1)" }
+"""
+COUNT = "SELECT town, COUNT(*) FROM people GROUP BY town"
+
+
+def write_people(file: Path, people: int = 100) -> None:
+    rows = (f"{i},{20 + i % 60},{('Oslo', 'Bergen')[i % 2]}" for i in range(people))
+    file.write_text("\n".join(["id,age,town", *rows]) + "\n")
+
+
+def write_visits(file: Path, first: int) -> None:
+    with duckdb.connect() as connection:
+        listed = (
+            f"i AS visit, i % 100 AS id, (i % 300)::DOUBLE AS cost FROM range({first}, {first + 300}) r(i)"
+        )
+        connection.execute(f"COPY (SELECT {listed}) TO '{file}' (FORMAT parquet)")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder of files; data.toml beside it."""
+    folder = tmp_path / "data"
+    (folder / "visits").mkdir(parents=True)
+    write_people(folder / "people.csv")
+    write_visits(folder / "visits" / "2023.parquet", 0)
+    write_visits(folder / "visits" / "2024.parquet", 300)
+    (folder / "towns.csv").write_text('Oslo;12.5\n"Bergen";7\n')
+    (tmp_path / "data.toml").write_text(HEAD + PEOPLE + VISITS + TOWNS)
+    return folder
+
+
+def exact(db: dpsql.Connection, sql: str) -> dict[str, tuple[int, ...]]:
+    [run] = audit.measure(db, sql)
+    steps = 2**20
+    return {
+        repr(group): tuple(round(n / steps) for n in sums) for group, sums in run.rows.items() if any(sums)
+    }
+
+
+def refused(code: str, path: Path, policy: str | None = None) -> dpsql.Error:
+    if policy is not None:
+        path.with_suffix(".toml").write_text(policy)
+    with pytest.raises(dpsql.Error) as caught:
+        dpsql.connect(path)
+    assert caught.value.code == code, str(caught.value)
+    assert caught.value.help
+    return caught.value
+
+
+# ---- what is a table ---------------------------------------------------------------------------------
+
+
+def test_a_folder_is_a_database(data: Path) -> None:
+    with dpsql.connect(f"{data}/") as db:
+        assert db.ledger_path == data.with_name("data.ledger")
+        assert exact(db, COUNT) == {"('Oslo',)": (50,), "('Bergen',)": (50,)}
+        assert exact(db, "SELECT COUNT(*) FROM visits") == {"()": (500,)}  # five of each person's six
+        joined = "SELECT p.town, COUNT(*) FROM visits v JOIN people p USING (id) WHERE cost < 300 GROUP BY 1"
+        assert set(exact(db, joined)) == {"('Oslo',)", "('Bergen',)"}
+        assert db.execute("SELECT * FROM towns ORDER BY ALL").rows == [("Bergen", 7), ("Oslo", 12.5)]
+
+
+def test_one_file_is_a_database(data: Path) -> None:
+    shutil.move(data / "people.csv", data.with_name("people.csv"))
+    data.with_name("people.toml").write_text(HEAD + PEOPLE)
+    with dpsql.connect(data.with_name("people.csv")) as db:
+        assert db.ledger_path == data.with_name("people.ledger")
+        assert exact(db, COUNT) == {"('Oslo',)": (50,), "('Bergen',)": (50,)}
+    with duckdb.connect() as connection:
+        made = f"COPY (FROM '{data.with_name('people.csv')}') TO '{data.with_name('people.parquet')}'"
+        connection.execute(made)
+    text = (HEAD + PEOPLE).replace('type = "INTEGER", ', "").replace('type = "VARCHAR", ', "")
+    data.with_name("people.toml").write_text(text.replace('type = "INTEGER"', ""))
+    with dpsql.connect(data.with_name("people.parquet"), ledger=data.with_name("other.ledger")) as db:
+        assert exact(db, COUNT) == {"('Oslo',)": (50,), "('Bergen',)": (50,)}
+    data.with_name("people.ledger").unlink()
+    refused("D804", data.with_name("people.parquet"), HEAD + PEOPLE)
+
+
+def test_the_working_folder_is_called_by_its_name(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(data)
+    with dpsql.connect(".") as db:
+        assert db.ledger_path == data.with_name("data.ledger")
+
+
+def test_values_that_do_not_fit_are_null_and_never_words(data: Path) -> None:
+    with (data / "people.csv").open("ab") as file:
+        file.write(b'100,SECRET,Oslo\nSECRET,30,Oslo\n101,30,"SECRET\n102,30,Oslo,SECRET\n103,\xff,Oslo\n')
+    with dpsql.connect(data) as db:
+        assert exact(db, COUNT)["('Oslo',)"] == (
+            51,
+        )  # one without an age; nobody's row, and half rows, are none
+        assert "SECRET" not in "".join(map(repr, audit.measure(db, "SELECT SUM(age) FROM people")))
+        assert db.execute("SELECT SUM(age) FROM people").rows
+
+
+def test_names_of_columns_come_from_the_header(data: Path) -> None:
+    lines = [line.split(",") for line in (data / "people.csv").read_text().split()]
+    text = "\n".join(f"{town},x,{id_},{age}" for id_, age, town in lines) + "\n"
+    (data / "people.csv").write_text(text.replace("town,x", "Town,note", 1))
+    with dpsql.connect(data) as db:
+        assert exact(db, COUNT) == {"('Oslo',)": (50,), "('Bergen',)": (50,)}
+        with pytest.raises(dpsql.ProgrammingError, match="D202"):
+            db.execute("SELECT COUNT(note) FROM people")  # the policy does not list it
+
+
+# ---- what a policy may not say -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "words"),
+    [
+        ('files = "../people.csv"', "D803", "climb"),
+        ('files = "/etc/people.csv"', "D803", "begins in"),
+        ('files = "a\\\\b.csv"', "D803", "divided by /"),
+        ('files = "https://example.org/people.csv"', "D803", "elsewhere"),
+        ('files = "people.xlsx"', "D803", ".parquet"),
+        ('files = "nothing*.csv"', "D804", "no file is called"),
+        ('files = "visits//*.parquet"', "D803", "empty"),
+        ("files = 3", "D803", "string"),
+        ('csv = { delimiter = ";" }', "D802", "delim"),
+        ('csv = { delim = "ab" }', "D803", "one mark"),
+        ('csv = { delim = "a" }', "D803", "one mark"),
+        ('csv = { delim = "\\"" }', "D803", "one mark"),
+        ('csv = { header = "yes" }', "D803", "true or false"),
+        ('csv = { dateformat = "%Q" }', "D803", "format of dates"),
+        ("csv = ';'", "D803", "table"),
+    ],
+)
+def test_a_line_of_the_policy_that_is_refused(data: Path, said: str, code: str, words: str) -> None:
+    error = refused(code, data, f"{HEAD}[tables.people]\n{said}\n{PEOPLE}")
+    assert words in str(error)
+    assert error.position is not None
+    assert error.position[0] == 11
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('type = "INTEGER", range', "range", "people.age has no type"),
+        ('id = { type = "INTEGER" }', "", "people.id has no type"),
+        ('"INTEGER", range = [0, 120]', '"INTEGER", range = [0.5, 120]', ""),
+        ('"INTEGER", range', '"INTEGR", range', "did you mean INTEGER?"),
+        ('"INTEGER", range', '"BLOB", range', "not a type"),
+        ('"INTEGER", range', '"DECIMAL(3, 9)", range', "not a type"),
+        ('"INTEGER", range', '"INTEGER); DROP TABLE x; --", range', "not a type"),
+        ('age = { type = "INTEGER"', 'agge = { type = "INTEGER"', "did you mean age?"),
+    ],
+)
+def test_a_type_that_is_missing_or_wrong(data: Path, before: str, after: str, words: str) -> None:
+    text = PEOPLE.replace(before, after)
+    assert text != PEOPLE
+    data.with_suffix(".toml").write_text(HEAD + text)
+    if not words:
+        dpsql.connect(data).close()
+        return
+    with pytest.raises(dpsql.Error) as caught:
+        dpsql.connect(data)
+    assert words in str(caught.value)
+    assert caught.value.code in ("D803", "D804")
+    assert caught.value.position is not None
+
+
+def test_a_header_that_is_a_row(data: Path) -> None:
+    """The first person's values are no names of columns, and no help quotes them."""
+    (data / "people.csv").write_text("1,34,Oslo\n2,35,Bergen\n")
+    error = refused("D804", data)
+    assert "names no column of people" in error.title
+    assert "34" not in str(error)
+    text = data.with_suffix(".toml").read_text()
+    headless = text.replace("[tables.people.columns]", "csv = { header = false }\n[tables.people.columns]")
+    data.with_suffix(".toml").write_text(headless.replace("csv =", "[tables.people]\ncsv =", 1))
+    with dpsql.connect(data) as db:
+        assert exact(db, "SELECT COUNT(*) FROM people") == {"()": (2,)}
+
+
+def test_files_are_for_folders(clinic: Path, data: Path) -> None:
+    text = clinic.with_suffix(".toml").read_text()
+    error = refused("D804", clinic, text.replace("[tables.drugs]", '[tables.drugs]\nfiles = "drugs.csv"'))
+    assert "holds drugs itself" in error.title
+    typed = text.replace("dose = { range", 'dose = { type = "INTEGER", range')
+    assert "type of its own" in refused("D804", clinic, typed).title
+    parquet = HEAD + PEOPLE + VISITS.replace("[tables.visits]", "[tables.visits]\ncsv = {}", 1)
+    assert "not in csv files" in refused("D804", data, parquet).title
+    single = HEAD + "[tables.people]\nfiles = 'people.csv'\n" + PEOPLE
+    data.with_name("single.toml").write_text(single)
+    with pytest.raises(dpsql.ProgrammingError, match="one file"):
+        dpsql.connect(data / "people.csv", data.with_name("single.toml"))
+
+
+def test_which_file_is_meant(data: Path) -> None:
+    shutil.copy(data / "people.csv", data / "PEOPLE.csv")
+    assert "could be people" in refused("D804", data).title
+    (data / "PEOPLE.csv").unlink()
+    folder = HEAD + PEOPLE + VISITS.replace('files = "visits/*.parquet"\n', "")
+    assert 'files = "visits/*.parquet"' in refused("D804", data, folder).help
+    (data / "people.csv").rename(data / "peoples.csv")
+    error = refused("D804", data, HEAD + PEOPLE)
+    assert "no table people" in error.title
+    assert error.help == "did you mean peoples?"
+
+
+def test_parts_of_one_table_are_of_one_schema(data: Path) -> None:
+    with duckdb.connect() as connection:
+        connection.execute(f"COPY (SELECT 1 AS visit, 'x' AS id) TO '{data}/visits/2025.parquet'")
+    assert "one schema" in refused("D602", data).title
+    (data / "visits" / "2025.parquet").write_bytes(b"PAR1 no parquet PAR1")
+    assert "cannot be read as a parquet file" in refused("D602", data).title
+    (data / "more").mkdir()
+    (data / "people.csv").rename(data / "more" / "1.csv")
+    (data / "more" / "2.csv").write_text("id,town,age\n900,Oslo,3\n")
+    assert (
+        "different headers"
+        in refused("D602", data, HEAD + '[tables.people]\nfiles = "more/*.csv"\n' + PEOPLE).title
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"\n1,2,Oslo\n", b"\xff\xfei\0d\0,\0", b"x" * 1_100_000])
+def test_a_file_without_a_header(data: Path, content: bytes) -> None:
+    (data / "people.csv").write_bytes(content)
+    assert "header" in refused("D602", data).title
+
+
+def test_a_folder_without_files(tmp_path: Path, data: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "empty.toml").write_text(HEAD + PEOPLE)
+    assert "holds no parquet or csv" in refused("D602", tmp_path / "empty").title
+    assert not (tmp_path / "empty.ledger").exists()
+
+
+# ---- nothing else is read ------------------------------------------------------------------------------
+
+
+def test_no_link_leads_out_of_the_folder(data: Path) -> None:
+    outside = data.with_name("outside.csv")
+    (data / "people.csv").rename(outside)
+    (data / "people.csv").symlink_to(outside)
+    assert "leads out of data" in refused("D804", data).title
+    assert (
+        "leads out of data"
+        in refused("D804", data, HEAD + '[tables.people]\nfiles = "people.csv"\n' + PEOPLE).title
+    )
+    (data / "people.csv").unlink()
+    (data / "hidden").mkdir()
+    outside.rename(data / "hidden" / "p.csv")
+    (data / "people.csv").symlink_to(data / "hidden" / "p.csv")
+    with dpsql.connect(data, data.with_suffix(".toml")) as db:
+        assert exact(db, COUNT)
+
+
+def test_the_engine_reads_no_other_file(data: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    other.write_text("id\n1\n")
+    (data / "notes.csv").write_text("id\n1\n")  # in the folder, and not in the policy
+    with closing(Folder(data, load_policy(data.with_suffix(".toml")))) as engine:
+        for sql in (
+            f"FROM read_csv('{other}')",
+            f"FROM read_csv('{data}/notes.csv')",
+            f"FROM read_csv('{data}/*.csv')",
+            f"FROM read_text('{data}/people.csv/../notes.csv')",
+            f"FROM glob('{data}/*')",
+            f"ATTACH '{tmp_path}/new.duckdb' AS x",
+            f"COPY (SELECT 1) TO '{data}/new.csv'",
+            "SET allowed_paths = []",
+            "SET enable_external_access = true",
+            "LOAD httpfs",
+        ):
+            with pytest.raises(duckdb.Error, match=r"Permission|Invalid Input|Catalog|disabled|locked"):
+                engine._connection.execute(sql).fetchall()
+        assert engine._connection.execute(f"FROM read_text('{data}/people.csv/../people.csv')") is not None
+
+
+# ---- versions ------------------------------------------------------------------------------------------
+
+
+def test_a_changed_file_is_a_new_version_and_an_unchanged_one_is_none(data: Path) -> None:
+    with dpsql.connect(data) as db:
+        first = db.execute(COUNT, epsilon=1.0)
+    with dpsql.connect(data) as db:
+        again = db.execute(COUNT, epsilon=1.0)
+        assert (again.repeated, again.rows) == (True, first.rows)
+    (data / "notes.csv").write_text("a\n1\n")  # nobody's table
+    with dpsql.connect(data) as db:
+        assert db.execute(COUNT, epsilon=1.0).repeated
+    write_visits(data / "visits" / "2025.parquet", 600)
+    with dpsql.connect(data) as db:
+        assert not db.execute(COUNT, epsilon=1.0).repeated
+    text = data.with_suffix(".toml").read_text()
+    data.with_suffix(".toml").write_text(text.replace('age = { type = "INTEGER"', 'age = { type = "DOUBLE"'))
+    with dpsql.connect(data) as db:  # the owner's own change: another version, no refusal
+        assert not db.execute(COUNT, epsilon=1.0).repeated
+
+
+def _rewritten(file: Path) -> None:
+    write_people(file, 60)
+
+
+def _replaced(file: Path) -> None:
+    write_people(file.with_name("new"), 100)
+    os.replace(file.with_name("new"), file)
+
+
+@pytest.mark.parametrize("change", [_rewritten, _replaced, Path.unlink])
+def test_a_file_that_changes_while_it_is_open(data: Path, change: Callable[[Path], None]) -> None:
+    """Nothing is debited for data that is not there any more, and no row of the new file is read."""
+    with dpsql.connect(data) as db:
+        spent = db.budget.spent
+        change(data / "people.csv")
+        with pytest.raises(dpsql.OperationalError, match="has changed since it was opened") as caught:
+            db.execute(COUNT)
+        assert caught.value.code == "D602"
+        assert db.budget.spent == spent
+
+
+def test_a_file_that_changes_while_it_is_read(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was read of it meanwhile is not released; the debit stands."""
+    with dpsql.connect(data) as db:
+        engine, ask = db._open().engine, Folder._all
+
+        def slow(self: Folder, sql: str) -> list[tuple[object, ...]]:
+            found = ask(self, sql)
+            _rewritten(data / "people.csv")
+            return found
+
+        monkeypatch.setattr(type(engine), "_all", slow)
+        with pytest.raises(dpsql.OperationalError, match="D602"):
+            db.execute(COUNT)
+        assert db.budget.spent > 0
+        assert not any(each.answered for each in db.purchases)
+
+
+def test_corrupt_pages_say_nothing(data: Path) -> None:
+    file = data / "visits" / "2023.parquet"
+    content = bytearray(file.read_bytes())
+    pages = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    content[4:pages] = (b"SECRET" * pages)[: pages - 4]  # the footer with the schema is as it was
+    file.write_bytes(content)
+    data.with_suffix(".toml").write_text(HEAD + PEOPLE + VISITS.replace('key = "visit"\n', ""))
+    with dpsql.connect(data) as db:
+        with pytest.raises(dpsql.OperationalError) as caught:
+            db.execute("SELECT SUM(cost) FROM visits")
+        assert caught.value.code == "D601"
+        assert "SECRET" not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.__context__ is None
+
+
+def test_keys_are_verified_on_the_files(data: Path) -> None:
+    dpsql.connect(data).close()
+    write_visits(data / "visits" / "again.parquet", 0)
+    assert "visits.visit" in refused("D805", data).title
+
+
+def test_a_ledger_belongs_to_its_folder(data: Path) -> None:
+    dpsql.connect(data).close()
+    shutil.copytree(data, data.with_name("copy"))
+    with pytest.raises(dpsql.Error, match="D505"):
+        dpsql.connect(data.with_name("copy"), data.with_suffix(".toml"), data.with_suffix(".ledger"))
+
+
+# ---- the draft of a policy -----------------------------------------------------------------------------
+
+
+def dpsql_says(*arguments: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "dpsql.shell", *arguments], capture_output=True, text=True, check=True
+    )
+    assert not done.stderr
+    return done.stdout
+
+
+def test_the_draft_of_a_folder_is_its_policy(data: Path) -> None:
+    (data / "towns.csv").write_text("town;since;height\nSECRET;31.12.1999;1.5\nOslo;01.02.2000;2.5\n")
+    text = dpsql_says("policy", "draft", str(data))
+    assert "SECRET" not in text
+    assert "guessed from their first lines" in text.split("\n")[1]
+    for line in (
+        'id = { type = "BIGINT" }',
+        'age = { type = "BIGINT" }',
+        'files = "visits/*.parquet"',
+        '# csv = { delim = ";", dateformat = "%d.%m.%Y" }',
+        '# since = { type = "DATE" }',
+    ):
+        assert line in text
+    start = text.index("# [tables.towns]")
+    public = re.sub("^# (?!decide)", "", text[start:], flags=re.MULTILINE)
+    data.with_suffix(".toml").write_text(text[:start] + public)
+    assert "public    towns: 2 rows" in dpsql_says("policy", "check", str(data))
+    with dpsql.connect(data) as db:
+        assert str(db.execute("SELECT min(since) FROM towns").rows[0][0]) == "1999-12-31"
+
+
+def test_a_file_nobody_can_sniff_is_drafted_as_text(data: Path) -> None:
+    (data / "odd.csv").write_bytes(b'a,"b\n\xff,"\n')
+    text = dpsql_says("policy", "draft", str(data))
+    assert "[tables.odd]" in text
+
+
+def test_a_policy_is_needed_for_answers(data: Path) -> None:
+    """Without one, an engine over files describes: nothing asks it for rows."""
+    engine = open_database(data)
+    assert {table.name for table in engine.describe().tables} == {"people", "visits", "towns"}
+    engine.close()
