@@ -24,7 +24,7 @@ import pyte
 import pytest
 
 SCREENS = Path(__file__).parent / "screens"
-PATIENCE = 120  # seconds that a loaded machine may take for a step
+PATIENCE = 60  # seconds that a loaded machine may take for a step
 
 POLICY = """\
 [budget]
