@@ -16,7 +16,7 @@ from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
 from dpsql.screen.accounts import budget_json, budget_text
 from dpsql.screen.explanation import wrapped
-from dpsql.screen.terminal import look, put, tell, width
+from dpsql.screen.terminal import look, put, put_data, tell, width
 from dpsql.screen.waiting import beside
 from dpsql.screen.why import why as entry_of
 from dpsql.shell import given
@@ -139,7 +139,7 @@ def _print(answer: Answer, options: Namespace) -> None:
     if options.format == "table":
         put(answer_text(answer, look("-o FILE writes them all")))
         return
-    put(content(answer, options.format, options.margins).decode("utf-8").removesuffix("\n"))
+    put_data(content(answer, options.format, options.margins))
     tell(summary(answer))
 
 
