@@ -58,11 +58,9 @@ def _wanted(shell: Shell, sql: str) -> bool:
 
 
 def question(price: Price) -> str:
-    """This costs epsilon 1.5, 31 % of what remains: 2.3994 would be left. Ask it? [y/N]"""
-    return (
-        f"This costs epsilon {price.cost:g}, {100 * price.share:.0f} % of what remains: "
-        f"{below(price.after)} would be left. Ask it? [y/N] "
-    )
+    """Costs epsilon 1.5, 31 % of what remains; leaves 2.3994. Ask it? [y/N]"""
+    share = f"{100 * price.share:.0f} % of what remains"
+    return f"Costs epsilon {price.cost:g}, {share}; leaves {below(price.after)}. Ask it? [y/N] "
 
 
 def _paid(db: Connection, sql: str, before: int) -> str:
@@ -71,4 +69,4 @@ def _paid(db: Connection, sql: str, before: int) -> str:
     if not found:
         return "nothing was paid"
     paid = above(sum(each.epsilon for each in found))
-    return f"epsilon {paid} was paid and stays paid; asked again, it costs nothing more"
+    return f"epsilon {paid} was paid and stays paid; asked again, it is free"

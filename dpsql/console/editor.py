@@ -66,14 +66,15 @@ def edited(shell: Shell, database: Path, complete: Complete) -> Typed:
     """Lines from an editor."""
     known = _Known(shell)
     tell(paint(_greeting(shell, database), "dim", sys.stderr))
+    completer = _Completer(known)
     session: PromptSession[str] = PromptSession(
         history=history(),
-        completer=_Completer(known),
+        completer=completer,
         complete_while_typing=True,
         lexer=_Lexer(known),
         style=_STYLE,
         include_default_pygments_style=False,
-        key_bindings=_keys(complete),
+        key_bindings=_keys(complete, completer),
         multiline=True,
         reserve_space_for_menu=_MENU_LINES,
         enable_suspend=True,
@@ -165,7 +166,7 @@ class _Lexer(Lexer):
         return lambda at: lines[at] if at < len(lines) else []
 
 
-def _keys(complete: Complete) -> KeyBindings:
+def _keys(complete: Complete, completer: Completer) -> KeyBindings:
     keys = KeyBindings()
     typing = has_focus("DEFAULT_BUFFER")
 
@@ -173,6 +174,20 @@ def _keys(complete: Complete) -> KeyBindings:
     def chosen() -> bool:
         state = get_app().current_buffer.complete_state
         return state is not None and state.current_completion is not None
+
+    @keys.add("tab", filter=typing)
+    def _tab(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state is not None:
+            found = buffer.complete_state.completions
+        else:
+            found = list(completer.get_completions(buffer.document, CompleteEvent(completion_requested=True)))
+        if len(found) == 1:  # at once: who types fast goes on without looking
+            buffer.apply_completion(found[0])
+        elif buffer.complete_state is not None:
+            buffer.complete_next()
+        elif found:
+            buffer.start_completion(insert_common_part=True)
 
     @keys.add("enter", filter=typing & ~chosen)
     def _enter(event: KeyPressEvent) -> None:

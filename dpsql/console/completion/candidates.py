@@ -213,7 +213,7 @@ def _fitting(typed: Typed, offered: Iterable[_Offer]) -> Iterator[Candidate]:
             continue
         bare = each.text.removeprefix(typed.quote).casefold()
         made = Candidate(_cased(each, typed), typed.start, each.meta, not each.lazy or begun != "")
-        if bare.startswith(begun) or bare.lstrip('"').startswith(begun):
+        if bare.startswith(begun) or bare.rpartition(".")[2].lstrip('"').startswith(begun):
             yield made
         elif begun and not each.word and any(part.startswith(begun) for part in re.split(r"[_.\s]+", bare)):
             later.append(made)

@@ -1,0 +1,260 @@
+"""The shell in a real terminal, 80 and 120 columns wide: every screen is as it was kept in tests/screens.
+
+Digits in boxes and beside bars are noise, or the time, and are not compared. ``DPSQL_SCREENS=write`` keeps
+what is there now.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import json
+import os
+import re
+import signal
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import duckdb
+import pexpect
+import pyte
+import pytest
+
+SCREENS = Path(__file__).parent / "screens"
+PATIENCE = 60  # seconds that a loaded machine may take for a step
+
+POLICY = """\
+[budget]
+epsilon = 400.0
+delta = 1e-6
+
+[query]
+epsilon = 60.0
+max_epsilon = 200.0
+
+[analysts.ana]
+epsilon = 300.0
+
+[unit]
+name = "person"
+table = "people"
+key = "id"
+
+[tables.people.columns]
+age = { range = [0, 120] }
+town = { values = ["Bergen", "Oslo", "Tromsø"] }
+member = {}
+
+[tables.visits]
+unit = { column = "person_id" }
+rows_per_unit = 20
+
+[tables.visits.columns]
+cost = { range = [0, 500] }
+
+[tables.places]
+public = true
+key = "place"
+"""
+
+DATA = """
+CREATE TABLE people (
+    id INTEGER PRIMARY KEY, age INTEGER NOT NULL, town VARCHAR NOT NULL, member BOOLEAN NOT NULL);
+INSERT INTO people
+    SELECT i, 20 + i % 60, CASE WHEN i % 10 < 2 THEN 'Bergen' WHEN i % 10 < 7 THEN 'Oslo' ELSE 'Tromsø' END,
+        i % 3 = 0
+    FROM range(8000) AS t(i);
+CREATE TABLE visits AS SELECT i % 8000 AS person_id, (i % 700)::DOUBLE AS cost FROM range(120000) AS t(i);
+CREATE TABLE places AS SELECT i AS place, 'place ' || i AS name FROM range(10) AS t(i);
+"""
+
+SLOW = (  # every visit 10,000 times: many seconds of work
+    "SELECT COUNT(*) AS n FROM visits, places a, places b, places c, places d "
+    "WHERE sin(cost * a.place) + sin(b.place * c.place + d.place) > 0.1;"
+)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("world")
+    with duckdb.connect(str(folder / "world.duckdb")) as made:
+        made.execute(DATA)
+    (folder / "world.toml").write_text(POLICY, encoding="utf-8")
+    return folder
+
+
+class Terminal:
+    """A shell in a terminal, and what somebody in front of it sees."""
+
+    def __init__(self, folder: Path, ledger: Path, columns: int, **more: str) -> None:
+        self.ledger = ledger
+        self.screen = pyte.Screen(columns, 40)
+        self.stream = pyte.Stream(self.screen)
+        kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME") if name in os.environ}
+        self.process = pexpect.spawn(
+            sys.executable,
+            ["-m", "dpsql.shell", "shell", "world.duckdb", "--ledger", str(ledger), "--analyst", "ana"],
+            env=kept
+            | {"TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONUTF8": "1", "PROMPT_TOOLKIT_NO_CPR": "1"}
+            | {"DPSQL_HISTORY": str(ledger.with_suffix(".history"))}
+            | more,
+            cwd=str(folder),
+            dimensions=(40, columns),
+            encoding="utf-8",
+            timeout=PATIENCE,
+        )
+
+    def type(self, keys: str) -> None:
+        self.process.send(keys)
+
+    def read(self, seconds: float) -> bool:
+        """Show what comes within some time; whether anything came."""
+        try:
+            self.stream.feed(self.process.read_nonblocking(65536, seconds))
+        except (pexpect.TIMEOUT, pexpect.EOF):
+            return False
+        return True
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.rstrip() for line in self.screen.display).rstrip()
+
+    def until(self, what: str | Callable[[], object]) -> None:
+        """Wait for a text, or for anything else."""
+        deadline = time.monotonic() + PATIENCE
+        while not (re.search(what, self.text, re.M) if isinstance(what, str) else what()):
+            assert time.monotonic() < deadline, f"waited for {what!r} and saw\n{self.text}"
+            self.read(0.1)
+
+    def shows(self, name: str) -> None:
+        """Wait for the screen that was kept under this name."""
+        file = SCREENS / f"{name}-{self.screen.columns}.txt"
+        if os.environ.get("DPSQL_SCREENS") == "write":
+            while self.read(1.5):
+                pass
+            SCREENS.mkdir(exist_ok=True)
+            file.write_text(masked(self.text) + "\n", encoding="utf-8")
+            return
+        kept = file.read_text(encoding="utf-8").removesuffix("\n")
+        deadline = time.monotonic() + PATIENCE
+        while masked(self.text) != kept:
+            seen = masked(self.text)
+            difference = "\n".join(difflib.unified_diff(kept.split("\n"), seen.split("\n"), "kept", "seen"))
+            assert time.monotonic() < deadline, f"{difference}\n\n{self.text}"
+            self.read(0.1)
+
+    def paid(self) -> int:
+        """How many debits there are, read straight from the file."""
+        with contextlib.closing(sqlite3.connect(self.ledger)) as connection:
+            entries = [json.loads(text) for (text,) in connection.execute("SELECT entry FROM entries")]
+        return sum(each["kind"] == "debit" for each in entries)
+
+
+def masked(text: str) -> str:
+    """The screen without what noise and clocks decide."""
+    lines = []
+    for line in text.split("\n"):
+        if line.startswith(("│", "20")) or "█" in line:
+            line = re.sub(r"[▏▎▍▌▋▊▉]", "█", re.sub(r"\d", "0", line))
+        lines.append(line)
+    return "\n".join(lines)
+
+
+@pytest.fixture(params=[80, 120])
+def terminal(world: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Terminal]:
+    made = Terminal(world, tmp_path / "world.ledger", request.param)
+    yield made
+    made.process.close(force=True)
+
+
+CLEAR, TAB, CTRL_C, CTRL_D, CTRL_R, UP = "\x0c", "\t", "\x03", "\x04", "\x12", "\x1b[A"
+PROMPT = r"^world ε [\d.]+>$"
+
+
+def test_a_session(terminal: Terminal) -> None:
+    terminal.until(PROMPT)
+    terminal.shows("first")
+
+    terminal.type("SELECT AVG(")
+    terminal.shows("completion")
+    terminal.type(f"{TAB}) AS age, COUNT(*) AS n, town FROM peo{TAB}\rGROUP BY town;\r")
+    terminal.shows("answer")
+
+    terminal.type(f"{CLEAR}\\d people\r")
+    terminal.shows("people")
+
+    terminal.type(f"{CLEAR}\\plot\r")
+    terminal.shows("plot")
+
+    terminal.type(f"{CLEAR}SELECT SUM(cost / age) FROM visits JOIN people ON id = person_id;\r")
+    terminal.shows("refusal")
+
+    terminal.type(f"{CLEAR}SET epsilon = 150;\rSELECT COUNT(*) FROM people;\r")
+    terminal.until(r"Ask it\? \[y/N\]$")
+    terminal.type("\r")
+    terminal.shows("confirm")
+    assert terminal.paid() == 1
+
+    terminal.type(f"{CLEAR}SET epsilon = default;\r\\budget\r")
+    terminal.shows("budget")
+
+    terminal.type(f"{CLEAR}{SLOW}\r")
+    terminal.until(lambda: terminal.paid() == 2)
+    terminal.until(r"^\d+\.\d s$")
+    terminal.type(CTRL_C)
+    terminal.shows("interrupted")
+
+    terminal.type(f"SELECT nothing{CTRL_C}")
+    terminal.until(rf"SELECT nothing\n{PROMPT[1:]}")
+    terminal.type("\\q\r")
+    terminal.process.expect(pexpect.EOF)
+    terminal.process.close()
+    assert terminal.process.exitstatus == 0
+
+
+def test_history_is_found_again_and_is_its_owners_alone(world: Path, tmp_path: Path) -> None:
+    ledger = tmp_path / "world.ledger"
+    first = Terminal(world, ledger, 80)
+    first.until(PROMPT)
+    first.type("SELECT COUNT(*)\rFROM places;\r")
+    first.until("free: only public data")
+    first.until(rf"free:.*\n{PROMPT[1:]}")
+    first.type(CTRL_D)
+    first.process.expect(pexpect.EOF)
+    first.process.close()
+    assert first.process.exitstatus == 0
+    history = ledger.with_suffix(".history")
+    assert history.stat().st_mode & 0o777 == 0o600
+
+    second = Terminal(world, ledger, 80)
+    second.until(PROMPT)
+    second.type(f"{CTRL_R}COUNT")
+    second.until(r"SELECT COUNT\(\*\)\n +\.\.\.> FROM places;")
+    second.type("\r\r")
+    second.until("free: only public data")
+    second.process.kill(signal.SIGTERM)
+    second.process.expect(pexpect.EOF)
+    second.process.close()
+    assert second.process.exitstatus == 128 + signal.SIGTERM
+
+
+@pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
+def test_no_colours_where_none_are_wanted(world: Path, tmp_path: Path, more: dict[str, str]) -> None:
+    shown: list[str] = []
+    terminal = Terminal(world, tmp_path / "world.ledger", 80, **more)
+    terminal.stream.feed = shown.append  # type: ignore[method-assign,assignment]  # what comes, as it comes
+    for keys, answer in (
+        ("SELECT name FROM places WHERE place = 3;\r", "place 3"),
+        ("\\nothing\r", "no command"),
+    ):
+        terminal.type(keys)
+        terminal.until(lambda answer=answer: answer in "".join(shown))  # type: ignore[misc]
+    terminal.type("\\q\r")
+    terminal.process.expect(pexpect.EOF)
+    shown.append(terminal.process.before or "")
+    terminal.process.close()
+    coloured = re.findall(r"\x1b\[(?:[\d;]*;)?(?:3[1-8]|4[1-8]|9\d|10\d)(?:;[\d;]*)?m", "".join(shown))
+    assert coloured == []
