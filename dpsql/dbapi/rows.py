@@ -42,18 +42,18 @@ class Rows(ABC):
     def _usable(self) -> None:
         """Raises where nothing can be fetched any more."""
 
-    def _rows(self) -> list[tuple[Any, ...]]:
+    def _answered(self) -> Answer:
         self._usable()
         if self.answer is None:
             raise InterfaceError("there is no answer to fetch from", help="call execute first")
-        return self.answer.rows
+        return self.answer
 
     def fetchone(self) -> tuple[Any, ...] | None:
         rows = self.fetchmany(1)
         return rows[0] if rows else None
 
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
-        rows = self._rows()
+        rows = self._answered().rows
         most = self.arraysize if size is None else size
         if most < 0:
             raise InterfaceError(f"there are no {most} rows", help="fetchall() gives all that are left")
@@ -62,7 +62,7 @@ class Rows(ABC):
         return found
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        return self.fetchmany(len(self._rows()))
+        return self.fetchmany(len(self._answered()))
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return self
@@ -80,3 +80,21 @@ class Rows(ABC):
     def setoutputsize(self, size: int, column: int | None = None) -> None:
         """PEP 249 allows this to do nothing."""
         self._usable()
+
+    # ---- the whole answer, whatever of it was fetched ----------------------------------------------
+
+    def df(self, *, margins: bool = False) -> Any:
+        """The answer as a pandas DataFrame."""
+        return self._answered().df(margins=margins)
+
+    def pl(self, *, margins: bool = False) -> Any:
+        """The answer as a polars DataFrame."""
+        return self._answered().pl(margins=margins)
+
+    def arrow(self, *, margins: bool = False) -> Any:
+        """The answer as a pyarrow Table."""
+        return self._answered().arrow(margins=margins)
+
+    def fetchnumpy(self, *, margins: bool = False) -> dict[str, Any]:
+        """The answer as numpy arrays, by column."""
+        return self._answered().fetchnumpy(margins=margins)
