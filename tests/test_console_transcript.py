@@ -171,7 +171,7 @@ def terminal(world: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Ite
 
 
 CLEAR, TAB, CTRL_C, CTRL_D, CTRL_R, UP = "\x0c", "\t", "\x03", "\x04", "\x12", "\x1b[A"
-PROMPT = r"^world ε [\d.]+>$"
+PROMPT = r"^world ε \d+\.\d\d>$"
 
 
 def test_a_session(terminal: Terminal) -> None:

@@ -6,14 +6,16 @@ always does. Tab completes, Ctrl-R searches what was typed before, Ctrl-C leaves
 
 from __future__ import annotations
 
+import asyncio
 import re
 import sys
-import threading
+from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app
@@ -27,13 +29,15 @@ from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import Style
 
 from dpsql.answer.digits import printable
-from dpsql.console.completion import colours, typed
 from dpsql.console.history import history
+from dpsql.console.opening import Opening
 from dpsql.console.prompt import Prompt, prompt
-from dpsql.console.state import Complete, Shell, Typed
+from dpsql.console.state import Complete, Typed
 from dpsql.errors import Error
-from dpsql.policy.listing import Table
 from dpsql.screen.terminal import paint, tell
+
+if TYPE_CHECKING:
+    from dpsql.policy.listing import Table
 
 _MENU_LINES = 7
 
@@ -62,10 +66,10 @@ _STYLE = Style.from_dict(
 """Colours that can be read on a dark and on a light ground."""
 
 
-def edited(shell: Shell, database: Path, complete: Complete) -> Typed:
-    """Lines from an editor."""
-    known = _Known(shell)
-    tell(paint(_greeting(shell, database), "dim", sys.stderr))
+def edited(opening: Opening, options: Namespace, complete: Complete) -> Typed:
+    """Lines from an editor, of which the first may be typed before the database is open."""
+    database = Path(options.database)
+    known = _Known(opening, database)
     completer = _Completer(known)
     session: PromptSession[str] = PromptSession(
         history=history(),
@@ -79,19 +83,37 @@ def edited(shell: Shell, database: Path, complete: Complete) -> Typed:
         reserve_space_for_menu=_MENU_LINES,
         enable_suspend=True,
     )
+    tell(paint(_greeting(database, options.analyst), "dim", sys.stderr))
 
-    threading.Thread(target=known.warm, daemon=True).start()
+    def open_beside(_: object) -> None:
+        opening.begin(partial(_opened, session, asyncio.get_running_loop(), known))
+
+    session.app.after_render += open_beside
 
     def typed() -> str:
         known.forget()
-        now = prompt(shell.db, database)
-        return session.prompt(_shown(now), prompt_continuation=partial(_more, now.more))
+        return session.prompt(
+            lambda: _shown(known.prompt),  # asked again when the database is open
+            prompt_continuation=lambda width, line, wrapped: _more(known.prompt, wrapped),
+        )
 
     return typed
 
 
-def _greeting(shell: Shell, database: Path) -> str:
-    who = f" as {shell.db.analyst}" if shell.db.analyst else ""
+def _opened(session: PromptSession[str], loop: asyncio.AbstractEventLoop, known: _Known) -> None:
+    """The database is open, and the prompt can say what remains; or it is not, and the prompt ends."""
+    failure = known.opening.failure
+    with suppress(RuntimeError):  # somebody has typed faster, and the prompt has ended
+        if failure is None:
+            loop.call_soon_threadsafe(session.app.invalidate)
+        else:
+            loop.call_soon_threadsafe(partial(session.app.exit, exception=failure))
+    if failure is None:
+        known.warm()
+
+
+def _greeting(database: Path, analyst: str | None) -> str:
+    who = f" as {analyst}" if analyst else ""
     return f"dpsql on {printable(database.name + who)}: SQL ends with ;   \\? for help, \\q to leave"
 
 
@@ -100,35 +122,55 @@ def _shown(now: Prompt) -> StyleAndTextTuples:
     return [("class:prompt.name", now.name), ("", " "), (budget, now.budget), ("", "> ")]
 
 
-def _more(more: str, width: int, line: int, wrapped: int) -> StyleAndTextTuples:
+def _more(now: Prompt, wrapped: int) -> StyleAndTextTuples:
     """What stands before a second line; before the rest of a long one, nothing does."""
-    return [("class:prompt.more", " " * len(more) if wrapped else more)]
+    return [("class:prompt.more", " " * len(now.more) if wrapped else now.more)]
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is publicly known of the tables: looked up once for each statement, when it is first needed."""
+    """What the editor knows of the session, looked up once for each prompt, when it is first needed."""
 
-    shell: Shell
-    _tables: tuple[Table, ...] | None = field(default=None)
+    opening: Opening
+    database: Path
+    _tables: tuple[Table, ...] | None = None
+    _prompt: Prompt | None = None
 
     @property
-    def tables(self) -> tuple[Table, ...]:
-        if self._tables is None:
-            self._tables = self.shell.db.tables
+    def tables(self) -> tuple[Table, ...] | None:
+        """What is publicly known of the tables; None before anything is."""
+        if self._tables is None and self.opening.shell is not None:
+            self._tables = self.opening.shell.db.tables
         return self._tables
 
     @property
-    def names(self) -> frozenset[str]:
-        return frozenset(each.name.casefold() for each in self.tables)
+    def columns(self) -> tuple[str, ...]:
+        """Those of the last answer."""
+        shell = self.opening.shell
+        return () if shell is None or shell.last is None else shell.last.columns
+
+    @property
+    def prompt(self) -> Prompt:
+        shell = self.opening.shell
+        if shell is None:
+            return prompt(None, self.database)
+        if self._prompt is None:
+            self._prompt = prompt(shell.db, self.database)
+        return self._prompt
+
+    def colours(self, text: str) -> list[tuple[str, str]]:
+        from dpsql.console.completion import colours  # the first prompt does not wait for it
+
+        names = None if self.tables is None else {each.name.casefold() for each in self.tables}
+        return colours(text, names)
 
     def warm(self) -> None:
-        """The first key is not the one to wait for the shelves."""
+        """The first key need not wait for the shelves of functions."""
         with suppress(Error):
-            colours("SELECT AVG(", self.names)
+            self.colours("SELECT AVG(")
 
     def forget(self) -> None:
-        self._tables = None
+        self._tables = self._prompt = None
 
 
 class _Completer(Completer):
@@ -136,10 +178,11 @@ class _Completer(Completer):
         self.known = known
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        from dpsql.console.completion import typed
+
         try:
-            last = self.known.shell.last
-            columns = () if last is None else last.columns
-            found = typed(document.text, document.cursor_position, self.known.tables, columns)
+            tables, columns = self.known.tables or (), self.known.columns
+            found = typed(document.text, document.cursor_position, tables, columns)
         except Exception:  # nobody's line is lost for want of a completion
             return
         before = document.text_before_cursor
@@ -157,8 +200,10 @@ class _Lexer(Lexer):
         self.known = known
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
+        if not document.text:
+            return lambda at: []
         try:
-            found = colours(document.text, self.known.names)
+            found = self.known.colours(document.text)
         except Exception:  # a line without colours is a line
             found = [("", document.text)]
         styled: StyleAndTextTuples = [(f"class:{style}" if style else "", text) for style, text in found]

@@ -12,7 +12,7 @@ import signal
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from types import FrameType
 
 from dpsql.console.ask import ask
 from dpsql.console.commands import command, meant, takes_sql
+from dpsql.console.opening import Opening
 from dpsql.console.settings import set_to
 from dpsql.console.state import Shell
 from dpsql.dbapi import connect
@@ -34,29 +35,31 @@ _NAMED = re.compile(r"\\(\S*)\s*(.*)", re.S)
 
 def run(options: Namespace) -> int:
     """A session. Behind a pipe its exit code is 0, 1 if anything was refused, 3 if for want of budget."""
-    with (
-        _ended_by_signals(),
-        connect(options.database, options.policy, options.ledger, options.analyst) as db,
-    ):
-        shell = Shell(db, interactive())
-        shell.read = lambda text, name: read(shell, text.splitlines(keepends=True), name)
-        if db.ledger_created:
-            tell(f"created {db.ledger_path.name}, which keeps what was spent and every answer: keep it")
-        if shell.interactive:
-            converse(shell, Path(options.database))
-            return 0
+    if interactive() and Path(options.database).exists():
+        with _ended_by_signals(), closing(Opening(partial(_opened, options, True))) as opening:
+            converse(opening, options)
+        return 0
+    shell = _opened(options, False)
+    with shell.db:
         read(shell, _piped(), "query")
-        return shell.code
+    return shell.code
 
 
-def converse(shell: Shell, database: Path) -> None:
+def _opened(options: Namespace, interactive: bool) -> Shell:
+    shell = Shell(connect(options.database, options.policy, options.ledger, options.analyst), interactive)
+    shell.read = lambda text, name: read(shell, text.splitlines(keepends=True), name)
+    return shell
+
+
+def converse(opening: Opening, options: Namespace) -> None:
     """Prompt after prompt, until somebody leaves."""
     from dpsql.console.lines import reader  # a pipe needs no editor
 
-    typed = reader(shell, database, partial(complete, ""))
-    while not shell.done:
+    typed = reader(opening, options, partial(complete, ""))
+    while opening.shell is None or not opening.shell.done:
         try:
             text = typed()
+            shell = opening.wait()
         except KeyboardInterrupt:  # Ctrl-C leaves the line
             continue
         except EOFError:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.answer.digits import below, printable, wide
 from dpsql.dbapi import Connection
+from dpsql.errors import Error
 
 _LONGEST = 24
 _LITTLE = 0.1  # of what was granted
@@ -35,11 +37,16 @@ class Prompt:
         return "...> ".rjust(wide(self.text))
 
 
-def prompt(db: Connection, database: Path) -> Prompt:
-    """The prompt as it is now."""
-    left, granted = remaining(db)
+def prompt(db: Connection | None, database: Path) -> Prompt:
+    """The prompt as it is now, also while the database is being opened."""
+    left, granted = None, 0.0
+    with suppress(Error):  # a busy ledger is told to whoever asks something
+        if db is not None:
+            left, granted = remaining(db)
     name = printable(database.stem or database.name)
     name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
+    if left is None:
+        return Prompt(name, f"{_epsilon()} ....", False)
     return Prompt(name, f"{_epsilon()} {short(left)}", left < _LITTLE * granted)
 
 

@@ -15,8 +15,8 @@ _LONGEST = 20_000
 _KEYWORDS = RESERVED | set(BEGIN) | {"CAST", "ANALYZE", "SHOW", "DESCRIBE"}
 
 
-def colours(text: str, tables: Collection[str]) -> list[tuple[str, str]]:
-    """The pieces of a text with the name of a style each; ``tables`` in lower case."""
+def colours(text: str, tables: Collection[str] | None) -> list[tuple[str, str]]:
+    """The pieces of a text with the name of a style each; ``tables`` in lower case, if they are known."""
     if len(text) > _LONGEST:
         return [("", text)]
     if text.lstrip().startswith("\\"):
@@ -25,17 +25,17 @@ def colours(text: str, tables: Collection[str]) -> list[tuple[str, str]]:
     return list(_sql(text, tables))
 
 
-def _sql(text: str, tables: Collection[str]) -> Iterator[tuple[str, str]]:
+def _sql(text: str, tables: Collection[str] | None) -> Iterator[tuple[str, str]]:
     found = list(tokens(text))
     meant = [each for each in found if each.kind not in (Kind.SPACE, Kind.COMMENT)]
     after = {one.start: other for one, other in zip(meant, meant[1:], strict=False)}
     before = {other.start: one for one, other in zip(meant, meant[1:], strict=False)}
-    known = set(tables) | {each.name for each in meant if _defined(each, after)}
+    known = None if tables is None else {*tables, *(each.name for each in meant if _defined(each, after))}
     for each in found:
         yield _style(each, before.get(each.start), after.get(each.start), known), each.text
 
 
-def _style(each: Token, before: Token | None, after: Token | None, tables: Collection[str]) -> str:
+def _style(each: Token, before: Token | None, after: Token | None, tables: Collection[str] | None) -> str:
     called = after is not None and after.text == "("
     match each.kind:
         case Kind.TEXT:
@@ -50,7 +50,8 @@ def _style(each: Token, before: Token | None, after: Token | None, tables: Colle
             return "keyword"
         case Kind.WORD | Kind.NAME if before is not None and CLAUSES.get(before.word) == "FROM":
             ended = after is not None and after.text != "."  # somebody may still be typing it
-            return "unknown" if ended and not called and each.name not in tables else ""
+            unknown = tables is not None and each.name not in tables
+            return "unknown" if unknown and ended and not called else ""
         case _:
             return ""
 
