@@ -5,10 +5,14 @@ from __future__ import annotations
 import csv
 import json
 import math
+import os
+import pty
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -464,3 +468,70 @@ def test_resume_without_a_run_is_its_beginning(clinic_run: Runner) -> None:
     said = clinic_run.run(SCRIPT)
     assert "paid epsilon 0," in said
     assert clinic_run.entry("old")["repeated"]
+
+
+# ---- in a terminal -------------------------------------------------------------------------------------
+
+
+class Terminal:
+    """``dpsql run`` in a terminal of its own, 80 columns wide."""
+
+    def __init__(self, *arguments: str) -> None:
+        self.screen = b""
+        self.pid, self.handle = pty.fork()
+        if self.pid == 0:
+            os.environ.update(COLUMNS="80", TERM="xterm", PYTHONUTF8="1")
+            os.execv(sys.executable, [sys.executable, "-m", "dpsql.shell", "run", *arguments])
+
+    def until(self, words: bytes) -> None:
+        while words not in self.screen:
+            self.screen += self._more()
+
+    def ended(self) -> int:
+        """The exit code, when everything was read."""
+        with suppress(OSError):  # how Linux says that the other side is closed
+            while more := self._more():
+                self.screen += more
+        os.close(self.handle)
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+    def _more(self) -> bytes:
+        return os.read(self.handle, 4096)
+
+
+def test_a_line_tells_how_far_it_is(clinic_run: Runner) -> None:
+    clinic_run.script.write_text(SCRIPT)
+    terminal = Terminal(str(clinic_run.database), str(clinic_run.script))
+    assert terminal.ended() == 0
+    lines = [each for each in terminal.screen.decode().split("\r") if "\x1b[K[" in each]
+    assert len(lines) == 5
+    assert lines[0].endswith("\x1b[K[....................] 0/5  old")
+    assert re.search(r"\[########\.{12}\] 2/5  statement_03  0:0\d left$", lines[2])
+    after = terminal.screen.decode().rpartition("\x1b[K")[2]
+    assert after.lstrip().startswith("┌")  # nothing of it is left on the screen
+
+
+def test_ctrl_c_ends_it_in_order(clinic_run: Runner) -> None:
+    slow = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(40))}"
+    clinic_run.script.write_text(f"SELECT COUNT(*) FROM patients;\n-- name: slow\n{slow};\nSELECT 1;")
+    terminal = Terminal(str(clinic_run.database), str(clinic_run.script))
+    terminal.until(b"1/3  slow")
+    os.write(terminal.handle, b"\x03")
+    assert terminal.ended() == 130
+    said = terminal.screen.decode()
+    assert "stopped at slow: 1 of 3 statements answered, paid epsilon 1" in said
+    assert "go on with: dpsql run " in said
+    assert "Traceback" not in said
+    assert [each["state"] for each in clinic_run.manifest["statements"]] == ["answered", "waiting", "waiting"]
+    assert clinic_run.manifest["ended"] is None
+
+
+def test_a_time_limit_holds_for_its_statements(clinic_run: Runner) -> None:
+    slow = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(40))}"
+    said = clinic_run.run(
+        f"SET timeout = 0.2;\n{slow};\nSET timeout = off;\nSELECT COUNT(*) FROM patients",
+        "--keep-going",
+        exits=1,
+    )
+    assert "error[D603]" in said
+    assert "1 of 2 statements answered" in said

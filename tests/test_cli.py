@@ -316,6 +316,7 @@ def test_wrong_usage_is_two(arguments: tuple[str, ...]) -> None:
         (COUNT, ("--analyst", "eve"), "D504"),
         (COUNT, ("--policy", "nowhere.toml"), "D807"),
         (COUNT, ("-o", "/nowhere/at/all"), "D001"),
+        (COUNT, ("-o", f"/tmp/{'a' * 300}.csv"), "D001"),
     ],
 )
 def test_bad_input_is_refused_with_one_coded_error(

@@ -395,6 +395,11 @@ def test_no_file_is_overwritten(say: Said, tmp_path: Path) -> None:
 def test_where_nothing_can_be_written_nothing_is_paid(say: Said, shell: Shell, tmp_path: Path) -> None:
     assert "there is no folder" in say(f"\\o {tmp_path}/nowhere/a.csv")
     assert "end it with one of .csv, .json, .parquet, .txt" in say(f"\\o {tmp_path}/a.doc")
+    assert "error[D001]" in say(f"\\o {tmp_path}/{'a' * 300}.csv")
+    assert "error[D001]" in say(f"\\o {tmp_path}/{'a' * 300}/a.csv")
+    assert "error[D001]" in say(f"\\i {tmp_path}/{'a' * 300}.sql")
+    (tmp_path / "loop.csv").symlink_to(tmp_path / "loop.csv")
+    assert "is not overwritten" in say(f"\\o {tmp_path}/loop.csv")
     (tmp_path / "gone").mkdir()
     say(f"\\o {tmp_path}/gone/a.csv")
     (tmp_path / "gone").rmdir()
@@ -604,3 +609,24 @@ def test_boxes_of_ascii_where_no_others_are_known(clinic: Path) -> None:
     assert done.returncode == 0
     assert "| ward   | VARCHAR |" in done.stdout
     assert done.stdout.isascii()
+
+
+def test_data_are_raw_behind_a_pipe_and_harmless_on_a_terminal(clinic: Path) -> None:
+    with duckdb.connect(str(clinic)) as connection:
+        connection.execute("UPDATE wards SET ward = 'A\x1b[2J' WHERE ward = 'A'")
+    asked = "\\set format csv\nSELECT ward FROM wards ORDER BY ward;\n"
+    assert "A\x1b[2J\nB\nC\n" in piped(clinic, asked).stdout
+    ours, theirs = os.openpty()
+    for arguments in (("shell", str(clinic)), ("query", str(clinic), "--format", "csv")):
+        subprocess.run(
+            [sys.executable, "-m", "dpsql.shell", *arguments],
+            input=asked if arguments[0] == "shell" else "SELECT ward FROM wards ORDER BY ward",
+            stdout=theirs,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            timeout=60,
+            check=True,
+        )
+        assert os.read(ours, 4096) == b"ward\r\nA\\x1b[2J\r\nB\r\nC\r\n"
+    os.close(ours)
+    os.close(theirs)

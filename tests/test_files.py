@@ -171,6 +171,7 @@ def test_names_of_columns_come_from_the_header(data: Path) -> None:
         ('files = "people.xlsx"', "D803", ".parquet"),
         ('files = "nothing*.csv"', "D804", "no file is called"),
         ('files = "visits//*.parquet"', "D803", "empty"),
+        ('files = "a**.csv"', "D803", "whole folders"),
         ("files = 3", "D803", "string"),
         ('csv = { delimiter = ";" }', "D802", "delim"),
         ('csv = { delim = "ab" }', "D803", "one mark"),
@@ -273,6 +274,18 @@ def test_parts_of_one_table_are_of_one_schema(data: Path) -> None:
 def test_a_file_without_a_header(data: Path, content: bytes) -> None:
     (data / "people.csv").write_bytes(content)
     assert "header" in refused("D602", data).title
+
+
+def test_what_is_no_file_is_no_table(data: Path) -> None:
+    """A pipe would never end, and a name that is not text cannot be said."""
+    os.mkfifo(data / "pipe.csv")
+    (data / "folder.csv").mkdir()
+    (data / ".hidden.csv").write_text("a\n")
+    (data / "dangling.parquet").symlink_to(data / "nowhere.parquet")
+    with open(os.fsencode(data) + b"/\xff.csv", "w") as file:
+        file.write("a\n")
+    dpsql.connect(data).close()
+    assert "pipe" not in dpsql_says("policy", "draft", str(data))
 
 
 def test_a_folder_without_files(tmp_path: Path, data: Path) -> None:
@@ -442,6 +455,14 @@ def test_the_draft_of_a_folder_is_its_policy(data: Path) -> None:
     assert "public    towns: 2 rows" in dpsql_says("policy", "check", str(data))
     with dpsql.connect(data) as db:
         assert str(db.execute("SELECT min(since) FROM towns").rows[0][0]) == "1999-12-31"
+
+
+def test_the_check_tells_of_files_that_hold_hardly_any_rows(data: Path) -> None:
+    warning = "people: less than half of its lines are rows"
+    assert warning not in dpsql_says("policy", "check", str(data))
+    lines = (data / "people.csv").read_text().replace("\n", ",\n").replace("town,", "town", 1)
+    (data / "people.csv").write_text(lines)
+    assert warning in dpsql_says("policy", "check", str(data))
 
 
 def test_a_file_nobody_can_sniff_is_drafted_as_text(data: Path) -> None:

@@ -32,7 +32,7 @@ th{font-weight:600;color:var(--soft);border-bottom:1px solid var(--line)}
 th,td{padding:.35rem .9rem;vertical-align:top;text-align:left}
 th:first-child,td:first-child{padding-left:0}th:last-child,td:last-child{padding-right:0}
 tbody tr+tr td{border-top:1px solid var(--line)}
-table.whole{width:100%}.number{text-align:right;white-space:nowrap}
+table.whole{width:100%}span.whole{white-space:nowrap}.number{text-align:right;white-space:nowrap}
 svg.dp{display:block;width:100%;height:auto;margin:0 0 1.25rem}
 .state{color:var(--bad)}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line)}

@@ -113,7 +113,8 @@ def _head(report: Report) -> str:
 
 def _promise(promise: Promise) -> str:
     unit = _line(promise.unit)
-    delta = f", but for a chance of {promise.delta:g} (delta)" if promise.delta else ""
+    chance = f'<span class="whole">{promise.delta:g}</span>'
+    delta = f", but for a chance of {chance} (delta)" if promise.delta else ""
     said = (
         f"Whether all rows of any one {unit} are in the database or none of them, what is answered is "
         "nearly equally likely: numbers from private rows carry noise, so that each probability changes by "
@@ -170,7 +171,7 @@ def _chart(answer: Told) -> str:
 
 
 def _policy(promise: Promise) -> str:
-    delta = f" at delta {promise.delta:g}" if promise.delta else ""
+    delta = f' at delta <span class="whole">{promise.delta:g}</span>' if promise.delta else ""
     said = (
         f"It protects every {_line(promise.unit)}: one value of <code>{_line(promise.key)}</code>. All "
         f"answers together may use up epsilon {promise.epsilon:g}{delta}, counted as {promise.accountant}."

@@ -50,7 +50,7 @@ def run(
                 continue
             progress.at(entry.name)
             try:
-                answer = _asked(db, entry)
+                answer = _asked(db, entry, progress)
                 kept = keep(answer, entry, folder, manifest.format)
                 kept = replace(kept, paid=_paid(db, manifest, at, answer))
             except Error as found:
@@ -80,9 +80,9 @@ def run(
     return Outcome(manifest, answers)
 
 
-def _asked(db: Connection, entry: Entry) -> Answer:
+def _asked(db: Connection, entry: Entry, progress: Progress) -> Answer:
     db.timeout = entry.timeout
-    return beside(db, lambda: db.execute(entry.sql, epsilon=entry.epsilon))
+    return beside(db, lambda: db.execute(entry.sql, epsilon=entry.epsilon), progress.tick)
 
 
 def _paid(db: Connection, manifest: Manifest, at: int, answer: Answer) -> float:

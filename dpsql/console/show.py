@@ -10,7 +10,9 @@ from dpsql.answer.digits import printable
 from dpsql.answer.files import FORMATS, content
 from dpsql.console.state import Shell
 from dpsql.screen.saved import check_new, free, new_file
-from dpsql.screen.terminal import look, put, tell
+from dpsql.screen.terminal import look, put, put_data, tell
+
+_ALL = "\\o FILE writes all"
 
 
 def ready(shell: Shell) -> None:
@@ -27,7 +29,7 @@ def show(shell: Shell, answer: Answer) -> None:
         tell(printable(f"{len(answer.rows)} {'row' if len(answer.rows) == 1 else 'rows'} in {file}"))
         tell(summary(answer))
     elif shell.format == "table":
-        put(answer_text(answer, replace(look(), records=shell.expanded)))
+        put(answer_text(answer, replace(look(_ALL), records=shell.expanded)))
     else:
-        put(content(answer, shell.format, shell.margins).decode("utf-8").removesuffix("\n"))
+        put_data(content(answer, shell.format, shell.margins))
         tell(summary(answer))

@@ -40,7 +40,7 @@ def connect(
     Policy and ledger default to its name: clinic.toml and clinic.ledger of clinic.duckdb, data.toml of data/.
     """
     path = Path(database)
-    if not path.exists():
+    if not os.path.exists(path):
         raise refuse("D602", f"there is no database {path}", help="check the path")
     return Connection(
         path,

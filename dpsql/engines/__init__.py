@@ -22,6 +22,10 @@ class Engine(Protocol):
         """Tables and columns, and which keys the database itself enforces. No row is read."""
         ...
 
+    def misread(self) -> tuple[str, ...]:
+        """Tables whose files hardly seem to be what the policy says they are: the owner's to see."""
+        ...
+
     def version(self) -> str:
         """Which data this is: changes whenever the data may have."""
         ...

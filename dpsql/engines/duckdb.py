@@ -179,6 +179,9 @@ class DuckDB:
             )
         return Catalogue(tuple(found))
 
+    def misread(self) -> tuple[str, ...]:
+        return ()
+
     def version(self) -> str:
         return hashlib.sha256(repr(self._state).encode()).hexdigest()
 

@@ -9,7 +9,6 @@ No file outside of the folder is a table, wherever a link leads.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -126,7 +125,7 @@ def _named(path: Path) -> Iterator[Files]:
     """Files that are called like a table."""
     for each in sorted(path.iterdir()) if path.is_dir() else [path]:
         hidden = each.name.startswith((".", "_")) or "" in each.stem.split(".", 1)
-        if each.suffix.casefold() in ENDINGS and not hidden and not each.is_dir():
+        if each.suffix.casefold() in ENDINGS and not hidden and each.name.isprintable() and each.is_file():
             yield Files(each.stem, (each,))
 
 
@@ -157,16 +156,16 @@ def _by_pattern(path: Path, policy: Policy, rule: TableRule) -> Files:
 
 def _inside(path: Path, found: Iterable[Path]) -> tuple[Path, ...]:
     """The files themselves, wherever links lead inside of the folder."""
-    root = path if path.is_dir() else path.parent
-    base, paths = root.resolve(), []
+    base, paths = path.resolve(), list[Path]()
+    base = base if path.is_dir() else base.parent
     for each in sorted(found):
         file = each.resolve()
         if not file.is_relative_to(base):
             raise refuse(
-                "D602", f"{each.name} is a link that leads out of {root.name}", help="put the file there"
+                "D602", f"{each.name} is a link that leads out of {base.name}", help="put the file there"
             )
-        if set(os.fspath(file)) & set("*?["):
-            title = f"the path of {each.name} holds one of * ? ["
+        if set(str(file)) & set("*?[") or not str(file).isprintable():
+            title = f"the path of {each.name!a} holds one of * ? [, or what cannot be printed"
             raise refuse("D602", title, help="rename it, or the folder it is in")
         paths.append(file)
     return tuple(dict.fromkeys(paths))

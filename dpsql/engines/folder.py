@@ -18,7 +18,7 @@ import duckdb
 from dpsql.engines.duckdb import DuckDB, configuration, lock_down
 from dpsql.engines.files import Files, State, all_files, files_of, header_of, names_in, states_of
 from dpsql.engines.names import quote, table_sql
-from dpsql.engines.readers import csv_sql, parquet_sql
+from dpsql.engines.readers import csv_sql, lines_sql, parquet_sql
 from dpsql.engines.sniffed import sniffed
 from dpsql.errors import DatabaseError, refuse
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
@@ -41,6 +41,7 @@ class Folder(DuckDB):
         except OSError:
             raise refuse("D602", f"{path.name} cannot be read", help="check who may read it") from None
         try:
+            self._paths = {each.table: each.paths for each in files}
             paths = [part for each in files for part in each.paths]
             lock_down(self._connection, "UTC" if policy is None else policy.timezone, paths)
             self._tables = tuple(map(self._found, files))
@@ -156,6 +157,19 @@ class Folder(DuckDB):
             fold(name): FoundTable(name, ()) for name in names_in(self._path) if fold(name) not in known
         }
         return Catalogue((*self._tables, *others.values()))
+
+    def misread(self) -> tuple[str, ...]:
+        """Tables of which less than half the lines are rows: for the owner, and never a number."""
+        found = []
+        with self._reading():
+            for table in self._tables:
+                if table.csv is not None:
+                    lines = lines_sql(self._paths[table.name], table.csv)
+                    asked = (
+                        f"SELECT (SELECT count(*) FROM {table_sql(table.name)}) * 2 < count(*) FROM ({lines})"
+                    )
+                    found += [table.name] if self._all(asked) == [(True,)] else []
+        return tuple(found)
 
     def version(self) -> str:
         return hashlib.sha256(repr(self._states).encode()).hexdigest()

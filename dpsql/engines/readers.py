@@ -43,18 +43,21 @@ def parquet_sql(paths: Sequence[Path]) -> str:
 def csv_sql(paths: Sequence[Path], rule: CsvRule, width: int, columns: Sequence[Typed]) -> str:
     """Some columns of lines with ``width`` fields."""
     listed = ", ".join(f"{_value(place, type_, rule)} AS {quote(name)}" for place, name, type_ in columns)
-    lines = (
-        f"SELECT line FROM read_csv({_paths(paths)}, columns = {{'line': 'VARCHAR'}}, "
-        f"header = {str(rule.header).lower()}, auto_detect = false, delim = E'\\n', quote = '', escape = '', "
-        "comment = '', nullstr = E'\\x1f\\x1e', strict_mode = false, ignore_errors = true, "
-        "null_padding = false, max_line_size = 2097152)"
-    )
     mark = text(rule.delim)
     marks = f"length(line) - length(replace(line, {mark}, ''))"
     few = f"strlen(line) <= {INSIDE} OR {marks} < {width + INSIDE}"
-    whole = f"line <> '' AND strlen(line) <= {LONGEST} AND ({few})"
-    fields = f"SELECT {_fields(rule)} AS f FROM ({lines}) WHERE {whole}"
-    return f"SELECT {listed} FROM ({fields}) WHERE len(f) = {width}"
+    lines = f"{lines_sql(paths, rule)} AND strlen(line) <= {LONGEST} AND ({few})"
+    return f"SELECT {listed} FROM (SELECT {_fields(rule)} AS f FROM ({lines})) WHERE len(f) = {width}"
+
+
+def lines_sql(paths: Sequence[Path], rule: CsvRule) -> str:
+    """Everything between line breaks that is text and not empty, as a column ``line``."""
+    return (
+        f"SELECT line FROM read_csv({_paths(paths)}, columns = {{'line': 'VARCHAR'}}, "
+        f"header = {str(rule.header).lower()}, auto_detect = false, delim = E'\\n', quote = '', escape = '', "
+        "comment = '', nullstr = E'\\x1f\\x1e', strict_mode = false, ignore_errors = true, "
+        "null_padding = false, max_line_size = 2097152) WHERE line <> ''"
+    )
 
 
 def fields_of(line: str, rule: CsvRule) -> tuple[str, ...]:

@@ -51,6 +51,8 @@ def read_files(section: Section) -> str:
         trouble = "this is an address elsewhere"
     elif ".." in parts:
         trouble = "it may not climb out of the folder"
+    elif any("**" in part and part != "**" for part in parts):
+        trouble = "** stands for whole folders: **/*.csv"
     elif "" in parts or "." in parts or not pattern.isprintable():
         trouble = "one of its parts is empty, or none"
     elif PurePosixPath(pattern).suffix not in ENDINGS:

@@ -11,6 +11,7 @@ from contextlib import suppress
 
 from dpsql.answer.digits import printable
 from dpsql.screen.terminal import width
+from dpsql.screen.waiting import lasting
 
 _BAR = 20
 
@@ -22,16 +23,25 @@ class Progress:
         self.total, self.done = total, done
         self._shown = sys.stderr is not None and sys.stderr.isatty()
         self._began, self._first = time.monotonic(), done
+        self._name, self._since = "", self._began
 
     def at(self, name: str) -> None:
         """The work that begins now."""
+        self._name, self._since = name, time.monotonic()
+        self._show("")
+
+    def tick(self) -> None:
+        """It still lasts."""
+        self._show(f"  {lasting(time.monotonic() - self._since)}")
+
+    def _show(self, lasts: str) -> None:
         filled = _BAR * self.done // max(1, self.total)
         bar = f"[{'#' * filled}{'.' * (_BAR - filled)}] {self.done}/{self.total}"
-        left = self._left()
-        room = max(0, width() - len(bar) - len(left) - 5)
-        said = printable(name)
+        left = lasts + self._left()
+        room = max(0, width() - len(bar) - len(left) - 3)
+        said = printable(self._name)
         said = said if len(said) <= room else said[: max(0, room - 3)] + "..."
-        self._write(f"\r\x1b[K{bar}  {said}  {left}".rstrip())
+        self._write(f"\r\x1b[K{bar}  {said}{left}")
 
     def ended(self) -> None:
         """One more is done."""
@@ -48,7 +58,7 @@ class Progress:
         seconds = round((time.monotonic() - self._began) / here * (self.total - self.done))
         minutes, seconds = divmod(seconds, 60)
         hours, minutes = divmod(minutes, 60)
-        return f"{hours}:{minutes:02}:{seconds:02} left" if hours else f"{minutes}:{seconds:02} left"
+        return f"  {hours}:{minutes:02}:{seconds:02} left" if hours else f"  {minutes}:{seconds:02} left"
 
     def _write(self, text: str) -> None:
         if self._shown:

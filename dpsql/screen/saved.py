@@ -9,7 +9,6 @@ from __future__ import annotations
 import errno
 import itertools
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
@@ -32,9 +31,11 @@ def check_new(file: Path) -> None:
         raise InterfaceError(
             f"{file} is there already, and is not overwritten", help="name another file, or remove this one"
         )
-    if not file.parent.is_dir():
+    if not os.path.isdir(file.parent):
         raise InterfaceError(f"there is no folder {file.parent}", help="make it, or name another")
     try:
+        with suppress(FileNotFoundError):
+            os.lstat(file)  # a name may be too long
         beside = _beside(file)
         os.close(_opened(beside))
         beside.unlink()
@@ -83,8 +84,8 @@ def _opened(file: Path) -> int:
 
 
 def _beside(file: Path) -> Path:
-    return file.with_name(f".dpsql-{secrets.token_hex(8)}")
+    return file.with_name(f".dpsql-{os.urandom(8).hex()}")
 
 
 def _there(file: Path) -> bool:
-    return file.exists() or file.is_symlink()
+    return os.path.lexists(file)

@@ -43,6 +43,12 @@ def put(text: str) -> None:
         raise _unwritten(error) from None
 
 
+def put_data(content: bytes) -> None:
+    """An answer for programs, as it is; on a terminal, without what could steer it."""
+    text = content.decode("utf-8").removesuffix("\n")
+    put(printable(text) if sys.stdout is not None and sys.stdout.isatty() else text)
+
+
 def flush() -> None:
     """Everything that was put is out, or an error says that it is not."""
     if sys.stdout is None:

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TypeVar
 
 from dpsql.dbapi import Connection
@@ -20,28 +20,34 @@ T = TypeVar("T")
 PATIENCE, _STEP = 2.0, 0.1
 
 
-def beside(db: Connection, step: Callable[[], T]) -> T:
-    """What a step gives, worked out beside us: an engine at work does not listen to signals, and we do."""
+def beside(db: Connection, step: Callable[[], T], tick: Callable[[], None] | None = None) -> T:
+    """What a step gives, worked out beside us: an engine at work does not listen to signals, and we do.
+
+    While it lasts long, ``tick`` is called now and then in the place of what a terminal shows.
+    """
     outcome: list[T | BaseException] = []
-    done = threading.Event()
+    begun, stopped, done = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:
+        begun.set()
         try:
-            outcome.append(step())
+            if not stopped.is_set():
+                outcome.append(step())
         except BaseException as error:
             outcome.append(error)
         finally:
             done.set()
 
-    threading.Thread(target=work, daemon=True).start()
     try:
-        with elapsed() as tick:
+        threading.Thread(target=work, daemon=True).start()  # in here: it may be stopped while it begins
+        with elapsed() if tick is None else nullcontext(tick) as show:
             wait = PATIENCE
             while not done.wait(wait):
-                tick()
+                show()
                 wait = _STEP
     except (KeyboardInterrupt, SystemExit):
-        while not done.wait(0.05):  # again and again: it may be on its way from one engine to the other
+        stopped.set()
+        while begun.is_set() and not done.wait(0.05):  # again and again: it may be between two engines
             db.interrupt()
         raise
     if isinstance(outcome[0], BaseException):

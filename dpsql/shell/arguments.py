@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser
 from importlib import import_module
-from pathlib import Path
 
 from dpsql.shell.given import EXITS
 
@@ -35,7 +34,7 @@ def spelled_out(words: list[str]) -> list[str]:
     if not words or words[0] in COMMANDS or words[0].startswith("-"):
         return words
     first = words[0]
-    return ["shell", *words] if "." in first or os.sep in first or Path(first).exists() else words
+    return ["shell", *words] if "." in first or os.sep in first or os.path.exists(first) else words
 
 
 def parser(first: str = "") -> ArgumentParser:

@@ -16,7 +16,7 @@ from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
 from dpsql.screen.accounts import budget_json, budget_text
 from dpsql.screen.explanation import wrapped
-from dpsql.screen.terminal import look, put, tell, width
+from dpsql.screen.terminal import look, put, put_data, tell, width
 from dpsql.screen.waiting import beside
 from dpsql.screen.why import why as entry_of
 from dpsql.shell import given
@@ -139,7 +139,7 @@ def _print(answer: Answer, options: Namespace) -> None:
     if options.format == "table":
         put(answer_text(answer, look("-o FILE writes them all")))
         return
-    put(content(answer, options.format, options.margins).decode("utf-8").removesuffix("\n"))
+    put_data(content(answer, options.format, options.margins))
     tell(summary(answer))
 
 
@@ -148,7 +148,12 @@ def check_output(file: Path | None) -> None:
     if file is None:
         return
     folder = file.parent
-    if file.is_dir() or not folder.is_dir() or not os.access(file if file.exists() else folder, os.W_OK):
+    try:
+        place = file if file.exists() else folder
+        right = folder.is_dir() and not file.is_dir() and os.access(place, os.W_OK)
+    except OSError:  # a name that is too long for a file
+        right = False
+    if not right:
         raise InterfaceError(f"{file} cannot be written", help="name a file in a folder of yours")
 
 

@@ -11,7 +11,7 @@ _LIKE = {
     "\\d": "\\dt \\dv \\d+ \\dt+ \\z .tables .schema describe desc",
     "\\q": "\\quit \\exit .quit .exit quit exit",
     "\\?": "\\help \\h .help help",
-    "\\i": "\\include \\ir .read",
+    "\\i": "\\include .read",
     "\\o": "\\out .output",
     "\\timing": ".timer",
     "\\set format": ".mode",

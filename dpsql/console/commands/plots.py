@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 
 from dpsql.answer import Answer
@@ -43,6 +42,8 @@ def _plot(shell: Shell, argument: str) -> None:
 
 def _words(argument: str) -> list[str]:
     """Names, in quotes where there are spaces in them."""
+    import shlex
+
     reader = shlex.shlex(argument.replace(",", " "), posix=True, punctuation_chars=False)
     reader.whitespace_split, reader.commenters, reader.escape = True, "", ""
     try:
