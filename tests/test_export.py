@@ -74,7 +74,7 @@ def db(tmp_path: Path):
 
 def _planned(db: dpsql.Connection, sql: str) -> PlannedSurvey:
     session = db._open()
-    query = parsed(Source(sql), ())
+    query = parsed(session, Source(sql), ())
     survey = bind_survey(query, session.known, session.sealed.public, session.sealed.check)
     return plan_survey(survey, session.terms(None), session.engine.values)
 
