@@ -188,8 +188,7 @@ class _Completer(Completer):
         before = document.text_before_cursor
         if not complete_event.completion_requested:
             offers = re.search(r"[\w.('\\/]$|\b(from|join) $|\\\w+ $", before, re.I) is not None
-            found = [each for each in found if each.eager and offers]
-            if any(each.text.casefold() == before[each.start :].casefold() for each in found):
+            if not offers or any(each.text.casefold() == before[each.start :].casefold() for each in found):
                 return  # it is written already
         for each in found:
             yield Completion(each.text, each.start - document.cursor_position, display_meta=each.meta)

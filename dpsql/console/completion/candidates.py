@@ -21,17 +21,16 @@ from dpsql.ir.column import Value, type_named
 from dpsql.parse.clause import KNOWN
 from dpsql.policy.listing import Column, Table
 
-_MOST = 200
+_MOST, _HINT = 200, 26
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What would be written from ``start`` on, and a word about it. ``eager`` ones may offer themselves."""
+    """What would be written from ``start`` on, and a word about it."""
 
     text: str
     start: int
     meta: str = ""
-    eager: bool = True
 
 
 def candidates(text: str, at: int, tables: Sequence[Table], settings: Sequence[str] = ()) -> list[Candidate]:
@@ -43,7 +42,9 @@ def candidates(text: str, at: int, tables: Sequence[Table], settings: Sequence[s
     queries = named_queries(here, tables)
     found = sources(here, queries, tables)
     scope = _Scope(tables, queries, found, bool(found))
-    offered = _fitting(here.typed, _offered(wants, scope, here, settings))
+    every = list(_offered(wants, scope, here, settings))
+    likely = [each for each in every if not each.lazy or here.typed.text]
+    offered = _fitting(here.typed, likely or every)
     first: dict[str, Candidate] = {}
     for each in offered:
         first.setdefault(each.text, each)
@@ -73,7 +74,7 @@ class _Offer:
     text: str
     meta: str = ""
     word: bool = False  # a keyword or a function, written in the case of what is being typed
-    lazy: bool = False  # only where a letter of it stands, or where somebody asks
+    lazy: bool = False  # only where a letter of it stands, or where there is nothing else
 
 
 def _offered(wants: Position, scope: _Scope, here: Place, settings: Sequence[str]) -> Iterator[_Offer]:
@@ -154,7 +155,8 @@ def _columns(wants: Position, scope: _Scope) -> Iterator[_Offer]:
         if scope.known and not wants.qualifier and names.count(column.name.casefold()) > 1 and source.name:
             text = f"{_quoted(source.name)}.{text}"
         named = source.name if not wants.qualifier and (not scope.known or len(scope.sources) > 1) else ""
-        yield _Offer(text, ", ".join(filter(None, (said(column), named))))
+        own = column.hint == f"those of {source.name}.{column.name}"  # a public key is its own list
+        yield _Offer(text, ", ".join(filter(None, (column.type if own else said(column), named))))
 
 
 def _once(found: list[tuple[Source, Column]]) -> list[tuple[Source, Column]]:
@@ -212,7 +214,7 @@ def _fitting(typed: Typed, offered: Iterable[_Offer]) -> Iterator[Candidate]:
         if typed.quote and not each.text.startswith(typed.quote):
             continue
         bare = each.text.removeprefix(typed.quote).casefold()
-        made = Candidate(_cased(each, typed), typed.start, each.meta, not each.lazy or begun != "")
+        made = Candidate(_cased(each, typed), typed.start, each.meta)
         if bare.startswith(begun) or bare.rpartition(".")[2].lstrip('"').startswith(begun):
             yield made
         elif begun and not each.word and any(part.startswith(begun) for part in re.split(r"[_.\s]+", bare)):
@@ -239,7 +241,15 @@ def about(table: Table) -> str:
 
 def said(column: Column) -> str:
     """The type of a column, and what is publicly known of its values."""
-    return printable(" ".join(filter(None, (column.type, column.hint, "(the unit)" if column.unit else ""))))
+    unit = "(the unit)" if column.unit else ""
+    return printable(" ".join(filter(None, (column.type, _short(column.hint), unit))))
+
+
+def _short(hint: str) -> str:
+    """As many of some values as fit beside a name."""
+    if len(hint) <= _HINT:
+        return hint
+    return f"{hint[:_HINT].rpartition(', ')[0] or hint[: _HINT - 2]}, ..."
 
 
 def _quoted(name: str) -> str:
