@@ -23,6 +23,7 @@ COMMANDS = {
     "why": "commands",
     "run": "run",
     "policy": "owner",
+    "audit": "audit",
     "export": "responses",
     "estimate": "responses",
 }
