@@ -18,8 +18,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
+from dpsql.driver import duckdb
 from dpsql.engines.names import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.spill import spill_folder
 from dpsql.errors import refuse
