@@ -177,6 +177,18 @@ def test_a_dry_run_tells_prices_and_pays_nothing(clinic_run: Runner) -> None:
     assert "answered before" in again
 
 
+def test_steps_that_were_taken_are_free(clinic_run: Runner) -> None:
+    near = "SELECT OPTIONS(within = '5%') COUNT(*) FROM patients"
+    assert "at most 20" in clinic_run.run(near, "--dry-run")
+    clinic_run.run(near)
+    said = clinic_run.run(None, "--dry-run")
+    assert "of which 20 was paid before" in said
+    clinic_run.run(None, "--out", str(clinic_run.folder / "again"))
+    with dpsql.connect(clinic_run.database) as db:
+        price = db.price(near)
+        assert (price.cost, price.repeated, price.after) == (0.0, True, price.remaining)
+
+
 def test_the_same_question_twice_is_paid_once(clinic_run: Runner) -> None:
     said = clinic_run.run("SELECT COUNT(*) FROM patients; SELECT COUNT(*) + 1 FROM patients", "--dry-run")
     assert "of which 1 was paid before" in said

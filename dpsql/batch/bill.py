@@ -119,9 +119,9 @@ def _item(db: Connection, task: Task, epsilon: float | None) -> Item:
 def _billed(db: Connection, items: Sequence[Item], refused: Sequence[tuple[Task, Error]]) -> Bill:
     session = db._open()
     told, so_far, fits = [], Spent(), 0
-    costs = iter(session.bill([each.plan for each in items if each.paid]))
+    costs = iter(session.bill([each.plan for each in items if each.price.cost and each.paid]))
     for item in items:
-        cost, spent = next(costs) if item.paid else (0.0, Spent())
+        cost, spent = next(costs) if item.price.cost and item.paid else (0.0, Spent())
         so_far += spent
         told.append(Item(item.task, item.epsilon, item.plan, item.price, item.explained, item.own, cost))
         if fits == len(told) - 1 and session.holds(so_far):
