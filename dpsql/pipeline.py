@@ -14,7 +14,7 @@ first ones stored are the only ones: asked again on the same data, they come bac
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -96,6 +96,10 @@ class Office(Protocol):
 
     def quoted(self, planned: Plan) -> tuple[float, float, bool]:
         """What a plan would cost now, what would remain then, and whether it was paid for before."""
+        ...
+
+    def stored(self, planned: Plan) -> Stored | None:
+        """What was paid for before, by whoever asks; with the answer, if there is one."""
         ...
 
     def store(self, receipt: Stored, released: bytes) -> bytes:
@@ -223,7 +227,7 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
         return _post(office, what, tables, types, cost=0.0, repeated=False)
     _printable(office, what)  # what cannot be printed is not paid for
     if what.steps:
-        return _stepwise(office, query, parameters, terms, what, types)
+        return _stepwise(office, query, parameters, terms, what, types, office.pay)
     found = 0.0
     if what.first is not None:
         office.afford(what)
@@ -251,6 +255,7 @@ def _stepwise(
     terms: Terms,
     what: Plan,
     types: list[str],
+    pay: Callable[[Plan], Stored],
 ) -> Answer:
     """One paid release after the other, until what they say together is near enough."""
     goal, spent, paid, done = what.goal, Spent(), Spent(), list[tuple[Planned, ReleasedTable]]()
@@ -263,7 +268,7 @@ def _stepwise(
         if after is None:
             break
         try:
-            receipt = office.pay(step)
+            receipt = pay(step)
         except Error as error:
             if shown is None or error.code != "D501":
                 raise
@@ -288,6 +293,25 @@ def _stepwise(
     return replace(shown, note=note)
 
 
+def _taken_before(
+    office: Office, query: Query, parameters: Sequence[Value], terms: Terms, what: Plan
+) -> bool:
+    """Whether all steps that a query takes are in the ledger, so that it goes the same way free."""
+
+    def pay(step: Plan) -> Stored:
+        before = office.stored(step)
+        if before is None or before.answer is None:
+            raise LookupError
+        return before
+
+    try:
+        types = types_of_stages(what.stages, office.sealed)
+        _stepwise(office, query, parameters, terms, what, types, pay)
+    except LookupError:
+        return False
+    return True
+
+
 def _printable(office: Office, what: Plan) -> None:
     measures = [each for stage in what.stages for each in stage.measures]
     for each in [*measures, *(what.first.measures if what.first is not None else ())]:
@@ -308,14 +332,19 @@ def explained(office: Office, what: Plan) -> Explanation:
     return explain(what, office.known, office.known.unit, office.engine.measure_sql)
 
 
-def priced_now(office: Office, what: Plan) -> Price:
-    """What a plan would cost at this moment. Reads no row and costs nothing."""
-    facts = explained(office, what).to_dict()
-    cost, after, repeated = (
-        office.quoted(what) if what.events or what.first is not None else (0.0, office.remaining(), False)
-    )
-    left = office.remaining()
-    return Price(
+def priced_now(
+    office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None
+) -> tuple[Plan, Price]:
+    """A query's plan, and what it would cost at this moment. Reads no private row and costs nothing."""
+    query, terms = parsed(office, source, parameters), office.terms(epsilon)
+    what = _planned(office, query, parameters, terms)
+    facts, left = explained(office, what).to_dict(), office.remaining()
+    cost, after, repeated = 0.0, left, False
+    if what.steps and _taken_before(office, query, parameters, terms, what):
+        repeated = True
+    elif what.events or what.first is not None:
+        cost, after, repeated = office.quoted(what)
+    return what, Price(
         *(what.price, cost, left, after, repeated, what.digest),
         expected(facts),
         units_needed(facts),

@@ -269,12 +269,15 @@ class Session:
         for planned in plans:
             cost, price = 0.0, Spent()
             for each in (planned, *(() if planned.first is None else (planned.first.plan,))):
-                if each.digest in paid or self.ledger.stored(each.digest, self.version, self._payer):
+                if each.digest in paid or self.stored(each) is not None:
                     continue
                 paid.add(each.digest)
                 cost, price = cost + each.epsilon, price + self._most(each)
             billed.append((cost, price))
         return billed
+
+    def stored(self, planned: Plan) -> Stored | None:
+        return self.ledger.stored(planned.digest, self.version, self._payer)
 
     def _most(self, planned: Plan) -> Spent:
         """The price of a plan; of one in steps, that of all of them."""

@@ -166,7 +166,7 @@ def test_standard_input(clinic: Path) -> None:
 def test_a_dry_run_tells_prices_and_pays_nothing(clinic_run: Runner) -> None:
     said = clinic_run.run(SCRIPT, "--dry-run")
     assert "5 statements: epsilon 2 in all" in said
-    assert "together less than their sum" in said
+    assert "under zcdp less than the sum of prices" in said
     assert clinic_run.purchases() == []
     assert not clinic_run.out.exists()
     clinic_run.run(SCRIPT)
@@ -175,6 +175,18 @@ def test_a_dry_run_tells_prices_and_pays_nothing(clinic_run: Runner) -> None:
     again = clinic_run.run(SCRIPT, "--dry-run")
     assert "of which 2 was paid before" in again
     assert "answered before" in again
+
+
+def test_steps_that_were_taken_are_free(clinic_run: Runner) -> None:
+    near = "SELECT OPTIONS(within = '5%') COUNT(*) FROM patients"
+    assert "at most 20" in clinic_run.run(near, "--dry-run")
+    clinic_run.run(near)
+    said = clinic_run.run(None, "--dry-run")
+    assert "of which 20 was paid before" in said
+    clinic_run.run(None, "--out", str(clinic_run.folder / "again"))
+    with dpsql.connect(clinic_run.database) as db:
+        price = db.price(near)
+        assert (price.cost, price.repeated, price.after) == (0.0, True, price.remaining)
 
 
 def test_the_same_question_twice_is_paid_once(clinic_run: Runner) -> None:

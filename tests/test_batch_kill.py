@@ -125,18 +125,13 @@ def results(folder: Path) -> dict[str, bytes]:
 
 def wait_for(folder: Path, changes: int, pid: int) -> None:
     """Until the manifest was written so many times more, or the process is gone."""
-    last, until = _written(folder), time.monotonic() + 60
-    while changes and _lives(pid) and time.monotonic() < until:
-        time.sleep(0.001)
-        now = _written(folder)
-        last, changes = now, changes - (now != last)
-
-
-def _lives(pid: int) -> bool:
+    last = _written(folder)
     with suppress(ProcessLookupError):
-        os.kill(pid, 0)
-        return True
-    return False
+        while changes:
+            os.kill(pid, 0)
+            time.sleep(0.001)
+            now = _written(folder)
+            last, changes = now, changes - (now != last)
 
 
 def _written(folder: Path) -> int:

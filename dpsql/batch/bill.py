@@ -119,9 +119,9 @@ def _item(db: Connection, task: Task, epsilon: float | None) -> Item:
 def _billed(db: Connection, items: Sequence[Item], refused: Sequence[tuple[Task, Error]]) -> Bill:
     session = db._open()
     told, so_far, fits = [], Spent(), 0
-    costs = iter(session.bill([each.plan for each in items if each.paid]))
+    costs = iter(session.bill([each.plan for each in items if each.price.cost and each.paid]))
     for item in items:
-        cost, spent = next(costs) if item.paid else (0.0, Spent())
+        cost, spent = next(costs) if item.price.cost and item.paid else (0.0, Spent())
         so_far += spent
         told.append(Item(item.task, item.epsilon, item.plan, item.price, item.explained, item.own, cost))
         if fits == len(told) - 1 and session.holds(so_far):
@@ -134,13 +134,13 @@ def check_budget(bill: Bill) -> None:
     """D501 unless the budget holds all of it."""
     if bill.fits == len(bill.items):
         return
-    rest = below(bill.remaining)
+    rest, together = below(bill.remaining), above(bill.alone)
     last = bill.items[bill.fits - 1].task if bill.fits else None
     own = any(each.own for each in bill.items if each.paid)
     raise refuse(
         "D501",
         "the budget does not hold this file",
-        label=f"it costs epsilon {bill.cost:g} in all, {above(bill.alone)} together; about {rest} remains",
+        label=f"its prices are {bill.cost:g} in all, and take {together} together; about {rest} remains",
         notes=("nothing was paid",)
         + (() if last is None else (f"up to {last.name} on line {last.statement.line} it would fit",)),
         help=f"share what remains: --epsilon {rest}"

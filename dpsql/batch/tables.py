@@ -57,7 +57,7 @@ def _whole(bill: Bill, accountant: str) -> list[str]:
         lines[0] += f", of which {before:g} was paid before"
     taken = bill.remaining - bill.after
     if bill.cost:
-        less = f" ({accountant}: together less than their sum)" if taken < 0.999 * bill.cost else ""
+        less = f" (under {accountant} less than the sum of prices)" if taken < 0.999 * bill.cost else ""
         lines.append(f"takes {above(taken)} off what remains{less}")
     lines.append(f"remaining {below(bill.remaining)} now, {below(bill.after)} afterwards")
     return lines

@@ -110,16 +110,11 @@ class Connection(Exceptions):
 
     def _priced(self, sql: str, parameters: Sequence[Value], epsilon: float | None) -> tuple[Plan, Price]:
         """The plan too, for whoever prices many queries as one."""
-        from dpsql.pipeline import planned, priced_now
+        from dpsql.pipeline import priced_now
 
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session:
-
-            def priced() -> tuple[Plan, Price]:
-                what = planned(session, source, values, session.terms(epsilon))
-                return what, priced_now(session, what)
-
-            return guarded(priced)
+            return guarded(lambda: priced_now(session, source, values, epsilon))
 
     @property
     def tables(self) -> tuple[Table, ...]:

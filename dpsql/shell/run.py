@@ -163,9 +163,11 @@ def _taken(manifest: Manifest, folder: Path, options: Namespace) -> Error:
 
     return refuse(
         "D509",
-        f"there is a run in {folder} already",
+        f"there is {'a run' if manifest.ended is None else 'a finished run'} in {folder} already",
         label=f"begun at {manifest.started[:16].replace('T', ' ')} UTC: {account(manifest)}",
-        help=f"go on with it: {_again(options)}; or name another folder with --out",
+        help=f"go on with it: {_again(options)}; or name another folder with --out"
+        if manifest.waiting
+        else "name another folder with --out: what was answered at the same price is free there too",
     )
 
 
@@ -183,8 +185,7 @@ def _run(options: Namespace, script: Script, folder: Path, db: Connection, manif
             raise KeyboardInterrupt(stopped)
         tell(f"{refusal(outcome.error)}\n{stopped}")
         return EXHAUSTED if outcome.error.code == "D501" else REFUSED
-    put(summary_text(outcome.manifest))
-    tell(f"the results are in {folder}")
+    put(f"{summary_text(outcome.manifest)}\nresults in {folder}")
     if options.report is not None:
         from dpsql.batch.files import write
         from dpsql.batch.report import page
