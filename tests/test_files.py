@@ -457,6 +457,46 @@ def test_the_draft_of_a_folder_is_its_policy(data: Path) -> None:
         assert str(db.execute("SELECT min(since) FROM towns").rows[0][0]) == "1999-12-31"
 
 
+def test_questions_make_a_policy_of_files(data: Path) -> None:
+    """Every default; then the policy holds, and answers."""
+    (data / "orders.csv").write_text("7|0|x\n8|1|y\n")
+    data.with_suffix(".toml").unlink()
+    shown = subprocess.run(
+        [sys.executable, "-m", "dpsql.shell", "init", str(data), "--yes"], capture_output=True, text=True
+    )
+    assert shown.returncode == 0, shown.stderr
+    text = data.with_suffix(".toml").read_text()
+    assert 'id = { type = "BIGINT" }' in text
+    with dpsql.connect(data) as db:
+        assert exact(db, "SELECT COUNT(*) FROM people") == {"()": (100,)}
+    answers = "\n".join(["people", "id", "person", "hidden", "public", "id"] + [""] * 30)
+    data.with_suffix(".toml").unlink()
+    data.with_suffix(".ledger").unlink()
+    done = subprocess.run(
+        [sys.executable, "-m", "dpsql.shell", "init", str(data)],
+        input=answers,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    text = data.with_suffix(".toml").read_text()
+    assert 'csv = { delim = ";", header = false }' in text
+    assert 'files = "visits/*.parquet"' in text
+    with dpsql.connect(data) as db:
+        assert len(db.execute("SELECT * FROM towns").rows) == 2
+        assert db.execute("SELECT COUNT(*) FROM visits WHERE cost < 600").rows
+
+
+def test_a_column_without_a_name_is_passed_over(data: Path) -> None:
+    (data / "people.csv").write_text("1,x,34,Oslo\n2,y,35,Bergen\n")
+    listed = PEOPLE.replace("age = ", "note = {}\nage = ")
+    data.with_suffix(".toml").write_text(f"{HEAD}[tables.people]\ncsv = {{ header = false }}\n{listed}")
+    with dpsql.connect(data) as db:
+        assert exact(db, "SELECT SUM(age) FROM people")
+        with pytest.raises(dpsql.ProgrammingError, match="D202"):
+            db.execute("SELECT COUNT(note) FROM people")
+
+
 def test_the_check_tells_of_files_that_hold_hardly_any_rows(data: Path) -> None:
     warning = "people: less than half of its lines are rows"
     assert warning not in dpsql_says("policy", "check", str(data))
@@ -469,6 +509,17 @@ def test_a_file_nobody_can_sniff_is_drafted_as_text(data: Path) -> None:
     (data / "odd.csv").write_bytes(b'a,"b\n\xff,"\n')
     text = dpsql_says("policy", "draft", str(data))
     assert "[tables.odd]" in text
+
+
+def test_rows_and_twins_are_no_names_of_columns(data: Path) -> None:
+    (data / "towns.csv").write_text("Oslo;12.5\nBergen;7\nVoss;3\n")
+    (data / "twins.csv").write_text("x,a,A,\n1,2,3,4\n")
+    text = dpsql_says("policy", "draft", str(data))
+    assert "Oslo" not in text
+    assert "header = false" in text
+    assert "column0" in text
+    assert "x = {" in text
+    assert "a = {" not in text
 
 
 def test_a_policy_is_needed_for_answers(data: Path) -> None:

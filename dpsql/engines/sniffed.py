@@ -5,6 +5,8 @@ DuckDB looks at the first lines of the file. Names and types leave this file, va
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -15,6 +17,7 @@ from dpsql.policy.files import TYPES
 from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
 
+_NUMBER = re.compile(r"[-+]?\d[-\d.,:/ ]*")
 _PLAIN_DATES = ("", "%Y-%m-%d")
 _PLAIN_TIMES = ("", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f")
 
@@ -30,15 +33,19 @@ def sniffed(
         ).fetchall()
     except duckdb.Error:
         names = header_of(path, CsvRule())
-        return CsvRule(), names, {fold(name): "VARCHAR" for name in names}
+        return CsvRule(), names, {fold(name): "VARCHAR" for name in names if name}
     mark = quoted if len(str(quoted)) == 1 and str(quoted).isprintable() else '"'
     format_ = "" if dates is None or dates in _PLAIN_DATES else str(dates)
     rule = CsvRule(str(delim), mark, bool(header), "", format_)
-    names = header_of(path, rule) if header else tuple(str(each["name"]) for each in columns)
+    names = header_of(path, rule) if header else ()
+    if not names or any(_NUMBER.fullmatch(each) for each in names):  # somebody's row, not a header
+        rule, names = replace(rule, header=False), tuple(f"column{i}" for i in range(len(columns)))
     types = [_type(str(each["type"]), str(times or "")) for each in columns]
     if len(types) != len(names):
         types = ["VARCHAR"] * len(names)
-    return rule, names, {fold(name): type_ for name, type_ in zip(names, types, strict=True)}
+    told = zip(names, types, strict=True)
+    once = [fold(each) for each in names]
+    return rule, names, {fold(name): type_ for name, type_ in told if name and once.count(fold(name)) == 1}
 
 
 def _type(found: str, times: str) -> str:

@@ -149,6 +149,8 @@ def _known_table(
     if owned is not None:
         lines[owned.column.name] = document.line(owned.path)
     for rule in table.rule.columns:
+        if table.found.csv is not None and not table.found.csv.header and rule.type is None:
+            continue  # it stands there for its place
         column = column_of(document, table.found, rule.name, (*table.path, "columns", rule.name), on_key=True)
         if rule.type is not None and table.found.csv is None:
             raise document.refuse(

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dpsql.policy import spelling
 from dpsql.policy.model import ColumnRule, Policy, TableRule
 from dpsql.policy.names import fold
+from dpsql.policy.written import file_lines
 
 
 def compose(policy: Policy, introduction: str) -> str:
@@ -55,6 +56,7 @@ def _table(table: TableRule, own: bool) -> Iterator[str]:
     yield f"\n[tables.{name}]"
     if table.public:
         yield "public = true"
+    yield from file_lines(table)
     if table.unit is not None:
         path = f"column = {spelling.quoted(table.unit.column)}"
         if table.unit.references is not None:
@@ -72,9 +74,9 @@ def _table(table: TableRule, own: bool) -> Iterator[str]:
 
 
 def _column(column: ColumnRule) -> str:
-    said = ""
+    said = [] if column.type is None else [f"type = {spelling.quoted(column.type)}"]
     if column.range is not None:
-        said = f" range = [{', '.join(map(spelling.value, column.range))}] "
+        said.append(f"range = [{', '.join(map(spelling.value, column.range))}]")
     elif column.values is not None:
-        said = f" values = [{', '.join(map(spelling.value, column.values))}] "
-    return f"{spelling.key(column.name)} = {{{said}}}"
+        said.append(f"values = [{', '.join(map(spelling.value, column.values))}]")
+    return f"{spelling.key(column.name)} = {'{ ' + ', '.join(said) + ' }' if said else '{}'}"

@@ -13,9 +13,6 @@ The types of csv files are the engine's guesses by now: once written here, they 
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-
 from dpsql.ir.column import Kind
 from dpsql.policy import keys
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
@@ -23,9 +20,9 @@ from dpsql.policy.columns import MOST_VALUES
 from dpsql.policy.domain import enum_members
 from dpsql.policy.found import type_of
 from dpsql.policy.guesses import Keyed, Way, singular, unit_of, ways_to
-from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
 from dpsql.policy.spelling import key, quoted
+from dpsql.policy.written import file_lines
 
 
 def draft(catalogue: Catalogue, database_name: str) -> str:
@@ -72,6 +69,7 @@ def _origin(tables: tuple[FoundTable, ...], name: str) -> list[str]:
     return [
         f"# A first policy for {quoted(name)}, drafted from the schema; no value was copied.",
         "# The types of csv files were guessed from their first lines: a value that does not fit is NULL.",
+        "# Where a csv file seems to have a header, that is its first line: look whether it is one.",
     ]
 
 
@@ -112,17 +110,6 @@ def _table(table: FoundTable, unit: Keyed, way: Way | None, word: str) -> list[s
     ]
 
 
-def file_lines(table: FoundTable) -> list[str]:
-    """Which files, and how they are written, where that is not as usual."""
-    lines = [f"files = {quoted(table.files)}"] if table.files else []
-    if table.csv is not None:
-        plain = asdict(CsvRule())
-        said = {name: value for name, value in asdict(table.csv).items() if value != plain[name]}
-        if said:
-            lines.append(f"csv = {{ {', '.join(f'{name} = {json.dumps(said[name])}' for name in said)} }}")
-    return lines
-
-
 def _unique(table: FoundTable, besides: FoundColumn | None) -> list[str]:
     names = enforced_key(table, besides)
     return [f"key = [{', '.join(map(quoted, names))}]    # the database enforces it"] if names else []
@@ -142,13 +129,13 @@ def _columns(table: FoundTable, owner: FoundColumn | None) -> list[str]:
     return [
         f"[tables.{key(table.name)}.columns]    # decide: take out what analysts need not know of",
         *(
-            f"{key(each.name)} = {with_type(table, each, '{ }' if each is owner else _column(each))}"
+            f"{key(each.name)} = {_typed(table, each, '{ }' if each is owner else _column(each))}"
             for each in table.columns
         ),
     ]
 
 
-def with_type(table: FoundTable, column: FoundColumn, said: str) -> str:
+def _typed(table: FoundTable, column: FoundColumn, said: str) -> str:
     """A csv file's column says its type as well."""
     if table.csv is None:
         return said

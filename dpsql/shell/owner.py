@@ -94,7 +94,10 @@ def checked(policy: Policy, engine: Engine, database: str) -> str:
     found = held_against(policy, engine)
     with closing(Sealed(partial(_public_rows, engine, found), policy.timezone)) as sealed:
         views = check_all_views(policy, found, engine, sealed)
-    return summary(policy, found, views, database)
+    odd = [
+        f"decide    {each}: less than half of its lines are rows; delim, quote?" for each in engine.misread()
+    ]
+    return printable("\n".join([summary(policy, found, views, database), *odd]))
 
 
 def held_against(policy: Policy, engine: Engine) -> Known:

@@ -25,7 +25,9 @@ def _init(names: Commands) -> None:
         "Enter takes the default of a question; Ctrl-C leaves without a file. Answers may come from a pipe.",
         ("dpsql init clinic.duckdb", "dpsql init clinic.duckdb --yes"),
     )
-    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
+    made.add_argument(
+        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
+    )
     made.add_argument("--policy", type=Path, metavar="FILE", help="the file to write; default: DB with .toml")
     made.add_argument("--yes", action="store_true", help="ask nothing: take every default")
     made.set_defaults(run=init)

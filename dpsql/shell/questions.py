@@ -33,6 +33,7 @@ from dpsql.policy.model import (
 )
 from dpsql.policy.names import fold
 from dpsql.policy.toml import MOST_ROWS
+from dpsql.policy.written import with_files
 from dpsql.screen.terminal import put
 from dpsql.shell import asking
 from dpsql.shell.asking import Asker, NotThis
@@ -61,7 +62,8 @@ def asked(asker: Asker, catalogue: Catalogue) -> Policy:
     )
     found = {table.name: table for table in tables}
     rules = tuple(_with_columns(asker, found[rule.name], rule, unit) for rule in rules)
-    return Policy("", "", budget, query, analysts, UnitRule(word, unit.table.name, unit.key.name, 0), rules)
+    protected = UnitRule(word, unit.table.name, unit.key.name, 0)
+    return Policy("", "", budget, query, analysts, protected, with_files(rules, found, protected))
 
 
 # ---- who is protected, and whose the tables are ------------------------------------------------------
