@@ -56,9 +56,11 @@ def small(sql: str) -> str:
     return made.replace(f"<= {LONGEST}", f"<= {SHORT}")
 
 
-def rows(folder: Path, data: bytes, rule: CsvRule, width: int = 3, tiny: bool = False) -> Counter[str]:
+def rows(
+    folder: Path, data: bytes, rule: CsvRule, width: int = 3, tiny: bool = False, end: bytes = b"\n"
+) -> Counter[str]:
     file = folder / "lines.csv"
-    file.write_bytes((b"" if not rule.header else b"id,name,born\n") + data)
+    file.write_bytes((b"" if not rule.header else b"id,name,born" + end) + data)
     sql = csv_sql([file], rule, width, COLUMNS[:width])
     with duckdb.connect(config={"threads": 2}) as connection:
         connection.execute("SET TimeZone = 'UTC'")
@@ -91,10 +93,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(pieces=st.lists(st.sampled_from(PIECES), max_size=60), rule=st.sampled_from(RULES))
-def test_rows_are_those_of_each_line(folder: Path, pieces: list[bytes], rule: CsvRule) -> None:
+@given(
+    pieces=st.lists(st.sampled_from(PIECES), max_size=60),
+    rule=st.sampled_from(RULES),
+    end=st.sampled_from((b"\n", b"\r\n", b"\r", b"\r\r\n")),
+)
+def test_rows_are_those_of_each_line(folder: Path, pieces: list[bytes], rule: CsvRule, end: bytes) -> None:
     data = b"".join(pieces)
-    assert rows(folder, data, rule) == expected(folder, data, rule)
+    assert rows(folder, data, rule, end=end) == expected(folder, data, rule)
 
 
 @settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
@@ -131,6 +137,22 @@ def test_an_odd_line_changes_no_other(folder: Path, line: bytes) -> None:
     assert len(without) == 3
     assert rows(folder, before + line + b"\n" + after, CsvRule()) == without + alone
     assert rows(folder, before + after + line, CsvRule()) == without + alone
+
+
+@pytest.mark.parametrize("header", [True, False])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+@pytest.mark.parametrize("odd", [b"\r", b"\n", b"\r\r", b"\n\r", b"\r\r\n", b"2,a\r", b"2,a\rb,", b"2,a\nb,"])
+def test_an_odd_end_of_a_line_changes_no_other(folder: Path, header: bool, end: bytes, odd: bytes) -> None:
+    """Windows' files too: a mark of the one kind among those of the other is no part of the next line."""
+    with_names = [(0, "name", "VARCHAR"), (1, "born", "DATE")]
+    file = folder / "ends.csv"
+    lines = [b"name,born"] * header + [b"Ann,2001-01-01", odd, b"Bo,2002-02-02", b"Cy,2003-03-03"]
+    file.write_bytes(end.join(lines) + end)
+    sql = csv_sql([file], CsvRule(header=header), 2, with_names)
+    with duckdb.connect() as connection:
+        found = {name: str(born) for name, born in connection.execute(sql).fetchall()}
+    others = {"Ann": "2001-01-01", "Bo": "2002-02-02", "Cy": "2003-03-03"}
+    assert {name: born for name, born in found.items() if born != "None"} == others
 
 
 def test_what_a_line_means(folder: Path) -> None:

@@ -8,8 +8,11 @@ Claim   the rows of csv files are a function of each line alone: a line never fa
         becomes of another one.
 Proof   DuckDB reads a column of whole lines. The mark between columns is the line break itself, and there
         are no quotes, so that no byte of a line has a meaning; a line that is not UTF-8 is skipped, and so
-        is one above a megabyte, well below the length from which DuckDB skips some itself. What stands in
-        a line is taken apart by total functions, and a value is cast with TRY_CAST.
+        is one above a megabyte, well below the length from which DuckDB skips some itself (empty lines
+        before a line count as part of it: two megabytes of nothing else take that line with them). The end
+        of a line is told, \\n, so that \\r and \\n both end one; where DuckDB finds out itself that it is
+        \\r\\n, a lone \\r takes the next line's first letter. What stands in a line is taken apart by total
+        functions, and a value is cast with TRY_CAST.
 Test    tests/test_csv_lines.py
 
 So quotes are understood within a line, and a line break always ends a row. DuckDB's own quotes do not end
@@ -56,7 +59,7 @@ def lines_sql(paths: Sequence[Path], rule: CsvRule) -> str:
         f"SELECT line FROM read_csv({_paths(paths)}, columns = {{'line': 'VARCHAR'}}, "
         f"header = {str(rule.header).lower()}, auto_detect = false, delim = E'\\n', quote = '', escape = '', "
         "comment = '', nullstr = E'\\x1f\\x1e', strict_mode = false, ignore_errors = true, "
-        "null_padding = false, max_line_size = 2097152) WHERE line <> ''"
+        "null_padding = false, new_line = '\\n', max_line_size = 2097152) WHERE line <> ''"
     )
 
 
