@@ -279,15 +279,15 @@ def test_a_closed_connection_has_no_audit(tiny: Path, tmp_path: Path) -> None:
 
 
 def test_no_other_way_leads_there(zcdp: dpsql.Connection, capsys: pytest.CaptureFixture[str]) -> None:
-    """Not from SQL, a cursor, the module, the connection or the command line."""
+    """Not from SQL, a cursor, the module or the connection; and the command line's audit has no analysts."""
     for sql in ("SELECT measure('patients')", "CALL audit('x')", "SELECT COUNT(*) FROM audit.measure"):
         with pytest.raises(dpsql.DatabaseError):
             zcdp.cursor().execute(sql)
     for thing in (zcdp, zcdp.cursor(), zcdp.explain("SELECT COUNT(*) FROM patients")):
         assert not [name for name in dir(thing) if "audit" in name or "measure" in name]
     assert "audit" not in dpsql.__all__
-    assert main(["audit", "x.duckdb", "-c", "SELECT 1"]) == 2
-    assert "audit" not in capsys.readouterr().out
+    assert main(["audit", "x.duckdb", "x.sql", "--analyst", "ana"]) == 2
+    assert "unrecognized arguments: --analyst" in capsys.readouterr().err
 
 
 def test_the_module_does_not_bring_it_along() -> None:

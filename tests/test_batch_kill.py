@@ -123,13 +123,20 @@ def results(folder: Path) -> dict[str, bytes]:
     return {each.name: each.read_bytes() for each in folder.glob("*.csv")} if folder.is_dir() else {}
 
 
-def wait_for(folder: Path, changes: int) -> None:
-    """Until the manifest was written so many times more, or for a second at most."""
-    last, until = _written(folder), time.monotonic() + 1
-    while changes and time.monotonic() < until:
+def wait_for(folder: Path, changes: int, pid: int) -> None:
+    """Until the manifest was written so many times more, or the process is gone."""
+    last, until = _written(folder), time.monotonic() + 60
+    while changes and _lives(pid) and time.monotonic() < until:
         time.sleep(0.001)
         now = _written(folder)
         last, changes = now, changes - (now != last)
+
+
+def _lives(pid: int) -> bool:
+    with suppress(ProcessLookupError):
+        os.kill(pid, 0)
+        return True
+    return False
 
 
 def _written(folder: Path) -> int:
@@ -169,7 +176,7 @@ def test_killed_twenty_times(clinic: Path, tmp_path: Path, nursery: Nursery) -> 
         if number % 4 == 0:
             time.sleep(chance.uniform(0, start))
         else:
-            wait_for(out, chance.randint(1, 5))
+            wait_for(out, chance.randint(1, 5), pid)
             time.sleep(chance.uniform(0, 1.5 * work / len(STATEMENTS)))
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

@@ -26,6 +26,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     ("name", "title"),
     [
         ("planning", "text -> plan, ms"),
+        ("startup", "fresh processes, ms"),
         ("query", "where it goes, ms (medians)"),
         ("overhead", "L2 clip: visits-50000, by group, ms"),
         ("distinct", "peak memory, MB"),

@@ -9,8 +9,6 @@ answer.df(), ...         frames of pandas, polars, pyarrow, numpy               
 
 from __future__ import annotations
 
-import shutil
-import warnings
 from typing import Any
 
 from dpsql.answer.told import Told
@@ -43,6 +41,8 @@ class Answer(Told):
         return made
 
     def _made(self, how: str, what: str, margins: bool) -> Any:
+        import warnings
+
         from dpsql.answer.files import with_margins
         from dpsql.answer.table import table_of
 
@@ -52,6 +52,8 @@ class Answer(Told):
 
     def __repr__(self) -> str:
         """The box that a prompt shows."""
+        import shutil
+
         from dpsql.answer.box import answer_text
         from dpsql.answer.look import Look
 

@@ -44,7 +44,7 @@ def bar_panel(chart: Chart, panel: Panel, width: int, look: Look) -> list[str]:
             rows += [(label, each.marks[at]) for each in panel.series]
     texts = ["" if mark is None else mark.text.replace(GAP, " ") for _, mark in rows]
     named = min(max(wide(label) for label, _ in rows), max(6, width // 3))
-    told = min(max(map(wide, texts)), width - named - 7)
+    told = max(1, min(max(map(wide, texts)), width - named - 7))
     room = max(4, width - named - told - 2 - bool(named))
     low, high = panel.reach()
     low, high = min(low, 0.0), max(high, 0.0)

@@ -149,10 +149,11 @@ def _narrowed(columns: Sequence[Column], width: int) -> list[Column]:
     if len(columns) == 1:
         lines = tuple(line for cell in columns[0].cells for _, line in _wrapped(cell, max(1, width - 4)))
         return [replace(columns[0], name=cut(columns[0].name, width - 4), cells=lines)]
-    limit = max(each.width for each in columns)
-    while limit > 1 and _taken(max(each.least, min(each.width, limit)) for each in columns) > width:
+    sizes = [(each.least, each.width) for each in columns]
+    limit = width
+    while limit > 1 and _taken(max(least, min(whole, limit)) for least, whole in sizes) > width:
         limit -= 1
-    rooms = [max(each.least, min(each.width, limit)) for each in columns]
+    rooms = [max(least, min(whole, limit)) for least, whole in sizes]
     over = max(0, _taken(rooms) - width)
     return [_cut(each, max(1, room - over)) for each, room in zip(columns, rooms, strict=True)]
 

@@ -19,7 +19,7 @@ def units_of(database: Path, known: Known) -> list[object]:
     with duckdb.connect(str(database), read_only=True) as connection:
         for table in known.tables:
             if not table.public:
-                rows = connection.execute(f"SELECT DISTINCT {_owner(table)}").fetchall()
+                rows = connection.execute(f"SELECT DISTINCT {owner_sql(table)}").fetchall()
                 found |= {row[0] for row in rows if row[0] is not None}
     return sorted(found, key=str)
 
@@ -57,14 +57,14 @@ def _copy(source: Path, target: Path) -> None:
         connection.execute("COPY FROM DATABASE source TO target")
 
 
-def _owner(table: KnownTable) -> str:
-    """``unit FROM table JOIN ...`` along the path to the unit."""
+def owner_sql(table: KnownTable, name: str = "owner") -> str:
+    """``unit AS name FROM table JOIN ...`` along the path to the unit."""
     assert table.unit_column is not None
     tables = f"{table_sql(table.name)} AS t0"
     for step, link in enumerate(table.links):
         on = f"t{step}.{quote(link.column)} = t{step + 1}.{quote(link.key)}"
         tables += f" JOIN {table_sql(link.table)} AS t{step + 1} ON {on}"
-    return f"t{len(table.links)}.{quote(table.unit_column)} FROM {tables}"
+    return f"t{len(table.links)}.{quote(table.unit_column)} AS {quote(name)} FROM {tables}"
 
 
 def _reaches(table: KnownTable) -> str:

@@ -36,24 +36,49 @@ def sensitivity(
     found = []
     for each in ready_measures(plan, whole, sealed):
         exact = whole.measure(each)
-        ours = _sums(each, exact)
         for name, engine in neighbours:
-            neighbour = engine.measure(each)
-            said = _moved(each, ours, _sums(each, neighbour)) + _reweighed(each, exact, neighbour)
-            said += _runs_moved(each, exact, neighbour)
-            found += [f"without {name}: {one}" for one in said]
+            found += [f"without {name}: {one}" for one in violations(each, exact, engine.measure(each))]
     return found
+
+
+def violations(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]:
+    """In what the exact tables of two neighbours differ by more than was declared."""
+    found = _moved(each, _sums(each, ours), _sums(each, theirs))
+    return found + _reweighed(each, ours, theirs) + _runs_moved(each, ours, theirs)
+
+
+def shares(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[float]:
+    """How far two neighbours differ, as parts of what was declared: of the sums, and of each detail."""
+    norm, limit = each.bound
+    length = _length(_changes(each, _sums(each, ours), _sums(each, theirs)), norm)
+    found = [length / limit if limit else 0.0]
+    if each.runs is not None:
+        moved = [a - b for a, b in zip(in_runs(ours, each), in_runs(theirs, each), strict=True)]
+        found[0] = max(found[0], _length(moved, each.noise.norm) / each.noise.sensitivity)
+    for planned, mine, other in zip(each.details, ours.details, theirs.details, strict=True):
+        found.append(_weights_moved(mine, other) / planned.sensitivity)
+    return found
+
+
+def _length(changes: list[int], norm: Norm) -> float:
+    if norm is Norm.L1:
+        return float(sum(map(abs, changes)))
+    return math.sqrt(sum(change * change for change in changes))
 
 
 def _reweighed(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]:
     """Details of which one unit moves the weights by more than was declared."""
     found = []
     for planned, mine, other in zip(each.details, ours.details, theirs.details, strict=True):
-        before, after = _placed(mine), _placed(other)
-        moved = sum(abs(before.get(key, 0) - after.get(key, 0)) for key in before.keys() | after.keys())
+        moved = _weights_moved(mine, other)
         if moved > planned.sensitivity:
             found.append(f"the weights move by {moved}, declared {planned.sensitivity}")
     return found
+
+
+def _weights_moved(mine: Weights, other: Weights) -> int:
+    before, after = _placed(mine), _placed(other)
+    return sum(abs(before.get(key, 0) - after.get(key, 0)) for key in before.keys() | after.keys())
 
 
 def _runs_moved(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]:
@@ -107,14 +132,18 @@ def _comparable(group: tuple[object, ...]) -> tuple[object, ...]:
     return tuple("nan" if isinstance(v, float) and math.isnan(v) else (type(v).__name__, v) for v in group)
 
 
-def _moved(each: Planned, ours: Groups, theirs: Groups) -> list[str]:
-    found = []
+def _changes(each: Planned, ours: Groups, theirs: Groups) -> list[int]:
     nothing = (0,) * len(each.measure.statistics)
-    changes = [
+    return [
         a - b
         for group in ours.keys() | theirs.keys()
         for a, b in zip(ours.get(group, nothing), theirs.get(group, nothing), strict=True)
     ]
+
+
+def _moved(each: Planned, ours: Groups, theirs: Groups) -> list[str]:
+    found = []
+    changes = _changes(each, ours, theirs)
     norm, limit = each.bound
     if norm is Norm.L1:
         moved, allowed = sum(abs(change) for change in changes), limit
@@ -254,4 +283,14 @@ def _equal(ours: object, plain: object, slack: float) -> bool:
     return ours == plain
 
 
-__all__ = ["coarseness", "grain", "meaning", "sensitivity", "widest_bin", "without_noise"]
+__all__ = [
+    "coarseness",
+    "grain",
+    "meaning",
+    "ready_measures",
+    "sensitivity",
+    "shares",
+    "violations",
+    "widest_bin",
+    "without_noise",
+]

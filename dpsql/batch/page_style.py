@@ -27,7 +27,8 @@ pre{background:var(--wash);border-radius:6px;padding:.75rem 1rem;margin:.75rem 0
 font:13px/1.5 ui-monospace,SFMono-Regular,Menlo,'Liberation Mono','DejaVu Sans Mono',monospace}
 pre.bad{border-left:3px solid var(--bad)}
 .wide{overflow-x:auto}
-table{border-collapse:collapse;min-width:20rem;font-size:.9rem;font-variant-numeric:tabular-nums}
+table{border-collapse:collapse;min-width:20rem;overflow-wrap:break-word;
+font-size:.9rem;font-variant-numeric:tabular-nums}
 th{font-weight:600;color:var(--soft);border-bottom:1px solid var(--line)}
 th,td{padding:.35rem .9rem;vertical-align:top;text-align:left}
 th:first-child,td:first-child{padding-left:0}th:last-child,td:last-child{padding-right:0}

@@ -18,8 +18,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
+from dpsql.driver import duckdb
 from dpsql.engines.names import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.spill import spill_folder
 from dpsql.errors import refuse
@@ -150,11 +149,6 @@ class DuckDB:
 
     def describe(self) -> Catalogue:
         with self._reading():
-            columns = self._all(
-                "SELECT schema_name, table_name, column_name, data_type, is_nullable FROM duckdb_columns() "
-                "WHERE NOT internal AND database_name = current_database() "
-                "ORDER BY schema_name, table_name, column_index"
-            )
             tables = self._all(
                 "SELECT schema_name, table_name, sql FROM duckdb_tables() "
                 "WHERE NOT internal AND database_name = current_database() ORDER BY 1, 2"
@@ -163,16 +157,18 @@ class DuckDB:
                 "SELECT schema_name, table_name, constraint_column_names FROM duckdb_constraints() "
                 "WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND database_name = current_database()"
             )
+            columns = [  # duckdb_columns() would make and bind every view of the system's own
+                self._all(f"DESCRIBE {quote(str(schema))}.{quote(str(table))}") for schema, table, _ in tables
+            ]
         found = []
-        for schema, table, sql in tables:
+        for (schema, table, sql), described in zip(tables, columns, strict=True):
             collations = _collations(str(sql))
             found.append(
                 FoundTable(
                     str(table) if schema == "main" else f"{schema}.{table}",
                     tuple(
-                        FoundColumn(str(c), str(t), bool(null), collations.get(str(c)))
-                        for s, n, c, t, null in columns
-                        if (s, n) == (schema, table)
+                        FoundColumn(str(name), str(kind), null == "YES", collations.get(str(name)))
+                        for name, kind, null, *_ in described
                     ),
                     tuple(_names(u[2]) for u in unique if (u[0], u[1]) == (schema, table)),
                 )

@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 import threading
 
-import duckdb
-
+from dpsql.driver import duckdb
 from dpsql.errors import refuse
 from dpsql.ir.source import Span
 

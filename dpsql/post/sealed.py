@@ -13,8 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-import duckdb
-
+from dpsql.driver import duckdb
 from dpsql.errors import refuse
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
 

@@ -15,14 +15,15 @@ from dpsql.shell.given import EXITS
 
 COMMANDS = {
     "demo": "demo",
-    "init": "init",
+    "init": "owners",
     "shell": "sessions",
     "query": "commands",
     "explain": "commands",
     "budget": "commands",
     "why": "commands",
     "run": "run",
-    "policy": "owner",
+    "policy": "owners",
+    "audit": "audit",
     "export": "responses",
     "estimate": "responses",
 }

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
-
 PATIENTS = 20_000
 
 _HELPERS = """
@@ -113,6 +111,8 @@ key = "ward"
 
 def build(folder: Path) -> Path:
     """Make ``clinic.duckdb`` and ``clinic.toml`` in a folder; returns the database's path."""
+    import duckdb  # no other command makes a database
+
     database = folder / "clinic.duckdb"
     connection = duckdb.connect(str(database))
     try:

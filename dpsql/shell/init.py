@@ -25,26 +25,10 @@ from dpsql.policy.toml import read_policy
 from dpsql.screen.terminal import paint, put, tell
 from dpsql.shell import asking
 from dpsql.shell.asking import Asker
-from dpsql.shell.given import Commands, command
 from dpsql.shell.owner import checked
 from dpsql.shell.questions import asked
 
 STOPPED, DECLINED = 130, 1
-
-
-def arguments(names: Commands) -> None:
-    made = command(
-        names,
-        "init",
-        "the owner's: a few questions that make a policy",
-        "Ask the few questions that make a policy, show it, hold it against the database, and write it. "
-        "Enter takes the default of a question; Ctrl-C leaves without a file. Answers may come from a pipe.",
-        ("dpsql init clinic.duckdb", "dpsql init clinic.duckdb --yes"),
-    )
-    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB file")
-    made.add_argument("--policy", type=Path, metavar="FILE", help="the file to write; default: DB with .toml")
-    made.add_argument("--yes", action="store_true", help="ask nothing: take every default")
-    made.set_defaults(run=init)
 
 
 def init(options: Namespace) -> int:

@@ -30,46 +30,7 @@ from dpsql.post.sealed import Sealed
 from dpsql.rewrite.statistics import bounded_range
 from dpsql.screen.terminal import put
 from dpsql.session import keep_types, kept_types, load_policy, promise
-from dpsql.shell.given import Commands, command
 from dpsql.views import check_all_views
-
-
-def arguments(names: Commands) -> None:
-    text = "Draft a first policy from the schema alone, or hold a policy against its database."
-    kinds = command(names, "policy", "write a first policy, or check one", text).add_subparsers(
-        metavar="draft|check", required=True
-    )
-    made = command(
-        kinds,
-        "draft",
-        "a first policy from the schema alone, to be edited",
-        "Print a first policy, made from names, types and keys alone: no row is read. Lines "
-        "marked decide are yours to settle. (dpsql init asks for them instead.)",
-        ("dpsql policy draft clinic.duckdb > draft.toml",),
-    )
-    made.add_argument(
-        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
-    )
-    made.set_defaults(run=draft)
-    made = command(
-        kinds,
-        "check",
-        "hold a policy against its database",
-        "Hold a policy against its database, with everything that opening it for an analyst would check, and "
-        "say what it amounts to and what the ledger has left.",
-        ("dpsql policy check clinic.duckdb", "dpsql policy check clinic.duckdb --accept"),
-    )
-    made.add_argument(
-        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
-    )
-    made.add_argument("policy", type=Path, nargs="?", metavar="POLICY", help="default: DB with .toml")
-    made.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
-    made.add_argument(
-        "--accept",
-        action="store_true",
-        help="columns have other types than the ledger has seen, and what is declared of them still holds",
-    )
-    made.set_defaults(run=check)
 
 
 def draft(options: Namespace) -> int:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from argparse import Namespace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dpsql.answer import Answer
 from dpsql.answer.box import box, summary
 from dpsql.answer.digits import plain, printable
 from dpsql.answer.files import rows_to_json, to_csv, to_parquet
-from dpsql.estimates import estimates as estimated
-from dpsql.estimates import manifest_beside
-from dpsql.ir.survey import Export
 from dpsql.screen.terminal import put, tell
 from dpsql.screen.waiting import beside
 from dpsql.shell import given
 from dpsql.shell.commands import check_output, write
 from dpsql.shell.given import Commands, command, opened, sql_of, values_of
+
+if TYPE_CHECKING:
+    from dpsql.ir.survey import Export
 
 
 def arguments(names: Commands) -> None:
@@ -50,6 +51,8 @@ def arguments(names: Commands) -> None:
 
 def export(options: Namespace) -> int:
     """Write an export and its manifest."""
+    from dpsql.estimates import manifest_beside
+
     sql, file = sql_of(options), options.output
     for each in (file, manifest_beside(file)):
         check_output(each)
@@ -66,6 +69,8 @@ def export(options: Namespace) -> int:
 
 def estimate(options: Namespace) -> int:
     """The estimates of every column of an exported file."""
+    from dpsql.estimates import estimates as estimated
+
     file: Path = options.file
     for name, listed in estimated(file).items():
         cells = [

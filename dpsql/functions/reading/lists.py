@@ -10,7 +10,6 @@ The list's items follow the value, so that a Call stays flat and no value of the
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.optimizer.annotate_types import annotate_types
 
 from dpsql.functions.reading.shapes import Reader, Readers, Reading, of, only
 
@@ -84,6 +83,8 @@ def _bracket(node: exp.Expr) -> Reading | None:
 
 def _from_one(index: exp.Expr) -> exp.Expr | None:
     """The index as written: sqlglot counts from 0 where it knows an index to be a whole number."""
+    from sqlglot.optimizer.annotate_types import annotate_types  # an optimizer, for the few that index a list
+
     whole = annotate_types(index.copy(), dialect="duckdb").type
     if isinstance(index, exp.Slice | exp.Literal) or whole is None:
         return None

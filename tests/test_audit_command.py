@@ -1,0 +1,224 @@
+"""``dpsql audit``: neighbours without a copy, bounds that hold, and findings where the engine were wrong."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import dpsql
+from dpsql.audit import law, statements
+from dpsql.audit.lacking import Lacking
+from dpsql.audit.neighbours import units_of, without
+from dpsql.audit.oracles import ready_measures
+from dpsql.engines.names import table_sql
+from dpsql.ir.plan import Noise, Plan, Planned
+from dpsql.mechanisms import mechanism
+from dpsql.post.sealed import Sealed
+from dpsql.release.release import from_system
+from dpsql.session import Session
+from dpsql.shell import main
+
+QUESTIONS = """\
+-- name: people
+SELECT ward, COUNT(*), AVG(age) FROM patients GROUP BY ward;
+SET epsilon = 0.5;
+-- name: visits
+SELECT COUNT(*), MEDIAN(minutes) FROM visits;
+-- name: towns
+SELECT city, COUNT(*) FROM patients GROUP BY city;
+SELECT d.dose, COUNT(*) FROM drugs d GROUP BY d.dose;
+SELECT * FROM wards;
+"""
+
+
+@pytest.fixture
+def session(clinics: Path, tmp_path: Path) -> Session:
+    return dpsql.connect(clinics / "clinic" / "clinic.duckdb", ledger=tmp_path / "l.ledger")._open()
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Path:
+    file = tmp_path / "questions.sql"
+    file.write_text(QUESTIONS)
+    return file
+
+
+def verdicts(out: str) -> dict[str, list[tuple[float, str]]]:
+    """(moved, verdict) of each part, by statement."""
+    found: dict[str, list[tuple[float, str]]] = {}
+    for line in out.split("\n"):
+        cells = [each.strip() for each in line.strip("│ ").split("│")]
+        if len(cells) == 5 and cells[0] != "statement":
+            found.setdefault(cells[0], []).append((float(cells[2] or 0), cells[4]))
+    return found
+
+
+# ---- neighbours ----------------------------------------------------------------------------------------
+
+
+def test_views_leave_out_what_a_copy_lacks(session: Session, clinics: Path, tmp_path: Path) -> None:
+    """Row by row, in every table, along paths of one link and of two."""
+    path = clinics / "clinic" / "clinic.duckdb"
+    neighbour = Lacking(path, session.policy, session.known)
+    session.close()
+    for unit in [1, *units_of(path, session.known)[50:52]]:
+        copy = tmp_path / f"without-{unit}.duckdb"
+        without(path, copy, session.known, unit)
+        neighbour.leave_out(unit)
+        with duckdb.connect(str(copy), read_only=True) as connection:
+            for table in session.known.tables:
+                asked = f"SELECT hash(t)::VARCHAR FROM {table_sql(table.name)} AS t ORDER BY 1"
+                assert neighbour._do(asked) == connection.execute(asked).fetchall(), (unit, table.name)
+    neighbour.close()
+
+
+def test_units_with_most_rows_are_among_those_tried(session: Session, clinics: Path) -> None:
+    neighbour = Lacking(clinics / "clinic" / "clinic.duckdb", session.policy, session.known)
+    for salt in range(3):
+        units = neighbour.units(8, salt)
+        assert len(set(units)) == len(units) == 8
+        assert 1 in units  # who has 3,000 visits
+    assert len(neighbour.units(1000, 1)) == 240
+    neighbour.close()
+
+
+# ---- what releases prove -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 3.0])
+def test_what_is_proven_of_laplace_noise(epsilon: float) -> None:
+    """Of two values a sensitivity apart: less than the truth, but not by much. False alarms: 1e-6.
+
+    Within 1.2 of the truth: at epsilon 3 an event has chances .5 and .025, of which 10,000 halves are sure.
+    """
+    scale = 2.0**20
+    ours, theirs = (
+        mechanism("laplace").draw(scale, 20_000, os.urandom) + shift for shift in (round(epsilon * scale), 0)
+    )
+    proven = law.at_least(ours.astype(float), theirs.astype(float), 0.0)
+    assert epsilon / 3 < proven <= epsilon
+
+
+def test_bounds_of_a_chance() -> None:
+    """Clopper and Pearson's, where they have a closed form: none of n, and all of n."""
+    assert law._bounds(0, 100)[0] == 0.0
+    assert law._bounds(0, 100)[1] == pytest.approx(1 - (law.ERRS / 4) ** (1 / 100), rel=1e-9)
+    assert law._bounds(100, 100) == (pytest.approx((law.ERRS / 4) ** (1 / 100), rel=1e-9), 1.0)
+
+
+@pytest.mark.parametrize("name", ["laplace", "gaussian", "geometric"])
+def test_noise_is_known_by_its_law(name: str) -> None:
+    """20,000 draws: those of another scale by an eighth are found odd, those of the same are not (1e-6)."""
+    scale = 3.0 * 2**20
+    noise = mechanism(name).draw(scale, 20_000, os.urandom)
+    assert law.follows(noise, name, scale)
+    assert not law.follows(noise, name, scale * 1.125)
+    assert not law.follows(noise + 2**20, name, scale)
+
+
+# ---- the command ---------------------------------------------------------------------------------------
+
+
+def run(clinic: Path, questions: Path, *more: str) -> int:
+    return main(["audit", str(clinic), str(questions), "--units", "6", "--trials", "200", *more])
+
+
+def test_statements_that_keep_their_promise(
+    clinic: Path, questions: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(clinic, questions) == 0
+    out, err = capsys.readouterr()
+    found = verdicts(out)
+    assert list(found) == ["people", "visits", "towns", "5", "6"]
+    for name in ("people", "visits", "towns", "5"):
+        assert all(verdict == "ok" for _, verdict in found[name])
+        assert all(0 < moved <= 1 for moved, _ in found[name])
+    assert [len(each) for each in found.values()] == [1, 2, 1, 1, 1]
+    assert found["visits"][0][0] > 0.99  # 3,000 visits of one patient reach the clip
+    assert found["6"] == [(0, "nothing private")]
+    assert "it is the owner's to read, and nobody else's" in err
+    assert not clinic.with_suffix(".ledger").exists()  # nothing is debited, and nothing noted
+
+
+def test_a_refused_statement_is_shown_in_its_file(
+    clinic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "q.sql"
+    file.write_text("SELECT COUNT(*) FROM patients;\n\nSELECT age FROM patients;\n")
+    assert run(clinic, file) == 1
+    out, err = capsys.readouterr()
+    assert verdicts(out)["2"] == [(0, "refused")]
+    assert verdicts(out)["1"][0][1] == "ok"
+    assert "q.sql:3:8" in err
+
+
+def broken_clip(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if half of the true sensitivity had been declared."""
+
+    def halved(plan: Plan, engine: object, sealed: Sealed) -> list[Planned]:
+        return [
+            replace(each, noise=replace(each.noise, sensitivity=each.noise.sensitivity // 2))
+            for each in ready_measures(plan, engine, sealed)  # type: ignore[arg-type]
+        ]
+
+    monkeypatch.setattr(statements, "ready_measures", halved)
+
+
+def broken_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth of the planned noise."""
+
+    def tenth(noise: Noise, size: int) -> NDArray[np.int64]:
+        return from_system(noise, size) // 10
+
+    monkeypatch.setattr("dpsql.audit.releases.from_system", tenth)
+
+
+@pytest.mark.parametrize(
+    ("broken", "said"),
+    [(broken_clip, "moves too far"), (broken_noise, r"tells too much|not the planned noise")],
+)
+def test_what_is_broken_is_found(
+    broken: Callable[[pytest.MonkeyPatch], None],
+    said: str,
+    clinic: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file = tmp_path / "q.sql"
+    file.write_text("SELECT COUNT(*) FROM patients;")
+    broken(monkeypatch)
+    assert run(clinic, file) == 1
+    ((_, verdict),) = verdicts(capsys.readouterr().out)["1"]
+    assert re.fullmatch(said, verdict)
+
+
+def test_wrong_usage(clinic: Path, questions: Path, tmp_path: Path) -> None:
+    assert run(clinic, questions, "--units", "0") == 2
+    assert run(clinic, questions, "--trials", "-1") == 2
+    assert run(clinic, tmp_path / "nothing.sql") == 1
+    assert run(clinic, questions, "--analyst", "ana") == 2
+
+
+def test_files_in_a_folder(clinic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same over parquet files, whose views leave a unit out as well."""
+    folder = tmp_path / "clinic-files"
+    folder.mkdir()
+    with duckdb.connect(str(clinic), read_only=True) as connection:
+        for name in ("patients", "visits", "drugs", "wards"):
+            connection.execute(f"COPY {name} TO '{folder / name}.parquet'")
+    file = tmp_path / "q.sql"
+    file.write_text("SELECT COUNT(*) FROM visits; SELECT AVG(dose) FROM drugs;")
+    policy = str(clinic.with_suffix(".toml"))
+    assert main(["audit", str(folder), str(file), "--policy", policy, "--units", "4", "--trials", "50"]) == 0
+    found = verdicts(capsys.readouterr().out)
+    assert found["1"][0][0] > 0.99
+    assert found["2"][0][1] == "ok"

@@ -1,0 +1,77 @@
+"""What is not loaded before it is needed, looked at in processes of their own. How fast is not asked here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CODE = """
+import json, sys
+from contextlib import suppress
+with suppress(SystemExit):
+    if len(sys.argv) == 1:
+        import dpsql
+    else:
+        from dpsql.shell import main
+        main()
+sys.stderr.write("\\n" + json.dumps(sorted(sys.modules)))
+"""
+
+NEVER = {
+    *("mpmath", "pandas", "polars", "pyarrow", "matplotlib", "sqlalchemy", "prompt_toolkit", "asyncio"),
+    *("numpy.random", "numpy.typing", "numpy.ma", "sqlglot.optimizer.annotate_types", "sqlglot.executor"),
+    *("concurrent.futures", "http", "xml", "unittest", "pydoc"),
+}
+"""What no question on the command line needs."""
+
+ENGINES = {"numpy", "duckdb", "_duckdb", "sqlglot", "sqlite3", "tomllib"}
+"""What reads files and text, and what computes."""
+
+
+def loaded(*words: str | Path) -> tuple[set[str], str]:
+    """The modules of a fresh process after it has done what these words say, and its standard output."""
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *map(str, words)], capture_output=True, text=True, check=True
+    )
+    return set(json.loads(done.stderr.splitlines()[-1])), done.stdout
+
+
+def rooms(modules: set[str]) -> set[str]:
+    return {each.split(".")[1] for each in modules if each.startswith("dpsql.")}
+
+
+def test_import_loads_no_engine() -> None:
+    modules, _ = loaded()
+    assert "dpsql.dbapi" in modules
+    assert not modules & (NEVER | ENGINES)
+    assert rooms(modules) <= {"answer", "dbapi", "errors", "ir", "values"}
+
+
+@pytest.mark.parametrize(
+    "words", [["--version"], ["--help"], ["query", "--help"], ["policy", "check", "--help"]]
+)
+def test_help_loads_no_engine(words: list[str]) -> None:
+    modules, said = loaded(*words)
+    assert "dpsql" in said
+    assert not modules & (NEVER | ENGINES)
+    assert not rooms(modules) & {"bind", "parse", "plan", "release", "engines", "policy", "session"}
+
+
+def test_a_query_loads_what_it_needs(clinic: Path) -> None:
+    modules, said = loaded("query", clinic, "--format", "csv", "-c", "SELECT COUNT(*) AS n FROM patients")
+    assert said.startswith("n\n")
+    assert {"numpy", "sqlglot", "dpsql.release.release"} <= modules
+    assert not modules & NEVER
+    assert "duckdb" not in modules, "the driver is the compiled module alone"
+    assert not rooms(modules) & {"audit", "bridges", "aio", "batch", "console", "estimates", "exports"}
+
+
+def test_a_budget_loads_no_parser(clinic: Path) -> None:
+    modules, said = loaded("budget", clinic)
+    assert "database" in said
+    assert not modules & (NEVER | {"numpy", "sqlglot", "duckdb"})
+    assert not rooms(modules) & {"bind", "parse", "release"}
