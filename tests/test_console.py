@@ -319,3 +319,33 @@ def test_a_refusal_that_fits_is_as_it_was() -> None:
     )
     assert fitted(str(error), 80) == str(error)
     assert terminal.refusal(error) == str(error)
+
+
+# ---- history -----------------------------------------------------------------------------------------
+
+
+def test_history_is_kept_where_only_its_owner_reads_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from prompt_toolkit.history import InMemoryHistory
+
+    from dpsql.console.history import history
+
+    monkeypatch.delenv("DPSQL_HISTORY", raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    history().append_string("SELECT 1;")
+    file = tmp_path / "state" / "dpsql" / "history"
+    assert "SELECT 1;" in file.read_text()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert file.parent.stat().st_mode & 0o777 == 0o700
+    assert list(history().load_history_strings()) == ["SELECT 1;"]
+
+    file.chmod(0o644)
+    history()
+    assert file.stat().st_mode & 0o777 == 0o600
+
+    (tmp_path / "elsewhere").symlink_to(tmp_path / "target")
+    for elsewhere in ("", str(tmp_path / "elsewhere"), str(tmp_path / "state")):
+        monkeypatch.setenv("DPSQL_HISTORY", elsewhere)
+        assert isinstance(history(), InMemoryHistory)
+    assert not (tmp_path / "target").exists()

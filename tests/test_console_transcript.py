@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import fcntl
 import json
 import os
+import pty
 import re
+import select
 import signal
 import sqlite3
+import struct
+import subprocess
 import sys
+import termios
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import duckdb
-import pexpect
 import pyte
 import pytest
 
@@ -86,37 +91,59 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+OWN = (  # the terminal is the process's own, so that Ctrl-C reaches it
+    "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
+    "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
+)
+
+
 class Terminal:
     """A shell in a terminal, and what somebody in front of it sees."""
 
     def __init__(self, folder: Path, ledger: Path, columns: int, **more: str) -> None:
-        self.ledger = ledger
-        self.screen = pyte.Screen(columns, 40)
-        self.stream = pyte.Stream(self.screen)
+        self.ledger, self.screen = ledger, pyte.Screen(columns, 40)
+        self.stream = pyte.ByteStream(self.screen)
+        self.raw = b""
         kept = {name: os.environ[name] for name in ("PATH", "PYTHONPATH", "HOME") if name in os.environ}
-        self.process = pexpect.spawn(
-            sys.executable,
-            ["-m", "dpsql.shell", "shell", "world.duckdb", "--ledger", str(ledger), "--analyst", "ana"],
-            env=kept
-            | {"TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONUTF8": "1", "PROMPT_TOOLKIT_NO_CPR": "1"}
-            | {"DPSQL_HISTORY": str(ledger.with_suffix(".history"))}
-            | more,
-            cwd=str(folder),
-            dimensions=(40, columns),
-            encoding="utf-8",
-            timeout=PATIENCE,
+        kept |= {"TERM": "xterm-256color", "LANG": "C.UTF-8", "PYTHONUTF8": "1", "PROMPT_TOOLKIT_NO_CPR": "1"}
+        kept |= {"DPSQL_HISTORY": str(ledger.with_suffix(".history"))}
+        self.ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 40, columns, 0, 0))
+        words = ["-m", "dpsql.shell", "shell", "world.duckdb", "--ledger", str(ledger), "--analyst", "ana"]
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", OWN, *words],
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+            cwd=folder,
+            env=kept | more,
+            start_new_session=True,
         )
+        os.close(theirs)
 
     def type(self, keys: str) -> None:
-        self.process.send(keys)
+        os.write(self.ours, keys.encode())
 
     def read(self, seconds: float) -> bool:
         """Show what comes within some time; whether anything came."""
-        try:
-            self.stream.feed(self.process.read_nonblocking(65536, seconds))
-        except (pexpect.TIMEOUT, pexpect.EOF):
+        if not select.select([self.ours], [], [], seconds)[0]:
             return False
-        return True
+        with contextlib.suppress(OSError):  # a terminal ends like that
+            said = os.read(self.ours, 65536)
+            self.raw += said
+            self.stream.feed(said)
+            return True
+        return False
+
+    def ended(self) -> int:
+        """Wait for the end of the process."""
+        self.until(lambda: self.process.poll() is not None)
+        return self.process.returncode
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        os.close(self.ours)
 
     @property
     def text(self) -> str:
@@ -167,7 +194,7 @@ def masked(text: str) -> str:
 def terminal(world: Path, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Terminal]:
     made = Terminal(world, tmp_path / "world.ledger", request.param)
     yield made
-    made.process.close(force=True)
+    made.close()
 
 
 CLEAR, TAB, CTRL_C, CTRL_D, CTRL_R, UP = "\x0c", "\t", "\x03", "\x04", "\x12", "\x1b[A"
@@ -210,51 +237,53 @@ def test_a_session(terminal: Terminal) -> None:
     terminal.type(f"SELECT nothing{CTRL_C}")
     terminal.until(rf"SELECT nothing\n{PROMPT[1:]}")
     terminal.type("\\q\r")
-    terminal.process.expect(pexpect.EOF)
-    terminal.process.close()
-    assert terminal.process.exitstatus == 0
+    assert terminal.ended() == 0
 
 
-def test_history_is_found_again_and_is_its_owners_alone(world: Path, tmp_path: Path) -> None:
-    ledger = tmp_path / "world.ledger"
-    first = Terminal(world, ledger, 80)
+@pytest.fixture
+def started(world: Path, tmp_path: Path) -> Iterator[Callable[..., Terminal]]:
+    """Starts shells of 80 columns that share a ledger."""
+    made: list[Terminal] = []
+
+    def start(**more: str) -> Terminal:
+        made.append(Terminal(world, tmp_path / "world.ledger", 80, **more))
+        return made[-1]
+
+    yield start
+    for each in made:
+        each.close()
+
+
+def test_history_is_found_again_and_is_its_owners_alone(started: Callable[..., Terminal]) -> None:
+    first = started()
     first.until(PROMPT)
     first.type("SELECT COUNT(*)\rFROM places;\r")
-    first.until("free: only public data")
-    first.until(rf"free:.*\n{PROMPT[1:]}")
+    first.until(rf"free: only public data.*\n{PROMPT[1:]}")
     first.type(CTRL_D)
-    first.process.expect(pexpect.EOF)
-    first.process.close()
-    assert first.process.exitstatus == 0
-    history = ledger.with_suffix(".history")
-    assert history.stat().st_mode & 0o777 == 0o600
+    assert first.ended() == 0
+    assert first.ledger.with_suffix(".history").stat().st_mode & 0o777 == 0o600
 
-    second = Terminal(world, ledger, 80)
+    second = started()
     second.until(PROMPT)
     second.type(f"{CTRL_R}COUNT")
     second.until(r"SELECT COUNT\(\*\)\n +\.\.\.> FROM places;")
     second.type("\r\r")
     second.until("free: only public data")
-    second.process.kill(signal.SIGTERM)
-    second.process.expect(pexpect.EOF)
-    second.process.close()
-    assert second.process.exitstatus == 128 + signal.SIGTERM
+    second.process.send_signal(signal.SIGTERM)
+    assert second.ended() == 128 + signal.SIGTERM
 
 
 @pytest.mark.parametrize("more", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
-def test_no_colours_where_none_are_wanted(world: Path, tmp_path: Path, more: dict[str, str]) -> None:
-    shown: list[str] = []
-    terminal = Terminal(world, tmp_path / "world.ledger", 80, **more)
-    terminal.stream.feed = shown.append  # type: ignore[method-assign,assignment]  # what comes, as it comes
+def test_no_colours_where_none_are_wanted(started: Callable[..., Terminal], more: dict[str, str]) -> None:
+    terminal = started(**more)
+    terminal.until(r"^world ε [\d.]+>")
     for keys, answer in (
         ("SELECT name FROM places WHERE place = 3;\r", "place 3"),
         ("\\nothing\r", "no command"),
     ):
         terminal.type(keys)
-        terminal.until(lambda answer=answer: answer in "".join(shown))  # type: ignore[misc]
+        terminal.until(answer)
     terminal.type("\\q\r")
-    terminal.process.expect(pexpect.EOF)
-    shown.append(terminal.process.before or "")
-    terminal.process.close()
-    coloured = re.findall(r"\x1b\[(?:[\d;]*;)?(?:3[1-8]|4[1-8]|9\d|10\d)(?:;[\d;]*)?m", "".join(shown))
-    assert coloured == []
+    assert terminal.ended() == 0
+    coloured = rb"\x1b\[(?:[\d;]*;)?(?:3[1-8]|4[1-8]|9\d|10\d)(?:;[\d;]*)?m"
+    assert re.findall(coloured, terminal.raw) == []

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -28,13 +27,11 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import Style
 
-from dpsql.answer.digits import printable
 from dpsql.console.history import history
 from dpsql.console.opening import Opening
 from dpsql.console.prompt import Prompt, prompt
 from dpsql.console.state import Complete, Typed
 from dpsql.errors import Error
-from dpsql.screen.terminal import paint, tell
 
 if TYPE_CHECKING:
     from dpsql.policy.listing import Table
@@ -83,7 +80,6 @@ def edited(opening: Opening, options: Namespace, complete: Complete) -> Typed:
         reserve_space_for_menu=_MENU_LINES,
         enable_suspend=True,
     )
-    tell(paint(_greeting(database, options.analyst), "dim", sys.stderr))
 
     def open_beside(_: object) -> None:
         opening.begin(partial(_opened, session, asyncio.get_running_loop(), known))
@@ -110,11 +106,6 @@ def _opened(session: PromptSession[str], loop: asyncio.AbstractEventLoop, known:
             loop.call_soon_threadsafe(partial(session.app.exit, exception=failure))
     if failure is None:
         known.warm()
-
-
-def _greeting(database: Path, analyst: str | None) -> str:
-    who = f" as {analyst}" if analyst else ""
-    return f"dpsql on {printable(database.name + who)}: SQL ends with ;   \\? for help, \\q to leave"
 
 
 def _shown(now: Prompt) -> StyleAndTextTuples:
