@@ -48,7 +48,7 @@ def test_import_loads_no_engine() -> None:
     modules, _ = loaded()
     assert "dpsql.dbapi" in modules
     assert not modules & (NEVER | ENGINES)
-    assert rooms(modules) <= {"answer", "dbapi", "errors", "ir", "values"}
+    assert rooms(modules) <= {"answer", "dbapi", "errors", "ir"}
 
 
 @pytest.mark.parametrize(
