@@ -14,7 +14,6 @@ from typing import Any
 
 import duckdb
 import pytest
-from conftest import POLICY, SCRIPTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -22,6 +21,7 @@ from dpsql.answer import Answer
 from dpsql.answer.box import answer_text
 from dpsql.answer.digits import apart, wide
 from dpsql.answer.look import Look
+from tests.conftest import POLICY, SCRIPTS
 
 
 def answer(columns: dict[str, str], *rows: tuple[Any, ...], margins: Any = None, **more: Any) -> Answer:

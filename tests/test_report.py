@@ -12,11 +12,11 @@ from pathlib import Path
 import duckdb
 import pytest
 from chromium import CHROMIUM, asked_for, measured, pixels, screenshot
-from conftest import POLICY, SCRIPTS
 from test_boxes import WARDS, answer
 from test_frames import EVIL, Seen
 
 from dpsql.batch.report import Guarded, Part, Promise, Report, page
+from tests.conftest import POLICY, SCRIPTS
 
 browser = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here")
 
