@@ -61,7 +61,7 @@ def init(options: Namespace) -> int:
 def _introduction(policy: Policy) -> str:
     said = f"What is promised to each {policy.unit.name}, and what analysts may ask."
     if any(table.csv is not None for table in policy.tables):
-        said += "\n# Types of csv files were guessed from their first lines: a value that does not fit is NULL."
+        said += "\n# Types of csv columns were guessed from first lines: a value that does not fit is NULL."
     return said
 
 
