@@ -330,3 +330,24 @@ def test_the_answers_make_sense_on_a_stream_without_a_terminal(
     monkeypatch.setattr(sys, "stdin", io.StringIO("\n" * 40))
     assert main(["init", str(folder / "shop.duckdb")]) == 0
     assert re.search(r"(?m)^key = \"person_id\"$", (folder / "shop.toml").read_text())
+
+
+def test_csv_files_get_their_types(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder of csv files: types, marks and patterns are part of the policy that is written."""
+    data = folder / "data"
+    data.mkdir()
+    with contextlib.closing(duckdb.connect(str(folder / "clinic.duckdb"), read_only=True)) as connection:
+        for name in ("patients", "wards"):
+            connection.execute(f"COPY {name} TO '{data / name}.csv' (HEADER, DELIM ';')")
+        (data / "visits").mkdir()
+        connection.execute(f"COPY visits TO '{data / 'visits' / 'all'}.csv' (HEADER)")
+    assert main(["init", str(data), "--yes"]) == 0, capsys.readouterr().err
+    policy = load_policy(folder / "data.toml")
+    patients, visits = policy.tables
+    assert {each.name: each.type for each in patients.columns}["age"] == "BIGINT"
+    assert {each.name for each in visits.columns} >= {"patient_id", "day", "cost"}
+    assert patients.csv is not None
+    assert patients.csv.delim == ";"
+    assert visits.files == "visits/*.csv"
+    assert digest(read_policy(compose(policy, "Again."), "b.toml")) == digest(policy)
+    assert main(["query", str(data), "-c", "SELECT COUNT(*) FROM patients"]) == 0

@@ -38,7 +38,7 @@ def arguments(names: Commands) -> None:
         "Units that are not tried may move more. " + WARNING,
         (
             "dpsql audit clinic.duckdb questions.sql",
-            "dpsql audit clinic.duckdb questions.sql --units 100 --trials 20000",
+            "dpsql audit clinic.duckdb questions.sql --units 50 --trials 0",
         ),
     )
     made.add_argument("database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder")

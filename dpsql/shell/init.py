@@ -40,7 +40,7 @@ def init(options: Namespace) -> int:
         with closing(open_database(database)) as engine:
             asker = Asker(options.yes)
             policy = asked(asker, engine.describe())
-            text = compose(policy, f"What is promised to each {policy.unit.name}, and what analysts may ask.")
+            text = compose(policy, _introduction(policy))
             put("\n" + paint(f"{file.name}:", "bold") + "\n")
             put(text)
         read = read_policy(text, file.name)
@@ -56,6 +56,13 @@ def init(options: Namespace) -> int:
     _write(text, file)
     put(_next(database, file, policy))
     return 0
+
+
+def _introduction(policy: Policy) -> str:
+    said = f"What is promised to each {policy.unit.name}, and what analysts may ask."
+    if any(table.csv is not None for table in policy.tables):
+        said += "\n# Types of csv columns were guessed from first lines: a value that does not fit is NULL."
+    return said
 
 
 def _new(file: Path) -> None:

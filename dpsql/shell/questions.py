@@ -39,6 +39,10 @@ from dpsql.shell import asking
 from dpsql.shell.asking import Asker, NotThis
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+_CSV = (
+    " (Of csv files the first lines were read for the types of columns, which become part of the policy. A "
+    "value that does not fit its type is NULL.)"
+)
 _DATES = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ)
 
 
@@ -48,7 +52,7 @@ def asked(asker: Asker, catalogue: Catalogue) -> Policy:
     asker.tell(
         "A policy says what is promised to the people in a database, and what analysts may ask. Enter takes "
         "what stands in [brackets]; Ctrl-C stops, and nothing is written. No row is read until the end, when "
-        "the keys are checked."
+        "the keys are checked." + (_CSV if any(table.csv is not None for table in tables) else "")
     )
     unit, word = _unit(asker, tables)
     rules = tuple(_tables(asker, tables, unit, word))

@@ -30,7 +30,7 @@ def arguments(names: Commands) -> None:
         "counts by them.",
         (
             "dpsql export clinic.duckdb -o wards.csv -c "
-            '"SELECT DP_RANDOMIZED_RESPONSE(ward, 1.0) AS ward FROM patients"',
+            '"SELECT DP_RANDOMIZED_RESPONSE(ward, 0.5) AS ward FROM patients"',
         ),
     )
     given.database(made, analyst=False)
