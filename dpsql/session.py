@@ -283,7 +283,9 @@ class Session:
         """The price of a plan; of one in steps, that of all of them."""
         if not planned.steps:
             return self.price(planned)
-        return self.accountant.total(Budget(planned.epsilon, self.budget.delta))
+        most = self.accountant.total(Budget(planned.epsilon, self.budget.delta))
+        whole = self.accountant.total(self.budget)  # of delta no larger part is charged than of the rest
+        return Spent(most.main, min(most.delta, -(-whole.delta * most.main // whole.main)))
 
     def holds(self, price: Spent) -> bool:
         """Whether the database's account and the analyst's hold this price now."""
