@@ -22,7 +22,7 @@ from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
-from dpsql.policy.model import Policy, digest, unit_text
+from dpsql.policy.model import Policy, unit_text, version
 from dpsql.policy.toml import read_policy
 from dpsql.post.sealed import Sealed
 
@@ -106,7 +106,7 @@ class Session:
             self.engine.close()
             raise
         self.clock: datetime.datetime | None = None  # a time at which all queries are asked
-        self.version = f"{self.engine.version()}:{digest(self.policy)}"
+        self.version = f"{self.engine.version()}:{version(self.policy)}"
         self.sealed = Sealed(self._public_rows, self.policy.timezone)
         try:
             self.views = self._checked_views()

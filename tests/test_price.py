@@ -162,3 +162,18 @@ def test_a_time_limit_stops_a_query_and_not_the_next(db: dpsql.Connection) -> No
     assert stopped.value.code == "D603"
     db.timeout = 60.0
     assert len(db.execute(BY_WARD)) == 3
+
+
+def test_what_was_answered_stays_free_when_the_owner_grants_more(clinic: Path) -> None:
+    """Answers rest on ranges and tables, not on who may spend how much."""
+    policy = clinic.with_suffix(".toml")
+    with dpsql.connect(clinic, analyst="ana") as db:
+        before = db.execute(BY_WARD)
+    text = policy.read_text().replace("[analysts.bob]\nepsilon = 2.0", "[analysts.eve]\nepsilon = 7.0")
+    policy.write_text(text.replace("epsilon = 100.0", "epsilon = 200.0").replace("= 20.0", "= 30.0"))
+    with dpsql.connect(clinic, analyst="ana") as db:
+        again = db.execute(BY_WARD)
+        assert (again.repeated, again.cost, again.rows) == (True, 0, before.rows)
+    policy.write_text(policy.read_text().replace("age = { range = [0, 120] }", "age = { range = [0, 119] }"))
+    with dpsql.connect(clinic, analyst="ana") as db:
+        assert not db.execute(BY_WARD).repeated

@@ -174,10 +174,27 @@ def unit_text(policy: Policy) -> str:
 def digest(policy: Policy) -> str:
     """A fingerprint of what the policy says: the same for any order of tables, spacing or comments."""
     budget, query = policy.budget, policy.query
-    content = {
-        "budget": [float(budget.epsilon), float(budget.delta), budget.accountant],
-        "query": [float(query.epsilon), float(query.max_epsilon), query.find_bounds, query.min_units],
+    granted = {
+        "epsilon": float(budget.epsilon),
+        "prices": [float(query.epsilon), float(query.max_epsilon)],
         "analysts": {each.name: float(each.epsilon) for each in policy.analysts},
+    }
+    return _hashed(_rested_on(policy) | granted)
+
+
+def version(policy: Policy) -> str:
+    """A fingerprint of all that an answer rests on: not of who may spend how much.
+
+    What was answered stays answered when the owner grants more, or to one more analyst. Its own price
+    is part of what a plan is known by.
+    """
+    return _hashed(_rested_on(policy))
+
+
+def _rested_on(policy: Policy) -> dict[str, object]:
+    return {
+        "budget": [float(policy.budget.delta), policy.budget.accountant],
+        "query": [policy.query.find_bounds, policy.query.min_units],
         "unit": policy.unit.name,
         "paths": unit_text(policy),
         "timezone": policy.timezone,
@@ -196,6 +213,9 @@ def digest(policy: Policy) -> str:
         },
         "views": [[fold(view.name), view.sql] for view in policy.views],
     }
+
+
+def _hashed(content: dict[str, object]) -> str:
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
