@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import os
 import select
@@ -25,6 +26,7 @@ class Terminal:
         )
         os.close(theirs)
         self.screen, self.seen, self.ours = "", 0, ours
+        self.decoded = codecs.getincrementaldecoder("utf-8")()
 
     def until(self, words: str) -> None:
         """Wait for these words at the end of the screen."""
@@ -45,7 +47,7 @@ class Terminal:
             part = os.read(self.ours, 4096)
         except OSError:  # how a terminal says that its other side is closed
             return False
-        self.screen += part.decode()
+        self.screen += self.decoded.decode(part)  # a character may come in two parts
         return bool(part)
 
     def type(self, text: str) -> None:
