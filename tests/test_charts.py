@@ -17,8 +17,9 @@ from dpsql.answer import Answer
 from dpsql.answer.bars import chart_text
 from dpsql.answer.chart import chart_of
 from dpsql.answer.digits import wide
+from dpsql.answer.letters import width_of
 from dpsql.answer.look import Look
-from dpsql.answer.svg import chart_svg
+from dpsql.answer.svg import WIDTH, chart_svg
 from dpsql.answer.ticks import stretch, tick_text, ticks
 from dpsql.errors import InterfaceError
 from dpsql.screen.terminal import _PLAIN
@@ -175,6 +176,16 @@ def test_bars_and_their_reach_stand_at_scale() -> None:
     ends = [list(map(float, re.match(r"M([\d.]+) [\d.]+H([\d.]+)", each).groups())) for each in reaches]  # type: ignore[union-attr]
     assert len(ends) == 3
     assert ends[0][1] - ends[0][0] == pytest.approx(widths[1], rel=0.01)  # 2 * 500
+
+
+def test_marks_below_bars_stay_on_the_paper() -> None:
+    """The first mark stands below the end of short names, and is longer than these."""
+    given_ = told({"k": "VARCHAR"} | N, ("A", -1_800_000_000), ("B", 700_000_000))
+    for each in parsed(chart_svg(given_)).iter(f"{SVG}text"):
+        if each.get("text-anchor") == "middle":
+            x, half = float(each.get("x", "")), width_of(each.text or "") / 2
+            assert -0.1 <= x - half
+            assert x + half <= WIDTH + 0.1
 
 
 def test_lines_have_a_band_and_dots() -> None:

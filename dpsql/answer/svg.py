@@ -80,7 +80,8 @@ def _bars(chart: Chart, panel: Panel) -> tuple[list[str], float]:
     for tick, text in axis.marked(5):
         x = axis.at(tick)
         parts.append(_path("grid", (x, _HEAD - 2), (x, base)))
-        parts.append(_text(x, base + 14, text, "soft", "middle"))
+        half = width_of(text) / 2
+        parts.append(_text(min(max(x, half), WIDTH - half), base + 14, text, "soft", "middle"))
     for at, label in enumerate(chart.labels):
         top = _HEAD + step * at + 4
         parts.append(_text(named - 8, top + (step - 8) / 2 + 4, fitted(label, named - 9), "", "end"))
