@@ -547,3 +547,47 @@ def test_a_time_limit_holds_for_its_statements(clinic_run: Runner) -> None:
     )
     assert "error[D603]" in said
     assert "1 of 2 statements answered" in said
+
+
+# ---- what nobody should write ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["clinic.duckdb", "clinic.toml", "clinic.ledger", "monthly.sql", "pipe"])
+def test_no_page_takes_the_place_of_what_is_read_or_of_a_device(clinic_run: Runner, name: str) -> None:
+    clinic_run.run("SELECT ward, floor FROM wards", "--dry-run")  # there is a ledger
+    os.mkfifo(clinic_run.folder / "pipe")
+    file = clinic_run.folder / name
+    before = file.stat()
+    clinic_run.run("SELECT ward, floor FROM wards", "--report", str(file), exits=1)
+    assert (file.stat().st_ino, file.stat().st_mode) == (before.st_ino, before.st_mode)
+    assert (
+        main(["query", str(clinic_run.database), "-c", "SELECT 1 AS x", "-o", str(clinic_run.database)]) == 1
+    )
+    assert clinic_run.database.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    "change", [{"started": "soon"}, {"started": "2024-01-01T00:00:00"}, {"started": 3}, {"rests_on": []}]
+)
+def test_a_manifest_that_somebody_wrote_into_is_refused(clinic_run: Runner, change: dict[str, Any]) -> None:
+    clinic_run.run("SELECT ward, floor FROM wards")
+    (clinic_run.out / "manifest.json").write_text(json.dumps(clinic_run.manifest | change))
+    assert "this manifest cannot be read" in clinic_run.run(None, "--resume", exits=1)
+
+
+@pytest.mark.parametrize("total", ["1e308", "nan", "inf", "-1", "0"])
+def test_no_total_is_beyond_all_budgets(clinic_run: Runner, total: str) -> None:
+    assert "D503" in clinic_run.run("SELECT COUNT(*) FROM patients", "--epsilon", total, "--dry-run", exits=1)
+
+
+@pytest.mark.parametrize("rule", ["zcdp", "approx"])
+def test_a_query_in_steps_leaves_delta_to_others(clinic_run: Runner, rule: str) -> None:
+    """A threshold after it needs some of the delta, of which the steps charge none."""
+    policy = clinic_run.folder / "clinic.toml"
+    policy.write_text(re.sub(r'accountant = "\w+"\n', "", policy.read_text()))
+    policy.write_text(policy.read_text().replace("[budget]", f'[budget]\naccountant = "{rule}"'))
+    clinic_run.run(
+        "SET epsilon = 0.1;\nSELECT OPTIONS(within = '5%') COUNT(*) AS n FROM patients;\n"
+        "SELECT city, COUNT(*) AS n FROM patients GROUP BY city;",
+        "--dry-run",
+    )

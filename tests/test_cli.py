@@ -225,6 +225,13 @@ def test_explain_costs_nothing_and_refuses_as_query_does(clinic: Clinic) -> None
     assert clinic.spent() == []
 
 
+def test_no_explanation_steers_a_terminal(clinic: Clinic) -> None:
+    """The SQL that would run holds names and texts of the query, and those of the data."""
+    said = clinic.run("explain", "-c", "SELECT '\x1b[2J\u202e' AS \"\x1b]0;x\x07\", COUNT(*) FROM patients")
+    assert said.stdout.replace("\n", "").isprintable()
+    assert "\\x1b[2J" in said.stdout
+
+
 def test_the_budget_tells_who_spent_what(clinic: Clinic) -> None:
     clinic.query(COUNT, "--analyst", "ana")
     clinic.query(BY_WARD, "--analyst", "bob", "--epsilon", "1")

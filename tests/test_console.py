@@ -349,3 +349,22 @@ def test_history_is_kept_where_only_its_owner_reads_it(
         monkeypatch.setenv("DPSQL_HISTORY", elsewhere)
         assert isinstance(history(), InMemoryHistory)
     assert not (tmp_path / "target").exists()
+
+
+def test_what_was_paid_for_bounds_is_told(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A query that ends early has perhaps only found what it needs: that is paid, and the rest is not."""
+
+    def ended(*given: object) -> None:
+        raise refuse("D601", "the query was interrupted")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("dpsql.pipeline.release", ended)
+        say(shell, "SELECT SUM(score) AS s FROM patients;")
+    (paid,) = shell.db.purchases
+    assert paid.sql.startswith("/* finds patients.score */")
+    assert shell.refused is not None
+    rest = shell.db.price("SELECT SUM(score) AS s FROM patients").cost
+    assert f"epsilon {paid.epsilon:g} was paid and stays paid" in str(shell.refused)
+    assert f"the rest, epsilon {rest:g}" in str(shell.refused)
+    say(shell, "SELECT SUM(score) AS s FROM patients;")
+    assert sum(each.epsilon for each in shell.db.purchases) == pytest.approx(paid.epsilon + rest)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tomllib
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +12,7 @@ from dpsql.policy.check import declared_keys, known
 from dpsql.policy.draft import draft
 from dpsql.policy.model import Policy, unit_text
 from dpsql.policy.names import fold
+from dpsql.policy.spelling import key, quoted
 from dpsql.policy.toml import read_policy
 
 
@@ -155,3 +158,9 @@ def test_every_draft_is_a_policy(found: list[FoundTable], name: str) -> None:
             known(policy, Catalogue(tuple(found)), {}, set(keys))
         guessed = ("[unit]", "unit = ", "rows_per_unit = ")
         assert all("# decide" in line for line in policy.text.split("\n") if line.startswith(guessed))
+
+
+@given(st.text())
+def test_a_name_is_spelled_on_one_line_without_signs_for_a_terminal(name: str) -> None:
+    assert quoted(name).isprintable()
+    assert tomllib.loads(f"{key(name)} = {quoted(name)}") == {name: name}

@@ -177,3 +177,16 @@ def test_what_was_answered_stays_free_when_the_owner_grants_more(clinic: Path) -
     policy.write_text(policy.read_text().replace("age = { range = [0, 120] }", "age = { range = [0, 119] }"))
     with dpsql.connect(clinic, analyst="ana") as db:
         assert not db.execute(BY_WARD).repeated
+
+
+@pytest.mark.parametrize("limit", [0, -1, float("nan"), float("inf"), "30", True])
+def test_no_query_runs_without_the_limit_that_somebody_meant(db: dpsql.Connection, limit: object) -> None:
+    db.timeout = limit  # type: ignore[assignment]
+    with pytest.raises(dpsql.InterfaceError, match="positive number of seconds"):
+        db.execute(BY_WARD)
+    assert not db.purchases
+
+
+def test_a_limit_may_be_longer_than_a_clock_can_wait(db: dpsql.Connection) -> None:
+    db.timeout = 1e300
+    assert len(db.execute(BY_WARD)) == 3

@@ -18,6 +18,9 @@ from dpsql.ir.price import Price
 from dpsql.ir.source import Source
 from dpsql.parse.parse import parse
 
+MOST = 1e9
+"""No budget is so large."""
+
 
 @dataclass(frozen=True, slots=True)
 class Item:
@@ -155,7 +158,7 @@ def _shares(db: Connection, script: Script, items: Sequence[Item], total: float)
     """The price of each statement that says none."""
     session = db._open()
     rule, accountant = session.budget, session.accountant
-    if not 0 < total < math.inf:
+    if not 0 < total < MOST:
         raise refuse("D503", "a total is a finite positive number", help="give --epsilon 2.0, say")
     paid = [each for each in items if each.paid]
     fixed = [each for each in paid if each.own]

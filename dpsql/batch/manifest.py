@@ -9,6 +9,7 @@ It holds prices, names and fingerprints, and of answers how far their noise reac
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from collections.abc import Mapping
@@ -143,6 +144,9 @@ def load(folder: Path) -> Manifest | None:
             raise ValueError
         del content["price"], content["paid"]
         statements = tuple(_entry(each) for each in content.pop("statements"))
+        moment = datetime.datetime.fromisoformat(content["started"])
+        if moment.tzinfo is None or type(content["rests_on"]) is not dict:
+            raise ValueError
         return Manifest(**content, statements=statements)
     except FileNotFoundError:
         return None

@@ -64,9 +64,16 @@ def question(price: Price) -> str:
 
 
 def _paid(db: Connection, sql: str, before: int) -> str:
-    """What was paid for a query since there were so many purchases."""
-    found = [each for each in db.purchases[before:] if each.sql == sql and each.analyst == (db.analyst or "")]
+    """What was paid for a query since there were so many purchases, bounds that it had to find included."""
+    found = [each for each in db.purchases[before:] if each.analyst == (db.analyst or "")]
+    found = [each for each in found if each.sql == sql or _finds(each.sql, sql)]
     if not found:
         return "nothing was paid"
     paid = above(sum(each.epsilon for each in found))
-    return f"epsilon {paid} was paid and stays paid; asked again, it is free"
+    rest = db.price(sql).cost
+    again = f"asked again, it costs the rest, epsilon {above(rest)}" if rest else "asked again, it is free"
+    return f"epsilon {paid} was paid and stays paid; {again}"
+
+
+def _finds(paid: str, sql: str) -> bool:
+    return paid.startswith("/* finds ") and paid.endswith(f"*/ {sql}")

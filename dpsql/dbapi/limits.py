@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from dpsql.errors import Error, refuse
+from dpsql.errors import Error, InterfaceError, refuse
 
 if TYPE_CHECKING:
     from dpsql.session import Session
@@ -24,10 +25,15 @@ def limited(session: Session, limit: float | None) -> Iterator[None]:
     if limit is None:
         yield
         return
+    if type(limit) not in (int, float) or not 0 < limit < math.inf:
+        raise InterfaceError(
+            "a time limit is a positive number of seconds", help="set timeout = 30, or None for no limit"
+        )
+    longest = min(limit, threading.TIMEOUT_MAX)
     done, late = threading.Event(), threading.Event()
 
     def watch() -> None:
-        if not done.wait(limit):
+        if not done.wait(longest):
             late.set()
             while not done.wait(0.05):  # again and again: it may be on its way from one engine to the other
                 interrupt(session)

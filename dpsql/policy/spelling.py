@@ -19,8 +19,10 @@ def key(name: str) -> str:
 
 
 def quoted(name: str) -> str:
-    """A TOML string: one line, no control characters."""
-    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """A TOML string: one line, and nothing in it that could steer a terminal."""
+    return "".join(
+        each if each.isprintable() else f"\\U{ord(each):08X}" for each in json.dumps(name, ensure_ascii=False)
+    )
 
 
 def value(each: Value) -> str:

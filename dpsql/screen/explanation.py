@@ -18,7 +18,7 @@ def wrapped(explanation: Explanation, columns: int, sql: bool = True) -> str:
     lines: list[str] = []
     for line in str(explanation).split("\n"):
         if line.strip() in texts:
-            lines += [line] if sql else []
+            lines += [printable(line)] if sql else []
         elif sql or not (line.strip() == "sql" or line.startswith("post ")):
             lines.append(
                 textwrap.fill(printable(line), columns, subsequent_indent=" " * 14, break_on_hyphens=False)

@@ -85,7 +85,7 @@ def query(options: Namespace) -> int:
     if options.format == "parquet" and options.output is None:
         options.usage("--format parquet needs -o FILE")
     sql = sql_of(options)
-    check_output(options.output)
+    check_output(options.output, options)
     with opened(options) as db:
         answer = answered(db, sql, values_of(options.param), options.epsilon)
     if options.output is None:
@@ -143,8 +143,8 @@ def _print(answer: Answer, options: Namespace) -> None:
     tell(summary(answer))
 
 
-def check_output(file: Path | None) -> None:
-    """Before anything is paid: a file that cannot be written is no place for an answer."""
+def check_output(file: Path | None, options: Namespace | None = None) -> None:
+    """Before anything is paid: no answer goes where nothing can be written, or over what is read."""
     if file is None:
         return
     folder = file.parent
@@ -155,6 +155,12 @@ def check_output(file: Path | None) -> None:
         right = False
     if not right:
         raise InterfaceError(f"{file} cannot be written", help="name a file in a folder of yours")
+    if options is not None and any(_same(file, each) for each in given.files_read(options)):
+        raise InterfaceError(f"{file} is read here, and is not written over", help="name another file")
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def write(content: bytes, file: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dpsql.dbapi import Connection, connect
+from dpsql.dbapi.connection import beside
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
 from dpsql.screen.terminal import tell
@@ -67,6 +68,14 @@ def opened(options: Namespace) -> Connection:
     if db.ledger_created:
         tell(f"created the ledger {db.ledger_path}: it keeps what was spent and every answer, so keep it")
     return db
+
+
+def files_read(options: Namespace) -> tuple[Path, ...]:
+    """The database, its policy and its ledger: nothing is written over them."""
+    database: Path = options.database
+    policy: Path = options.policy or beside(database, ".toml")
+    ledger: Path = options.ledger or beside(database, ".ledger")
+    return database, policy, ledger
 
 
 def sql_of(options: Namespace) -> str:

@@ -52,17 +52,29 @@ def run(options: Namespace) -> int:
     """Answer a file of statements, or say what it would cost."""
     from dpsql.batch.files import alone
     from dpsql.batch.script import read
-    from dpsql.shell.commands import check_output
 
     if options.dry_run and options.report is not None:
         options.usage("--report shows answers, and --dry-run gets none")
     script = read(_text(options), Path(options.file).name if options.file != "-" else "standard input")
     if options.dry_run and not options.resume:
         return _priced(options, script)
-    check_output(options.report)
+    _check_report(options)
     folder = _folder(options)
     with alone(folder):
         return _in_folder(options, script, folder)
+
+
+def _check_report(options: Namespace) -> None:
+    """The page takes the place of what is there: neither of what is read, nor of a device."""
+    from dpsql.shell.commands import check_output
+
+    report: Path | None = options.report
+    check_output(report, options)
+    if report is None or not report.exists():
+        return
+    script = Path(options.file)
+    if not report.is_file() or (options.file != "-" and script.exists() and report.samefile(script)):
+        raise InterfaceError(f"{report} is no place for a page", help="name a new file: monthly.html")
 
 
 # ---- what goes in --------------------------------------------------------------------------------------
