@@ -25,7 +25,7 @@ from dpsql.policy.toml import read_policy
 from dpsql.screen.terminal import paint, put, tell
 from dpsql.shell import asking
 from dpsql.shell.asking import Asker
-from dpsql.shell.owner import checked
+from dpsql.shell.policies import checked
 from dpsql.shell.questions import asked
 
 STOPPED, DECLINED = 130, 1

@@ -1,6 +1,6 @@
 """What the owner's commands understand; what runs them loads when they do.
 
-init      init.py           policy draft, policy check      owner.py
+init      init.py           policy draft, policy check      policies.py
 """
 
 from __future__ import annotations
@@ -80,13 +80,13 @@ def init(options: Namespace) -> int:
 
 def draft(options: Namespace) -> int:
     """A first policy, on standard output."""
-    from dpsql.shell.owner import draft
+    from dpsql.shell.policies import draft
 
     return draft(options)
 
 
 def check(options: Namespace) -> int:
     """A policy, held against its database."""
-    from dpsql.shell.owner import check
+    from dpsql.shell.policies import check
 
     return check(options)
