@@ -87,6 +87,14 @@ def test_what_was_answered_is_free(db: dpsql.Connection) -> None:
     assert db.price(BY_WARD, epsilon=0.5).cost == 0.5, "at another price it is another answer"
 
 
+def test_what_somebody_else_paid_for_is_free_to_the_owner_alone(clinic: Path) -> None:
+    with dpsql.connect(clinic, analyst="ana") as ana:
+        ana.execute(BY_WARD)
+    with dpsql.connect(clinic, analyst="bob") as bob, dpsql.connect(clinic) as owner:
+        assert (owner.price(BY_WARD).cost, owner.execute(BY_WARD).cost) == (0, 0)
+        assert (bob.price(BY_WARD).cost, bob.execute(BY_WARD).cost) == (1, 1)
+
+
 def test_public_data_is_free(db: dpsql.Connection) -> None:
     price = db.price("SELECT * FROM wards")
     assert (price.cost, price.repeated, price.expected) == (0, False, ())

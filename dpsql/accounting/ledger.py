@@ -86,10 +86,10 @@ class Ledger:
             return self._account.spent.get(analyst, Spent())
 
     def stored(self, digest: str, version: str, analyst: str) -> Stored | None:
-        """What this analyst has paid for already, if this statement on this data is among it."""
+        """What costs this analyst nothing any more; the owner ('') joins whatever anybody has paid for."""
         with self._chain.reading():
             paid = self._account.latest.get((digest, version))
-            return None if paid is None or analyst not in paid.payers else self._stored(paid)
+            return None if paid is None or (analyst and analyst not in paid.payers) else self._stored(paid)
 
     def debit_or_join(self, debit: Debit) -> Stored:
         """Pay, once, durably: what comes back holds an answer only if somebody has stored one before."""
