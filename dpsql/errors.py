@@ -234,3 +234,13 @@ def refuse(
     """An error of the class that its code belongs to; it always says what to do instead."""
     assert code in CODES, code
     return class_of(code)(code, title, span, label=label, notes=notes, help=help)
+
+
+def interrupted() -> DatabaseError:
+    """D601 of a query that somebody stopped: whichever engine it was in."""
+    return refuse(
+        "D601",
+        "the query was interrupted",
+        label="what was debited stays debited",
+        help="ask the same query again: it is completed without paying twice",
+    )

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from dpsql.driver import duckdb
 from dpsql.engines.names import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.spill import spill_folder
-from dpsql.errors import refuse
+from dpsql.errors import interrupted, refuse
 from dpsql.ir.column import Interval, Kind, Value, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
 
@@ -283,12 +283,7 @@ class DuckDB:
             try:
                 yield
             except duckdb.InterruptException:
-                raise refuse(
-                    "D601",
-                    "the query was interrupted",
-                    label="what was debited stays debited",
-                    help="ask the same query again: it is completed without paying twice",
-                ) from None
+                raise interrupted() from None
             except Exception:  # the driver's own words may hold data, whatever kind of error they come as
                 self.unchanged()
                 raise refuse(

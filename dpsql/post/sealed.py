@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from dpsql.driver import duckdb
-from dpsql.errors import refuse
+from dpsql.errors import interrupted, refuse
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
@@ -226,12 +226,7 @@ def _stoppable() -> Iterator[None]:
     try:
         yield
     except duckdb.InterruptException:
-        raise refuse(
-            "D601",
-            "the query was interrupted",
-            label="what was debited stays debited",
-            help="ask the same query again: it is completed without paying twice",
-        ) from None
+        raise interrupted() from None
 
 
 def _spelled(type: Type) -> str:
