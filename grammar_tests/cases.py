@@ -26,6 +26,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dpsql.errors import CODES
+
 HERE = Path(__file__).parent
 
 WORLDS = {
@@ -37,6 +39,9 @@ WORLDS = {
 _KEYS = ("outcome", "oracle", "epsilon", "cost", "policy", "plain", "measure", "attack", "instead")
 _HEADER = re.compile(r"-- (\w+): *(.*?) *")
 _OUTCOME = re.compile(r"(accepted)|refused (D\d{3})(?: at (\d+):(\d+))?")
+
+OF_QUERIES = tuple(code for code in CODES if code[1] in "1234" and code != "D107")
+"""The codes that one query can meet; D107 is of a file of several."""
 
 
 @dataclass(frozen=True, slots=True)
