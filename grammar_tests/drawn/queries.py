@@ -88,9 +88,15 @@ class Query:
             case "order":
                 return f"{select} ORDER BY {', '.join(str(i + 1) for i in range(len(self.keys)))} LIMIT 7"
             case "outer":
-                return f"SELECT x.*, 1 + a0 AS more FROM ({select}) AS x WHERE a0 IS NOT NULL"
+                more = "1 + a0" if _adds_up(self.calls[0]) else "a0 IS NULL"
+                return f"SELECT x.*, {more} AS more FROM ({select}) AS x WHERE a0 IS NOT NULL"
             case _:
                 return select
+
+
+def _adds_up(call: str) -> bool:
+    """Whether a number comes out: not a list of quantiles, nor the mode of a condition."""
+    return not call.startswith("MODE(") and not (call.startswith("QUANTILE") and call.endswith("])"))
 
 
 class Queries:
