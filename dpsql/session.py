@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 import sys
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,6 +51,27 @@ def load_policy(path: Path) -> Policy:
             help="name it with --policy, or write one: dpsql init DB",
         ) from None
     return read_policy(text, path.name)
+
+
+def check_readable(engine: Engine, found: Known, verified: Set[str] = frozenset()) -> set[str]:
+    """That every value can be read, as a fact for each table of which it is not known yet; or D602.
+
+    Else a query would fail or not by the rows that it meets, and tell of them without a price.
+    """
+    facts = set[str]()
+    for table in () if engine.sound else found.tables:
+        columns = tuple(each.name for each in table.columns)
+        fact = f"{table.name} reads: {', '.join(columns)}"
+        if fact not in verified:
+            if not engine.is_readable(table.name, columns):
+                raise refuse(
+                    "D602",
+                    f"the table {table.name} holds values that cannot be read",
+                    label="pages are damaged, or a text is not UTF-8",
+                    help="write its files anew; nothing can be asked before that",
+                )
+            facts.add(fact)
+    return facts
 
 
 def promise(policy: Policy, engine: Engine) -> Promise:
@@ -138,9 +159,11 @@ class Session:
             for table in self.policy.tables
             if table.public and _spelling(table.name, names) in names
         }
-        result = self._with_ranges(known(self.policy, catalogue, sizes, held | fresh))
-        if fresh:
-            self.ledger.note_verified(version, frozenset(_said(key) for key in fresh))
+        found = known(self.policy, catalogue, sizes, held | fresh)
+        facts = {_said(key) for key in fresh} | check_readable(self.engine, found, verified)
+        result = self._with_ranges(found)
+        if facts:
+            self.ledger.note_verified(version, frozenset(facts))
         return result
 
     def _checked_views(self) -> dict[str, View]:

@@ -166,7 +166,7 @@ def broken_clip(monkeypatch: pytest.MonkeyPatch) -> None:
     def halved(plan: Plan, engine: object, sealed: Sealed) -> list[Planned]:
         return [
             replace(each, noise=replace(each.noise, sensitivity=each.noise.sensitivity // 2))
-            for each in ready_measures(plan, engine, sealed)  # type: ignore[arg-type]
+            for each in ready_measures(plan, engine, sealed)  # type: ignore[arg-type]  # an engine that is sabotaged
         ]
 
     monkeypatch.setattr(statements, "ready_measures", halved)

@@ -173,7 +173,7 @@ def test_bars_and_their_reach_stand_at_scale() -> None:
     assert widths[1] == pytest.approx(widths[2], rel=0.01)
     assert float(bars[2].get("x", "")) + widths[2] == pytest.approx(float(bars[0].get("x", "")), abs=0.11)
     reaches = [each.get("d", "") for each in svg.iter(f"{SVG}path") if each.get("class") == "reach"]
-    ends = [list(map(float, re.match(r"M([\d.]+) [\d.]+H([\d.]+)", each).groups())) for each in reaches]  # type: ignore[union-attr]
+    ends = [list(map(float, re.match(r"M([\d.]+) [\d.]+H([\d.]+)", each).groups())) for each in reaches]  # type: ignore[union-attr]  # each matches
     assert len(ends) == 3
     assert ends[0][1] - ends[0][0] == pytest.approx(widths[1], rel=0.01)  # 2 * 500
 

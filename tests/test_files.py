@@ -12,6 +12,8 @@ from contextlib import closing
 from pathlib import Path
 
 import duckdb
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 import dpsql
@@ -19,6 +21,7 @@ from dpsql import audit
 from dpsql.engines.folder import Folder
 from dpsql.engines.opened import open_database
 from dpsql.session import load_policy
+from dpsql.shell import main
 
 HEAD = """\
 [budget]
@@ -403,13 +406,46 @@ def test_corrupt_pages_say_nothing(data: Path) -> None:
     content[4:pages] = (b"SECRET" * pages)[: pages - 4]  # the footer with the schema is as it was
     file.write_bytes(content)
     data.with_suffix(".toml").write_text(HEAD + PEOPLE + VISITS.replace('key = "visit"\n', ""))
-    with dpsql.connect(data) as db:
-        with pytest.raises(dpsql.OperationalError) as caught:
-            db.execute("SELECT SUM(cost) FROM visits")
-        assert caught.value.code == "D601"
-        assert "SECRET" not in str(caught.value)
-        assert caught.value.__cause__ is None
-        assert caught.value.__context__ is None
+    refused_unread(data, "SECRET")
+
+
+def refused_unread(data: Path, word: str) -> None:
+    """Before any query: which rows of a table cannot be read would tell of the rows that a query meets."""
+    with pytest.raises(dpsql.OperationalError, match="visits holds values that cannot be read") as caught:
+        dpsql.connect(data)
+    assert caught.value.code == "D602"
+    assert word not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+def test_text_that_is_no_text_keeps_the_database_shut(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One person's broken text, in a column that most queries do not read."""
+    file = data / "visits" / "2023.parquet"
+    table = pyarrow.parquet.read_table(file)
+    words = pyarrow.array([b"WORD \xff\xfe"] + [b"fine"] * (len(table) - 1), pyarrow.binary())
+    broken = pyarrow.Array.from_buffers(pyarrow.string(), len(words), words.buffers())
+    policy = data.with_suffix(".toml")
+    for path in sorted(file.parent.iterdir()):
+        part = pyarrow.parquet.read_table(path)
+        own = broken if path == file else pyarrow.array(["fine"] * len(part))
+        pyarrow.parquet.write_table(part.append_column("said", own), path)
+    dpsql.connect(data).close()  # the policy does not mention it, so nobody can read it
+    policy.write_text(HEAD + PEOPLE + VISITS.replace('key = "visit"\n', "") + "said = {}\n")
+    refused_unread(data, "WORD")
+    assert main(["policy", "check", str(data)]) == 1
+    assert "WORD" not in (said := capsys.readouterr().err)
+    assert "D602" in said
+
+
+def test_files_are_read_through_once_for_a_version(data: Path) -> None:
+    def looked() -> list[str]:
+        with dpsql.connect(data) as db:
+            entries = db._open().ledger.entries()
+        return [each.events for each in entries if each.kind == "verified" and " reads: " in each.events]
+
+    assert len(looked()) == 1
+    assert looked() == looked()
 
 
 def test_keys_are_verified_on_the_files(data: Path) -> None:

@@ -189,7 +189,7 @@ def test_what_was_answered_stays_free_when_the_owner_grants_more(clinic: Path) -
 
 @pytest.mark.parametrize("limit", [0, -1, float("nan"), float("inf"), "30", True])
 def test_no_query_runs_without_the_limit_that_somebody_meant(db: dpsql.Connection, limit: object) -> None:
-    db.timeout = limit  # type: ignore[assignment]
+    db.timeout = limit  # type: ignore[assignment]  # that is the question
     with pytest.raises(dpsql.InterfaceError, match="positive number of seconds"):
         db.execute(BY_WARD)
     assert not db.purchases

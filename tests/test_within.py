@@ -202,7 +202,7 @@ def test_what_is_shown_is_near_enough(db: dpsql.Connection) -> None:
             each, table = together(done)
             (column,) = finish(table, each, confidence)
             assert column.margins is not None
-            number, margin = float(column.values[0]), float(column.margins[0])  # type: ignore[arg-type]
+            number, margin = float(column.values[0]), float(column.margins[0])  # type: ignore[arg-type]  # numbers here
             if reached(goal, Answer(("n",), ("BIGINT",), [(number,)], [(margin,)], 0.0, 0.0), (1,)):
                 missed += abs(number - 500) > 0.1 * 500
                 break

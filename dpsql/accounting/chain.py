@@ -219,7 +219,7 @@ def create(path: Path, contents: Iterable[dict[str, Any]]) -> bool:
             return False
         finally:
             os.unlink(draft)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     return True
 
 
@@ -293,7 +293,8 @@ def _inode(path: Path) -> tuple[int, int]:
     return found.st_dev, found.st_ino
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """What was made or renamed in a folder is there after a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -139,6 +139,7 @@ class Account:
     """The entries folded together; only verified entries of the file ever change it."""
 
     promise: Content = field(default_factory=dict)
+    salt: str = ""  # drawn when the ledger was made
     grants: dict[str | None, tuple[float, Spent]] = field(default_factory=dict)
     spent: defaultdict[str | None, Spent] = field(default_factory=lambda: defaultdict(Spent))
     debits: dict[int, Paid] = field(default_factory=dict)
@@ -151,7 +152,7 @@ class Account:
         entry = link.content
         match entry["kind"]:
             case "open":
-                self.promise = entry["promise"]
+                self.promise, self.salt = entry["promise"], entry["salt"]
             case "grant":
                 self.grants[entry["analyst"]] = entry["epsilon"], _price(entry)
             case "debit":

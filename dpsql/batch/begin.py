@@ -113,11 +113,12 @@ def _rests_on(db: Connection) -> dict[str, str]:
     from dpsql import __version__
 
     session = db._open()
+    mark = session.ledger.fingerprint
     return {
-        "database": sha256(session.engine.identity().encode()).hexdigest()[:16],
-        "data": session.engine.version()[:16],
+        "database": mark(session.engine.identity()),
+        "data": mark(session.engine.version()),
         "policy": digest(session.policy),
-        "ledger": session.ledger.entries()[0].time,
+        "ledger": mark("ledger"),
         "analyst": db.analyst or "",
         "dpsql": __version__,
     }

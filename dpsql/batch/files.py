@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from dpsql.accounting.chain import sync_folder
 from dpsql.errors import InterfaceError, refuse
 
 _ASIDE = ".aside"
@@ -22,20 +23,12 @@ def write(content: bytes, file: Path) -> None:
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(aside, file)
-        _sync(file.parent)
+        sync_folder(file.parent)
     except OSError as error:
         raise InterfaceError(
             f"{file} could not be written: {error.strerror}",
             help="nothing is lost: what was answered is in the ledger; go on with --resume",
         ) from None
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 @contextmanager

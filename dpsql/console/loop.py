@@ -167,7 +167,7 @@ def _told(shell: Shell) -> Iterator[None]:
         if not shell.interactive or shell.depth:
             raise
         tell("interrupted")
-    except Exception as error:
+    except Exception as error:  # whatever it is, the session goes on
         if shell.depth:  # what is read from a file ends here, and is told by whoever reads it
             raise
         failure = error if isinstance(error, Error) else _ours(error)

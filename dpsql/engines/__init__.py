@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dpsql.ir.column import Interval, Value
     from dpsql.ir.plan import Planned
     from dpsql.ir.survey import ExactCodes, PlannedSurvey
@@ -48,6 +50,15 @@ class Engine(Protocol):
 
     def is_key(self, key: Key) -> bool:
         """Whether no two rows agree on these columns (rows with a NULL among them aside)."""
+        ...
+
+    @property
+    def sound(self) -> bool:
+        """Whether every value can be read without a look: a database checks what it takes in."""
+        ...
+
+    def is_readable(self, table: str, columns: Sequence[str]) -> bool:
+        """Whether every value of these columns can be read, whichever rows a query meets."""
         ...
 
     def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:

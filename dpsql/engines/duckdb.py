@@ -229,6 +229,13 @@ class DuckDB:
             )
         return not rows
 
+    @property
+    def sound(self) -> bool:
+        return True
+
+    def is_readable(self, table: str, columns: Sequence[str]) -> bool:
+        return True
+
     def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
         with self._reading():
             described = self._all(f"DESCRIBE {table_sql(table)}")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import duckdb
@@ -20,7 +21,7 @@ from dpsql.engines.files import Files, State, all_files, files_of, header_of, na
 from dpsql.engines.names import quote, table_sql
 from dpsql.engines.readers import csv_sql, lines_sql, parquet_sql
 from dpsql.engines.sniffed import sniffed
-from dpsql.errors import DatabaseError, refuse
+from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
 from dpsql.policy.model import CsvRule, Policy, TableRule
 from dpsql.policy.names import fold
@@ -157,6 +158,26 @@ class Folder(DuckDB):
             fold(name): FoundTable(name, ()) for name in names_in(self._path) if fold(name) not in known
         }
         return Catalogue((*self._tables, *others.values()))
+
+    @property
+    def sound(self) -> bool:
+        return False
+
+    def is_readable(self, table: str, columns: Sequence[str]) -> bool:
+        """A parquet file may have damaged pages, or text that is not UTF-8; lines of csv files are total."""
+        found = next(each for each in self._tables if each.name == table)
+        if found.csv is not None:
+            return True
+        listed = ", ".join(f"max(hash({quote(name)}))" for name in columns)  # counting would not look at them
+        with self._lock:
+            self.unchanged()
+            try:
+                self._all(f"SELECT {listed} FROM {table_sql(table)}")
+            except duckdb.InterruptException:
+                raise interrupted() from None
+            except duckdb.Error:
+                return False
+            return True
 
     def misread(self) -> tuple[str, ...]:
         """Tables of which less than half the lines are rows: for the owner, and never a number."""

@@ -19,7 +19,7 @@ from pathlib import Path
 try:
     import fcntl
 except ImportError:  # not there on Windows, where a killed process leaves its folder
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None  # type: ignore[assignment]  # no such module on Windows
 
 _PREFIX = "dpsql-"
 _HELD = ".held"

@@ -77,7 +77,7 @@ def _finished(
         values = _exact(each, statistics, sums)
     reach = _reach(each, statistics, sums.astype(np.float64), released, planned, spread, confidence)
     below, above = as_delivered(reach.below, each.type), as_delivered(reach.above, each.type)
-    numbers = [math.nan if value is None else float(value) for value in values]  # type: ignore[arg-type]
+    numbers = [math.nan if value is None else float(value) for value in values]  # type: ignore[arg-type]  # numbers of aggregates
     delivered = np.array(numbers, dtype=np.float64)
     half = np.maximum(np.abs(below), np.abs(above))
     return Finished(each.call.name, each.type, values, half, delivered - below, delivered + above)

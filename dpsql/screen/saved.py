@@ -14,6 +14,7 @@ from pathlib import Path
 
 from dpsql.errors import InterfaceError
 
+_KEPT = "nothing is lost: asked again, the same query is served from the ledger, free"
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
@@ -45,7 +46,7 @@ def check_new(file: Path) -> None:
         ) from None
 
 
-def new_file(content: bytes, file: Path) -> None:
+def new_file(content: bytes, file: Path, help: str = _KEPT) -> None:
     """A file with this content and the rights that new files of this person have."""
     beside = _beside(file)
     try:
@@ -64,7 +65,7 @@ def new_file(content: bytes, file: Path) -> None:
     except OSError as error:
         raise InterfaceError(
             f"{file} could not be written: {error.strerror}",
-            help="nothing is lost: asked again, the same query is served from the ledger, free",
+            help=help,
         ) from None
 
 

@@ -8,12 +8,10 @@ with the policy, so they are never taken from the data: the owner writes what is
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import tempfile
 from argparse import Namespace
-from contextlib import closing, suppress
+from contextlib import closing
 from pathlib import Path
 
 from dpsql.dbapi.connection import beside
@@ -22,6 +20,7 @@ from dpsql.errors import InterfaceError
 from dpsql.policy.compose import compose
 from dpsql.policy.model import Policy
 from dpsql.policy.toml import read_policy
+from dpsql.screen.saved import new_file
 from dpsql.screen.terminal import paint, put, tell
 from dpsql.shell import asking
 from dpsql.shell.asking import Asker
@@ -53,7 +52,7 @@ def init(options: Namespace) -> int:
     if not wanted:
         tell("nothing was written")
         return DECLINED
-    _write(text, file)
+    new_file(text.encode(), file, help="copy the policy from above into a file")
     put(_next(database, file, policy))
     return 0
 
@@ -71,29 +70,6 @@ def _new(file: Path) -> None:
             f"there is a policy {file} already, and it is not overwritten",
             help="edit it and try dpsql policy check; or name another file: --policy FILE",
         )
-
-
-def _write(text: str, file: Path) -> None:
-    """All of it or nothing, and never over another file. Only its owner may change it."""
-    try:
-        number, name = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-        try:
-            with os.fdopen(number, "w", encoding="utf-8") as written:
-                os.fchmod(number, 0o644)  # a policy is public
-                written.write(text)
-                written.flush()
-                os.fsync(number)
-            os.link(name, file)  # fails where somebody has written one meanwhile
-        finally:
-            with suppress(OSError):
-                os.unlink(name)
-    except FileExistsError:
-        _new(file)
-        raise
-    except OSError as error:
-        raise InterfaceError(
-            f"{file} could not be written: {error.strerror}", help="copy the policy from above into a file"
-        ) from None
 
 
 def _next(database: Path, file: Path, policy: Policy) -> str:

@@ -29,7 +29,7 @@ from dpsql.policy.names import fold
 from dpsql.post.sealed import Sealed
 from dpsql.rewrite.statistics import bounded_range
 from dpsql.screen.terminal import put
-from dpsql.session import keep_types, kept_types, load_policy, promise
+from dpsql.session import check_readable, keep_types, kept_types, load_policy, promise
 from dpsql.views import check_all_views
 
 
@@ -106,7 +106,9 @@ def held_against(policy: Policy, engine: Engine) -> Known:
     public = {fold(rule.name) for rule in policy.tables if rule.public}
     sizes = {each.name: engine.size(each.name) for each in catalogue.tables if fold(each.name) in public}
     keys = declared_keys(policy, catalogue)
-    return known(policy, catalogue, sizes, {key for key in keys if engine.is_key(key)})
+    found = known(policy, catalogue, sizes, {key for key in keys if engine.is_key(key)})
+    check_readable(engine, found)
+    return found
 
 
 def _public_rows(

@@ -406,12 +406,12 @@ def test_nothing_private_hangs_on_an_error(engine: sa.Engine, monkeypatch: pytes
     with engine.connect() as connection, pytest.raises(DBAPIError) as caught:
         connection.execute(COUNT)
     seen: list[BaseException] = []
-    todo: list[BaseException | None] = [caught.value, caught.value.orig]
-    while todo:
-        error = todo.pop()
+    behind: list[BaseException | None] = [caught.value, caught.value.orig]
+    while behind:
+        error = behind.pop()
         if error is not None and error not in seen:
             seen.append(error)
-            todo += [error.__cause__, error.__context__]
+            behind += [error.__cause__, error.__context__]
     assert {type(each).__module__.partition(".")[0] for each in seen} == {"dpsql", "sqlalchemy"}
     for each in seen:
         said = traceback.TracebackException.from_exception(each, capture_locals=True)

@@ -24,7 +24,7 @@ def together(steps: list[Callable[[], Any]]) -> list[Any]:
         start.wait()
         try:
             found[number] = steps[number]()
-        except Exception as error:
+        except Exception as error:  # whatever it is, the test shows it
             found[number] = error
 
     threads = [threading.Thread(target=run, args=(number,)) for number in range(len(steps))]
@@ -56,7 +56,7 @@ def test_many_threads_ask_and_look(db: dpsql.Connection) -> None:
         lambda: db.purchases,
         db.commit,
     ]
-    asks: list[Callable[[], Any]] = [lambda number=number: ask(number) for number in range(12)]  # type: ignore[misc]
+    asks: list[Callable[[], Any]] = [lambda number=number: ask(number) for number in range(12)]  # type: ignore[misc]  # number is bound now
     found = together([*asks, *looks])
     assert [each for each in found if isinstance(each, Exception)] == []
     assert all(first == last for first, _, last in found[:12])
