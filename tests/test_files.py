@@ -541,6 +541,18 @@ def test_the_check_tells_of_files_that_hold_hardly_any_rows(data: Path) -> None:
     assert warning in dpsql_says("policy", "check", str(data))
 
 
+def test_one_odd_line_makes_no_text_of_a_column(data: Path) -> None:
+    """Nearly all values say what a column is; what is cut off by a cast is not of that type."""
+    lines = [f"{i},{i / 2},2024-01-{1 + i % 28:02},2024-01-01 10:00:{i % 60:02},x{i}" for i in range(400)]
+    lines[7:7] = ["odd,odd,odd,odd,odd", "", 'x,"unclosed']
+    (data / "people.csv").write_text("\n".join(["id,height,born,seen,name", *lines]) + "\n")
+    text = dpsql_says("policy", "draft", str(data))
+    for name, kind in (("id", "BIGINT"), ("height", "DOUBLE"), ("born", "DATE"), ("name", "VARCHAR")):
+        assert f'{name} = {{ type = "{kind}" }}' in text
+    assert 'seen = { type = "DATE" }' not in text
+    assert "odd" not in text
+
+
 def test_a_file_nobody_can_sniff_is_drafted_as_text(data: Path) -> None:
     (data / "odd.csv").write_bytes(b'a,"b\n\xff,"\n')
     text = dpsql_says("policy", "draft", str(data))

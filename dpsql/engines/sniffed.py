@@ -1,6 +1,7 @@
 """What a csv file seems to hold: for the draft of a policy, and for nothing else.
 
-DuckDB looks at the first lines of the file. Names and types leave this file, values do not.
+DuckDB looks at the first lines of the file. What it takes for text may nearly all be numbers or dates: one
+odd line is no reason to sum nothing. Names and types leave this file, values do not.
 """
 
 from __future__ import annotations
@@ -13,9 +14,18 @@ import duckdb
 
 from dpsql.engines.files import header_of
 from dpsql.engines.names import text
+from dpsql.engines.readers import csv_sql
 from dpsql.policy.files import TYPES
 from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
+
+_LINES, _MOST = 20_000, 0.95
+_INSTEAD = {
+    "BIGINT": '"BIGINT" = "DOUBLE"',
+    "DOUBLE": '"DOUBLE" IS NOT NULL',
+    "DATE": 'length("VARCHAR") <= 10',
+}
+"""Types that a column of text may nearly all be of, narrowest first, and where a cast cuts nothing off."""
 
 _NUMBER = re.compile(r"[-+]?\d[-\d.,:/ ]*")
 _PLAIN_DATES = ("", "%Y-%m-%d")
@@ -26,14 +36,28 @@ def sniffed(
     connection: duckdb.DuckDBPyConnection, path: Path
 ) -> tuple[CsvRule, tuple[str, ...], dict[str, str]]:
     """How the file seems to be written, its columns, and their types by folded name."""
+    rule, names, types = _guessed(connection, path)
+    types = [
+        _mostly(connection, path, rule, len(names), at) if each == "VARCHAR" else each
+        for at, each in enumerate(types)
+    ]
+    told = zip(names, types, strict=True)
+    once = [fold(each) for each in names]
+    return rule, names, {fold(name): type_ for name, type_ in told if name and once.count(fold(name)) == 1}
+
+
+def _guessed(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[CsvRule, tuple[str, ...], list[str]]:
+    """What DuckDB makes of it; all text where it can make nothing of it."""
     asked = "SELECT Delimiter, Quote, HasHeader, DateFormat, TimestampFormat, Columns FROM"
     try:
         [(delim, quoted, header, dates, times, columns)] = connection.execute(
             f"{asked} sniff_csv({text(str(path))})"
         ).fetchall()
     except duckdb.Error:
-        names = header_of(path, CsvRule())
-        return CsvRule(), names, {fold(name): "VARCHAR" for name in names if name}
+        columns = []
+    plain = header_of(path, CsvRule())
+    if len(columns) < min(2, len(plain)):  # it made nothing of the file, or a single column of commas
+        return CsvRule(), plain, ["VARCHAR"] * len(plain)
     mark = quoted if len(str(quoted)) == 1 and str(quoted).isprintable() else '"'
     format_ = "" if dates is None or dates in _PLAIN_DATES else str(dates)
     rule = CsvRule(str(delim), mark, bool(header), "", format_)
@@ -41,11 +65,17 @@ def sniffed(
     if not names or any(_NUMBER.fullmatch(each) for each in names):  # somebody's row, not a header
         rule, names = replace(rule, header=False), tuple(f"column{i}" for i in range(len(columns)))
     types = [_type(str(each["type"]), str(times or "")) for each in columns]
-    if len(types) != len(names):
-        types = ["VARCHAR"] * len(names)
-    told = zip(names, types, strict=True)
-    once = [fold(each) for each in names]
-    return rule, names, {fold(name): type_ for name, type_ in told if name and once.count(fold(name)) == 1}
+    return rule, names, types if len(types) == len(names) else ["VARCHAR"] * len(names)
+
+
+def _mostly(connection: duckdb.DuckDBPyConnection, path: Path, rule: CsvRule, width: int, at: int) -> str:
+    """The type of nearly all values of a column, read as they would be read later."""
+    read = [(at, "VARCHAR", "VARCHAR"), *((at, each, each) for each in _INSTEAD)]
+    counted = ", ".join(f'count("{name}") FILTER ({whole})' for name, whole in _INSTEAD.items())
+    lines = f"{csv_sql([path], rule, width, read)} LIMIT {_LINES}"
+    [(values, *of_type)] = connection.execute(f'SELECT count("VARCHAR"), {counted} FROM ({lines})').fetchall()
+    fits = (each for each, count in zip(_INSTEAD, of_type, strict=True) if values and count >= _MOST * values)
+    return next(fits, "VARCHAR")
 
 
 def _type(found: str, times: str) -> str:
