@@ -20,7 +20,7 @@ import dpsql
 from dpsql import audit
 from dpsql.engines.folder import Folder
 from dpsql.engines.opened import open_database
-from dpsql.session import load_policy
+from dpsql.session.checks import load_policy
 from dpsql.shell import main
 
 HEAD = """\

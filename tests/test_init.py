@@ -22,7 +22,7 @@ from dpsql.policy.compose import compose
 from dpsql.policy.model import digest
 from dpsql.policy.toml import read_policy
 from dpsql.screen.terminal import put
-from dpsql.session import load_policy
+from dpsql.session.checks import load_policy
 from dpsql.shell import main
 from dpsql.shell.demo_data import POLICY, build
 

@@ -29,7 +29,7 @@ from dpsql.policy.names import fold
 from dpsql.post.sealed import Sealed
 from dpsql.rewrite.statistics import bounded_range
 from dpsql.screen.terminal import put
-from dpsql.session import check_readable, keep_types, kept_types, load_policy, promise
+from dpsql.session.checks import check_readable, keep_types, kept_types, load_policy, promise
 from dpsql.views import check_all_views
 
 

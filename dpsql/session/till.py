@@ -1,0 +1,197 @@
+"""What one analyst (or the owner, ``analyst`` None) pays: prices, debits, what is left.
+
+terms -> quoted or bill (what it would cost) -> afford -> pay -> store -> remaining
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dpsql.accounting import Budget, Spent, accountant
+from dpsql.accounting.entries import Debit, Granted, Overdrawn, Stored
+from dpsql.errors import Error, refuse
+from dpsql.plan.terms import Terms
+
+if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
+    from dpsql.accounting.ledger import Ledger
+    from dpsql.engines import Engine
+    from dpsql.ir.options import Option
+    from dpsql.ir.plan import Findings, Plan
+    from dpsql.ir.source import Span
+    from dpsql.ir.survey import PlannedSurvey
+    from dpsql.policy.model import Policy
+
+
+class Till:
+    """What a query costs under the owner's rules, and its way into the ledger."""
+
+    ledger: Ledger
+    engine: Engine
+    version: str
+    """Of the data and of what the policy says of it: an answer belongs to one."""
+
+    def __init__(self, policy: Policy, analyst: str | None) -> None:
+        self.policy, self.analyst = policy, analyst
+        rule = policy.budget
+        self.budget = Budget(rule.epsilon, rule.delta)
+        self.usual = policy.query.epsilon  # what a query costs if nobody says
+        self.accountant = accountant(rule.accountant)
+        if analyst is not None and all(each.name != analyst for each in policy.analysts):
+            raise refuse(
+                "D504",
+                f"the policy {policy.name} knows no analyst {analyst}",
+                help=f"the owner adds [analysts.{analyst}] with an epsilon of their own",
+            )
+
+    def granted(self) -> Granted:
+        analysts = tuple(
+            (each.name, each.epsilon, self.accountant.total(Budget(each.epsilon, self.budget.delta)))
+            for each in self.policy.analysts
+        )
+        return Granted(self.budget.epsilon, self.accountant.total(self.budget), analysts)
+
+    def terms(self, epsilon: float | None) -> Terms:
+        price = self.usual if epsilon is None else epsilon
+        return self._terms(price, epsilon is not None, None)
+
+    def said(self, terms: Terms, price: Option) -> Terms:
+        """The price that a query says in its OPTIONS; a call may say it too, but not another."""
+        if terms.given and price.value != terms.epsilon:
+            raise refuse(
+                "D503",
+                f"the call says epsilon {terms.epsilon:g}, and the query another",
+                price.span,
+                help="say it in one place",
+            )
+        assert isinstance(price.value, int | float)
+        return self._terms(price.value, terms.given, price.span)
+
+    def _terms(self, price: float, given: bool, span: Span | None) -> Terms:
+        rule = self.policy.query
+        if type(price) not in (int, float) or not 0 < price <= sys.float_info.max:
+            raise refuse(
+                "D503",
+                "a price must be a finite positive number",
+                span,
+                label=f"this one is a {type(price).__name__}"
+                if type(price) not in (int, float)
+                else "this one is not",
+                help="give an epsilon such as 0.1",
+            )
+        if price > rule.max_epsilon:
+            raise refuse(
+                "D502",
+                f"the price {price:g} is above the ceiling of {rule.max_epsilon:g} for one query",
+                span,
+                label=f"max_epsilon in {self.policy.name}",
+                help=f"ask with an epsilon of at most {rule.max_epsilon:g}",
+            )
+        return Terms(self.accountant, self.budget, float(price), given)
+
+    def price(self, planned: Plan | PlannedSurvey) -> Spent:
+        """What the plan's events cost in the ledger's units."""
+        return self.accountant.charge(planned.events)
+
+    def afford(self, planned: Plan) -> None:
+        price, first = self.price(planned), planned.first
+        if first is not None and self.ledger.stored(first.plan.digest, self.version, self._payer) is None:
+            price += self.price(first.plan)
+        try:
+            self.ledger.check(self._payer, price)
+        except Overdrawn as error:
+            raise self._exhausted(planned.price, error) from None
+
+    def quoted(self, planned: Plan) -> tuple[float, float, bool]:
+        """What a plan would cost now, what would remain then, and whether it was paid for before."""
+        ((cost, price),) = self.bill([planned])
+        return cost, self.remaining(price), cost == 0.0
+
+    def bill(self, plans: Sequence[Plan]) -> list[tuple[float, Spent]]:
+        """What each plan would cost now, asked one after the other: measured twice, it is paid once."""
+        billed, paid = [], set[str]()
+        for planned in plans:
+            cost, price = 0.0, Spent()
+            for each in (planned, *(() if planned.first is None else (planned.first.plan,))):
+                if each.digest in paid or self.stored(each) is not None:
+                    continue
+                paid.add(each.digest)
+                cost, price = cost + each.epsilon, price + self._most(each)
+            billed.append((cost, price))
+        return billed
+
+    def stored(self, planned: Plan) -> Stored | None:
+        return self.ledger.stored(planned.digest, self.version, self._payer)
+
+    def _most(self, planned: Plan) -> Spent:
+        """The price of a plan; of one in steps, that of all of them."""
+        if not planned.steps:
+            return self.price(planned)
+        most = self.accountant.total(Budget(planned.epsilon, self.budget.delta))
+        whole = self.accountant.total(self.budget)  # of delta no larger part is charged than of the rest
+        return Spent(most.main, min(most.delta, -(-whole.delta * most.main // whole.main)))
+
+    def holds(self, price: Spent) -> bool:
+        """Whether the database's account and the analyst's hold this price now."""
+        try:
+            self.ledger.check(self._payer, price)
+        except Overdrawn:
+            return False
+        return True
+
+    @property
+    def _payer(self) -> str:
+        return self.analyst or ""
+
+    def pay(self, planned: Plan | PlannedSurvey, finds: Findings | None = None) -> Stored:
+        debit = Debit(
+            self._payer,
+            planned.source.text,
+            planned.digest,
+            self.version,
+            repr(planned.events),
+            planned.epsilon,
+            self.price(planned),
+            *(() if finds is None else (finds.names, finds.strength, finds.asker)),
+        )
+        self.engine.unchanged()
+        try:
+            return self.ledger.debit_or_join(debit)
+        except Overdrawn as error:
+            raise self._exhausted(planned.epsilon, error) from None
+
+    def _exhausted(self, price: float, error: Overdrawn) -> Error:
+        whose = "the database's budget" if error.analyst is None else f"{error.analyst}'s budget"
+        return refuse(
+            "D501",
+            f"{whose} does not hold this price",
+            label=f"the query costs epsilon {price:g}; about {self.remaining():.3g} remains",
+            help="ask for a smaller epsilon, or ask something that was answered before: that is free",
+        )
+
+    def store(self, receipt: Stored, released: bytes) -> bytes:
+        return self.ledger.store(receipt.debit_id, released)
+
+    def _left(self, epsilon: float, spent: Spent) -> float:
+        budget = Budget(epsilon, self.budget.delta)
+        return max(0.0, epsilon - self.accountant.epsilon(spent, budget))
+
+    def remaining(self, after: Spent = Spent()) -> float:  # noqa: B008 - a value
+        """The smaller of what the database and the analyst have left after this, as an epsilon."""
+        left = self._left(self.budget.epsilon, self.ledger.spent() + after)
+        for each in self.policy.analysts:
+            if each.name == self.analyst:
+                left = min(left, self._left(each.epsilon, self.ledger.spent(each.name) + after))
+        return left
+
+    @property
+    def ceiling(self) -> float:
+        """The most that one query may cost."""
+        return self.policy.query.max_epsilon
+
+    def accounts(self) -> list[tuple[str, float, float]]:
+        """(whose, granted, spent) for the database and every analyst, as epsilons."""
+        rows = [("", self.budget.epsilon, self.ledger.spent())]
+        rows += [(each.name, each.epsilon, self.ledger.spent(each.name)) for each in self.policy.analysts]
+        return [(name, granted, granted - self._left(granted, spent)) for name, granted, spent in rows]
