@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpsql.plan.plan import KEYS_ALONE
+from dpsql.plan.subject import KEYS_ALONE
 from dpsql.post.choices import choice_words
 
 

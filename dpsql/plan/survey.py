@@ -34,7 +34,7 @@ from dpsql.ir.plan import Noise, Norm
 from dpsql.ir.survey import Asked, PlannedSurvey, Question, Survey
 from dpsql.mechanisms import laplace
 from dpsql.mechanisms.randomized_response import design
-from dpsql.plan.plan import Values
+from dpsql.plan.shown import Values
 from dpsql.plan.terms import Terms
 
 SCALES = 28

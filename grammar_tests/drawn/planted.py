@@ -24,7 +24,7 @@ from dpsql.functions.ranges import spread
 from dpsql.ir.column import Interval
 from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.relation import Aggregate, Filter, Join, Relation
-from dpsql.plan.plan import _Planner
+from dpsql.plan.subject import Subject
 
 
 @contextmanager
@@ -127,7 +127,7 @@ def a_group_per_unit_is_one_row() -> AbstractContextManager[None]:
 
 def a_unit_is_in_one_group() -> AbstractContextManager[None]:
     """The threshold forgets that a unit may be in several groups."""
-    return _set(_Planner, "_settled", lambda self: True)
+    return _set(Subject, "settled", lambda self: True)
 
 
 def keys_by_their_bits() -> AbstractContextManager[None]:
