@@ -6,22 +6,28 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from terminals import Terminal
 
 import dpsql
 from dpsql.audit import law, statements
 from dpsql.audit.lacking import Lacking
 from dpsql.audit.neighbours import units_of, without
 from dpsql.audit.oracles import ready_measures
+from dpsql.audit.silence import best
 from dpsql.engines.names import table_sql
-from dpsql.ir.plan import Noise, Plan, Planned
+from dpsql.ir.plan import Noise, Plan, Planned, PlannedDetail
 from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.exponential import Choices, Chosen
 from dpsql.post.sealed import Sealed
+from dpsql.release.details import released_detail
 from dpsql.release.release import from_system
 from dpsql.session import Session
 from dpsql.shell import main
@@ -57,7 +63,8 @@ def verdicts(out: str) -> dict[str, list[tuple[float, str]]]:
     for line in out.split("\n"):
         cells = [each.strip() for each in line.strip("│ ").split("│")]
         if len(cells) == 5 and cells[0] != "statement":
-            found.setdefault(cells[0], []).append((float(cells[2] or 0), cells[4]))
+            moved = float(cells[2].partition(" %")[0] or 0) / 100
+            found.setdefault(cells[0], []).append((moved, cells[4]))
     return found
 
 
@@ -144,7 +151,10 @@ def test_statements_that_keep_their_promise(
     assert [len(each) for each in found.values()] == [1, 2, 1, 1, 1]
     assert found["visits"][0][0] > 0.99  # 3,000 visits of one patient reach the clip
     assert found["6"] == [(0, "nothing private")]
-    assert "it is the owner's to read, and nobody else's" in err
+    assert out.startswith("For the owner only:")
+    assert "6 patients were left out, one after the other" in " ".join(out.split())
+    assert out.endswith("PASSED: all 5 statements keep the promise.\n")
+    assert not err
     assert not clinic.with_suffix(".ledger").exists()  # nothing is debited, and nothing noted
 
 
@@ -157,6 +167,7 @@ def test_a_refused_statement_is_shown_in_its_file(
     out, err = capsys.readouterr()
     assert verdicts(out)["2"] == [(0, "refused")]
     assert verdicts(out)["1"][0][1] == "ok"
+    assert "FAILED: 1 of 2 statements are not ok: 2." in out
     assert "q.sql:3:8" in err
 
 
@@ -181,12 +192,37 @@ def broken_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpsql.audit.releases.from_system", tenth)
 
 
+def broken_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Choices at four times their rate, whose loss is twice what was planned."""
+
+    def eager(each: PlannedDetail, *more: Any) -> Any:
+        return released_detail(replace(each, epsilon=4 * each.epsilon), *more)
+
+    monkeypatch.setattr("dpsql.audit.chances.released_detail", eager)
+
+
+def broken_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Always the likeliest candidate."""
+
+    def likeliest(choices: Choices, rate: Fraction) -> Chosen:
+        return best(choices, rate)
+
+    monkeypatch.setattr("dpsql.audit.chances.chosen_by_system", likeliest)
+
+
 @pytest.mark.parametrize(
-    ("broken", "said"),
-    [(broken_clip, "moves too far"), (broken_noise, r"tells too much|not the planned noise")],
+    ("broken", "asked", "said"),
+    [
+        (broken_clip, "COUNT(*)", "moves too far"),
+        (broken_noise, "COUNT(*)", r"tells too much|not the planned noise"),
+        (broken_noise, "COUNT(DISTINCT city)", r"tells too much|not the planned noise"),
+        (broken_choice, "MEDIAN(age)", "tells too much"),
+        (broken_draws, "MEDIAN(age)", "not the planned noise"),
+    ],
 )
 def test_what_is_broken_is_found(
     broken: Callable[[pytest.MonkeyPatch], None],
+    asked: str,
     said: str,
     clinic: Path,
     tmp_path: Path,
@@ -194,11 +230,25 @@ def test_what_is_broken_is_found(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     file = tmp_path / "q.sql"
-    file.write_text("SELECT COUNT(*) FROM patients;")
+    file.write_text(f"SELECT {asked} FROM patients;")
     broken(monkeypatch)
     assert run(clinic, file) == 1
-    ((_, verdict),) = verdicts(capsys.readouterr().out)["1"]
+    out = capsys.readouterr().out
+    ((_, verdict),) = verdicts(out)["1"]
     assert re.fullmatch(said, verdict)
+    assert "FAILED" in out
+
+
+def test_a_terminal_shows_how_far_it_is_and_stops_it(clinic: Path, questions: Path) -> None:
+    """Far more units than anybody waits for; the bar is gone from what comes after."""
+    units = ("--units", "240", "--trials", "1000000")
+    terminal = Terminal("audit", str(clinic), str(questions), *units)
+    terminal.after("[....................] 0/5  people: ")
+    terminal.after(" of 240 left out")
+    terminal.interrupt()
+    terminal.after("an audit pays nothing, and leaves nothing behind")
+    assert terminal.process.wait() == 130
+    terminal.end()
 
 
 def test_wrong_usage(clinic: Path, questions: Path, tmp_path: Path) -> None:

@@ -76,6 +76,9 @@ class Lacking:
                         found[rows[place][0]] = None
         return list(found)
 
+    def interrupt(self) -> None:
+        self._engine.interrupt()
+
     def close(self) -> None:
         self._engine.close()
 

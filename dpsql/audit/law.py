@@ -2,6 +2,7 @@
 
     at_least(ours, theirs, delta)    the epsilon that two neighbours' releases prove, as a lower bound
     follows(noise, mechanism, scale) whether noise has the law that was planned
+    uniform(numbers)                 whether numbers between 0 and 1 are equally likely everywhere
 
 Claim   with probability 1 - 1e-6 no mechanism that is (epsilon, delta)-private has a larger epsilon than
         ``at_least`` says; and noise of the planned law is found odd with probability 1e-6 at most.
@@ -84,3 +85,11 @@ def follows(noise: NDArray[np.int64], name: str, scale: float) -> bool:
     left = np.array([1 - mechanism(name).above(scale, int(value) - 0.5) for value in values])
     distance = max(float(np.abs(until - law).max()), float(np.abs(before - left).max()))
     return distance <= math.sqrt(math.log(2 / ERRS) / (2 * len(noise)))
+
+
+def uniform(numbers: NDArray[np.float64]) -> bool:
+    """Whether these are independent draws of numbers between 0 and 1."""
+    found, n = np.sort(numbers), len(numbers)
+    steps = np.arange(n + 1) / n
+    distance = max(float(np.abs(found - steps[1:]).max()), float(np.abs(found - steps[:-1]).max()))
+    return distance <= math.sqrt(math.log(2 / ERRS) / (2 * n))

@@ -13,6 +13,8 @@ import math
 from collections.abc import Sequence
 from decimal import Decimal
 
+import numpy as np
+
 from dpsql.audit import owners_session, plan_of
 from dpsql.audit.silence import silently
 from dpsql.dbapi import Connection
@@ -22,6 +24,7 @@ from dpsql.ir.measure import Finish, Measure
 from dpsql.ir.plan import Norm, Plan, Planned, PublicKeys, Threshold
 from dpsql.ir.statistic import CELLS, width_of
 from dpsql.ir.table import ExactTable, Weights
+from dpsql.mechanisms.exponential import Integers
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import Released, types_of_stages
 from dpsql.release.release import completed, in_runs
@@ -77,8 +80,20 @@ def _reweighed(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]
 
 
 def _weights_moved(mine: Weights, other: Weights) -> int:
-    before, after = _placed(mine), _placed(other)
-    return sum(abs(before.get(key, 0) - after.get(key, 0)) for key in before.keys() | after.keys())
+    before, after = ({_comparable(group): each for group, each in held.items()} for held in (mine, other))
+    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    return sum(
+        _apart(before.get(group, nothing), after.get(group, nothing))
+        for group in before.keys() | after.keys()
+    )
+
+
+def _apart(mine: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> int:
+    """The distance of two groups' weights in L1; each place comes once on a side."""
+    places, where = np.unique(np.concatenate((mine[0], other[0])), return_inverse=True)
+    change = np.zeros(len(places), np.int64)
+    np.add.at(change, where, np.concatenate((mine[1], -other[1])))
+    return int(np.abs(change).sum())
 
 
 def _runs_moved(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]:
@@ -90,14 +105,6 @@ def _runs_moved(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str
     if sum(abs(change) ** power for change in moved) > each.noise.sensitivity**power:
         return [f"runs of groups move by more than {each.noise.sensitivity} in {each.noise.norm.name}"]
     return []
-
-
-def _placed(weights: Weights) -> dict[tuple[object, ...], int]:
-    return {
-        (_comparable(group), int(place)): int(weight)
-        for group, (places, held) in weights.items()
-        for place, weight in zip(places, held, strict=True)
-    }
 
 
 def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[Planned]:

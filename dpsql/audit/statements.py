@@ -3,22 +3,31 @@
 part            moved     epsilon            verdict
 count, avg      0.71      0.31 of 0.5        ok
 median          0.98      0.12 of 0.15       ok
+
+Of noised numbers, releases prove an epsilon, which is held against what the accountant claims; of what is
+chosen the loss is computed, and held against the epsilons of the choices themselves, before an accountant
+adds them up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import accumulate
 
 from dpsql.audit import plan_of
+from dpsql.audit.chances import SLACK, drawn_by_law, worst
 from dpsql.audit.lacking import Lacking
 from dpsql.audit.law import at_least, follows
 from dpsql.audit.oracles import ready_measures, shares, violations
-from dpsql.audit.releases import detail_scores, noise_of, releases, sum_scores
-from dpsql.ir.event import Event
-from dpsql.ir.plan import Planned
+from dpsql.audit.releases import Releases, releases, scores
+from dpsql.ir.column import Value
+from dpsql.ir.event import ChoiceEvent, Event
+from dpsql.ir.plan import Noise, Planned, PlannedDetail
 from dpsql.ir.table import ExactTable
+from dpsql.release.groups import plain
+from dpsql.release.release import completed
 from dpsql.session import Session
 
 OK = "ok"
@@ -29,40 +38,75 @@ FAR, TELLS, NOISE = "moves too far", "tells too much", "not the planned noise"
 class Part:
     """What one mechanism of a statement releases. ``moved`` is the largest part of what was declared.
 
-    ``least`` is the epsilon that releases prove, ``claimed`` the one that was paid for; None without trials.
+    ``least`` is the epsilon that was found, ``claimed`` the one that was planned; None where none was sought.
     """
 
     name: str
     moved: float
+    declared: int
     least: float | None
     claimed: float
     verdict: str
 
 
+@dataclass(slots=True)
+class _Found:
+    """What leaving out one unit after the other has shown of a measure so far: the sums, then each detail."""
+
+    moved: list[float]
+    losses: list[float]
+    furthest: ExactTable
+    broken: bool = field(default=False)
+
+
 def audited(
-    session: Session, sql: str, epsilon: float, neighbour: Lacking, units: Sequence[object], trials: int
+    session: Session,
+    sql: str,
+    epsilon: float,
+    neighbour: Lacking,
+    units: Sequence[object],
+    trials: int,
+    going: Callable[[str], None],
 ) -> list[Part]:
-    """Every part of a statement; none where nothing private is released. Debits nothing."""
+    """Every part of a statement; none where nothing private is released. Debits nothing.
+
+    ``going`` hears what is done, again and again, and may raise to stop it.
+    """
     plan = plan_of(session, sql, epsilon)
     found = []
     for each in ready_measures(plan, session.engine, session.sealed):
         ours = session.engine.measure(each)
-        names = list(_names(each))
-        most, broken, furthest = [0.0] * (1 + len(each.details)), False, ours
-        for unit in units:
+        so_far = _Found([0.0] * (1 + len(each.details)), [0.0] * len(each.details), ours)
+        for number, unit in enumerate(units, 1):
+            going(f"{number} of {len(units)} left out")
             neighbour.leave_out(unit)
-            theirs = neighbour.measure(each)
-            moved = shares(each, ours, theirs)
-            if max(moved) > max(most):
-                furthest = theirs
-            most = [max(pair) for pair in zip(most, moved, strict=True)]
-            broken = broken or bool(violations(each, ours, theirs))
-        told = _told(session, each, ours, furthest, trials)
-        for i, name in enumerate(names):
+            _compare(each, ours, neighbour.measure(each), so_far, bool(trials))
+        told = _told(session, each, ours, so_far, trials, going)
+        declared = [each.bound[1], *(detail.sensitivity for detail in each.details)]
+        for i, name in enumerate(_names(each)):
             if name is not None:
                 least, claimed, verdict = told[i]
-                found.append(Part(name, most[i], least, claimed, FAR if broken else verdict))
+                verdict = FAR if so_far.broken else verdict
+                found.append(Part(name, so_far.moved[i], declared[i], least, claimed, verdict))
     return found
+
+
+def _compare(each: Planned, ours: ExactTable, theirs: ExactTable, so_far: _Found, chances: bool) -> None:
+    moved = shares(each, ours, theirs)
+    if max(moved) > max(so_far.moved):
+        so_far.furthest = theirs
+    so_far.moved = [max(pair) for pair in zip(so_far.moved, moved, strict=True)]
+    so_far.broken = so_far.broken or bool(violations(each, ours, theirs))
+    for i, (detail, distance) in enumerate(zip(each.details, moved[1:], strict=True)):
+        if chances and distance and detail.noise is None:  # what did not move tells nothing
+            loss = worst(detail, _both(each, ours, theirs), ours.details[i], theirs.details[i])
+            so_far.losses[i] = max(so_far.losses[i], loss)
+
+
+def _both(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[tuple[Value, ...]]:
+    """The groups that both have: that showing others is safe is held against the chances of that."""
+    there = {plain(group) for group in completed(theirs, each)[0]}
+    return [group for group in completed(ours, each)[0] if plain(group) in there]
 
 
 def _names(each: Planned) -> list[str | None]:
@@ -79,29 +123,55 @@ def _names(each: Planned) -> list[str | None]:
     return names
 
 
+_Told = tuple[float | None, float, str]
+"""The epsilon that was found, the one that was planned, and what to think of it."""
+
+
 def _told(
-    session: Session, each: Planned, ours: ExactTable, theirs: ExactTable, trials: int
-) -> list[tuple[float | None, float, str]]:
-    """Of the sums and of each detail: the epsilon proven, the one claimed, and what to think of it."""
-    claims = [_claimed(session, (each.noise.event,) if each.measure.statistics else ())]
-    claims += [_claimed(session, detail.events) for detail in each.details]
+    session: Session,
+    each: Planned,
+    ours: ExactTable,
+    so_far: _Found,
+    trials: int,
+    going: Callable[[str], None],
+) -> list[_Told]:
+    """Of the sums, and of each detail."""
+    width, delta = len(each.measure.statistics), session.budget.delta
+    claims = [_claimed(session, (each.noise.event,) if width else ())]
+    claims += [
+        _promised(detail) if detail.noise is None else _claimed(session, detail.events)
+        for detail in each.details
+    ]
     if not trials:
         return [(None, claim, OK) for claim in claims]
-    drawn, delta = releases(each, ours, theirs, trials), session.budget.delta
-    found: list[tuple[float | None, float, str]] = []
-    first = len(each.measure.statistics)
-    scores = [sum_scores(each, drawn)]
-    for detail in each.details:
-        scores.append(detail_scores(first, detail.detail.width, drawn))
-        first += detail.detail.width
-    for i, (claim, (mine, other)) in enumerate(zip(claims, scores, strict=True)):
-        least = at_least(mine, other, delta)
-        verdict = OK if least <= claim else TELLS
-        if i == 0 and verdict == OK and each.runs is None and drawn.exact[0].size:
-            added = noise_of(each, drawn)
-            verdict = OK if follows(added, each.noise.mechanism, each.noise.scale) else NOISE
-        found.append((least, claim, verdict))
+    drawn = releases(each, ours, so_far.furthest, trials, lambda: going("releases"))
+    found = [_noised(each.noise, each.runs is not None, drawn.of(0, width), claims[0], delta)]
+    first = width
+    for i, detail in enumerate(each.details):
+        if detail.noise is not None:
+            found.append(_noised(detail.noise, False, drawn.of(first, 1), claims[i + 1], delta))
+            first += 1
+            continue
+        going("choices")
+        verdict = OK if so_far.losses[i] <= claims[i + 1] + SLACK else TELLS
+        groups = completed(ours, each)[0]
+        if verdict == OK and groups and not drawn_by_law(detail, groups, ours.details[i], trials):
+            verdict = NOISE
+        found.append((so_far.losses[i], claims[i + 1], verdict))
     return found
+
+
+def _noised(noise: Noise, runs: bool, drawn: Releases, claim: float, delta: float) -> _Told:
+    least = at_least(*scores(noise, runs, drawn), delta)
+    verdict = OK if least <= claim else TELLS
+    if verdict == OK and not runs and drawn.exact[0].size:
+        verdict = OK if follows(drawn.noise(), noise.mechanism, noise.scale) else NOISE
+    return least, claim, verdict
+
+
+def _promised(detail: PlannedDetail) -> float:
+    """What the choices may tell, by their own events."""
+    return math.fsum(event.epsilon for event in detail.events if isinstance(event, ChoiceEvent))
 
 
 def _claimed(session: Session, events: tuple[Event, ...]) -> float:

@@ -11,16 +11,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from typing import TypeVar
-
-from dpsql.dbapi import Connection
+from typing import Protocol, TypeVar
 
 T = TypeVar("T")
+
+
+class Interruptible(Protocol):
+    """A connection, or whatever else may be stopped in the middle of its work."""
+
+    def interrupt(self) -> None: ...
+
 
 PATIENCE, _STEP = 2.0, 0.1
 
 
-def beside(db: Connection, step: Callable[[], T], tick: Callable[[], None] | None = None) -> T:
+def beside(db: Interruptible, step: Callable[[], T], tick: Callable[[], None] | None = None) -> T:
     """What a step gives, worked out beside us: an engine at work does not listen to signals, and we do.
 
     While it lasts long, ``tick`` is called now and then in the place of what a terminal shows.

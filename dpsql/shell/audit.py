@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import secrets
 import tempfile
+import textwrap
+import threading
+import time
 from argparse import Namespace
+from collections.abc import Callable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsql.answer.box import box
 from dpsql.errors import Error, InterfaceError
-from dpsql.screen.terminal import flush, interactive, put, refusal, tell
+from dpsql.screen.progress import Progress
+from dpsql.screen.terminal import flush, put, refusal, tell, width
+from dpsql.screen.waiting import beside, lasting
 from dpsql.shell.given import Commands, command
 
 if TYPE_CHECKING:
     from dpsql.audit.lacking import Lacking
     from dpsql.audit.statements import Part
+    from dpsql.dbapi import Connection
     from dpsql.parse.scripts import Statement
     from dpsql.session import Session
 
 FAILED = 1
 
-WARNING = (
-    "What this prints is about private rows, without noise: it is the owner's to read, and nobody else's."
-)
+WARNING = "For the owner only: exact measurements of private rows, without noise. Show nobody else."
 
 
 def arguments(names: Commands) -> None:
@@ -33,9 +39,11 @@ def arguments(names: Commands) -> None:
         "audit",
         "the owner's: whether statements keep their promise on this data",
         "For every statement of a file: leave out one unit after the other, measure exactly, and compare the "
-        "largest movement with the declared sensitivity; then release many times with and without the unit "
-        "that moved most, and hold what that proves of epsilon against what was claimed. Nothing is debited. "
-        "Units that are not tried may move more. " + WARNING,
+        "largest movement with the declared sensitivity; then release noise many times with and without the "
+        "unit that moved most, hold what that proves of epsilon against what was planned, and of what is "
+        "chosen, like a median, compare the chances themselves. Nothing is debited. Units that are not tried "
+        "may move more. It takes the data itself, no account: who may read the files may run it, and what it "
+        "prints is for the owner only. It exits with 1 unless every statement keeps its promise.",
         (
             "dpsql audit clinic.duckdb questions.sql",
             "dpsql audit clinic.duckdb questions.sql --units 50 --trials 0",
@@ -53,7 +61,7 @@ def arguments(names: Commands) -> None:
         type=int,
         default=1000,
         metavar="N",
-        help="releases with and without a unit, 0 for none; default: 1000",
+        help="releases of noise with and without a unit, 0 for none; default: 1000",
     )
     made.set_defaults(run=audit, usage=made.error)
 
@@ -75,13 +83,18 @@ def audit(options: Namespace) -> int:
             with connect(options.database, options.policy, ledger) as db:
                 session = owners_session(db)
                 with closing(Lacking(options.database, session.policy, session.known)) as neighbour:
-                    return _audited(options, session, neighbour, asked, text)
+                    return _audited(options, db, session, neighbour, asked, text)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped: an audit pays nothing, and leaves nothing behind") from None
 
 
 def _audited(
-    options: Namespace, session: Session, neighbour: Lacking, asked: tuple[Statement, ...], text: str
+    options: Namespace,
+    db: Connection,
+    session: Session,
+    neighbour: Lacking,
+    asked: tuple[Statement, ...],
+    text: str,
 ) -> int:
     from dpsql.audit.statements import OK, audited
     from dpsql.parse.scripts import in_script
@@ -89,41 +102,100 @@ def _audited(
     units = neighbour.units(options.units, secrets.randbits(31))
     if not units:
         raise InterfaceError("nobody is in this database: there is nothing to leave out", help="load data")
-    tell(WARNING)
+    work = _Work(db, neighbour, sum(each.setting is None for each in asked))
     rows: list[tuple[str, ...]] = []
-    price, failed = options.epsilon or session.policy.query.epsilon, False
-    for number, each in enumerate(asked, 1):
-        name = each.name or str(number)
+    price, failed, number = options.epsilon or session.policy.query.epsilon, list[str](), 0
+    for at, each in enumerate(asked, 1):
+        name = each.name or str(at)
         if each.setting is not None:
             price = _price(each, price)
             continue
-        if interactive():
-            tell(f"{name} ...")
+        number += 1
         try:
-            parts = audited(session, each.text, price, neighbour, units, options.trials)
+            parts = work.done(
+                name,
+                partial(audited, session, each.text, price, neighbour, units, options.trials, work.going),
+            )
         except Error as error:
             in_script(error.within(each.text, name), each, text, options.file.name)
             tell(refusal(error))
             rows.append((name, "", "", "", "refused"))
-            failed = True
+            failed.append(name)
             continue
         rows += [_row(name, part) for part in parts] or [(name, "", "", "", "nothing private")]
-        failed = failed or any(part.verdict != OK for part in parts)
+        if any(part.verdict != OK for part in parts):
+            failed.append(name)
+    put(WARNING)
     put(box(_TITLES, rows, (False, False, True, True, False)))
+    _say(f"{_tried(options, len(units), session.policy.unit.name)}\n\n{_verdict(number, failed)}")
     flush()
-    tried = f"{len(units)} {session.policy.unit.name}s left out in turn"
-    if options.trials:
-        tried += f", {options.trials:,} releases with and without one; wrongly not ok once in a million"
-    put(f"{tried}.")
     return FAILED if failed else 0
 
 
-_TITLES = ("statement", "part", "moved / declared", "epsilon at least / claimed", "verdict")
+class _Work:
+    """Statements at work beside us, one by one: a terminal shows how far they are, and Ctrl-C stops them."""
+
+    def __init__(self, db: Connection, neighbour: Lacking, statements: int) -> None:
+        self._engines, self._stopped = (db, neighbour), threading.Event()
+        self._progress, self._now = Progress(statements), ""
+
+    def done(self, name: str, step: Callable[[], list[Part]]) -> list[Part]:
+        started, self._now = time.monotonic(), ""
+
+        def tick() -> None:
+            self._progress.at(f"{name}: {self._now}  {lasting(time.monotonic() - started)}")
+
+        tick()
+        try:
+            return beside(self, step, tick)
+        finally:
+            self._progress.ended()
+            self._progress.clear()
+
+    def going(self, what: str) -> None:
+        self._now = what
+        if self._stopped.is_set():
+            raise KeyboardInterrupt
+
+    def interrupt(self) -> None:
+        self._stopped.set()
+        for each in self._engines:
+            each.interrupt()
+
+
+def _tried(options: Namespace, units: int, unit: str) -> str:
+    """What was done, and how to read the numbers."""
+    said = (
+        f"{units} {unit}s were left out, one after the other. Moved: the furthest that this moved exact "
+        "numbers, in parts of what was declared; above 100 % there is too little noise."
+    )
+    if options.trials:
+        said += (
+            " Epsilon: the privacy loss that was found beside the one that was planned; of noise it is what "
+            f"{options.trials:,} releases with and without the furthest {unit} prove, of choices the largest "
+            "that there is. A verdict is wrongly not ok once in a million."
+        )
+    return said
+
+
+def _verdict(number: int, failed: list[str]) -> str:
+    if failed:
+        return f"FAILED: {len(failed)} of {number} statements are not ok: {', '.join(failed)}."
+    return f"PASSED: {'the statement keeps' if number == 1 else f'all {number} statements keep'} the promise."
+
+
+def _say(text: str) -> None:
+    for paragraph in text.split("\n\n"):
+        put(textwrap.fill(paragraph, max(40, min(width(), 100)), break_on_hyphens=False))
+
+
+_TITLES = ("statement", "part", "moved, of declared", "epsilon found, of planned", "verdict")
 
 
 def _row(name: str, part: Part) -> tuple[str, ...]:
-    proven = "-" if part.least is None else f"{part.least:.3f}"
-    return name, part.name, f"{part.moved:.4f}", f"{proven} / {part.claimed:.3f}", part.verdict
+    moved = f"{100 * part.moved:.2f} % of {part.declared:,}"
+    found = "-" if part.least is None else f"{part.least:.3f}"
+    return name, part.name, moved, f"{found} of {part.claimed:.3f}", part.verdict
 
 
 def _price(each: Statement, price: float) -> float:

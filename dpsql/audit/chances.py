@@ -1,0 +1,157 @@
+"""By how much two neighbours' choices differ: the chances of every candidate on both sides, by the law.
+
+    candidate           0     1     2     3
+    ours               .10   .20   .40   .30
+    theirs             .20   .20   .40   .20       the worst: log(.20 / .10) = .69
+
+Claim   ``worst`` is the largest privacy loss that any answer of a detail's last choices has, given the same
+        answers of its earlier ones, added up over all choices: no larger than the epsilons of its events.
+Proof   The mechanisms run as they are, once on each side. What is drawn on our side is chosen on theirs too,
+        so that both ask for the same candidates from then on; of each choice the chances follow from its
+        losses and its rate. That draws have these chances is ``drawn_by_law``'s to say.
+Test    tests/test_audit_chances.py
+
+A thousand draws could not prove a loss of one half: what is compared here are the chances themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpsql.audit.law import uniform
+from dpsql.ir.column import Value
+from dpsql.ir.plan import PlannedDetail
+from dpsql.ir.table import Weights
+from dpsql.mechanisms.exponential import Choices, Chosen
+from dpsql.release.details import chosen_by_system, released_detail
+from dpsql.release.release import from_system
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+SLACK = 1e-6
+"""Chances are floats here, and no more exact than that."""
+
+_AT_ONCE = 1 << 20  # runs of the draws that are held against their law
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class _Step:
+    """Choices that were made, and what was chosen."""
+
+    choices: Choices
+    rate: Fraction
+    chosen: Chosen
+
+
+def worst(each: PlannedDetail, groups: Sequence[tuple[Value, ...]], ours: Weights, theirs: Weights) -> float:
+    """The loss between two neighbours along an answer drawn on our side; infinite where the lists differ."""
+    steps = iter(_steps(each, groups, ours))
+    most = [0.0, 0.0]
+
+    def follow(choices: Choices, rate: Fraction) -> Chosen:
+        step = next(steps)
+        if rate != step.rate or not np.array_equal(_totals(choices), _totals(step.choices)):
+            raise _AnotherListError
+        for side, loss in enumerate(_losses(step.choices, choices, rate)):
+            most[side] += loss
+        return _same(step, choices)
+
+    try:
+        released_detail(each, theirs, list(groups), from_system, follow)
+    except _AnotherListError:
+        return math.inf
+    return max(most)
+
+
+def drawn_by_law(
+    each: PlannedDetail, groups: Sequence[tuple[Value, ...]], ours: Weights, trials: int
+) -> bool:
+    """Whether draws of the first choice have its chances; wrongly no once in a million."""
+    first, *_ = _steps(each, groups, ours)
+    end = int(first.choices.starts[1])
+    sizes, whole, part = (
+        each[:end] for each in (first.choices.sizes, first.choices.whole, first.choices.part)
+    )
+    times = max(1, min(trials, _AT_ONCE // end))
+    sizes_of, whole_of, part_of = (np.tile(each, times) for each in (sizes, whole, part))
+    many = Choices(np.arange(times + 1) * end, sizes_of, whole_of, part_of, first.choices.denominator)
+    runs, inside = chosen_by_system(many, first.rate)
+    one = Choices(np.array([0, end]), sizes, whole, part, first.choices.denominator)
+    chances = np.exp(_logs(one, first.rate))
+    below = np.concatenate(((0.0,), np.cumsum(chances * sizes)))
+    runs = runs - many.starts[:-1]
+    between = np.random.default_rng().random(times)
+    return uniform(below[runs] + chances[runs] * (inside + between))
+
+
+class _AnotherListError(Exception):
+    """The candidates themselves depend on the data."""
+
+
+def _steps(each: PlannedDetail, groups: Sequence[tuple[Value, ...]], ours: Weights) -> list[_Step]:
+    steps: list[_Step] = []
+
+    def note(choices: Choices, rate: Fraction) -> Chosen:
+        steps.append(_Step(choices, rate, chosen_by_system(choices, rate)))
+        return steps[-1].chosen
+
+    released_detail(each, ours, list(groups), from_system, note)
+    return steps
+
+
+def _totals(choices: Choices) -> NDArray[np.float64]:
+    """How many candidates each choice has."""
+    return np.add.reduceat(choices.sizes.astype(np.float64), choices.starts[:-1])
+
+
+def _alike(a: Choices, b: Choices) -> bool:
+    """Whether runs are the same candidates on both sides; where not, they are counted."""
+    return np.array_equal(a.sizes, b.sizes) and np.array_equal(a.starts, b.starts)
+
+
+def _same(step: _Step, theirs: Choices) -> Chosen:
+    """The candidates that were chosen, in their runs."""
+    runs, inside = step.chosen
+    if _alike(step.choices, theirs):
+        return runs, inside
+    place = np.cumsum(step.choices.sizes)[runs] - step.choices.sizes[runs] + inside
+    ends = np.cumsum(theirs.sizes)
+    found = np.searchsorted(ends, place, "right")
+    return found, place - (ends[found] - theirs.sizes[found])
+
+
+def _losses(ours: Choices, theirs: Choices, rate: Fraction) -> tuple[float, float]:
+    """The largest logarithm of a candidate's two chances in each direction, added up over all choices."""
+    log, other = _logs(ours, rate), _logs(theirs, rate)
+    if _alike(ours, theirs):
+        apart, starts = log - other, ours.starts[:-1]
+    else:
+        ends = [np.cumsum(each.sizes) for each in (ours, theirs)]
+        bounds = np.sort(np.concatenate(ends))
+        lasts = bounds[np.diff(bounds, prepend=0) > 0] - 1  # of every stretch on which both are constant
+        apart = (
+            log[np.searchsorted(ends[0], lasts, "right")] - other[np.searchsorted(ends[1], lasts, "right")]
+        )
+        first = ends[0][ours.starts[1:] - 1] - _totals(ours).astype(np.int64)
+        starts = np.searchsorted(lasts, first)
+    if not len(starts):
+        return 0.0, 0.0
+    return float(np.maximum.reduceat(apart, starts).sum()), float(np.maximum.reduceat(-apart, starts).sum())
+
+
+def _logs(choices: Choices, rate: Fraction) -> NDArray[np.float64]:
+    """Of every run the logarithm of the chance that each of its candidates has; 0 of an empty one."""
+    starts, lengths = choices.starts[:-1], np.diff(choices.starts)
+    held = choices.sizes > 0
+    whole = np.where(held, choices.whole, np.iinfo(np.int64).max)
+    whole = np.where(held, whole - np.repeat(np.minimum.reduceat(whole, starts), lengths), 0)
+    exponents = (whole + choices.part / choices.denominator) * float(rate)
+    total = np.add.reduceat(choices.sizes * np.exp(-exponents), starts)
+    return np.asarray(np.where(held, -exponents - np.repeat(np.log(total), lengths), 0.0))
