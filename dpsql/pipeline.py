@@ -198,7 +198,8 @@ def _at(
 
     ours = Lookup(office.find_bounds, usable, lambda: office.asked(asker))
     what, bounds = bounded(make, office.known, lookup or ours)
-    missing = [each.lack for each in bounds if not each.found]
+    # what is free rests on no bounds, though they may have been missed on the way to it
+    missing = [each.lack for each in bounds if not each.found and what.events]
     first = findings(missing, office.known, query.source, asker, terms) if missing else None
     return replace(what, bounds=bounds, first=first)
 

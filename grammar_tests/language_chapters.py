@@ -223,6 +223,14 @@ CHAPTERS = (
                     ("order_limit/order_limit.sql", "the three largest groups"),
                 ),
             ),
+            (
+                "No rows at all, by LIMIT 0, WHERE FALSE or WHERE 1 = 0 at the end: names and types of "
+                "columns, free of charge, as tools ask for them:",
+                (
+                    ("select/no_rows.sql", "the columns of a table"),
+                    ("select/no_rows.sql", "the columns of a query"),
+                ),
+            ),
         ),
     ),
     Chapter(

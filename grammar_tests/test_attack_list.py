@@ -61,6 +61,7 @@ ATTACKS = {
     "other statements": "only queries are read",
     "representation": "every piece of syntax is on a list, and what runs is printed from our own tree",
     "temporary objects": "nothing can be made that a name would then mean",
+    "questions for columns": "names and types are the policy's; for them nothing is computed",
     "parameters": "values stand for question marks, and are read as literals",
     "state": "no function of the session, the moment is read once",
 }

@@ -12,6 +12,7 @@ from dpsql.audit import plan_of
 from dpsql.audit.oracles import coarseness, meaning, ready_measures, sensitivity, widest_bin, without_noise
 from dpsql.ir.plan import PublicKeys
 from dpsql.ir.table import Weights
+from dpsql.post.stages import types_of_stages
 
 ACCEPTED = [case for case in all_cases() if case.outcome == "accepted"]
 REFUSED = [case for case in all_cases() if case.outcome == "refused"]
@@ -101,3 +102,21 @@ def test_answered(case: Case, worlds: Worlds) -> None:
             len(row) == len(answer.columns) == len(m) for row, m in zip(answer, answer.margins, strict=True)
         )
         assert answer.cost in (0.0, case.cost)
+
+
+# A LIMIT is not asked for twice; and where no number is released, none can be near enough.
+WRAPPED = [case for case in ACCEPTED if case.file.name not in ("no_rows.sql", "within.sql")][::8]
+
+
+@pytest.mark.parametrize("case", WRAPPED, ids=ids)
+def test_asked_for_its_columns(case: Case, worlds: Worlds) -> None:
+    """No rows of a query have its names and types, and cost nothing: where bounds are lacking, too."""
+    db = worlds.connections["world", case.policy.name]
+    session, before = db._open(), len(db.purchases)
+    plan = plan_of(session, case.sql, case.cost)
+    asked = f"SELECT * FROM (\n{case.sql.rstrip().rstrip(';')}\n) AS q WHERE 1 = 0"
+    columns, price = db.execute(asked), db.price(asked)
+    assert columns.columns == plan.stages[-1].post.columns
+    assert list(columns.types) == types_of_stages(plan.stages, session.sealed)[: len(columns.columns)]
+    assert (list(columns), columns.cost, price.cost, price.epsilon) == ([], 0, 0, 0)
+    assert len(db.purchases) == before

@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.given import Describe, Evaluate
+from dpsql.bind.headings import asks_for_no_rows, headings
 from dpsql.bind.intervals import asks_interval
 from dpsql.bind.names import Visible
 from dpsql.bind.sources import Private
@@ -50,6 +51,8 @@ def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> 
 
 def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
     bound = ctx.query(query.tree, views)
+    if asks_for_no_rows(query.tree, bound):
+        return Split(query.source, (Stage((), headings(ctx, bound)),), query.delta)
     if isinstance(bound, Private):
         _refuse_rows(ctx, bound, query.tree)
     outputs = (*bound.columns, *bound.hidden)
@@ -111,5 +114,5 @@ def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
         ctx.span(listed[0]) if listed else None,
         label="this query returns rows, not aggregates",
         help=f"aggregate them: SELECT {_shared(bound, shown)}, COUNT(*) FROM ... GROUP BY 1, or SELECT "
-        "AVG(x) ...",
+        "AVG(x) ...; for names and types of columns alone, LIMIT 0",
     )

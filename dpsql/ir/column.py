@@ -101,7 +101,7 @@ def type_named(sql: str) -> Type:
         return Type(_PLAIN[sql], sql)
     if sql.startswith("DECIMAL(") and sql.endswith(")"):
         return Type(Kind.DECIMAL, sql)
-    if sql.startswith("ENUM("):
+    if sql.startswith("ENUM(") and sql.endswith(")"):  # ENUM('a')[] is a list
         return Type(Kind.TEXT, sql)
     return Type(Kind.OPAQUE, sql)
 

@@ -1,0 +1,74 @@
+"""A query that asks for no rows: its answer is the names and types of its columns, which are public.
+
+SELECT * FROM patients WHERE 1 = 0          SELECT * FROM (SELECT ward, COUNT(*) ...) AS q LIMIT 0
+
+SELECT CAST(NULL AS INTEGER) AS patient_id, ... WHERE FALSE
+
+So tools look at what a table or a query would give. The query is bound like any other, so whatever would be
+refused of it still is; then its measures are left out, and nothing is left that could read a private row.
+Which queries these are is told by their outermost words alone, and nothing is computed for it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from dpsql.bind.context import Context
+from dpsql.bind.opened import exactly, identifier
+from dpsql.bind.sources import Open, Private
+from dpsql.bind.subqueries import printed
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.measure import Post
+
+
+def asks_for_no_rows(tree: exp.Expr, bound: Private | Open) -> bool:
+    """Whether LIMIT 0 or WHERE FALSE stands at the very end of a query, and means that it has no rows."""
+    if tree.args.get("limit") == _NONE:
+        return True
+    where = tree.args.get("where")
+    never = isinstance(tree, exp.Select) and where is not None and where.this.unnest() in _NEVER
+    return never and (isinstance(bound, Private) or _chooses(tree))
+
+
+_NONE = exp.Limit(expression=exp.Literal.number(0))
+_NEVER = (exp.false(), *(exp.Literal.number(a).eq(b) for a, b in ((1, 0), (0, 1), (1, 2))))
+
+
+def _chooses(tree: exp.Expr) -> bool:
+    """Columns and nothing else: an aggregate among them would have a row of no rows."""
+    if tree.args.get("group") or tree.args.get("having"):
+        return False
+    items = [each.this if isinstance(each, exp.Alias) else each for each in tree.expressions]
+    stars = [each.this if isinstance(each, exp.Column) else each for each in items]
+    return all(
+        isinstance(each, exp.Identifier) or (isinstance(each, exp.Star) and not each.args.get("replace"))
+        for each in stars
+    )
+
+
+def headings(ctx: Context, bound: Private | Open) -> Post:
+    """No rows of these columns."""
+    if isinstance(bound, Private):
+        facts = facts_of(bound.relation)
+        names = tuple(each.name for each in bound.scope.starred)
+        types = [fact_of(each.scalar, facts).type.sql for each in bound.scope.starred]
+    else:
+        names = bound.columns
+        post = printed(ctx, exactly(bound, ctx.fresh), names, (None,) * len(names))
+        measures = [each for each in ctx.measures if each.name in post.released]
+        types = ctx.describe(post.sql, post.tables, measures)
+    listed = ", ".join(
+        f"CAST(NULL AS {_shown(kind)}) AS {identifier(name).sql(dialect='duckdb')}"
+        for name, kind in zip(names, types, strict=True)
+    )
+    return Post(f"SELECT {listed} WHERE FALSE", names, (), (), (None,) * len(names))
+
+
+_ENUM = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
+
+
+def _shown(kind: str) -> str:
+    """An enum leaves as text, here as in a release, also inside a list; so does text under a collation."""
+    return "VARCHAR" if kind.startswith("VARCHAR COLLATE ") else _ENUM.sub("VARCHAR", kind)
