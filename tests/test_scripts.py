@@ -6,7 +6,7 @@ import pytest
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Span
-from dpsql.parse.scripts import finished, in_script, statements
+from dpsql.parse.scripts import Lines, in_script, statements
 
 SCRIPT = """\
 -- What the clinic asks every month.
@@ -49,7 +49,45 @@ def test_statements_and_what_is_said_of_them() -> None:
     ],
 )
 def test_a_prompt_knows_when_a_statement_ends(text: str, whole: bool) -> None:
-    assert finished(text) is whole
+    assert lines(text).finished is whole
+
+
+@pytest.mark.parametrize(
+    ("text", "begun", "behind"),
+    [
+        (SCRIPT, True, "SELECT"),
+        ("-- a\n/* b\n/* c\n*/ ; */ -- d\n", False, ""),
+        ("/* a\n", True, ""),
+        ("SELECT 1; /* a\n*/\n \\plot\n", True, "\\"),
+        ("SELECT 'a\n''\n;''\n' || E'b\n\\'\n;' || $c$\n;$$\n$c$ || \"d\n;\"\"\n\"\n;\n", True, ""),
+        ("SELECT 'a\\'\n;\n", True, ""),
+        ("SELECT E'a\\\n'';\n';\n", True, ""),
+        ("SELECT $a$\n$A$;\n$a$; $b", True, "$"),
+    ],
+)
+def test_lines_that_come_one_by_one_say_what_the_whole_says(text: str, begun: bool, behind: str) -> None:
+    whole, pieces = lines(text), lines(*text.splitlines(keepends=True))
+    for said in (whole, pieces):
+        assert (said.begun, said.behind) == (begun, behind)
+    assert whole.finished is pieces.finished
+    assert whole.finished is (text.rstrip()[-1:] == ";")
+
+
+def lines(*texts: str) -> Lines:
+    said = Lines()
+    for text in texts:
+        said.add(text)
+    return said
+
+
+def test_long_texts_are_read_once() -> None:
+    """Each of these took minutes where text was read again for each line, semicolon or space."""
+    said = lines("SELECT '", *["''; /* a\n"] * 30_000, "';\n")
+    assert said.finished
+    found = statements("SELECT 1;\n" * 30_000)
+    assert (len(found), found[-1].line) == (30_000, 30_000)
+    value = f"b{' ' * 30_000}c"
+    assert statements(f"SET a = {value};")[0].setting == ("a", value)
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from dpsql.console.settings import set_to
 from dpsql.console.state import Shell
 from dpsql.dbapi import connect
 from dpsql.errors import Error, InterfaceError, InternalError
-from dpsql.parse.scripts import Statement, finished, in_script, statements, tokens
+from dpsql.parse.scripts import Lines, Statement, in_script, statements, tokens
 from dpsql.screen.terminal import flush, interactive, refusal, tell
 
 REFUSED, EXHAUSTED = 1, 3
@@ -76,29 +76,30 @@ def converse(opening: Opening, options: Namespace) -> None:
 
 def read(shell: Shell, lines: Iterable[str], name: str) -> None:
     """Do what lines say, as soon as they say it."""
-    text, at = "", 0  # what was read, and where that begins which is not done yet
+    text, at, said = "", 0, Lines()  # what was read; of that, what is not done yet begins where
     for line in lines:
         text += line
-        if complete(text[at : len(text) - len(line)], line):
+        if _completed(said, line):
             submit(shell, text[at:], at, text, name)
-            at = len(text)
+            at, said = len(text), Lines()
         if shell.done:
             return
-    if begun(text[at:]):
+    if said.begun:
         submit(shell, text[at:], at, text, name)
 
 
 def complete(before: str, line: str) -> bool:
     """Whether a line that comes after others is a command, or ends a statement."""
-    if not begun(before) and _command(line) is not None:
+    said = Lines()
+    said.add(before)
+    return _completed(said, line)
+
+
+def _completed(said: Lines, line: str) -> bool:
+    if not said.begun and _command(line) is not None:
         return True
-    return ";" in line and (finished(before + line) or _behind(before + line).startswith("\\"))
-
-
-def _behind(text: str) -> str:
-    """What has begun behind the last semicolon: SELECT 1; \\plot"""
-    ends = [at + 1 for at, token in tokens(text) if token == ";"]
-    return begun(text[ends[-1] :]) if ends else ""
+    said.add(line)
+    return ";" in line and (said.finished or said.behind.startswith("\\"))  # SELECT 1; \plot
 
 
 def begun(text: str) -> str:

@@ -20,19 +20,22 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.source import Span
 
 _TOKEN = re.compile(
-    r"""--[^\n]*                                # a comment to the end of its line
-    |   /\*                                     # one between marks: its end is found by counting
-    |   [eE]'(?:[^'\\]|''|\\.)*(?:'|\Z)         # E'a text with \' in it'
-    |   '(?:[^']|'')*(?:'|\Z)                   # 'a text'
-    |   "(?:[^"]|"")*(?:"|\Z)                   # "a name"
-    |   (?<![\w$])\$(\w*)\$.*?(?:\$\1\$|\Z)     # $$a text$$
+    r"""--[^\n]*             # a comment to the end of its line
+    |   /\*                  # what opens here, ends where _CLOSING says
+    |   [eE]'|'|"
+    |   (?<![\w$])\$\w*\$
     |   ;|\w+|\s+|.
     """,
     re.X | re.S,
 )
+_CLOSING = {
+    "'": re.compile(r"(?:[^']++|'')*+'"),  # 'it''s'
+    '"': re.compile(r'(?:[^"]++|"")*+"'),  # "a name"
+    "e'": re.compile(r"(?:[^'\\]++|''|\\.)*+'", re.S),  # E'it\'s'
+}
 _MARK = re.compile(r"/\*|\*/")
-_SAID = re.compile(r"--\s*(name|weight)\s*:\s*(.*?)\s*$", re.I)
-_SET = re.compile(r"SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|\bTO\b)\s*(.+?)\s*$", re.I | re.S)
+_SAID = re.compile(r"--\s*(name|weight)\s*:\s*(.*)$", re.I)
+_SET = re.compile(r"SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|\bTO\b)\s*(.+)$", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class Statement:
 
 
 @dataclass(slots=True)
-class _Open:
+class _Begun:
     """A statement while it is read."""
 
     start: int | None = None
@@ -67,17 +70,6 @@ def statements(text: str, name: str = "query") -> tuple[Statement, ...]:
         return tuple(_statements(text))
     except Error as error:
         raise error.within(text, name) from None
-
-
-def finished(text: str) -> bool:
-    """Whether the text ends with a semicolon that ends a statement, as a prompt wants to know."""
-    last = ""
-    for _, token in tokens(text):
-        if not _blank(token):
-            last = token
-        elif token.startswith("/*") and not token.endswith("*/"):
-            return False
-    return last == ";"
 
 
 def amount(said: str) -> float | None:
@@ -101,20 +93,77 @@ def in_script(error: Error, statement: Statement, text: str, name: str) -> Error
 
 def tokens(text: str) -> Iterator[tuple[int, str]]:
     """Where each token starts, and the token. Comments between marks may stand in one another."""
-    at = 0
+    for start, end, _ in _tokens(text, 0):
+        yield start, text[start:end]
+
+
+class Lines:
+    """What lines say together that come one by one, each of them read once.
+
+    ``behind`` is the first token after the last semicolon.
+    """
+
+    def __init__(self) -> None:
+        self.behind = ""
+        self._said = self._ended = False
+        self._open: _Open | None = None  # a quote or a comment, if one is
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is anything but comments."""
+        return self._said or self._open is not None
+
+    @property
+    def finished(self) -> bool:
+        """Whether a semicolon was the last that was said."""
+        return self._ended and self._open is None
+
+    def add(self, text: str) -> None:
+        """More of it; the text ends where a line does."""
+        start = 0
+        if self._open is not None:
+            start, self._open = _end(text, 0, self._open)
+        if self._open is not None:
+            return
+        for at, end, left in _tokens(text, start):
+            self._open, token = left, text[at:end]
+            if not _blank(token):
+                self._said, self._ended = True, token == ";"
+                self.behind = "" if self._ended else self.behind or token
+
+
+@dataclass(frozen=True, slots=True)
+class _Open:
+    """A mark whose other mark has not come yet; of comments, how deep they stand in one another."""
+
+    mark: str
+    depth: int = 1
+
+
+def _tokens(text: str, at: int) -> Iterator[tuple[int, int, _Open | None]]:
+    """Where each token starts and ends; what the last one leaves open."""
     while found := _TOKEN.match(text, at):
-        end = _end_of_comment(text, at) if found[0] == "/*" else found.end()
-        yield at, text[at:end]
+        mark, end, left = found[0].casefold(), found.end(), None
+        if mark == "/*" or mark in _CLOSING or (mark[0] == "$" and len(mark) > 1):
+            end, left = _end(text, end, _Open(found[0] if mark[0] == "$" else mark))
+        yield at, end, left
         at = end
 
 
-def _end_of_comment(text: str, start: int) -> int:
-    depth = 0
-    for mark in _MARK.finditer(text, start):
-        depth += 1 if mark[0] == "/*" else -1
-        if depth == 0:
-            return mark.end()
-    return len(text)
+def _end(text: str, at: int, opened: _Open) -> tuple[int, _Open | None]:
+    """Behind what closes a mark; at the end of the text, if it stays open."""
+    if opened.mark == "/*":
+        depth = opened.depth
+        for mark in _MARK.finditer(text, at):
+            depth += 1 if mark[0] == "/*" else -1
+            if depth == 0:
+                return mark.end(), None
+        return len(text), _Open("/*", depth)
+    if opened.mark in _CLOSING:
+        closed = _CLOSING[opened.mark].match(text, at)
+        return (len(text), opened) if closed is None else (closed.end(), None)
+    place = text.find(opened.mark, at)
+    return (len(text), opened) if place < 0 else (place + len(opened.mark), None)
 
 
 def _blank(token: str) -> bool:
@@ -122,30 +171,31 @@ def _blank(token: str) -> bool:
 
 
 def _statements(text: str) -> Iterator[Statement]:
-    now = _Open()
+    now, counted, line = _Begun(), 0, 1
     for at, token in tokens(text):
         end = at + len(token)
         if token == ";":
             if now.start is not None:
-                yield _statement(text, now, closed=True)
-            now = _Open()
+                line, counted = line + text.count("\n", counted, now.start), now.start
+                yield _statement(text, now, line, closed=True)
+            now = _Begun()
         elif not _blank(token):
             now.start = at if now.start is None else now.start
             now.end = end
         elif now.start is None and (said := _SAID.match(token)) is not None:
-            now.said[said[1].casefold()] = said[2], Span(at, end)
+            now.said[said[1].casefold()] = said[2].rstrip(), Span(at, end)
     if now.start is not None:
-        yield _statement(text, now, closed=False)
+        yield _statement(text, now, line + text.count("\n", counted, now.start), closed=False)
 
 
-def _statement(text: str, now: _Open, closed: bool) -> Statement:
+def _statement(text: str, now: _Begun, line: int, closed: bool) -> Statement:
     assert now.start is not None
     own = text[now.start : now.end]
     setting = _SET.match(own)
     return Statement(
         own,
         now.start,
-        text.count("\n", 0, now.start) + 1,
+        line,
         _name(now),
         _weight(now),
         None if setting is None else (setting[1].casefold(), setting[2]),
@@ -153,7 +203,7 @@ def _statement(text: str, now: _Open, closed: bool) -> Statement:
     )
 
 
-def _name(now: _Open) -> str | None:
+def _name(now: _Begun) -> str | None:
     if "name" not in now.said:
         return None
     name, span = now.said["name"]
@@ -168,7 +218,7 @@ def _name(now: _Open) -> str | None:
     return name
 
 
-def _weight(now: _Open) -> float | None:
+def _weight(now: _Begun) -> float | None:
     if "weight" not in now.said:
         return None
     said, span = now.said["weight"]
