@@ -113,7 +113,7 @@ def _audited(
     flush()
     tried = f"{len(units)} {session.policy.unit.name}s left out in turn"
     if options.trials:
-        tried += f", {options.trials:,} releases with and without one; wrongly not ok once in a million"
+        tried += f", {options.trials:,} releases with and without one; wrongly not ok once in a billion"
     put(f"{tried}.")
     return FAILED if failed else 0
 
