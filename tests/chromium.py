@@ -27,7 +27,7 @@ def browse(address: str, *flags: str) -> str:
     assert CHROMIUM is not None
     with tempfile.TemporaryDirectory(prefix="chromium-", ignore_cleanup_errors=True) as profile:
         command = [CHROMIUM, *_FLAGS, f"--user-data-dir={profile}", *flags, address]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+        result = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
     return result.stdout
 
 

@@ -40,8 +40,8 @@ class Terminal:
         self.seen = self.screen.index(words, self.seen) + len(words)
 
     def _read(self) -> bool:
-        """Something more on the screen; False at the end, or after a minute of nothing."""
-        if not select.select([self.ours], [], [], 60)[0]:
+        """Something more on the screen; False at the end, or after minutes of nothing."""
+        if not select.select([self.ours], [], [], 300)[0]:
             return False
         try:
             part = os.read(self.ours, 4096)
@@ -58,7 +58,7 @@ class Terminal:
         while self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(1)
+                self.process.wait(10)
 
     def end(self) -> int:
         while self._read():

@@ -49,7 +49,7 @@ def test_a_candidate_keeps_its_place_in_other_runs() -> None:
 
 
 def test_uniform_numbers_are_known() -> None:
-    """10,000 draws, found odd once in a million; those that avoid a tenth are odd."""
+    """10,000 draws, found odd once in a billion; those that avoid a tenth are odd."""
     drawn = np.random.default_rng().random(10_000)
     assert law.uniform(drawn)
     assert not law.uniform(drawn * 0.9)

@@ -112,7 +112,7 @@ def dpsql(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "dpsql.shell", *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env=environment(),
         **options,
         **more,
@@ -420,7 +420,7 @@ def started(clinic: Clinic, sql: str, **more: object) -> subprocess.Popen[str]:
 
 
 def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -435,7 +435,7 @@ def test_ctrl_c_says_that_what_was_paid_stays_paid(clinic: Clinic) -> None:
     process = started(clinic, slow, stdout=subprocess.PIPE)
     until(clinic.spent)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, out) == (130, "")
     assert err.startswith("stopped: what was paid stays paid")
     assert err.count("\n") == 1
@@ -449,7 +449,7 @@ def test_a_reader_who_leaves_is_no_error(clinic: Clinic) -> None:
     process = started(clinic, COUNT, stdout=write)
     os.close(write)
     os.close(read)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 141
     assert err.count("\n") == 1
     assert err.startswith("created the ledger")
@@ -460,7 +460,7 @@ def test_an_answer_that_cannot_be_written_is_not_lost(clinic: Clinic) -> None:
     clinic.run("budget")
     with open("/dev/full", "w") as full:
         process = started(clinic, COUNT, stdout=full)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=300)
     assert process.returncode == 1
     assert err.startswith("error[D001]: the answer could not be written")
     assert "repeated: served from the ledger, free" in clinic.query(COUNT).stdout
@@ -484,7 +484,7 @@ def test_colour_is_for_terminals_that_want_it(clinic: Clinic, no_color: str, col
         stdin=subprocess.DEVNULL,
         stderr=theirs,
         env=environment(NO_COLOR=no_color, TERM="xterm"),
-        timeout=30,
+        timeout=300,
         check=False,
     )
     os.close(theirs)
@@ -534,7 +534,7 @@ def test_without_a_terminal_the_demo_leaves_nothing_behind(tmp_path: Path) -> No
         stdout=subprocess.DEVNULL,
         cwd=tmp_path,
         env=environment(TMPDIR=str(tmp_path)),
-        timeout=60,
+        timeout=300,
         check=False,
     )
     assert result.returncode == 0

@@ -304,7 +304,7 @@ def test_records_and_timing(say: Said) -> None:
 
 
 def test_a_time_limit_ends_a_query_and_not_the_session(say: Said) -> None:
-    shown = say(f"\\set timeout 0.5\n{SLOW};\nSELECT COUNT(*) AS n FROM wards;\n")
+    shown = say(f"\\set timeout 0.5\n{SLOW};\n\\set timeout 300\nSELECT COUNT(*) AS n FROM wards;\n")
     assert "error[D603]" in shown
     assert "nothing was paid" in shown
     assert "│ 3 │" in shown
@@ -569,7 +569,7 @@ def piped(clinic: Path, text: str, **more: str) -> subprocess.CompletedProcess[s
         input=text,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         env={name: value for name, value in os.environ.items() if name != "COLUMNS"}
         | {"PYTHONUTF8": "1"}
         | more,
@@ -624,7 +624,7 @@ def test_data_are_raw_behind_a_pipe_and_harmless_on_a_terminal(clinic: Path) -> 
             stdout=theirs,
             stderr=subprocess.DEVNULL,
             text=True,
-            timeout=60,
+            timeout=300,
             check=True,
         )
         assert os.read(ours, 4096) == b"ward\r\nA\\x1b[2J\r\nB\r\nC\r\n"

@@ -29,7 +29,7 @@ import pyte
 import pytest
 
 SCREENS = Path(__file__).parent / "screens"
-PATIENCE = 60  # seconds that a loaded machine may take for a step
+PATIENCE = 300  # seconds that a loaded machine may take for a step
 
 POLICY = """\
 [budget]

@@ -60,7 +60,7 @@ def do(line: str, scratch: Path) -> None:
         cwd=scratch,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         env=os.environ
         | {"PYTHONUTF8": "1", "PYTHONPATH": str(ROOT), "PATH": f"{scratch / 'bin'}:{os.environ['PATH']}"},

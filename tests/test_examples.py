@@ -22,7 +22,7 @@ def test_it_runs(example: Path, tmp_path: Path) -> None:
         [sys.executable, "-W", "error", str(example)],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         cwd=tmp_path,
         stdin=subprocess.DEVNULL,

@@ -224,11 +224,11 @@ def test_keys_have_no_half_width(db: dpsql.Connection) -> None:
     assert count.margins is not None
 
 
-RELEASES = 2_000
+RELEASES = 4_000
 
 
 def covered(each: Planned, exact: list[int]) -> list[float]:
-    """The share of 2,000 releases whose half-widths reach the exact value, for each column."""
+    """The share of 4,000 releases whose half-widths reach the exact value, for each column."""
     sums = np.array(exact, dtype=np.int64)
     noise: NDArray[np.int64] = from_system(each.noise, RELEASES * len(exact)).reshape(RELEASES, -1)
     truth = [column.values[0] for column in finish(released(exact), each)]
@@ -253,7 +253,7 @@ def covered(each: Planned, exact: list[int]) -> list[float]:
     ],
 )
 def test_half_widths_cover_95_percent(select: str, rows: int, epsilon: float, db: dpsql.Connection) -> None:
-    """2,000 releases: 95 % +- 2.4 (4.9 deviations of a binomial, false alarms 1e-6 per column) +- 0.6.
+    """4,000 releases: 95 % +- 2.4 (7 deviations of a binomial, false alarms below 1e-10) +- 0.6.
 
     The last is for the quantile of the simulated draws and for the noise that it starts from.
     """
@@ -275,7 +275,7 @@ def test_half_widths_cover_95_percent(select: str, rows: int, epsilon: float, db
 def test_half_widths_of_arithmetic_cover_95_percent(
     select: str, rows: int, epsilon: float, db: dpsql.Connection
 ) -> None:
-    """2,000 releases: 95 % +- 2.4 (false alarms 1e-6), and 0.8 for the simulated draws."""
+    """4,000 releases: 95 % +- 2.4 (false alarms below 1e-10), and 0.8 for the simulated draws."""
     each = planned(db, select, epsilon=epsilon)
     exact = [rows * statistic.most // 3 for statistic in each.measure.statistics]
     (formula,) = each.measure.derived
@@ -303,7 +303,8 @@ def test_what_moves_together_has_the_margin_of_the_difference(db: dpsql.Connecti
 def test_counts_with_little_noise_are_covered_too(epsilon: float, db: dpsql.Connection) -> None:
     """A count is rounded to a whole number after the noise; the half-width has to reach that far as well.
 
-    At least 95 % - 2.4 (false alarms 1e-6) - 0.6; there is no upper limit where whole numbers are far apart.
+    At least 95 % - 2.4 (false alarms below 1e-10) - 0.6; where whole numbers are far apart, there is no
+    upper limit.
     """
     each = planned(db, "COUNT(*)", epsilon=epsilon)
     (share,) = covered(each, [300 * ROW])

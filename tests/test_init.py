@@ -64,7 +64,7 @@ def answer(database: Path, *lines: str, more: tuple[str, ...] = ()) -> subproces
         input="".join(f"{line}\n" for line in lines),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         env=os.environ | {"PYTHONUTF8": "1"},
     )

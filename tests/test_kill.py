@@ -81,7 +81,7 @@ class Asker:
 
     def lines(self, least: int) -> list[str]:
         """Everything said so far (the last write may be cut), waiting until it is this much."""
-        for _ in range(6_000):
+        for _ in range(30_000):
             whole = self.out.read_text().split("\n")[:-1] if self.out.exists() else []
             if len(whole) >= least:
                 return whole
@@ -92,7 +92,7 @@ class Asker:
         """Kill -9 it while it is at work: the answers that were given until then."""
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
-        for _ in range(6_000):
+        for _ in range(60_000):
             try:
                 os.kill(self.pid, 0)
             except ProcessLookupError:

@@ -17,7 +17,7 @@ from dpsql.errors import CODES
 
 MANY = 2_000
 PARTS = 4
-PATIENCE = 20  # seconds: nothing is timed here, but what hangs is named
+PATIENCE = 300  # seconds: nothing is timed here, but what hangs is named
 
 
 class Hangs(BaseException):

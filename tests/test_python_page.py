@@ -39,7 +39,7 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
         command,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         cwd=folder,
         stdin=subprocess.DEVNULL,

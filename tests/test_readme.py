@@ -45,7 +45,7 @@ def run(*command: str, folder: Path) -> subprocess.CompletedProcess[str]:
         [sys.executable, *command],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
         cwd=folder,
         stdin=subprocess.DEVNULL,

@@ -57,7 +57,7 @@ def run(folder: Path, *more: str) -> None:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=300,
         env=os.environ | {"PYTHONUTF8": "1"},
     )
     assert result.returncode == 1, result.stderr  # one statement is refused

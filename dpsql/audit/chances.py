@@ -73,7 +73,7 @@ def worst(each: PlannedDetail, groups: Sequence[tuple[Value, ...]], ours: Weight
 def drawn_by_law(
     each: PlannedDetail, groups: Sequence[tuple[Value, ...]], ours: Weights, trials: int
 ) -> bool:
-    """Whether draws of the first choice have its chances; wrongly no once in a million."""
+    """Whether draws of the first choice have its chances; wrongly no once in a billion."""
     first, *_ = _steps(each, groups, ours)
     end = int(first.choices.starts[1])
     sizes, whole, part = (

@@ -1,14 +1,14 @@
-"""What many releases tell of the law that they are drawn by. Every statement here errs once in a million.
+"""What many releases tell of the law that they are drawn by. Every statement here errs once in a billion.
 
     at_least(ours, theirs, delta)    the epsilon that two neighbours' releases prove, as a lower bound
     follows(noise, mechanism, scale) whether noise has the law that was planned
     uniform(numbers)                 whether numbers between 0 and 1 are equally likely everywhere
 
-Claim   with probability 1 - 1e-6 no mechanism that is (epsilon, delta)-private has a larger epsilon than
-        ``at_least`` says; and noise of the planned law is found odd with probability 1e-6 at most.
+Claim   with probability 1 - 1e-9 no mechanism that is (epsilon, delta)-private has a larger epsilon than
+        ``at_least`` says; and noise of the planned law is found odd with probability 1e-9 at most.
 Proof   an event is chosen by the first half of the releases alone; on the second half, which is independent
         of it, its two chances lie within Clopper's and Pearson's bounds, four of them at a quarter of
-        1e-6 each, and p <= e^epsilon q + delta. For the law: the distance of an empirical distribution
+        1e-9 each, and p <= e^epsilon q + delta. For the law: the distance of an empirical distribution
         from the true one exceeds t with probability 2 exp(-2 n t^2) at most (Dvoretzky, Kiefer and
         Wolfowitz 1956, with Massart's constant), for laws on whole numbers too.
 Test    tests/test_audit_command.py
@@ -26,7 +26,7 @@ from dpsql.mechanisms import mechanism
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-ERRS = 1e-6
+ERRS = 1e-9
 
 
 def at_least(ours: NDArray[np.float64], theirs: NDArray[np.float64], delta: float) -> float:
@@ -56,12 +56,12 @@ def _cut(first: NDArray[np.float64], second: NDArray[np.float64], delta: float) 
 
 
 def _bounds(hits: int, tries: int) -> tuple[float, float]:
-    """Clopper's and Pearson's bounds of a chance, each wrong once in four millions."""
+    """Clopper's and Pearson's bounds of a chance, each wrong once in four billions."""
     return _least(hits, tries), 1.0 - _least(tries - hits, tries)
 
 
 def _least(hits: int, tries: int) -> float:
-    """The chance at which so many hits, or more, come with a probability of a quarter of 1e-6."""
+    """The chance at which so many hits, or more, come with a probability of a quarter of 1e-9."""
     if hits == 0:
         return 0.0
     counts = np.arange(hits, tries + 1)

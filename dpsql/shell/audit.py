@@ -173,7 +173,7 @@ def _tried(options: Namespace, units: int, unit: str) -> str:
         said += (
             " Epsilon: the privacy loss that was found beside the one that was planned; of noise it is what "
             f"{options.trials:,} releases with and without the furthest {unit} prove, of choices the largest "
-            "that there is. A verdict is wrongly not ok once in a million."
+            "that there is. A verdict is wrongly not ok once in a billion."
         )
     return said
 

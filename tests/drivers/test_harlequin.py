@@ -31,7 +31,7 @@ def hsql(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         command,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         cwd=folder,
         env=os.environ | {"HOME": str(folder), "PYTHONUTF8": "1"},
@@ -114,7 +114,7 @@ def test_the_editor_opens(built: Path, ledger: Path) -> None:
         start_new_session=True,
     )
     os.close(its)
-    late = threading.Timer(90, editor.kill)
+    late = threading.Timer(300, editor.kill)
     late.start()
     seen = b""
     try:

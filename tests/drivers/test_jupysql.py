@@ -45,7 +45,7 @@ def test_the_magic(url: str, built: Path, ledger: Path, tmp_path: Path) -> None:
         [sys.executable, str(script), url],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=False,
         cwd=tmp_path,
         env=os.environ | quiet | {"IPYTHONDIR": str(tmp_path), "HOME": str(tmp_path), "PYTHONUTF8": "1"},
