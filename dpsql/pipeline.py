@@ -14,6 +14,7 @@ first ones stored are the only ones: asked again on the same data, they come bac
 from __future__ import annotations
 
 import datetime
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -104,6 +105,14 @@ class Office(Protocol):
 
     def store(self, receipt: Stored, released: bytes) -> bytes:
         """Keep the released tables; returns those that were kept first."""
+        ...
+
+    def part(self, receipt: Stored, place: int) -> bytes | None:
+        """A released table that was kept before its answer was complete."""
+        ...
+
+    def keep(self, receipt: Stored, place: int, released: bytes) -> bytes:
+        """Keep one; returns what was kept there first."""
         ...
 
     def remaining(self) -> float: ...
@@ -241,7 +250,7 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
     receipt = office.pay(what)
     repeated = receipt.answer is not None
     if receipt.answer is None:
-        stored = office.store(receipt, to_bytes(_released(office, what)))
+        stored = office.store(receipt, to_bytes(_released(office, what, receipt)))
     else:
         stored = receipt.answer
     tables = from_bytes(stored, [each.measure.width for each in measures])
@@ -277,7 +286,7 @@ def _stepwise(
         if receipt.answer is None or receipt.joined:
             paid += terms.accountant.charge(step.events)
         repeated = repeated and receipt.answer is not None
-        stored = receipt.answer or office.store(receipt, to_bytes(_released(office, step)))
+        stored = receipt.answer or office.store(receipt, to_bytes(_released(office, step, receipt)))
         (planned,) = step.stages[0].measures
         (table,) = from_bytes(stored, [planned.measure.width])
         spent = after
@@ -323,7 +332,7 @@ def _found(office: Office, first: Findings) -> float:
     """Find bounds, paying for them first; how much was paid now."""
     receipt = office.pay(first.plan, first)
     if receipt.answer is None:
-        office.store(receipt, to_bytes(_released(office, first.plan)))
+        office.store(receipt, to_bytes(_released(office, first.plan, receipt)))
     return first.plan.epsilon if receipt.answer is None or receipt.joined else 0.0
 
 
@@ -370,12 +379,26 @@ def _told(office: Office, explanation: Explanation) -> Answer:
     return Answer(("explain",), ("VARCHAR",), rows, margins, 0.0, office.remaining(), False, "")
 
 
-def _released(office: Office, what: Plan) -> list[ReleasedTable]:
-    """The only place where exact numbers live: between measure and release."""
-    tables, so_far = [], Released(office.sealed)
+def _released(office: Office, what: Plan, receipt: Stored | None = None) -> list[ReleasedTable]:
+    """The only place where exact numbers live: between measure and release.
+
+    What the rest rests on is kept before the rest is done: that may fail with it, and would tell of fresh
+    noise each time that somebody asks again.
+    """
+    tables, so_far, places = [], Released(office.sealed), itertools.count()
+
+    def one(each: Planned, early: bool) -> ReleasedTable:
+        if receipt is None or not (early or each.again is not None):
+            return _one_release(office, each)
+        place = next(places)
+        kept = office.part(receipt, place)
+        if kept is None:
+            kept = office.keep(receipt, place, to_bytes([_one_release(office, each)]))
+        return from_bytes(kept, [each.measure.width])[0]
+
     for stage in what.stages:
         for each in stage.measures:
-            tables.append(in_rounds(so_far.ready(each), partial(_one_release, office)))
+            tables.append(in_rounds(so_far.ready(each), partial(one, early=stage.awaited is not None)))
             so_far.add(each, tables[-1])
         so_far.hand_down(stage)
     return tables

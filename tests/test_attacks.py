@@ -254,3 +254,41 @@ def test_public_values_without_a_literal_are_refused(opened: Open, condition: st
 def test_a_sum_beyond_its_type_is_held_to_it(opened: Open) -> None:
     answer = opened("").execute("SELECT SUM(0.5::DECIMAL(38, 37)) FROM people", epsilon=0.001)
     assert len(answer) == 1
+
+
+def test_what_fails_by_released_numbers_fails_by_the_same_ones_again(opened: Open) -> None:
+    """Two ways to fail, one for each side of the count: fresh noise in each try would tell its middle."""
+    db = opened("")
+    failing = (
+        "WITH counted AS (SELECT city, COUNT(*) AS n FROM people WHERE city IN ('Oslo') GROUP BY city), "
+        "many AS (SELECT city, unnest(range(CASE WHEN n > 9 THEN 200000 ELSE CAST('x' || n AS INTEGER) END)) "
+        "AS k FROM counted) SELECT COUNT(*) FROM people JOIN many USING (city)"
+    )
+    told = set()
+    for _ in range(20):
+        with pytest.raises(dpsql.OperationalError, match="D601") as caught:
+            db.execute(failing, epsilon=0.01)
+        told.add(caught.value.title)
+    assert len(told) == 1
+    assert [each.answered for each in db.purchases] == [False]
+    kinds = [each.kind for each in db._open().ledger.entries()]
+    assert kinds.count("debit") == kinds.count("part") == 1
+
+
+def test_an_answer_stopped_between_its_stages_goes_on_from_what_was_released(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db = opened("")
+    above = "SELECT COUNT(*) FROM people WHERE age > (SELECT COUNT(*) FROM people)"
+    with monkeypatch.context() as patch:
+        patch.setattr("dpsql.post.stages.Released.hand_down", _stopped)
+        for _ in range(3):
+            with pytest.raises(KeyboardInterrupt):
+                db.execute(above)
+    db.execute(above)
+    kinds = [each.kind for each in db._open().ledger.entries()]
+    assert [kinds.count(each) for each in ("debit", "part", "answer")] == [1, 1, 1]
+
+
+def _stopped(*given: object) -> None:
+    raise KeyboardInterrupt

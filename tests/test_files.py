@@ -575,3 +575,19 @@ def test_a_policy_is_needed_for_answers(data: Path) -> None:
     engine = open_database(data)
     assert {table.name for table in engine.describe().tables} == {"people", "visits", "towns"}
     engine.close()
+
+
+def test_nobody_elses_number_decides_whether_a_nan_is_found(tmp_path: Path) -> None:
+    """A file's statistics leave NaN out: without the large number all seemed to be below 50."""
+    policy = HEAD + "[tables.people.columns]\nx = { range = [0, 200] }\n"
+    found = []
+    for largest in (100.0, 1.0):
+        folder = tmp_path / f"{largest:g}"
+        folder.mkdir()
+        folder.with_name(f"{largest:g}.toml").write_text(policy)
+        table = pyarrow.table({"id": range(1000), "x": [largest] + [float("nan")] * 999})
+        pyarrow.parquet.write_table(table, folder / "people.parquet")
+        with dpsql.connect(folder) as db:
+            found += [exact(db, "SELECT COUNT(*) FROM people WHERE x > 50")["()"]]
+            assert exact(db, "SELECT COUNT(*) FROM people WHERE isnan(x)") == {"()": (999,)}
+    assert found == [(1000,), (999,)]

@@ -4,6 +4,7 @@ open      the promise                          once, the first entry
 grant     what an analyst, or all, may spend   whenever the policy grants something else
 debit     a statement is about to be measured  counts for its analyst and for the database
 share     an analyst joins another's debit     counts for that analyst only
+part      what the rest of an answer rests on  the first one is the only one
 answer    the noisy answer of a debit          the first one is the only one
 verified  declared facts that held             for one version of the data
 """
@@ -93,7 +94,7 @@ class Entry:
 
     id: int
     time: str
-    kind: str  # open, grant, debit, share, answer, verified
+    kind: str  # open, grant, debit, share, part, answer, verified
     analyst: str
     sql: str
     digest: str
@@ -122,12 +123,13 @@ class Overdrawn(OperationalError):
 
 @dataclass(slots=True)
 class Paid:
-    """A debit in memory: who has paid for it, and the entry that holds its answer."""
+    """A debit in memory: who has paid for it, and the entries that hold its answer and the parts of it."""
 
     id: int
     price: Spent
     payers: set[str]
     answer: int | None = None
+    parts: dict[int, int] = field(default_factory=dict)
     finds: tuple[str, ...] = ()
     strength: float = 0.0
     asker: str = ""
@@ -168,6 +170,8 @@ class Account:
                 paid = self.debits[entry["debit"]]
                 paid.payers.add(entry["analyst"])
                 self.spent[entry["analyst"]] += paid.price
+            case "part":
+                self.debits[entry["debit"]].parts[entry["place"]] = link.id
             case "answer":
                 paid = self.debits[entry["debit"]]
                 paid.answer = link.id
@@ -216,7 +220,7 @@ def entry_of(link: Link, origin: Content, answered: set[int]) -> Entry:
         digest=content.get("digest", ""),
         version=content.get("version", ""),
         events=", ".join(content["facts"]) if kind == "verified" else content.get("events", ""),
-        epsilon=content.get("epsilon", 0.0) if kind != "answer" else 0.0,
+        epsilon=content.get("epsilon", 0.0) if kind not in ("part", "answer") else 0.0,
         price=_price(content) if kind in ("debit", "share", "grant") else Spent(),
         answered=content.get("debit", link.id) in answered,
     )

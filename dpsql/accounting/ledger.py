@@ -1,6 +1,6 @@
 """The budget: what was granted, what was spent, and what was answered for it.
 
-    promise -- grant -- debit -- answer -- debit -- share -- answer -- ...      (entries.py)
+    promise -- grant -- debit -- answer -- debit -- share -- part -- answer -- ...      (entries.py)
 
 A debit is checked and written in one transaction, so the sum of all debits never passes the grant: not
 with many processes, not after a kill. It is never taken back. One statement on one version of the data
@@ -137,6 +137,22 @@ class Ledger:
                 return self._chain.payload(paid.answer)
             pen.append({"kind": "answer", "time": now(), "debit": debit_id}, answer)
             return answer
+
+    def part(self, debit_id: int, place: int) -> bytes | None:
+        """What was kept of a debit that has no answer yet."""
+        with self._chain.reading():
+            entry = self._account.debits[debit_id].parts.get(place)
+            return None if entry is None else self._chain.payload(entry)
+
+    def keep(self, debit_id: int, place: int, part: bytes) -> bytes:
+        """Keep a part of an answer, durably, before the rest is made of it; the first one kept is the one."""
+        assert type(part) is bytes
+        with self._chain.writing() as pen:
+            kept = self._account.debits[debit_id].parts.get(place)
+            if kept is not None:
+                return self._chain.payload(kept)
+            pen.append({"kind": "part", "time": now(), "debit": debit_id, "place": place}, part)
+            return part
 
     def found(self, name: str, version: str) -> tuple[tuple[bytes, Found], ...]:
         """The answers in which a bound was found for this version of the data, the first one first."""

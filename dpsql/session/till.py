@@ -173,6 +173,12 @@ class Till:
     def store(self, receipt: Stored, released: bytes) -> bytes:
         return self.ledger.store(receipt.debit_id, released)
 
+    def part(self, receipt: Stored, place: int) -> bytes | None:
+        return self.ledger.part(receipt.debit_id, place)
+
+    def keep(self, receipt: Stored, place: int, released: bytes) -> bytes:
+        return self.ledger.keep(receipt.debit_id, place, released)
+
     def _left(self, epsilon: float, spent: Spent) -> float:
         budget = Budget(epsilon, self.budget.delta)
         return max(0.0, epsilon - self.accountant.epsilon(spent, budget))
