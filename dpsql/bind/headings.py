@@ -18,8 +18,11 @@ from sqlglot import exp
 from dpsql.bind.context import Context
 from dpsql.bind.opened import exactly, identifier
 from dpsql.bind.sources import Open, Private
+from dpsql.bind.stars import is_star
 from dpsql.bind.subqueries import printed
 from dpsql.facts.schema import fact_of, facts_of
+from dpsql.functions import Unfit, shelf
+from dpsql.functions.reading import literal_of, read
 from dpsql.ir.measure import Post
 
 
@@ -37,15 +40,27 @@ _NEVER = (exp.false(), *(exp.Literal.number(a).eq(b) for a, b in ((1, 0), (0, 1)
 
 
 def _chooses(tree: exp.Expr) -> bool:
-    """Columns and nothing else: an aggregate among them would have a row of no rows."""
-    if tree.args.get("group") or tree.args.get("having"):
+    """Columns, and what is computed row by row: an aggregate among them would have a row of no rows."""
+    if any(tree.args.get(each) for each in ("group", "having", "qualify", "order")):
         return False
-    items = [each.this if isinstance(each, exp.Alias) else each for each in tree.expressions]
-    stars = [each.this if isinstance(each, exp.Column) else each for each in items]
-    return all(
-        isinstance(each, exp.Identifier) or (isinstance(each, exp.Star) and not each.args.get("replace"))
-        for each in stars
-    )
+    return all(map(_of_a_row, tree.expressions))
+
+
+def _of_a_row(node: exp.Expr) -> bool:
+    """Whether an expression is made of columns, constants and functions of private rows, and nothing else."""
+    if isinstance(node, exp.Alias | exp.Paren):
+        return _of_a_row(node.this)
+    if is_star(node):
+        return all(
+            _of_a_row(each) for star in node.find_all(exp.Star) for each in star.args.get("replace") or ()
+        )
+    try:
+        if isinstance(node, exp.Column) or literal_of(node) is not None:
+            return True
+        reading = read(node)
+    except Unfit:
+        return False
+    return reading is not None and reading.name in shelf() and all(map(_of_a_row, reading.arguments))
 
 
 def headings(ctx: Context, bound: Private | Open) -> Post:

@@ -77,6 +77,14 @@ SELECT mad(n) AS m FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward)
 -- outcome: accepted
 SELECT * REPLACE (MAX(n) AS n) FROM (SELECT COUNT(*) AS n FROM patients GROUP BY ward) AS q WHERE 1 = 0;
 
+-- case: of expressions over a release
+-- outcome: accepted
+SELECT upper(ward) AS w, n / 2 AS half, * REPLACE (n + 1 AS n) FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) AS q WHERE FALSE;
+
+-- case: an order by an aggregate makes one row
+-- outcome: accepted
+SELECT 1 AS one FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) AS q WHERE FALSE ORDER BY COUNT(*);
+
 -- case: a grand total of no rows is one row
 -- outcome: accepted
 SELECT ward FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) AS q WHERE 1 = 0 GROUP BY ROLLUP (ward);
