@@ -343,10 +343,10 @@ def explained(office: Office, what: Plan) -> Explanation:
 
 
 def priced_now(
-    office: Office, source: Source, parameters: Sequence[Value], epsilon: float | None
+    office: Office, query: Query, parameters: Sequence[Value], epsilon: float | None
 ) -> tuple[Plan, Price]:
     """A query's plan, and what it would cost at this moment. Reads no private row and costs nothing."""
-    query, terms = parsed(office, source, parameters), office.terms(epsilon)
+    terms = office.terms(epsilon)
     what = _planned(office, query, parameters, terms)
     facts, left = explained(office, what).to_dict(), office.remaining()
     cost, after, repeated = 0.0, left, False

@@ -191,9 +191,54 @@ def test_steps_that_were_taken_are_free(clinic_run: Runner) -> None:
 
 def test_the_same_question_twice_is_paid_once(clinic_run: Runner) -> None:
     said = clinic_run.run("SELECT COUNT(*) FROM patients; SELECT COUNT(*) + 1 FROM patients", "--dry-run")
-    assert "of which 1 was paid before" in said
+    assert "2 statements: epsilon 1 in all\n" in said
+    assert "free, as statement_01" in said
     clinic_run.run(None)
     assert [each["paid"] for each in clinic_run.manifest["statements"]] == [1.0, 0.0]
+    assert (clinic_run.manifest["price"], clinic_run.entry("statement_02")["like"]) == (1.0, "statement_01")
+
+
+ALIKE = """\
+SELECT COUNT(*) FROM patients;
+select count(*) AS n from PATIENTS p;
+-- name: other
+SELECT COUNT(*) FROM patients WHERE age > 30;
+"""
+
+
+@pytest.mark.parametrize("weights", ["", "-- weight: 1\n"])
+def test_the_same_question_twice_has_one_share(clinic_run: Runner, weights: str) -> None:
+    """Of two questions each buys half of the rho, however often the first is asked."""
+    clinic_run.run(weights + ALIKE, "--epsilon", "2")
+    prices = [each["price"] for each in clinic_run.manifest["statements"]]
+    assert prices[0] == prices[1] == prices[2]
+    assert [each["paid"] > 0 for each in clinic_run.manifest["statements"]] == [True, False, True]
+    assert clinic_run.manifest["had"] - clinic_run.manifest["remaining"] == pytest.approx(2, rel=2e-3)
+    files = [(clinic_run.out / f"statement_0{i}.csv").read_text().split()[1] for i in (1, 2)]
+    assert files[0] == files[1]
+
+
+def test_the_greatest_weight_of_one_question_counts(clinic_run: Runner) -> None:
+    clinic_run.run(f"-- weight: 4\n{ALIKE}", "--epsilon", "2")
+    same, again, other = (each["columns"][0]["largest"] for each in clinic_run.manifest["statements"])
+    assert same == again
+    assert other == pytest.approx(2 * same, abs=1)  # a quarter of the rho is twice the deviation
+
+
+def test_a_price_of_its_own_comes_off_a_total_once(clinic_run: Runner) -> None:
+    own = "SELECT OPTIONS(epsilon = 1.0) COUNT(*) FROM patients;\n"
+    clinic_run.run(own * 2 + "SELECT AVG(age) FROM patients;", "--epsilon", "2")
+    assert clinic_run.manifest["had"] - clinic_run.manifest["remaining"] == pytest.approx(2, rel=2e-3)
+
+
+def test_a_bound_that_is_found_for_one_text_is_not_a_price_for_another(clinic_run: Runner) -> None:
+    """Who finds a bound measures with what is left of the price; who uses it, with all of it."""
+    text = "SELECT SUM(score) AS s FROM patients;\nSELECT SUM(score) AS s  FROM patients;\n"
+    assert "2 statements: epsilon 2 in all\ntakes" in clinic_run.run(text, "--dry-run")
+    clinic_run.run(None)
+    assert [each["paid"] for each in clinic_run.manifest["statements"]] == [1.0, 1.0]
+    again = text.split("\n")[0] * 2
+    assert "epsilon 0.8 in all, of which 0.8 was paid before" in clinic_run.run(again, "--dry-run")
 
 
 def test_a_refusal_is_told_before_anything_is_paid(clinic_run: Runner) -> None:

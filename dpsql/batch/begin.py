@@ -97,6 +97,7 @@ def as_billed(entries: Sequence[Entry], bill: Bill) -> tuple[Entry, ...]:
                 price=item.epsilons,
                 digest=item.plan.digest,
                 steps=bool(item.plan.steps),
+                like=item.like,
             )
         elif (error := errors.get(entry.name)) is not None:
             entry = refused(entry, error)

@@ -3,49 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from dpsql.accounting import Spent
 from dpsql.answer.digits import above, below
+from dpsql.batch.item import Item
 from dpsql.batch.manifest import Manifest
 from dpsql.batch.script import Script, Task
-from dpsql.batch.shares import balance, combined, shared
+from dpsql.batch.total import shares_of
 from dpsql.dbapi import Connection
+from dpsql.dbapi.guard import guarded, text_of
 from dpsql.errors import Error, refuse
-from dpsql.ir.plan import Plan
-from dpsql.ir.price import Price
 from dpsql.ir.source import Source
-from dpsql.parse.parse import parse
-
-MOST = 1e9
-"""No budget is so large."""
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """A statement that would be answered: ``epsilon`` is the price that its call says, if it says one.
-
-    ``explained`` is an EXPLAIN; ``own`` says that the query or a SET names the price or the accuracy.
-    ``cost`` is what it takes now, after those before it.
-    """
-
-    task: Task
-    epsilon: float | None
-    plan: Plan
-    price: Price
-    explained: bool
-    own: bool
-    cost: float = 0.0
-
-    @property
-    def paid(self) -> bool:
-        """Whether it has a price at all."""
-        return not self.explained and bool(self.plan.events or self.plan.first)
-
-    @property
-    def epsilons(self) -> float:
-        return self.price.epsilon if self.paid else 0.0
+from dpsql.parse.parse import Query
+from dpsql.pipeline import parsed, priced_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +37,8 @@ class Bill:
 
     @property
     def price(self) -> float:
-        """The sum of all prices."""
-        return math.fsum(each.epsilons for each in self.items)
+        """The sum of all prices, where statements that measure the same have one."""
+        return math.fsum(each.epsilons for each in self.items if not each.like)
 
     @property
     def cost(self) -> float:
@@ -76,16 +48,19 @@ class Bill:
 
 def first_bill(db: Connection, script: Script, total: float | None) -> Bill:
     """The bill of a whole script at the prices that it says, or that are its shares of a total."""
-    said = {task.name: task.epsilon for task in script.tasks}
-    items, refused = _priced(db, script, script.tasks, said)
+    found, refused = _each(
+        script, script.tasks, lambda task: _priced(db, task, _read(db, task), task.epsilon)
+    )
     if total is None:
-        return _billed(db, items, refused)
-    shares = _shares(db, script, items, total)
-    taken = [each.task for each in items if each.task.name in shares]
-    again, late = _priced(db, script, taken, shares)
-    found = {each.task.name: each for each in [*(each for each in items if each.task not in taken), *again]}
-    in_order = [found[task.name] for task in script.tasks if task.name in found]
-    return _billed(db, in_order, [*refused, *late])
+        return _billed(db, found, refused)
+    shares, known = shares_of(db, found, total), {each.task.name: each for each in found}
+
+    def at_share(task: Task) -> Item:
+        item = known[task.name]
+        return _priced(db, task, item.query, shares[task.name]) if task.name in shares else item
+
+    items, late = _each(script, [each.task for each in found], at_share)
+    return _billed(db, items, [*refused, *late])
 
 
 def second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:
@@ -96,37 +71,45 @@ def second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:
         if not each.answered and not (each.unpriced and manifest.total is not None)
     }
     tasks = [task for task in script.tasks if task.name in waiting]
-    return _billed(db, *_priced(db, script, tasks, waiting))
+    return _billed(
+        db, *_each(script, tasks, lambda task: _priced(db, task, _read(db, task), waiting[task.name]))
+    )
 
 
-def _priced(
-    db: Connection, script: Script, tasks: Sequence[Task], prices: Mapping[str, float | None]
+def _each(
+    script: Script, tasks: Sequence[Task], step: Callable[[Task], Item]
 ) -> tuple[list[Item], list[tuple[Task, Error]]]:
+    """What a step makes of the tasks, and those that it refuses."""
     items, refused = [], []
     for task in tasks:
         try:
-            items.append(_item(db, task, prices[task.name]))
+            items.append(step(task))
         except Error as error:
             refused.append((task, script.error(error, task)))
     return items, refused
 
 
-def _item(db: Connection, task: Task, epsilon: float | None) -> Item:
-    query = parse(Source(task.sql), (), db._open().now())
+def _read(db: Connection, task: Task) -> Query:
+    return guarded(lambda: parsed(db._open(), Source(text_of(task.sql)), ()))
+
+
+def _priced(db: Connection, task: Task, query: Query, epsilon: float | None) -> Item:
     own = query.epsilon is not None or query.goal is not None
     given = None if own else epsilon
-    plan, price = db._priced(task.sql, (), given)
-    return Item(task, given, plan, price, query.explained, own or task.epsilon is not None)
+    plan, price = guarded(lambda: priced_now(db._open(), query, (), given))
+    return Item(task, query, given, plan, price, own or task.epsilon is not None)
 
 
 def _billed(db: Connection, items: Sequence[Item], refused: Sequence[tuple[Task, Error]]) -> Bill:
     session = db._open()
-    told, so_far, fits = [], Spent(), 0
+    told, so_far, fits = list[Item](), Spent(), 0
+    first: dict[tuple[str, str], str] = {}
     costs = iter(session.bill([each.plan for each in items if each.price.cost and each.paid]))
     for item in items:
         cost, spent = next(costs) if item.price.cost and item.paid else (0.0, Spent())
+        like = first.setdefault(item.measured, item.task.name) if item.paid else item.task.name
         so_far += spent
-        told.append(Item(item.task, item.epsilon, item.plan, item.price, item.explained, item.own, cost))
+        told.append(replace(item, cost=cost, like="" if like == item.task.name else like))
         if fits == len(told) - 1 and session.holds(so_far):
             fits += 1
     alone = session.accountant.epsilon(so_far, session.budget)
@@ -152,47 +135,3 @@ def check_budget(bill: Bill) -> None:
         if own
         else "nothing but what was answered before can be asked",
     )
-
-
-def _shares(db: Connection, script: Script, items: Sequence[Item], total: float) -> dict[str, float | None]:
-    """The price of each statement that says none."""
-    session = db._open()
-    rule, accountant = session.budget, session.accountant
-    if not 0 < total < MOST:
-        raise refuse("D503", "a total is a finite positive number", help="give --epsilon 2.0, say")
-    paid = [each for each in items if each.paid]
-    fixed = [each for each in paid if each.own]
-    sharing = [each for each in paid if not each.own]
-    if not sharing:
-        if not fixed:
-            return {}  # nothing costs anything
-        raise refuse(
-            "D503",
-            "no statement is left to share this total",
-            label=f"each says its price itself, as {fixed[0].task.name} on line {_line(fixed[0])} does",
-            help="leave out --epsilon; or take SET epsilon and OPTIONS(epsilon = ...) out of the file",
-        )
-    left = combined((total, *(each.epsilons for each in fixed)), accountant, rule)
-    if not left:
-        raise refuse(
-            "D503",
-            f"a total of {total:g} leaves nothing to share",
-            label=f"{_many(len(fixed))} already: {sum(each.epsilons for each in fixed):g} in all",
-            help="give a larger --epsilon, or take SET epsilon out of the file",
-        )
-    declared = [each.task.statement.weight for each in sharing]
-    weights = (
-        [1.0 if each is None else each for each in declared]
-        if any(each is not None for each in declared)
-        else balance([each.plan for each in sharing], accountant)
-    )
-    prices = shared(left, weights, accountant, rule, session.ceiling)
-    return {each.task.name: price for each, price in zip(sharing, prices, strict=True)}
-
-
-def _line(item: Item) -> int:
-    return item.task.statement.line
-
-
-def _many(number: int) -> str:
-    return "one statement says its price" if number == 1 else f"{number} statements say their prices"

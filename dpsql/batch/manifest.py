@@ -41,7 +41,8 @@ class Entry:
     """One statement. ``set`` is the price that a SET says, ``epsilon`` the one that its call says.
 
     ``price`` is what it costs at most, ``paid`` what it cost this run; ``repeated`` says that the ledger held
-    its answer already. ``digest`` names what is measured, ``steps`` that it is approached in steps.
+    its answer already. ``digest`` names what is measured, ``steps`` that it is approached in steps; ``like``
+    names a statement before it that measures the same, and pays for both.
     """
 
     name: str
@@ -54,6 +55,7 @@ class Entry:
     digest: str
     steps: bool
     set: float | None
+    like: str = ""
     state: str = WAITING
     paid: float = 0.0
     repeated: bool = False
@@ -101,8 +103,8 @@ class Manifest:
 
     @property
     def price(self) -> float:
-        """The sum of all prices."""
-        return math.fsum(each.price for each in self.statements)
+        """The sum of all prices, where statements that measure the same have one."""
+        return math.fsum(each.price for each in self.statements if not each.like)
 
     @property
     def paid(self) -> float:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dpsql.answer.box import box
 from dpsql.answer.digits import above, below, printable
-from dpsql.batch.bill import Bill, Item
+from dpsql.batch.bill import Bill
+from dpsql.batch.item import Item
 from dpsql.batch.manifest import Entry, Manifest
 from dpsql.ir.price import Expected
 
@@ -26,6 +27,8 @@ def bill_text(bill: Bill, accountant: str) -> str:
 def _cost(item: Item) -> str:
     if not item.paid:
         return "free"
+    if item.like and not item.cost:
+        return f"free, as {item.like}"
     said = f"{item.cost:g}" if item.cost else "answered before"
     return f"at most {said}" if item.plan.steps and item.cost else said
 

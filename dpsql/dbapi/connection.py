@@ -110,11 +110,11 @@ class Connection(Exceptions):
 
     def _priced(self, sql: str, parameters: Sequence[Value], epsilon: float | None) -> tuple[Plan, Price]:
         """The plan too, for whoever prices many queries as one."""
-        from dpsql.pipeline import priced_now
+        from dpsql.pipeline import parsed, priced_now
 
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session:
-            return guarded(lambda: priced_now(session, source, values, epsilon))
+            return guarded(lambda: priced_now(session, parsed(session, source, values), values, epsilon))
 
     @property
     def tables(self) -> tuple[Table, ...]:

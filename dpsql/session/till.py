@@ -110,13 +110,14 @@ class Till:
 
     def bill(self, plans: Sequence[Plan]) -> list[tuple[float, Spent]]:
         """What each plan would cost now, asked one after the other: measured twice, it is paid once."""
-        billed, paid = [], set[str]()
+        billed, paid = [], set[tuple[str, str]]()
         for planned in plans:
             cost, price = 0.0, Spent()
-            for each in (planned, *(() if planned.first is None else (planned.first.plan,))):
-                if each.digest in paid or self.stored(each) is not None:
+            first, asker = ((), "") if planned.first is None else ((planned.first.plan,), planned.first.asker)
+            for each in (planned, *first):  # who finds the bounds measures with a smaller share than others
+                if (each.digest, asker) in paid or self.stored(each) is not None:
                     continue
-                paid.add(each.digest)
+                paid.add((each.digest, asker))
                 cost, price = cost + each.epsilon, price + self._most(each)
             billed.append((cost, price))
         return billed

@@ -1,0 +1,47 @@
+"""A statement of a file with its plan and its price, before anything is paid.
+
+old        SELECT COUNT(*) FROM patients      price 0.5, costs 0.5
+again      select count(*) from patients      price 0.5, costs nothing: like old
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.batch.script import Task
+from dpsql.ir.plan import Plan
+from dpsql.ir.price import Price
+from dpsql.parse.parse import Query
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A statement that would be answered: ``epsilon`` is the price that its call says, if it says one.
+
+    ``query`` is what was read of it; ``own`` says that it or a SET names the price or the accuracy.
+    ``cost`` is what it takes now, after those before it; ``like`` names the first of those before it that
+    measure the same, which pays for both.
+    """
+
+    task: Task
+    query: Query
+    epsilon: float | None
+    plan: Plan
+    price: Price
+    own: bool
+    cost: float = 0.0
+    like: str = ""
+
+    @property
+    def paid(self) -> bool:
+        """Whether it has a price at all."""
+        return not self.query.explained and bool(self.plan.events or self.plan.first)
+
+    @property
+    def measured(self) -> tuple[str, str]:
+        """Equal for statements that are answered by one measurement. Bounds are found for a text."""
+        return self.plan.digest, self.task.sql if self.plan.bounds else ""
+
+    @property
+    def epsilons(self) -> float:
+        return self.price.epsilon if self.paid else 0.0
