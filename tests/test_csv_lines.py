@@ -25,6 +25,7 @@ RULES = [
     CsvRule(delim=";", quote="'", header=False, nullstr="NA", dateformat="%d.%m.%Y"),
     CsvRule(delim="|", quote="^"),
     CsvRule(delim="\t", quote="\\"),
+    CsvRule(delim=";", decimal=","),
 ]
 PIECES = [
     *(
@@ -37,6 +38,10 @@ PIECES = [
         b"2024-02-29",
         b"2023-02-29",
         b"31.12.1999",
+        b"1.234",
+        b"-1.234.567,5",
+        b"0,25",
+        b"1.2",
         b" ",
         b"\x00",
         b"#",
@@ -81,10 +86,19 @@ def expected(folder: Path, data: bytes, rule: CsvRule, longest: int = LONGEST) -
             fields = [None if each == rule.nullstr else each for each in fields_of(line, rule)]
             if len(fields) == 3:
                 born = "CAST(try_strptime($3, $4) AS DATE)" if rule.dateformat else "TRY_CAST($3 AS DATE)"
+                if rule.decimal == ",":
+                    fields[0] = pointed(fields[0])
                 values = [*fields, rule.dateformat] if rule.dateformat else fields
                 asked = f"SELECT TRY_CAST($1 AS INTEGER), $2::VARCHAR, {born}"
                 found.append(repr(connection.execute(asked, values).fetchone()))
     return Counter(found)
+
+
+def pointed(field: str | None) -> str | None:
+    """A number with a comma, as one with a point."""
+    if field is None or re.fullmatch(r" *[-+]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]*)? *", field):
+        return field and field.replace(".", "").replace(",", ".")
+    return None if "." in field else field.replace(",", ".")
 
 
 @pytest.fixture(scope="module")

@@ -579,6 +579,65 @@ def test_one_odd_line_makes_no_text_of_a_column(data: Path) -> None:
     assert "odd" not in text
 
 
+GERMAN = "Kundennr;Eintritt;Umsatz;Punkte;Ort\n" + "".join(
+    f"{i};{1 + i % 28:02}.03.2024;{i % 3}.{i:03},{i % 100:02};{i},5;{'Köln' if i % 3 else 'Bonn'}\n"
+    for i in range(300)
+)
+
+
+def test_numbers_with_commas(data: Path) -> None:
+    """What a spreadsheet writes elsewhere: 1.234,50 is a number, drafted and read as one."""
+    (data / "kunden.csv").write_text(GERMAN, encoding="utf-8")
+    text = dpsql_says("policy", "draft", str(data))
+    assert 'csv = { delim = ";", dateformat = "%d.%m.%Y", decimal = "," }' in text
+    for name, kind in (
+        ("Kundennr", "BIGINT"),
+        ("Eintritt", "DATE"),
+        ("Umsatz", "DOUBLE"),
+        ("Ort", "VARCHAR"),
+    ):
+        assert f'{name} = {{ type = "{kind}" }}' in text
+    listed = """[tables.kunden]
+csv = { delim = ";", decimal = "," }
+unit = { column = "Kundennr" }
+rows_per_unit = 1
+[tables.kunden.columns]
+Kundennr = { type = "INTEGER" }
+Umsatz = { type = "DECIMAL(10, 2)", range = [0, 5000] }
+"""
+    data.with_suffix(".toml").write_text(HEAD + PEOPLE + listed)
+    with dpsql.connect(data) as db:
+        [(counted,)] = exact(db, "SELECT COUNT(*) FROM kunden WHERE Umsatz > 1150.5").values()
+        assert counted == sum(i % 3 * 1000 + i + i % 100 / 100 > 1150.5 for i in range(300))
+
+
+def test_points_stay_where_commas_make_no_numbers(data: Path) -> None:
+    lines = "".join(f"{i};{i}.5;a,b\n" for i in range(50))
+    (data / "plain.csv").write_text("id;height;words\n" + lines)
+    text = dpsql_says("policy", "draft", str(data))
+    assert 'csv = { delim = ";" }' in text.partition("[tables.plain]")[2]
+    assert 'height = { type = "DOUBLE" }' in text
+
+
+def test_files_in_another_encoding_are_named(data: Path) -> None:
+    """Marks and columns can still be told; lines with foreign letters are no rows, and the check says so."""
+    (data / "people.csv").write_bytes(GERMAN.replace("Kundennr", "id").encode("latin-1"))
+    text = dpsql_says("policy", "draft", str(data))
+    assert 'Eintritt = { type = "DATE" }' in text
+    listed = PEOPLE.split("age")[0] + '[tables.people]\ncsv = { delim = ";" }\n'
+    data.with_suffix(".toml").write_text(HEAD + listed)
+    assert "people: lines that are not UTF-8 are no rows" in dpsql_says("policy", "check", str(data))
+
+
+def test_the_draft_finds_files_in_folders_of_folders(data: Path) -> None:
+    for month in (1, 2):
+        folder = data / "events" / f"month={month}"
+        folder.mkdir(parents=True)
+        pyarrow.parquet.write_table(pyarrow.table({"id": [month]}), folder / "part.parquet")
+    text = dpsql_says("policy", "draft", str(data))
+    assert 'files = "events/**/*.parquet"' in text
+
+
 def test_a_file_nobody_can_sniff_is_drafted_as_text(data: Path) -> None:
     (data / "odd.csv").write_bytes(b'a,"b\n\xff,"\n')
     text = dpsql_says("policy", "draft", str(data))

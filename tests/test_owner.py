@@ -40,6 +40,26 @@ def test_what_the_ledger_has_left(clinic: Path, capsys: pytest.CaptureFixture[st
     assert any(each.startswith("          bob: 0 of 2 spent, 2 remains") for each in lines)
 
 
+def test_what_the_policy_leaves_out_is_told(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What analysts never see is part of what an owner signs."""
+    assert check(clinic) == 0
+    assert "hidden" not in capsys.readouterr().out
+    with duckdb.connect(str(clinic)) as connection:
+        connection.execute("CREATE TABLE diary (day DATE); ALTER TABLE patients ADD COLUMN email VARCHAR")
+    assert check(clinic) == 0
+    lines = capsys.readouterr().out.split("\n")
+    assert [each for each in lines if each.startswith("hidden")] == [
+        "hidden    diary",
+        "hidden    patients: email",
+    ]
+
+
+def test_an_analyst_who_is_spelled_otherwise(clinic: Path) -> None:
+    with pytest.raises(dpsql.Error, match="D504") as caught:
+        dpsql.connect(clinic, analyst="Ana")
+    assert caught.value.help == "did you mean ana?"
+
+
 def test_a_check_changes_no_ledger(clinic: Path) -> None:
     """Not even where the policy grants more than it did."""
     with dpsql.connect(clinic) as db:

@@ -65,7 +65,7 @@ key = "patient_id"
 patient_id = { }
 ward = { values = ["A", "it's"] }    # decide: public from now on; was it built from the data?
 born = { }    # decide: a range, such as { range = [2000-01-01, 2030-12-31] }
-note = { }    # decide: the public values if there are few, such as { values = ["A", "B"] }
+# note = { }    # decide: left out, it may name one person
 well = { }
 
 [tables.visits]

@@ -25,7 +25,7 @@ class Engine(Protocol):
         ...
 
     def misread(self) -> tuple[str, ...]:
-        """Tables whose files hardly seem to be what the policy says they are: the owner's to see."""
+        """Tables whose files hardly seem to be what the policy says they are, and how: the owner's to see."""
         ...
 
     def version(self) -> str:

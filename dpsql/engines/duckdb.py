@@ -143,7 +143,11 @@ class DuckDB:
                 f"{name} is in use by another process or connection that writes",
                 help="close it there first; dpsql opens databases read-only",
             )
-        return refuse("D602", f"{name} cannot be opened as a DuckDB database", help="name a DuckDB file")
+        return refuse(
+            "D602",
+            f"{name} cannot be opened as a DuckDB database",
+            help="name a DuckDB file, a .parquet or .csv file, or a folder of them",
+        )
 
     # ---- what is there -----------------------------------------------------------------------------
 

@@ -90,10 +90,10 @@ def all_files(path: Path) -> tuple[Files, ...]:
         found[fold(each.table)] = replace(each, paths=_inside(path, each.paths))
     for folder in sorted(path.iterdir()) if path.is_dir() else ():
         for ending in ENDINGS if folder.is_dir() and not folder.name.startswith(".") else ():
-            pattern = f"{folder.name}/*{ending}"
-            inside = _inside(path, path.glob(pattern))
-            if inside and fold(folder.name) not in found:
-                found[fold(folder.name)] = Files(folder.name, inside, pattern)
+            for pattern in (f"{folder.name}/*{ending}", f"{folder.name}/**/*{ending}"):
+                inside = _inside(path, path.glob(pattern))
+                if inside and fold(folder.name) not in found:
+                    found[fold(folder.name)] = Files(folder.name, inside, pattern)
     if not found:
         raise _nothing(path)
     return tuple(found.values())
@@ -116,6 +116,22 @@ def header_of(path: Path, rule: CsvRule) -> tuple[str, ...]:
             help="write one, or say in the policy that there is none: csv = { header = false }",
         )
     return fields_of(header, rule)
+
+
+def foreign(path: Path) -> bool:
+    """Whether more than one of a hundred lines at the file's beginning is not UTF-8."""
+    with path.open("rb") as file:
+        lines = file.read(LONGEST_HEADER).replace(b"\r", b"\n").split(b"\n")
+    odd = sum(not _is_text(line) for line in lines[:-1] or lines)
+    return odd * 100 > len(lines)
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 # ---- what stands where -------------------------------------------------------------------------------

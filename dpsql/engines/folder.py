@@ -17,7 +17,7 @@ from pathlib import Path
 import duckdb
 
 from dpsql.engines.duckdb import DuckDB, configuration, lock_down
-from dpsql.engines.files import Files, State, all_files, files_of, header_of, names_in, states_of
+from dpsql.engines.files import Files, State, all_files, files_of, foreign, header_of, names_in, states_of
 from dpsql.engines.names import quote, table_sql
 from dpsql.engines.readers import csv_sql, lines_sql, parquet_sql
 from dpsql.engines.sniffed import sniffed
@@ -27,6 +27,8 @@ from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
 from dpsql.policy.model import CsvRule, Policy, TableRule
 from dpsql.policy.names import fold
 from dpsql.policy.places import document_of
+
+_WAY_OUT = "write it anew, such as by iconv -f latin1 -t utf-8"
 
 
 class Folder(DuckDB):
@@ -186,7 +188,7 @@ class Folder(DuckDB):
             return False not in said
 
     def misread(self) -> tuple[str, ...]:
-        """Tables of which less than half the lines are rows: for the owner, and never a number."""
+        """Tables of which many lines are no rows: for the owner, and never a number."""
         found = []
         with self._reading():
             for table in self._tables:
@@ -195,7 +197,10 @@ class Folder(DuckDB):
                     asked = (
                         f"SELECT (SELECT count(*) FROM {table_sql(table.name)}) * 2 < count(*) FROM ({lines})"
                     )
-                    found += [table.name] if self._all(asked) == [(True,)] else []
+                    if self._all(asked) == [(True,)]:
+                        found.append(f"{table.name}: less than half of its lines are rows; delim, quote?")
+                    if any(map(foreign, self._paths[table.name])):
+                        found.append(f"{table.name}: lines that are not UTF-8 are no rows; {_WAY_OUT}")
         return tuple(found)
 
     def version(self) -> str:

@@ -34,6 +34,10 @@ LONGEST = 10**6
 INSIDE = 10_000
 """Marks of a line that stand between quotes; with more it is no row. It would take apart into too many."""
 
+_GROUPED = r" *[-+]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]*)? *"
+_PLAIN = ("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID")
+"""Types that are no numbers."""
+
 Typed = tuple[int, str, str]
 """A column of a csv file: its place in the line, its name, its type."""
 
@@ -113,7 +117,18 @@ def _value(place: int, type_: str, rule: CsvRule) -> str:
         return field
     if type_ == "DATE" and rule.dateformat:
         return f"CAST(try_strptime({field}, {text(rule.dateformat)}) AS DATE)"
+    if rule.decimal == "," and type_ not in _PLAIN:
+        return f"TRY_CAST({_pointed(field)} AS {type_})"
     return f"TRY_CAST({field} AS {type_})"
+
+
+def _pointed(field: str) -> str:
+    """``1.234,50`` -> ``1234.50``; NULL where a point stands elsewhere than before three digits."""
+    bare = f"replace(replace({field}, '.', ''), ',', '.')"
+    grouped = f"regexp_full_match({field}, {text(_GROUPED)})"
+    return (
+        f"CASE WHEN {grouped} THEN {bare} WHEN NOT contains({field}, '.') THEN replace({field}, ',', '.') END"
+    )
 
 
 def _paths(paths: Sequence[Path]) -> str:

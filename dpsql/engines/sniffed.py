@@ -7,6 +7,7 @@ odd line is no reason to sum nothing. Names and types leave this file, values do
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,10 +38,12 @@ def sniffed(
 ) -> tuple[CsvRule, tuple[str, ...], dict[str, str]]:
     """How the file seems to be written, its columns, and their types by folded name."""
     rule, names, types = _guessed(connection, path)
-    types = [
-        _mostly(connection, path, rule, len(names), at) if each == "VARCHAR" else each
-        for at, each in enumerate(types)
-    ]
+    types = _retyped(connection, path, rule, types, ("VARCHAR",))
+    commas = replace(rule, decimal=",")
+    if rule.delim != "," and "VARCHAR" in types:
+        read = _retyped(connection, path, commas, types, ("VARCHAR", "DOUBLE"))
+        if _all_fit(types, read):
+            rule, types = commas, read
     told = zip(names, types, strict=True)
     once = [fold(each) for each in names]
     return rule, names, {fold(name): type_ for name, type_ in told if name and once.count(fold(name)) == 1}
@@ -49,12 +52,15 @@ def sniffed(
 def _guessed(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[CsvRule, tuple[str, ...], list[str]]:
     """What DuckDB makes of it; all text where it can make nothing of it."""
     asked = "SELECT Delimiter, Quote, HasHeader, DateFormat, TimestampFormat, Columns FROM"
-    try:
-        [(delim, quoted, header, dates, times, columns)] = connection.execute(
-            f"{asked} sniff_csv({text(str(path))})"
-        ).fetchall()
-    except duckdb.Error:
-        columns = []
+    columns: list[dict[str, object]] = []
+    for encoding in ("utf-8", "latin-1"):  # of lines that are not UTF-8 the marks may still be told
+        try:
+            [(delim, quoted, header, dates, times, columns)] = connection.execute(
+                f"{asked} sniff_csv({text(str(path))}, encoding = '{encoding}')"
+            ).fetchall()
+            break
+        except duckdb.Error:
+            continue
     plain = header_of(path, CsvRule())
     if len(columns) < min(2, len(plain)):  # it made nothing of the file, or a single column of commas
         return CsvRule(), plain, ["VARCHAR"] * len(plain)
@@ -66,6 +72,26 @@ def _guessed(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[CsvRule
         rule, names = replace(rule, header=False), tuple(f"column{i}" for i in range(len(columns)))
     types = [_type(str(each["type"]), str(times or "")) for each in columns]
     return rule, names, types if len(types) == len(names) else ["VARCHAR"] * len(names)
+
+
+def _retyped(
+    connection: duckdb.DuckDBPyConnection,
+    path: Path,
+    rule: CsvRule,
+    types: list[str],
+    doubtful: Sequence[str],
+) -> list[str]:
+    """The types, with what nearly all values are of where that is in doubt."""
+    return [
+        _mostly(connection, path, rule, len(types), at) if each in doubtful else each
+        for at, each in enumerate(types)
+    ]
+
+
+def _all_fit(types: list[str], read: list[str]) -> bool:
+    """Whether commas make numbers of some text, and text of no number."""
+    pairs = list(zip(types, read, strict=True))
+    return ("VARCHAR", "DOUBLE") in pairs and ("DOUBLE", "VARCHAR") not in pairs
 
 
 def _mostly(connection: duckdb.DuckDBPyConnection, path: Path, rule: CsvRule, width: int, at: int) -> str:

@@ -19,7 +19,7 @@ from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
 from dpsql.policy.columns import MOST_VALUES
 from dpsql.policy.domain import enum_members
 from dpsql.policy.found import type_of
-from dpsql.policy.guesses import Keyed, Way, singular, unit_of, ways_to
+from dpsql.policy.guesses import Keyed, Way, personal, singular, unit_of, ways_to
 from dpsql.policy.names import fold
 from dpsql.policy.spelling import key, quoted
 from dpsql.policy.written import file_lines
@@ -129,10 +129,19 @@ def _columns(table: FoundTable, owner: FoundColumn | None) -> list[str]:
     return [
         f"[tables.{key(table.name)}.columns]    # decide: take out what analysts need not know of",
         *(
-            f"{key(each.name)} = {_typed(table, each, '{ }' if each is owner else _column(each))}"
+            _left_out(table, each)
+            if each is not owner and personal(each.name)
+            else f"{key(each.name)} = {_typed(table, each, '{ }' if each is owner else _column(each))}"
             for each in table.columns
         ),
     ]
+
+
+def _left_out(table: FoundTable, column: FoundColumn) -> str:
+    """What seems to name one person is nothing to group by or to sum: a remark instead of a line."""
+    return (
+        f"# {key(column.name)} = {_typed(table, column, '{ }')}    # decide: left out, it may name one person"
+    )
 
 
 def _typed(table: FoundTable, column: FoundColumn, said: str) -> str:

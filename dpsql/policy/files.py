@@ -70,7 +70,7 @@ def read_files(section: Section) -> str:
 def read_csv(section: Section) -> CsvRule:
     """How lines are written, each key with a default."""
     inner = section.table("csv")
-    inner.allow("delim", "quote", "header", "nullstr", "dateformat")
+    inner.allow("delim", "quote", "header", "nullstr", "dateformat", "decimal")
     plain = CsvRule()
     delim = _mark(inner, "delim") if "delim" in inner.values else plain.delim
     quote = plain.quote
@@ -85,12 +85,16 @@ def read_csv(section: Section) -> CsvRule:
             "this is not a format of dates",
             help='dateformat = "%d.%m.%Y", say: of %d, %m, %y, %Y, %b (Jan), %B (January)',
         )
+    decimal = inner.string("decimal") if "decimal" in inner.values else plain.decimal
+    if decimal not in (".", ","):
+        raise inner.wrong("decimal", "a number has a point or a comma", help='decimal = ",", for 1.234,50')
     return CsvRule(
         delim,
         quote,
         inner.boolean("header") if "header" in inner.values else plain.header,
         inner.string("nullstr") if "nullstr" in inner.values else plain.nullstr,
         dateformat,
+        decimal,
     )
 
 

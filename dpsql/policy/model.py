@@ -96,7 +96,8 @@ class ColumnRule:
 class CsvRule:
     """How a csv file is written: its marks, whether it names its columns, what stands for NULL.
 
-    ``quote`` may be empty, and so may ``dateformat``: dates are 2024-12-31 then.
+    ``quote`` may be empty, and so may ``dateformat``: dates are 2024-12-31 then. ``decimal`` is the point
+    of numbers, or the comma of 1.234,50.
     """
 
     delim: str = ","
@@ -104,6 +105,7 @@ class CsvRule:
     header: bool = True
     nullstr: str = ""
     dateformat: str = ""
+    decimal: str = "."
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,11 @@ def _not_toml(text: str, name: str, trouble: BaseException) -> DatabaseError:
         at = max(0, len(text.rstrip()) - 1)
     why = re.sub(r" \(at .*\)$", "", said)
     error = refuse(
-        "D801", "the policy is not TOML", Span(at, at + 1), label=why, help="mend the line: see toml.io"
+        "D801",
+        "the policy is not TOML",
+        Span(at, at + 1),
+        label=why,
+        help='mend the line: texts stand in quotes, "F"; numbers have a point, 0.5; see toml.io',
     )
     error.within(text, name)
     return error

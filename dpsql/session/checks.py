@@ -28,7 +28,7 @@ def load_policy(path: Path) -> Policy:
         raise refuse(
             "D807",
             f"the policy {path.name} {reason}",
-            help="name it with --policy, or write one: dpsql init DB",
+            help="name another, or write one: dpsql init DB",
         ) from None
     return read_policy(text, path.name)
 

@@ -39,10 +39,13 @@ class Till:
         self.usual = policy.query.epsilon  # what a query costs if nobody says
         self.accountant = accountant(rule.accountant)
         if analyst is not None and all(each.name != analyst for each in policy.analysts):
+            from dpsql.policy.names import perhaps  # only a refusal compares names
+
+            meant = perhaps(analyst, (each.name for each in policy.analysts))
             raise refuse(
                 "D504",
                 f"the policy {policy.name} knows no analyst {analyst}",
-                help=f"the owner adds [analysts.{analyst}] with an epsilon of their own",
+                help=meant or f"the owner adds [analysts.{analyst}] with an epsilon of their own",
             )
 
     def granted(self) -> Granted:

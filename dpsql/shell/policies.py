@@ -20,7 +20,7 @@ from dpsql.engines.opened import open_database
 from dpsql.errors import InterfaceError
 from dpsql.facts.lacks import all_lacks
 from dpsql.ir.column import Categories, Kind, Listed
-from dpsql.policy.catalogue import Known, KnownTable
+from dpsql.policy.catalogue import Catalogue, Known, KnownTable
 from dpsql.policy.check import changed, compare, declared_keys, known, snapshot
 from dpsql.policy.draft import draft as drafted
 from dpsql.policy.listing import View
@@ -94,10 +94,28 @@ def checked(policy: Policy, engine: Engine, database: str) -> str:
     found = held_against(policy, engine)
     with closing(Sealed(partial(_public_rows, engine, found), policy.timezone)) as sealed:
         views = check_all_views(policy, found, engine, sealed)
-    odd = [
-        f"decide    {each}: less than half of its lines are rows; delim, quote?" for each in engine.misread()
-    ]
-    return printable("\n".join([summary(policy, found, views, database), *odd]))
+    odd = [f"decide    {each}" for each in engine.misread()]
+    return printable(
+        "\n".join([summary(policy, found, views, database), *hidden(found, engine.describe()), *odd])
+    )
+
+
+def hidden(found: Known, catalogue: Catalogue) -> list[str]:
+    """What does not exist for analysts: tables, and columns of private tables, that the policy leaves out."""
+    said = []
+    tables = [each.name for each in catalogue.tables if found.table(each.name) is None]
+    if tables:
+        said.append(f"hidden    {', '.join(tables)}")
+    for table in catalogue.tables:
+        known = found.table(table.name)
+        if known is not None:
+            seen = {each.name for each in known.columns}
+            names = [
+                each for each in (*(one.name for one in table.columns), *table.untyped) if each not in seen
+            ]
+            if names:
+                said.append(f"hidden    {table.name}: {', '.join(names)}")
+    return said
 
 
 def held_against(policy: Policy, engine: Engine) -> Known:
