@@ -66,6 +66,17 @@ def test_a_terminal_dims_margins_and_null_and_sets_thousands_apart() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("Oslo", 4), ("Ålesund", 7), ("A\N{COMBINING RING ABOVE}lesund", 7), ("北京市", 6), ("กรุงเทพ", 6),
+        ("दिल्ली", 5), ("🏥", 2), ("⚕\N{VARIATION SELECTOR-16}", 2),
+    ],
+)  # fmt: skip
+def test_how_many_columns_a_text_takes(text: str, columns: int) -> None:
+    assert wide(text) == columns
+
+
+@pytest.mark.parametrize(
     ("text", "found"),
     [
         ("999", "999"), ("1000", "1_000"), ("-1234567.125", "-1_234_567.125"), ("0.12345", "0.12345"),
@@ -118,7 +129,7 @@ def test_long_answers_show_their_ends_and_say_so() -> None:
     told = answer({"n": "BIGINT"}, *[(i,) for i in range(1000)])
     lines = answer_text(told, Look(80, 5, dimmed, True, "-o FILE writes them all")).split("\n")
     assert lines[3:9] == ["│   0 │", "│   1 │", "│   2 │", "│   <…> │", "│ 998 │", "│ 999 │"]
-    assert "(1000 rows, 5 shown; -o FILE writes them all)" in lines
+    assert "(1 000 rows, 5 shown; -o FILE writes them all)" in lines
     assert answer_text(told).count("│\n") == 1001
     whole = answer({"explain": "VARCHAR"}, *[(f"line {i}",) for i in range(100)])
     assert "line 50" in answer_text(whole, Look(80, 5))

@@ -116,6 +116,14 @@ def test_d_guesses_the_table_that_was_meant(say: Said) -> None:
     assert "wards: public; 3 rows; key ward" in say("\\d wards")
 
 
+def test_d_of_a_pattern_lists_what_is_like_it(say: Said) -> None:
+    shown = say("\\dt *I*s")
+    assert "patients" in shown
+    assert "visits" in shown
+    assert "wards" not in shown
+    assert "there is no table z*" in say("\\d z*")
+
+
 def test_d_shows_long_lists_in_few_lines_and_views(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
     values = ", ".join(f'"value number {i}"' for i in range(300))
     policy = clinic.with_suffix(".toml")
@@ -211,6 +219,12 @@ def test_a_query_that_says_its_price_is_asked_at_that(say: Said, shell: Shell) -
     assert shell.epsilon == 1.0
 
 
+def test_explain_as_sql_is_the_same_text(say: Said) -> None:
+    assert say(f"EXPLAIN {BY_WARD};") == say(f"\\explain {BY_WARD};")
+    assert say(f"\\set format csv\nEXPLAIN {BY_WARD};").startswith("explain\nprice")
+    assert "EXPLAIN ANALYZE is not answered" in say(f"\\set format table\nEXPLAIN ANALYZE {BY_WARD};")
+
+
 def test_explain_wraps_and_explains_the_last(say: Said) -> None:
     assert "nothing was asked yet" in say("\\explain")
     say("SELECT age FROM patients;")
@@ -265,13 +279,20 @@ def test_set_alone_lists_all_settings(say: Said) -> None:
         ("\\set format xml", "table, csv, json"),
         ("\\set margins perhaps", "write \\set margins on, or off"),
         ("\\set max_epsilon 50", "there is no setting max_epsilon"),
-        ("\\set epsilon", "epsilon cannot be nothing"),
+        ("\\set epsilon = ;", "epsilon cannot be nothing"),
     ],
 )
 def test_bad_values_say_what_is_allowed_and_change_nothing(say: Said, line: str, said: str) -> None:
     before = say("\\set")
     assert said in say(line)
     assert say("\\set") == before
+
+
+def test_a_setting_alone_is_told(say: Said) -> None:
+    say("\\set confirm 0.5")
+    assert say("\\set confirm") == say("SHOW confirm;") == say("\\pset confirm") == "confirm is 0.5\n"
+    assert say("SHOW ALL;") == say("\\pset") == say("\\set")
+    assert "there is no setting null" in say("\\pset null -")
 
 
 def test_settings_leave_the_policy_as_it_is(say: Said, clinic: Path) -> None:
@@ -495,6 +516,19 @@ def test_help_is_every_command_on_one_screen(say: Said) -> None:
     assert help_text(COMMANDS) in shown
 
 
+def test_a_narrow_terminal_shows_all_of_it(say: Said, shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    say("\\set confirm off\nSELECT COUNT(*) FROM patients;")
+    lines = ("\\?", "\\d", "\\d visits", "\\set", "\\budget", f"\\price {BY_WARD}")
+    wide_ = {line: say(line) for line in lines}
+    monkeypatch.setenv("COLUMNS", "40")
+    shell.interactive = True
+    for line, before in wide_.items():
+        shown = say(line)
+        assert max(map(wide, shown.split("\n"))) <= 40, shown
+        words = set(re.findall(r"[A-Za-z]{3,}", before)) - {"over", "rows"}  # beside a name that is cut
+        assert words <= set(re.findall(r"[A-Za-z]{3,}", shown)), line
+
+
 def test_the_page_lists_the_commands_and_settings() -> None:
     page = (Path(dpsql.__file__).parent / "docs" / "shell.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `(\\.+?)` \| (.+?) \|$", page, re.M)
@@ -513,6 +547,11 @@ def test_the_page_lists_the_commands_and_settings() -> None:
         ("\\dt", "\\d"),
         (".tables", "\\d"),
         ("SHOW TABLES;", "\\d"),
+        ("SHOW ALL TABLES;", "\\d"),
+        ("show epsilon", "\\set epsilon"),
+        ("\\pset expanded on", "\\set expanded on"),
+        (".headers on", "\\.headers on"),
+        (".5", ".5"),
         ("show  tables", "\\d"),
         (".schema patients", "\\d patients"),
         ("DESCRIBE patients;", "\\d patients"),
@@ -539,6 +578,8 @@ def test_habits_from_elsewhere(typed: str, ours: str) -> None:
         ("pric", "did you mean \\price?"),
         ("l", "one database"),
         ("copy", "\\o FILE"),
+        (".databases", "one database"),
+        ("gx", "a semicolon ends a statement; \\x"),
         ("zz", "\\? lists them"),
     ],
 )
@@ -546,6 +587,14 @@ def test_unknown_commands_say_which_may_be_meant(name: str, help: str) -> None:
     with pytest.raises(dpsql.InterfaceError) as refused:
         command(name)
     assert help in refused.value.help
+
+
+def test_a_word_after_a_dot_is_no_beginning_of_a_statement(say: Said) -> None:
+    shown = say(".headers on\n.maxrows 5\nSELECT 1 AS one;\n.mode csv\n")
+    assert "error[D001]: there is no command .headers\n" in shown
+    assert "\\o FILE writes all rows" in shown
+    assert "│ one │" in shown
+    assert say("SELECT 2 AS two,\n.5 AS half;").startswith("two,half\n2,0.5\nfree")
 
 
 def test_a_command_behind_a_statement_on_its_line(say: Said) -> None:

@@ -228,11 +228,12 @@ def test_a_session(terminal: Terminal) -> None:
     terminal.type(f"{CLEAR}SET epsilon = default;\r\\budget\r")
     terminal.shows("budget")
 
-    terminal.type(f"{CLEAR}{SLOW}\r")
+    terminal.type(f"{CLEAR}{SLOW} SELECT COUNT(*) FROM people WHERE age > 4;\r")
     terminal.until(lambda: terminal.paid() == 2)
     terminal.until(r"^\d+\.\d s$")
     terminal.type(CTRL_C)
     terminal.shows("interrupted")
+    assert terminal.paid() == 2, "what stands behind an interrupted query is not asked"
 
     terminal.type(f"SELECT nothing{CTRL_C}")
     terminal.until(rf"SELECT nothing\n{PROMPT[1:]}")

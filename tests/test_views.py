@@ -76,7 +76,7 @@ def test_what_a_view_may_not_say(views: str, code: str, place: tuple[int, int]) 
         ("SELECT * FROM patients WHERE age > ?", "question marks"),
         ("SELECT age, age FROM patients", "two columns are called age"),
         ("SELECT v.cost FROM patients p JOIN visits v ON p.age = v.cost", "not joined on the patient"),
-        ("SELECT nothing FROM wards", "does not fit together"),
+        ("SELECT nothing FROM wards", "there is no column nothing here"),
         ("EXPLAIN SELECT 1 AS one", "a view is a plain query"),
         (
             "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS (epsilon = 0.1) COUNT(*) AS n FROM patients",

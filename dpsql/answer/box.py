@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Sequence
 
 from dpsql.answer.cells import UNKNOWN, Cell, cells, one_line
-from dpsql.answer.digits import below
+from dpsql.answer.digits import apart, below
 from dpsql.answer.fold import Column, Text, folded, framed
 from dpsql.answer.look import PLAIN, Look
 from dpsql.answer.told import Told
@@ -46,7 +46,8 @@ def below_table(answer: Told, look: Look = PLAIN) -> list[str]:
     if not answer.rows:
         lines.append("(0 rows)")
     if shown < len(answer.rows):
-        lines.append(f"({len(answer.rows)} rows, {shown} shown{'; ' + look.hint if look.hint else ''})")
+        every = apart(str(len(answer.rows)), " " if look.grouped else "")
+        lines.append(f"({every} rows, {shown} shown{'; ' + look.hint if look.hint else ''})")
     if _unknown(answer):
         lines.append(f"± {UNKNOWN}: the noise leaves nothing of this value.")
     lines += summary(answer).split("\n")

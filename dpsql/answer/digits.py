@@ -87,6 +87,8 @@ def token(value: Any) -> str:
 
 def printable(text: str) -> str:
     """Text whose control characters cannot steer a terminal; lines stay lines."""
+    if text.isprintable():
+        return text
     return "".join(each if each.isprintable() or each == "\n" else f"\\x{ord(each):02x}" for each in text)
 
 
@@ -94,7 +96,11 @@ def wide(text: str) -> int:
     """How many columns of a terminal a text takes."""
     if text.isascii():
         return len(text)
-    return sum(
-        0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
-        for each in text
-    )
+    return sum(map(_wide, text))
+
+
+def _wide(sign: str) -> int:
+    """A mark over or below a letter takes no column; the one that makes a picture of a sign widens it."""
+    if unicodedata.category(sign) in ("Mn", "Me"):
+        return 1 if sign == "\N{VARIATION SELECTOR-16}" else 0
+    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1

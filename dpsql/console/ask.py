@@ -10,16 +10,24 @@ from dpsql.console.state import Shell
 from dpsql.dbapi import Connection
 from dpsql.errors import Error
 from dpsql.ir.price import Price
-from dpsql.screen.terminal import tell
+from dpsql.screen.explanation import wrapped
+from dpsql.screen.terminal import put, tell
 from dpsql.screen.waiting import beside, lasting
 
 
 def ask(shell: Shell, sql: str) -> None:
-    """Answer a query and show it; whatever ends it early, what was paid is said."""
+    """Answer a query and show it; whatever ends it early, what was paid is said.
+
+    Ctrl-C ends whatever was typed or read together with it: what stands behind it might be paid as well.
+    """
     db, started = shell.db, time.monotonic()
     shell.asked = sql
+    explained = sql[:7].upper() == "EXPLAIN"
+    if explained and shell.format == "table" and shell.out is None:
+        put(wrapped(db.explain(sql), shell.width()))  # lines of prose, which no box makes easier to read
+        return
     ready(shell)
-    if not _wanted(shell, sql):
+    if not (explained or _wanted(shell, sql)):
         tell("not asked: nothing was paid")
         return
     before = len(db.purchases)
@@ -28,11 +36,7 @@ def ask(shell: Shell, sql: str) -> None:
     except KeyboardInterrupt:
         if not shell.interactive:
             raise
-        tell(f"interrupted: {_paid(db, sql, before)}")
-        shell.code = max(shell.code, 1)
-        if shell.depth:  # the file that it stands in ends as well
-            raise
-        return
+        raise KeyboardInterrupt(f"interrupted: {_paid(db, sql, before)}") from None
     except Error as error:
         if error.code[:2] in ("D6", "D9"):  # all others are raised before anything is paid
             error.notes += (_paid(db, sql, before),)
@@ -45,22 +49,30 @@ def ask(shell: Shell, sql: str) -> None:
 
 def _wanted(shell: Shell, sql: str) -> bool:
     """Whether it is to be asked: a person is asked before a query that takes much of what remains."""
-    if not shell.interactive or shell.confirm is None or sql[:7].upper() == "EXPLAIN":
+    if not shell.interactive or shell.confirm is None:
         return True
     price = shell.db.price(sql)
     if price.share <= shell.confirm or not price.held:  # more than there is will be refused
         return True
     try:
         return input(question(price)).strip().casefold() in ("y", "yes")
-    except (EOFError, KeyboardInterrupt):
+    except EOFError:
         tell("")
         return False
+    except KeyboardInterrupt:
+        tell("")
+        raise KeyboardInterrupt("not asked: nothing was paid") from None
 
 
 def question(price: Price) -> str:
     """Costs epsilon 1.5, 31 % of what remains; leaves 2.3994. Ask it? [y/N]"""
-    share = f"{100 * price.share:.0f} % of what remains"
-    return f"Costs epsilon {price.cost:g}, {share}; leaves {below(price.after)}. Ask it? [y/N] "
+    costs = f"Costs epsilon {price.cost:g}, {share(price)} of what remains"
+    return f"{costs}; leaves {below(price.after)}. Ask it? [y/N] "
+
+
+def share(price: Price) -> str:
+    """How much of what remains: 31 %"""
+    return f"{100 * price.share:.0f} %" if price.share >= 0.01 else "less than 1 %"
 
 
 def _paid(db: Connection, sql: str, before: int) -> str:

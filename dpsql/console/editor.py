@@ -24,6 +24,7 @@ from prompt_toolkit.filters import Condition, has_focus
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.formatted_text.utils import split_lines
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.layout.processors import TabsProcessor
 from prompt_toolkit.lexers import Lexer
 from prompt_toolkit.styles import Style
 
@@ -76,6 +77,7 @@ def edited(opening: Opening, options: Namespace, complete: Complete) -> Typed:
         style=_STYLE,
         include_default_pygments_style=False,
         key_bindings=_keys(complete, completer),
+        input_processors=[TabsProcessor(char1=" ", char2=" ")],  # in a pasted text; not as ^I
         multiline=True,
         reserve_space_for_menu=_MENU_LINES,
         enable_suspend=True,
@@ -178,7 +180,7 @@ class _Completer(Completer):
             return
         before = document.text_before_cursor
         if not complete_event.completion_requested:
-            offers = re.search(r"[\w.('\\/]$|\b(from|join) $|\\\w+ $", before, re.I) is not None
+            offers = re.search(r"[\w.('\\/]\Z|\b(from|join) \Z|\\\w+ \Z", before, re.I) is not None
             if not offers or any(each.text.casefold() == before[each.start :].casefold() for each in found):
                 return  # it is written already
         for each in found:

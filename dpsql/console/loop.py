@@ -65,10 +65,14 @@ def converse(opening: Opening, options: Namespace) -> None:
         except EOFError:
             return
         said = _command(text)
-        if said is not None and takes_sql(said[1]):  # which may take several lines
-            submit(shell, text, 0, text, "query")
-        else:
-            read(shell, text.splitlines(keepends=True), "query")
+        try:
+            if said is not None and takes_sql(said[1]):  # which may take several lines
+                submit(shell, text, 0, text, "query")
+            else:
+                read(shell, text.splitlines(keepends=True), "query")
+        except KeyboardInterrupt as stop:  # and the rest of what was typed
+            flush()
+            tell(str(stop) or "interrupted")
 
 
 # ---- what is typed or piped --------------------------------------------------------------------------
@@ -164,10 +168,6 @@ def _told(shell: Shell) -> Iterator[None]:
         flush()
     except BrokenPipeError:
         raise
-    except KeyboardInterrupt:
-        if not shell.interactive or shell.depth:
-            raise
-        tell("interrupted")
     except Exception as error:  # whatever it is, the session goes on
         if shell.depth:  # what is read from a file ends here, and is told by whoever reads it
             raise

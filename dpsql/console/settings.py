@@ -28,12 +28,16 @@ class Setting:
 
 def set_to(shell: Shell, name: str, value: str) -> None:
     """Change a setting; a name or a value that means nothing is refused."""
-    setting = next((each for each in SETTINGS if each.name == name.casefold()), None)
-    if setting is None:
-        raise InterfaceError(
-            f"there is no setting {name}", help=f"there are {', '.join(each.name for each in SETTINGS)}"
-        )
-    setting.change(shell, value.strip().removesuffix(";").strip())
+    setting_named(name).change(shell, value.strip().removesuffix(";").strip())
+
+
+def setting_named(name: str) -> Setting:
+    """The setting of this name; refused if there is none."""
+    for each in SETTINGS:
+        if each.name == name.casefold():
+            return each
+    there = ", ".join(each.name for each in SETTINGS)
+    raise InterfaceError(f"there is no setting {name}", help=f"there are {there}")
 
 
 def _number(name: str, value: str, limit: float, wanted: str) -> float | None:

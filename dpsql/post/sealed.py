@@ -8,6 +8,7 @@ answer in the same order, and forgets the released tables after each query.
 from __future__ import annotations
 
 import datetime
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -279,13 +280,29 @@ def _aware(value: Any, type: str) -> Any:
     return value
 
 
+_MISSING = re.compile(
+    r'''Referenced\ column\ "(?P<column>.+?)"\ (was\ )?not\ found
+    |   Referenced\ table\ "(?P<table>.+?)"\ not\ found
+    |   Column\ "(?P<behind>.+?)"\ (does\ not\ exist|referenced\ that\ exists\ in\ the\ SELECT\ clause)
+    |   does\ not\ have\ a\ column\ named\ "(?P<own>.+?)"''',
+    re.X,
+)
+
+
 def _unbound(error: duckdb.Error) -> Exception:
     """DuckDB's reason for not binding SQL over empty tables: it speaks of names and types only."""
     said = str(error).split("\n")[0]
     _, _, reason = said.partition(": ")
-    missing = "not found" in reason and ("column" in reason.casefold() or "table" in reason)
+    missing = _MISSING.search(reason)
+    if missing is not None:
+        if missing["table"]:
+            help_ = "name what stands behind FROM, by its alias if it has one"
+            return refuse("D202", f"there is no table {missing['table']} here", help=help_)
+        name = missing["column"] or missing["behind"] or missing["own"]
+        help_ = "nothing that stands behind FROM has it: check its spelling"
+        return refuse("D202", f"there is no column {name} here", help=help_)
     return refuse(
-        "D202" if missing else "D205",
+        "D205",
         "what stands above the aggregates does not fit together",
         label=(reason or said)[:200],
         help="check the types and names in the select list, HAVING and ORDER BY",

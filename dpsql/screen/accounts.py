@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
 from dpsql.answer.box import box
 from dpsql.answer.digits import above, below, printable, wide
+from dpsql.answer.fold import Column, Text, folded
+from dpsql.answer.look import Look
 from dpsql.dbapi import Connection, Purchase
+
+_NARROW = 60
+"""Below so many columns, a row stands in lines."""
 
 
 def budget_text(db: Connection, columns: int) -> str:
@@ -23,7 +29,7 @@ def budget_text(db: Connection, columns: int) -> str:
     ]
     lines = [
         f"epsilon, under {balance.accountant} at delta {balance.delta:g}",
-        box(("account", "granted", "spent", "remaining"), cells, (False, True, True, True)),
+        _box(("account", "granted", "spent", "remaining"), cells, (False, True, True, True), columns),
     ]
     purchases = [
         (each.time[:19].replace("T", " "), each.analyst or "(owner)", f"{each.epsilon:g}", _said(each))
@@ -32,9 +38,18 @@ def budget_text(db: Connection, columns: int) -> str:
     if purchases:
         names = ("time (UTC)", "who", "paid", "for")
         taken = sum(max(map(wide, column)) for column in list(zip(names, *purchases, strict=True))[:3])
-        cells = [(*each[:3], _cut(each[3], max(20, columns - taken - 13))) for each in purchases]
-        lines.append(box(names, cells, (False, False, True, False)))
+        room = max(20, columns - taken - 13) if columns >= _NARROW else 2 * columns
+        cells = [(*each[:3], _cut(each[3], room)) for each in purchases]
+        lines.append(_box(names, cells, (False, False, True, False), columns))
     return "\n".join(lines)
+
+
+def _box(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], columns: int) -> str:
+    if columns >= _NARROW:
+        return box(names, rows, right)
+    cells = [tuple(Text(row[at]) for row in rows) for at in range(len(names))]
+    found = [Column(*each) for each in zip(names, cells, right, strict=True)]
+    return folded(found, Look(width=columns, records=True))
 
 
 def _cut(text: str, room: int) -> str:

@@ -12,7 +12,7 @@ from dpsql.screen.terminal import put
 
 
 def _help(shell: Shell, argument: str) -> None:
-    put(helps.help_text(COMMANDS))
+    put(helps.help_text(COMMANDS, shell.width()))
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -34,7 +34,8 @@ def command(name: str) -> Command:
             return each
     near = nearest(name, [each.name for each in COMMANDS if len(each.name) > 1])
     said = hint(name) or (f"did you mean \\{near}?" if near else "\\? lists them")
-    raise InterfaceError(f"there is no command \\{name}", help=said)
+    spelled = name if name.startswith(".") else f"\\{name}"
+    raise InterfaceError(f"there is no command {spelled}", help=said)
 
 
 def takes_sql(name: str) -> bool:

@@ -12,7 +12,8 @@ from dpsql.console.state import Shell
 class Command:
     """``run`` gets what stands behind the name on its line, stripped; it raises an Error to refuse.
 
-    ``takes`` tells completion what that is: 'table', 'file', 'sql', 'setting', 'command', 'code' or ''.
+    ``takes`` tells completion what that is: 'table', 'column' (of the last answer), 'file', 'sql',
+    'setting', 'switch' (on or off), 'code' or ''.
     """
 
     name: str

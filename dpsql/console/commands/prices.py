@@ -14,11 +14,13 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dpsql.answer.cells import one_line
-from dpsql.answer.digits import below, rounded
+from dpsql.answer.digits import apart, below, rounded
 from dpsql.answer.fold import Column, Text, cut, folded
 from dpsql.answer.look import Look
+from dpsql.console.ask import share
 from dpsql.console.commands.command import Command
 from dpsql.console.state import Shell
 from dpsql.dbapi import Connection
@@ -26,7 +28,7 @@ from dpsql.errors import Error, InterfaceError
 from dpsql.ir.price import Expected, Price
 from dpsql.screen.accounts import budget_text
 from dpsql.screen.explanation import wrapped
-from dpsql.screen.terminal import put
+from dpsql.screen.terminal import look, put
 
 
 def _budget(shell: Shell, argument: str) -> None:
@@ -47,7 +49,7 @@ def _price(shell: Shell, argument: str) -> None:
             [*_others(shell.db, sql, price, 0.5), price, *_others(shell.db, sql, price, 2)],
             price,
             unit,
-            shell.width(),
+            replace(look(), width=shell.width()),
         )
     )
 
@@ -70,26 +72,27 @@ def _others(db: Connection, sql: str, price: Price, times: float) -> Iterator[Pr
             raise
 
 
-def price_text(prices: Sequence[Price], now: Price, unit: str, width: int) -> str:
+def price_text(prices: Sequence[Price], now: Price, unit: str, look: Look) -> str:
     """What the query costs now, and a table of what it would tell at several prices."""
+    width, gap = look.width or 80, " " if look.grouped else ""
     cost = textwrap.fill(_cost(now), width)
     if now.epsilon == 0:
         return cost
-    rows = [_row(each) for each in prices]
+    rows = [_row(each, gap) for each in prices]
     numbers = [
         Column(f"{each.epsilon:g}", tuple(map(Text, row)), True)
         for each, row in zip(prices, rows, strict=True)
     ]
     room = max(_LEAST, width - 4 - sum(each.width + 3 for each in numbers))
     titles = Column("at epsilon", tuple(Text(each) for each in _titles(now, unit, room)), False)
-    return "\n".join([cost, folded([titles, *numbers], Look(width=width)), *_notes(now, width)])
+    return "\n".join([cost, folded([titles, *numbers], look), *_notes(now, width)])
 
 
-def _row(price: Price) -> list[str]:
+def _row(price: Price, gap: str) -> list[str]:
     """What one price buys: an error for each aggregate, how large groups must be, what remains."""
-    found = [_error(each) for each in price.expected]
+    found = [_error(each, gap) for each in price.expected]
     if price.units is not None:
-        found.append(f"{math.ceil(price.units):,}")
+        found.append(apart(str(math.ceil(price.units)), gap))
     return [*found, below(price.after) if price.held else "too little"]
 
 
@@ -110,13 +113,9 @@ def _cost(price: Price) -> str:
     if not price.held:
         return f"costs {costs}, more than the {below(price.remaining)} that remain can hold"
     return (
-        f"costs {costs}, {_share(price)} of what remains; "
+        f"costs {costs}, {share(price)} of what remains; "
         f"remaining {below(price.remaining)}, and {below(price.after)} after it"
     )
-
-
-def _share(price: Price) -> str:
-    return f"{100 * price.share:.0f} %" if price.share >= 0.01 else "less than 1 %"
 
 
 def _title(each: Expected, room: int) -> str:
@@ -124,10 +123,10 @@ def _title(each: Expected, room: int) -> str:
     return cut(one_line(each.name), max(1, room - len(rows))) + rows
 
 
-def _error(each: Expected) -> str:
+def _error(each: Expected, gap: str) -> str:
     if each.error is not None:
-        return f"± {rounded(0, each.error, whole=each.error == int(each.error))[1]}"
-    return "" if each.places is None else f"± {math.ceil(each.places):,} places"
+        return f"± {apart(rounded(0, each.error, whole=each.error == int(each.error))[1], gap)}"
+    return "" if each.places is None else f"± {apart(str(math.ceil(each.places)), gap)} places"
 
 
 def _notes(price: Price, width: int) -> list[str]:

@@ -7,11 +7,11 @@ import textwrap
 from dpsql.answer.fold import Column, Text, folded
 from dpsql.answer.look import Look
 from dpsql.console.commands.command import Command
-from dpsql.console.settings import SETTINGS, set_to
+from dpsql.console.settings import SETTINGS, set_to, setting_named
 from dpsql.console.state import Shell
 from dpsql.screen.terminal import put, tell
 
-_HELP = 36  # columns for what a setting does
+_HELP, _LEAST = 36, 20  # columns for what a setting does
 
 
 def _set(shell: Shell, argument: str) -> None:
@@ -19,19 +19,25 @@ def _set(shell: Shell, argument: str) -> None:
         put(settings_text(shell))
         return
     name, _, value = argument.replace("=", " ", 1).partition(" ")
-    set_to(shell, name, value)
+    if value:
+        set_to(shell, name, value)
+        return
+    setting = setting_named(name)
+    put(f"{setting.name} is {setting.shown(shell)}")
 
 
 def settings_text(shell: Shell) -> str:
     """Every setting: what it is now, what it may be, what it does."""
     names = ("setting", "now", "values", "what it does")
+    known = [(each.name, each.shown(shell), each.values, each.help) for each in SETTINGS]
+    room = shell.width() - 13 - sum(max(len(row[at]) for row in (names, *known)) for at in range(3))
     rows: list[tuple[str, ...]] = []
-    for each in SETTINGS:
-        first, *more = textwrap.wrap(each.help, _HELP)
-        rows.append((each.name, each.shown(shell), each.values, first))
+    for name, now, values, help_ in known:
+        first, *more = textwrap.wrap(help_, min(room, _HELP)) if room >= _LEAST else [help_]
+        rows.append((name, now, values, first))
         rows += [("", "", "", line) for line in more]
     columns = [Column(name, tuple(Text(row[at]) for row in rows), False) for at, name in enumerate(names)]
-    return folded(columns, Look(width=shell.width()))
+    return folded(columns, Look(width=shell.width(), records=room < _LEAST))
 
 
 def _timing(shell: Shell, argument: str) -> None:
@@ -46,6 +52,6 @@ def _expanded(shell: Shell, argument: str) -> None:
 
 COMMANDS = (
     Command("set", "\\set [NAME VALUE]", "all settings, or change one: \\set epsilon 0.1", _set, "setting"),
-    Command("timing", "\\timing [on|off]", "say how long each query took", _timing),
-    Command("x", "\\x [on|off]", "show each row as lines, one per column", _expanded),
+    Command("timing", "\\timing [on|off]", "say how long each query took", _timing, "switch"),
+    Command("x", "\\x [on|off]", "show each row as lines, one per column", _expanded, "switch"),
 )

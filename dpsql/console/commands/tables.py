@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 
 from dpsql.answer.cells import one_line
 from dpsql.answer.digits import plain, printable
@@ -29,7 +30,7 @@ from dpsql.screen.terminal import put
 
 _LINES = 4  # of a list of values
 _TYPE = 24  # columns for a type
-_LEAST = 20  # columns that a list of values gets, however narrow the terminal
+_LEAST = 20  # columns for a list of values
 
 
 def _describe(shell: Shell, argument: str) -> None:
@@ -42,6 +43,10 @@ def _describe(shell: Shell, argument: str) -> None:
         if fold(each.name) == fold(wanted):
             put(table_text(each, shell.width()))
             return
+    like = [each for each in tables if fnmatchcase(fold(each.name), fold(wanted))]
+    if like:
+        put(tables_text(like, shell.width()))
+        return
     raise refuse(
         "D201",
         f"there is no table {wanted}",
@@ -74,7 +79,12 @@ def table_text(table: Table, width: int) -> str:
         for each in table.columns
     ]
     taken = sum(max(len(row[at]) for row in (*known, _HEAD)) for at in range(4))
-    room = max(_LEAST, width - taken - 3 * len(names) - 1)
+    room = width - taken - 3 * len(names) - 1
+    if room < _LEAST:  # column by column
+        room = max(1, width - len("known from") - 7)
+        whole = [" ".join(_values(each, table, room)) for each in table.columns]
+        found = [(*row[:3], values, row[3]) for row, values in zip(known, whole, strict=True)]
+        return title + "\n" + _boxed(names, found, width, records=True)
     rows: list[tuple[str, ...]] = []
     for (name, kind, null, known_from), column in zip(known, table.columns, strict=True):
         first, *more = _values(column, table, room) or [""]
@@ -86,11 +96,11 @@ def table_text(table: Table, width: int) -> str:
 _HEAD = ("column", "type", "null", "known from")
 
 
-def _boxed(names: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> str:
+def _boxed(names: Sequence[str], rows: Sequence[Sequence[str]], width: int, records: bool = False) -> str:
     """A box no wider than there is room, without the columns in which nothing stands."""
     kept = [at for at in range(len(names)) if at == 0 or any(row[at] for row in rows)]
     columns = [Column(names[at], tuple(Text(one_line(row[at])) for row in rows), False) for at in kept]
-    return folded(columns, Look(width=width))
+    return folded(columns, Look(width=width, records=records))
 
 
 def _whose(table: Table) -> str:

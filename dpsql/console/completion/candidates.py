@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dpsql.answer.digits import printable
 from dpsql.console.completion.functions import AMOUNTS, Named, aggregates, free, private
@@ -60,8 +60,8 @@ class _Scope:
 
     @property
     def columns(self) -> Iterator[tuple[Source, Column]]:
-        """All columns here; of all tables, as long as nothing stands behind FROM."""
-        every = self.sources or [_source(each) for each in self.tables]
+        """All columns here; of what WITH names and of all tables, as long as nothing stands behind FROM."""
+        every = self.sources or [*self.queries.values(), *map(_source, self.tables)]
         return ((source, column) for source in every for column in source.columns)
 
 
@@ -75,6 +75,7 @@ class _Offer:
     meta: str = ""
     word: bool = False  # a keyword or a function, written in the case of what is being typed
     lazy: bool = False  # only where a letter of it stands, or where there is nothing else
+    name: str = ""  # what may be written in quotes as well
 
 
 def _offered(wants: Position, scope: _Scope, here: Place, settings: Sequence[str]) -> Iterator[_Offer]:
@@ -92,8 +93,8 @@ def _offered(wants: Position, scope: _Scope, here: Place, settings: Sequence[str
         case Wants.WORD:
             yield from _words(_BEHIND.get(wants.word) or AFTER.get(wants.word, ()))
         case Wants.TABLE:
-            yield from (_Offer(_quoted(each.name), "of this query") for each in scope.queries.values())
-            yield from (_Offer(_quoted(each.name), about(each)) for each in scope.tables)
+            yield from (_named(each.name, "of this query") for each in scope.queries.values())
+            yield from (_named(each.name, about(each)) for each in scope.tables)
         case Wants.SHARED:
             yield from _shared(scope)
         case Wants.FOLLOWING:
@@ -120,7 +121,7 @@ def _operands(wants: Position, scope: _Scope, here: Place) -> Iterator[_Offer]:
         return
     if wants.clause in ("GROUP BY", "ORDER BY", "HAVING", "QUALIFY"):
         level = segment(here.levels[-1])
-        yield from (_Offer(_quoted(each.name), "of this SELECT") for each in outputs(level.items, {}, ()))
+        yield from (_named(each.name, "of this SELECT") for each in outputs(level.items, {}, ()))
     if len(scope.sources) > 1:
         yield from (_Offer(f"{_quoted(each.name)}.", lazy=True) for each in scope.sources if each.name)
     if wants.call and wants.first:
@@ -151,12 +152,13 @@ def _columns(wants: Position, scope: _Scope) -> Iterator[_Offer]:
         found = _once(found)
     names = [each.name.casefold() for _, each in found]
     for source, column in found:
-        text = _quoted(column.name)
+        offer = _named(column.name)
         if scope.known and not wants.qualifier and names.count(column.name.casefold()) > 1 and source.name:
-            text = f"{_quoted(source.name)}.{text}"
+            offer = _Offer(f"{_quoted(source.name)}.{offer.text}")
         named = source.name if not wants.qualifier and (not scope.known or len(scope.sources) > 1) else ""
         own = column.hint == f"those of {source.name}.{column.name}"  # a public key is its own list
-        yield _Offer(text, ", ".join(filter(None, (column.type if own else said(column), named))))
+        hint = ", ".join(filter(None, (column.type if own else said(column), named)))
+        yield replace(offer, meta=hint)
 
 
 def _once(found: list[tuple[Source, Column]]) -> list[tuple[Source, Column]]:
@@ -184,7 +186,7 @@ def _shared(scope: _Scope) -> Iterator[_Offer]:
     for each in scope.sources:
         for column in each.columns:
             if column.name.casefold() in seen:
-                yield _Offer(_quoted(column.name), said(column))
+                yield _named(column.name, said(column))
         seen |= {column.name.casefold() for column in each.columns}
 
 
@@ -200,6 +202,10 @@ def _function(each: Named, lazy: bool) -> _Offer:
     return _Offer(f"{each.name.upper() if each.aggregate else each.name}(", each.help, each.aggregate, lazy)
 
 
+def _named(name: str, meta: str = "") -> _Offer:
+    return _Offer(_quoted(name), meta, name=name)
+
+
 def _words(found: Iterable[str]) -> Iterator[_Offer]:
     return (_Offer(each, word=True) for each in found)
 
@@ -211,6 +217,8 @@ def _fitting(typed: Typed, offered: Iterable[_Offer]) -> Iterator[Candidate]:
     """Offers that begin with what is being typed, then those of which a later part does: id, patient_id."""
     begun, later = typed.text.casefold(), []
     for each in offered:
+        if typed.quote == '"' and each.name:
+            each = replace(each, text=_in_quotes(each.name))
         if typed.quote and not each.text.startswith(typed.quote):
             continue
         bare = each.text.removeprefix(typed.quote).casefold()
@@ -256,6 +264,10 @@ def _quoted(name: str) -> str:
     """A name as it is written in SQL."""
     if re.fullmatch(r"[^\W\d]\w*", name) and name.upper() not in RESERVED:
         return name
+    return _in_quotes(name)
+
+
+def _in_quotes(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 

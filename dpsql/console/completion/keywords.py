@@ -44,7 +44,7 @@ RESERVED = (
 )
 """Words that are no alias, and are shown as keywords."""
 
-BEGIN = ("SELECT", "WITH", "FROM", "PIVOT", "EXPLAIN", "SET")
+BEGIN = ("SELECT", "WITH", "FROM", "PIVOT", "EXPLAIN", "SET", "SHOW", "DESCRIBE")
 QUERY = ("SELECT", "FROM", "WITH", "PIVOT", "VALUES")
 
 _JOINS = (
@@ -102,5 +102,6 @@ AFTER = {
     "UNION": ("ALL", "SELECT"),
     "EXCEPT": ("SELECT",),
     "INTERSECT": ("SELECT",),
+    "SHOW": ("TABLES", "ALL"),
 }
 """What must stand behind a word, whatever the clause."""

@@ -2,6 +2,7 @@
 
 \\d |         tables          \\set |       settings        \\price |     SQL
 \\|           commands        \\set timing |  on, off       \\i |         files
+DESCRIBE |    as \\d |           SET format = |  as \\set format |
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from dpsql.console.commands import COMMANDS
 from dpsql.console.commands.command import Command
+from dpsql.console.commands.habits import DOTTED, alike
 from dpsql.console.completion.candidates import Candidate, about, candidates
 from dpsql.console.settings import SETTINGS
 from dpsql.errors import CODES
@@ -26,6 +28,12 @@ _FILES = 200
 def typed(text: str, at: int, tables: Sequence[Table], columns: Sequence[str] = ()) -> list[Candidate]:
     """The candidates at a place of what is being typed; ``columns`` are the last answer's."""
     begin = len(text) - len(text.lstrip())
+    ours = alike(text[begin:at])
+    if ours:
+        found = typed(ours, len(ours), tables, columns)
+        return [replace(each, start=each.start + at - len(ours)) for each in found]
+    if text[begin : begin + 1] == ".":
+        return _begun([Candidate(each, begin, f"as {like}") for each, like in DOTTED.items()], text[begin:at])
     if not text[begin:].startswith("\\"):
         names = [each.name for each in SETTINGS]
         return candidates(text, at, tables, names)
@@ -58,6 +66,8 @@ def _taken(command: Command, said: str, tables: Sequence[Table], columns: Sequen
         case "setting", 2:
             values = [each.values for each in SETTINGS if each.name == words[0].casefold()]
             return {each: "" for value in values for each in value.split("|") if each.islower()}
+        case "switch", 1:
+            return {"on": "", "off": ""}
         case "column", _:
             return dict.fromkeys(columns, "of the last answer")
         case "file", 1:
