@@ -442,9 +442,13 @@ def test_text_that_is_no_text_keeps_the_database_shut(data: Path, capsys: pytest
     ("type_", "whole"),
     [
         (pyarrow.timestamp("us"), -(2**63)),
+        (pyarrow.timestamp("us", tz="UTC"), -(2**63)),
+        (pyarrow.date32(), -(2**31)),
         (pyarrow.decimal128(38, 10), 2**127 - 1),
         (pyarrow.decimal128(38, 10), -(10**38)),
         (pyarrow.decimal128(6, 2), 10**6),
+        (pyarrow.decimal128(4, 4), 10**4),
+        (pyarrow.decimal128(18, 0), 10**18),
     ],
 )
 def test_a_value_beyond_its_type_keeps_the_database_shut(
@@ -462,6 +466,17 @@ def test_a_value_beyond_its_type_keeps_the_database_shut(
     refused_unread(data, "92233")
     assert main(["policy", "check", str(data)]) == 1
     assert "D602" in capsys.readouterr().err
+    copied = data.with_name("copied.duckdb")  # which DuckDB fills without a look
+    with duckdb.connect(str(copied)) as owner:
+        owner.execute(f"CREATE TABLE visits AS FROM '{data}/visits/*.parquet'")
+        owner.execute("CREATE TABLE people AS SELECT DISTINCT id FROM visits")
+    listed = "[tables.visits]\nunit = { column = 'id' }\n[tables.visits.columns]\nid = {}\nodd = {}\n"
+    copied.with_suffix(".toml").write_text(HEAD + "[tables.people.columns]\nid = {}\n" + listed)
+    with pytest.raises(dpsql.Error, match=r"D602.*visits"):
+        dpsql.connect(copied)
+    with duckdb.connect(str(copied)) as owner:
+        owner.execute("DELETE FROM visits WHERE visit % 300 = 0")
+    dpsql.connect(copied).close()
 
 
 def test_files_are_read_through_once_for_a_version(data: Path) -> None:

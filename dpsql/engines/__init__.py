@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from dpsql.ir.column import Interval, Value
+    from dpsql.ir.column import Column, Interval, Value
     from dpsql.ir.plan import Planned
     from dpsql.ir.survey import ExactCodes, PlannedSurvey
     from dpsql.ir.table import ExactTable
@@ -52,13 +52,8 @@ class Engine(Protocol):
         """Whether no two rows agree on these columns (rows with a NULL among them aside)."""
         ...
 
-    @property
-    def sound(self) -> bool:
-        """Whether every value can be read without a look: a database checks what it takes in."""
-        ...
-
-    def is_readable(self, table: str, columns: Sequence[str]) -> bool:
-        """Whether every value of these columns can be read, whichever rows a query meets."""
+    def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
+        """Whether all that these columns hold are values, so that no query fails by the rows it meets."""
         ...
 
     def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:

@@ -19,10 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsql.driver import duckdb
+from dpsql.engines.legal import legal_sql
 from dpsql.engines.names import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.spill import spill_folder
 from dpsql.errors import interrupted, refuse
-from dpsql.ir.column import Interval, Kind, Value, type_named
+from dpsql.ir.column import Column, Interval, Kind, Value, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
 
 if TYPE_CHECKING:
@@ -233,12 +234,13 @@ class DuckDB:
             )
         return not rows
 
-    @property
-    def sound(self) -> bool:
-        return True
-
-    def is_readable(self, table: str, columns: Sequence[str]) -> bool:
-        return True
+    def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
+        legal = [f"bool_and({each})" for each in map(legal_sql, columns) if each is not None]
+        if not legal:
+            return True
+        with self._reading():
+            [said] = self._all(f"SELECT {', '.join(legal)} FROM {table_sql(table)}")
+        return False not in said
 
     def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
         with self._reading():

@@ -39,16 +39,15 @@ def check_readable(engine: Engine, found: Known, verified: Set[str] = frozenset(
     Else a query would fail or not by the rows that it meets, and tell of them without a price.
     """
     facts = set[str]()
-    for table in () if engine.sound else found.tables:
-        columns = tuple(each.name for each in table.columns)
-        fact = f"{table.name} reads: {', '.join(columns)}"
+    for table in found.tables:
+        fact = f"{table.name} reads: {', '.join(each.name for each in table.columns)}"
         if fact not in verified:
-            if not engine.is_readable(table.name, columns):
+            if not engine.is_readable(table.name, table.columns):
                 raise refuse(
                     "D602",
                     f"the table {table.name} holds values that cannot be read",
                     label="pages are damaged, a text is not UTF-8, or a number or time is beyond its type",
-                    help="write its files anew; nothing can be asked before that",
+                    help="write it anew; nothing can be asked before that",
                 )
             facts.add(fact)
     return facts
