@@ -101,7 +101,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
             "only queries are answered",
             Span(tokens[0].start, tokens[0].end + 1),
             label="this statement does something else",
-            help="write a SELECT; dpsql never changes or describes the data",
+            help="write a SELECT; dpsql never changes the data, and tells columns by SELECT * FROM t LIMIT 0",
         )
     check_depth(tree)
     check_size(tree)

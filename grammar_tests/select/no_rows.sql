@@ -16,6 +16,10 @@ SELECT * FROM visits WHERE (0 = 1);
 -- outcome: accepted
 SELECT * FROM visits WHERE 1 = 2;
 
+-- case: one is not one
+-- outcome: accepted
+SELECT * FROM visits WHERE 1 <> 1;
+
 -- case: false, and none of them
 -- outcome: accepted
 SELECT * FROM (SELECT p.sex, v.* FROM patients p JOIN visits v USING (patient_id)) AS q WHERE FALSE LIMIT 0;

@@ -81,6 +81,22 @@ def test_pandas_does_not_write(engine: sa.Engine) -> None:
         pandas.read_sql("patients", engine)
 
 
+def test_frames_of_no_rows_are_free(engine: sa.Engine, db: dpsql.Connection) -> None:
+    """Columns, as tools ask for them before they ask for rows."""
+    rows = "SELECT * FROM patients WHERE 1=0"
+    groups = f"SELECT * FROM ({BY_WARD}) AS q LIMIT 0"
+    for made in (pandas.read_sql(rows, engine), pandas.read_sql("SELECT * FROM patients LIMIT 0", engine)):
+        assert (list(made.columns)[:3], len(made)) == (["patient_id", "age", "sex"], 0)
+    assert list(pandas.read_sql(groups, engine).columns) == ["ward", "n", "age"]
+    assert polars.read_database(groups, db).schema == {
+        "ward": polars.String,
+        "n": polars.Int64,
+        "age": polars.Float64,
+    }
+    assert polars.read_database(rows, db).height == 0
+    assert db.purchases == ()
+
+
 # ---- polars ------------------------------------------------------------------------------------------
 
 

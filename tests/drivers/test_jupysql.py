@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -33,11 +34,17 @@ assert shell.user_ns["again"].dict() == result.dict()
 
 shell.run_cell("%sql SELECT age FROM patients")
 print(shell.run_line_magic("sqlcmd", "tables"))
+columns = shell.run_line_magic("sqlcmd", "columns --table patients")
+print(columns)
+
+shell.run_cell("columns = %sql SELECT * FROM visits WHERE 1=0")
+assert shell.user_ns["columns"].DataFrame().columns.tolist()[:2] == ["patient_id", "day"]
+assert shell.user_ns["columns"].DataFrame().empty
 """
 
 
 def test_the_magic(url: str, built: Path, ledger: Path, tmp_path: Path) -> None:
-    """Questions, a parameter, a question again, a refusal in our words, and the list of tables."""
+    """Questions, a parameter, a question again, a refusal in our words, lists of tables and columns."""
     script = tmp_path / "session.py"
     script.write_text(SESSION)
     quiet = {"PLOOMBER_STATS_ENABLED": "false", "PLOOMBER_VERSION_CHECK_DISABLED": "true"}
@@ -55,5 +62,6 @@ def test_the_magic(url: str, built: Path, ledger: Path, tmp_path: Path) -> None:
     assert "| Cardiology |" in said
     assert "error[D402]: single private rows are never shown" in said
     assert "| patients |" in said
+    assert re.search(r"\| +age +\| INTEGER", said)
     with dpsql.connect(built, ledger=ledger) as db:
         assert len(db.purchases) == 1

@@ -350,6 +350,32 @@ def test_the_orm_reads_public_rows_and_aggregates(engine: sa.Engine, meta: MetaD
             session.scalars(select(patients)).all()
 
 
+def test_columns_are_free(engine: sa.Engine, meta: MetaData, db: dpsql.Connection) -> None:
+    """As SQLAlchemy writes what tools ask before they ask for rows."""
+    patients = meta.tables["patients"]
+    groups = select(patients.c.ward, func.avg(patients.c.age).label("a")).group_by(patients.c.ward)
+    virtual = sa.text(f"({groups.compile(engine)}) AS virtual_table")
+    names = patients.columns.keys()
+    with engine.connect() as connection:
+        for query, expected in (
+            (select(patients).where(sa.false()), names),
+            (select(patients).where(sa.literal(1) == 0), names),
+            (select(patients).limit(0), names),
+            (select(select(patients).subquery()).limit(0).offset(2), names),
+            (groups.limit(0), ["ward", "a"]),
+            (select(sa.text("*")).select_from(virtual).where(sa.false()), ["ward", "a"]),
+            (select(sa.text("upper(ward) AS w")).select_from(virtual).where(sa.false()), ["w"]),
+        ):
+            result = connection.execute(query)
+            assert list(result.keys()) == expected
+            assert result.all() == []
+    with Session(engine) as session:
+        base: Any = automap_base(metadata=meta)
+        base.prepare()
+        assert session.scalars(select(base.classes.patients).where(sa.false())).all() == []
+    assert db.purchases == ()
+
+
 def test_writing_is_refused(engine: sa.Engine, meta: MetaData) -> None:
     base: Any = automap_base(metadata=meta)
     base.prepare()
