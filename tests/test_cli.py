@@ -635,10 +635,39 @@ def test_a_database_alone_opens_the_shell(clinic: Clinic) -> None:
         (["x.duckdb", "--analyst", "a"], ["shell", "x.duckdb", "--analyst", "a"]),
         (["data/"], ["shell", "data/"]),
         (["querry"], ["querry"]),
+        (["x.duckdb", "--analyst", "a", "SELECT 1"], ["shell", "x.duckdb", "--analyst", "a", "SELECT 1"]),
+        (["-c", "SELECT 1", "x.duckdb"], ["shell", "-c", "SELECT 1", "x.duckdb"]),
+        (["x.duckdb", "SELECT 1", "--format", "csv"], ["query", "x.duckdb", "SELECT 1", "--format", "csv"]),
     ],
 )
 def test_what_a_first_word_means(words: list[str], meant: list[str]) -> None:
     assert spelled_out(words) == meant
+
+
+def test_sql_behind_the_database_is_answered(clinic: Clinic) -> None:
+    database, ledger = str(clinic.database), ("--ledger", str(clinic.ledger))
+    answered = [
+        dpsql(database, *ledger, "SELECT 6 * 7 AS n"),
+        dpsql(database, "SELECT 6 * 7 AS n", *ledger),
+        dpsql("-c", "SELECT 6 * 7 AS n", database, *ledger),
+        dpsql("query", database, *ledger, "SELECT 6 * 7 AS n"),
+        dpsql("query", database, "SELECT 6 * 7 AS n", *ledger),
+    ]
+    assert len({each.stdout for each in answered}) == 1
+    assert "│ 42 │" in answered[0].stdout
+    assert {each.returncode for each in answered} == {0}
+
+    assert dpsql(database, "SELECT 6 * 7 AS n", *ledger, "--format", "csv").stdout == "n\n42\n"
+    assert "place_id" in dpsql(database, "\\d places", *ledger).stdout
+    several = dpsql(database, *ledger, "SELECT 1 AS one; SELECT nothing; SELECT 2 AS two")
+    assert "│ one │" in several.stdout
+    assert "│ two │" in several.stdout
+    assert several.returncode == 1
+    assert several.stderr.startswith("error[D202]")
+
+    for words in ((database, "SELECT 1", "-c", "SELECT 2"), ("SELECT 1",), (database, "SELECT 1", "2")):
+        wrong = dpsql(*words)
+        assert (wrong.returncode, wrong.stdout) == (2, "")
 
 
 def test_a_folder_that_is_there_is_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

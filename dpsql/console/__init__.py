@@ -12,11 +12,14 @@ from __future__ import annotations
 from argparse import Namespace
 
 
-def run(options: Namespace) -> int:
-    """``dpsql shell``: ``database``, ``policy``, ``ledger`` and ``analyst`` are read from the options."""
+def run(options: Namespace, said: str | None = None) -> int:
+    """``dpsql shell``: ``database``, ``policy``, ``ledger`` and ``analyst`` are read from the options.
+
+    What is ``said`` is done instead of asking.
+    """
     from dpsql.console.loop import run as loop
 
-    return loop(options)
+    return loop(options, said)
 
 
 __all__ = ["run"]

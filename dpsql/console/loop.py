@@ -33,15 +33,15 @@ REFUSED, EXHAUSTED = 1, 3
 _NAMED = re.compile(r"\\(\S*)\s*(.*)", re.S)
 
 
-def run(options: Namespace) -> int:
-    """A session. Behind a pipe its exit code is 0, 1 if anything was refused, 3 if for want of budget."""
-    if interactive() and Path(options.database).exists():
+def run(options: Namespace, said: str | None = None) -> int:
+    """A session. Where nobody is asked, the exit code is 0, 1 for a refusal, 3 for want of budget."""
+    if said in (None, "-") and interactive() and Path(options.database).exists():
         with _ended_by_signals(), closing(Opening(partial(_opened, options, True))) as opening:
             converse(opening, options)
         return 0
     shell = _opened(options, False)
     with shell.db:
-        read(shell, _piped(), "query")
+        read(shell, _piped() if said in (None, "-") else said.splitlines(keepends=True), "query")
     return shell.code
 
 

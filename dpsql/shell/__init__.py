@@ -57,13 +57,13 @@ def _words(error: BaseException) -> str:
 
 
 def _command(arguments: Sequence[str] | None) -> int:
-    from dpsql.shell.arguments import parser, spelled_out  # here, where Ctrl-C is already understood
+    from dpsql.shell.arguments import parsed, parser, spelled_out  # here, where Ctrl-C is already understood
 
     words = spelled_out(sys.argv[1:] if arguments is None else list(arguments))
     if not words:
         parser().print_help(sys.stderr)
         return USAGE
-    options = parser(words[0]).parse_args(words)
+    options = parsed(words)
     code = options.run(options)
     flush()
     assert isinstance(code, int)

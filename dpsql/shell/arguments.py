@@ -1,6 +1,6 @@
 """What the command line understands: the list of commands. Each file says what arguments its own take.
 
-dpsql query clinic.duckdb -c "SELECT ..."
+dpsql query clinic.duckdb "SELECT ..."
       |
       COMMANDS["query"] -> dpsql/shell/commands.py: ``arguments`` describes it, ``query`` runs it
 """
@@ -8,7 +8,7 @@ dpsql query clinic.duckdb -c "SELECT ..."
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from importlib import import_module
 
 from dpsql.shell.given import EXITS
@@ -31,11 +31,30 @@ COMMANDS = {
 
 
 def spelled_out(words: list[str]) -> list[str]:
-    """``dpsql clinic.duckdb`` is ``dpsql shell clinic.duckdb``: its first word is a path, and no command."""
-    if not words or words[0] in COMMANDS or words[0].startswith("-"):
+    """``dpsql clinic.duckdb`` is ``dpsql shell clinic.duckdb``: its first word is a path, and no command.
+
+    With options that are a query's alone (``dpsql clinic.duckdb "SELECT ..." --format csv``) it is a query.
+    """
+    first = words[0] if words else "--help"
+    if first in COMMANDS or first in ("-h", "--help", "--version"):
         return words
-    first = words[0]
-    return ["shell", *words] if "." in first or os.sep in first or os.path.exists(first) else words
+    if any(each.isspace() for each in first) and not os.path.exists(first):
+        parser("shell").error('a database comes first: dpsql DB "SELECT ..."')
+    if not ("." in first or first[0] == "-" or os.sep in first or os.path.exists(first)):
+        return words
+    _, over = parser("shell").parse_known_args(["shell", *words])
+    return ["query" if any(each.startswith("-") for each in over) else "shell", *words]
+
+
+def parsed(words: list[str]) -> Namespace:
+    """The options of a command line. Older Pythons leave the SQL over that stands behind an option."""
+    made = parser(words[0])
+    options, over = made.parse_known_args(words)
+    if len(over) == 1 and not over[0].startswith("-") and getattr(options, "sql", "") is None:
+        options.sql = over[0]
+    elif over:
+        made.error(f"unrecognized arguments: {' '.join(over)}")
+    return options
 
 
 def parser(first: str = "") -> ArgumentParser:
@@ -45,7 +64,7 @@ def parser(first: str = "") -> ArgumentParser:
     top = ArgumentParser(
         prog="dpsql",
         description="Differentially private SQL over a DuckDB database. With a database in the place of a "
-        "command, it opens the shell.",
+        "command, it opens the shell, or answers the SQL behind it.",
         epilog=EXITS,
     )
     top.add_argument("--version", action="version", version=f"dpsql {__version__}")

@@ -18,7 +18,7 @@ from dpsql.screen.terminal import flush, interactive, look, paint, put, refusal,
 from dpsql.shell.commands import answered
 from dpsql.shell.demo_data import PATIENTS, POLICY, build
 from dpsql.shell.given import Commands, command
-from dpsql.shell.sessions import shell
+from dpsql.console import run as shell
 
 
 def arguments(names: Commands) -> None:

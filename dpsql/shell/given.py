@@ -51,7 +51,7 @@ def database(made: ArgumentParser, analyst: bool = True) -> None:
 
 def query(made: ArgumentParser) -> None:
     """One query, its price and its parameters."""
-    made.add_argument("-c", "--command", metavar="SQL", help="the query (- or nothing: standard input)")
+    text(made, "the query (- or nothing: standard input)")
     made.add_argument("--epsilon", type=float, metavar="E", help="the price; default: the policy's")
     made.add_argument(
         "--param",
@@ -60,6 +60,20 @@ def query(made: ArgumentParser) -> None:
         metavar="VALUE",
         help="a value for the next question mark: 65, 1.5, true, null, else text ('65' in quotes is text)",
     )
+
+
+def text(made: ArgumentParser, help: str) -> None:
+    """SQL, as a word behind the database or as an option: people are used to either."""
+    made.add_argument("sql", nargs="?", metavar="SQL", help=help)
+    made.add_argument("-c", "--command", metavar="SQL", help="the same, as an option")
+
+
+def text_of(options: Namespace) -> str | None:
+    """The SQL that stands on the command line, if any does."""
+    if options.sql is not None and options.command is not None:
+        options.usage("give the query once: with -c, or behind the database")
+    found: str | None = options.command if options.sql is None else options.sql
+    return found
 
 
 def opened(options: Namespace) -> Connection:
@@ -80,10 +94,10 @@ def files_read(options: Namespace) -> tuple[Path, ...]:
 
 def sql_of(options: Namespace) -> str:
     """The query: an argument, or what stands on standard input."""
-    text: str | None = options.command
+    text = text_of(options)
     try:
         if text is None and (sys.stdin is None or sys.stdin.isatty()):
-            options.usage("give a query with -c, or on standard input")
+            options.usage("give a query behind the database, with -c, or on standard input")
         if text is None or text == "-":
             text = sys.stdin.buffer.read().decode("utf-8")
         text.encode("utf-8")

@@ -16,14 +16,19 @@ def arguments(names: Commands) -> None:
         "ask one query after the other, with completion; dpsql DB does the same",
         "Ask one query after the other. In a terminal: history, completion by Tab, colours; \\? lists all. "
         "Behind a pipe: statements from standard input, answers to standard output.",
-        examples=("dpsql shell clinic.duckdb --analyst ana", "dpsql shell clinic.duckdb < questions.sql"),
+        examples=(
+            "dpsql shell clinic.duckdb --analyst ana",
+            "dpsql shell clinic.duckdb < questions.sql",
+            'dpsql shell clinic.duckdb "SELECT COUNT(*) FROM wards"',
+        ),
     )
     given.database(made)
-    made.set_defaults(run=shell)
+    given.text(made, "statements or commands to do instead of asking, as if they came from a pipe")
+    made.set_defaults(run=shell, usage=made.error)
 
 
 def shell(options: Namespace) -> int:
     """A session."""
     from dpsql.console import run
 
-    return run(options)
+    return run(options, given.text_of(options))
