@@ -1,6 +1,6 @@
 """A connection for asyncio: its calls run in a thread of their own, one after the other.
 
-    async with await dpsql.aio.connect("clinic.duckdb", analyst="ana") as db:
+    async with dpsql.aio.connect("clinic.duckdb", analyst="ana") as db:
         answer = await db.execute("SELECT COUNT(*) FROM patients", epsilon=0.1)
         async for ward, n in db.rows("SELECT ward, COUNT(*) FROM patients GROUP BY ward"):
             ...
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import TracebackType
@@ -31,11 +31,35 @@ T = TypeVar("T")
 Path = str | os.PathLike[str]
 
 
-async def connect(
+def connect(
     database: Path, policy: Path | None = None, ledger: Path | None = None, analyst: str | None = None
-) -> Connection:
-    """``dpsql.connect`` without blocking."""
-    return Connection(await asyncio.to_thread(dpsql.connect, database, policy, ledger, analyst))
+) -> Opening:
+    """``dpsql.connect`` without blocking: to be awaited, or entered as it is."""
+    return Opening(lambda: dpsql.connect(database, policy, ledger, analyst))
+
+
+class Opening:
+    """A connection that is not open yet."""
+
+    def __init__(self, connect: Callable[[], dpsql.Connection]) -> None:
+        self._connect = connect
+        self._open: Connection | None = None
+
+    def __await__(self) -> Generator[Any, None, Connection]:
+        return self._opened().__await__()
+
+    async def _opened(self) -> Connection:
+        return Connection(await asyncio.to_thread(self._connect))
+
+    async def __aenter__(self) -> Connection:
+        self._open = await self._opened()
+        return self._open
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._open is not None:
+            await self._open.close()
 
 
 class Connection:

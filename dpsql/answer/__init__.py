@@ -23,6 +23,10 @@ class Answer(Told):
 
     __slots__ = ()
 
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """All rows, as of a cursor; they are ``rows`` as well."""
+        return list(self.rows)
+
     def df(self, *, margins: bool = False) -> Any:
         """The rows as a pandas DataFrame (needs pandas)."""
         return self._made("df", "pandas", margins)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 
@@ -51,13 +52,33 @@ def _spelled(text: str) -> str:
     return text
 
 
+def _no_sequence() -> InterfaceError:
+    return InterfaceError(
+        "parameters are a sequence, one value for each question mark",
+        help="write ? in the query for each, and give them in order: (65,)",
+    )
+
+
+def _own(value: object) -> object:
+    """Scalars of numpy and pandas, as frames hold them, are Python's own values; all else stays."""
+    numpy = sys.modules.get("numpy")
+    if numpy is not None and isinstance(value, numpy.generic):
+        if value.dtype.kind == "M" and value.dtype != numpy.dtype("M8[D]"):
+            return value.astype("M8[us]").item()  # of nanoseconds, numpy makes a number
+        return value.item() if value.dtype.kind in "biufUM" else value
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(value, pandas.Timestamp):
+        return value.to_pydatetime(warn=False)
+    return value
+
+
 def values_of(parameters: object) -> tuple[Value, ...]:
     if isinstance(parameters, Mapping | str | bytes):
-        raise InterfaceError("parameters are a sequence, one value for each question mark")
+        raise _no_sequence()
     try:
-        values: tuple[Value, ...] = tuple(parameters)  # type: ignore[arg-type]  # found out here
+        values: tuple[Value, ...] = tuple(map(_own, parameters))  # type: ignore[call-overload]  # found out here
     except TypeError:
-        raise InterfaceError("parameters are a sequence, one value for each question mark") from None
+        raise _no_sequence() from None
     for value in values:
         if isinstance(value, str):
             _spelled(value)

@@ -41,7 +41,7 @@ def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token
         raise refuse(
             "D106",
             f"the query has {marks} question marks, and {len(parameters)} values were given",
-            help="give one value for each question mark",
+            help="give one value for each question mark" if marks else "write ? where each value belongs",
         )
     return numbered
 
@@ -86,9 +86,12 @@ def node_of(value: Value) -> exp.Expr:
         shown = "a number that is not finite, or wider than 38 digits"
     else:
         shown = type(value).__name__
+    many = isinstance(value, list | tuple | set)
     raise InterfaceError(
         f"a parameter cannot be {shown}",
-        help="give None, bool, int, float, Decimal, str, date or datetime",
+        help="write a question mark for each of its values, as in IN (?, ?)"
+        if many
+        else "give None, bool, int, float, Decimal, str, date or datetime",
     )
 
 

@@ -61,6 +61,13 @@ def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -
         raise refuse("D103", "the query is nested too deeply", help=_TOO_DEEP) from None
 
 
+def _instead(word: str) -> str:
+    """What to write instead of a statement that begins with this word."""
+    if word in ("SHOW", "DESCRIBE", "DESC", "SUMMARIZE"):
+        return "\\d in the shell, tables of a connection in Python, SELECT * FROM t LIMIT 0 anywhere"
+    return "write a SELECT; dpsql never changes the data"
+
+
 def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
     text = source.text
     if len(text) > MAX_TEXT:
@@ -101,7 +108,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
             "only queries are answered",
             Span(tokens[0].start, tokens[0].end + 1),
             label="this statement does something else",
-            help="write a SELECT; dpsql never changes the data, and tells columns by SELECT * FROM t LIMIT 0",
+            help=_instead(tokens[0].text.upper()),
         )
     check_depth(tree)
     check_size(tree)

@@ -37,6 +37,22 @@ def test_a_session(built: Path, ledger: Path) -> None:
     run(work())
 
 
+def test_a_connection_is_awaited_or_entered(built: Path, ledger: Path) -> None:
+    async def work() -> None:
+        async with dpsql.aio.connect(built, ledger=ledger) as db:
+            assert len((await db.execute(WARDS)).rows) == 6
+        with pytest.raises(dpsql.InterfaceError, match="the connection is closed"):
+            await db.execute(WARDS)
+        first, second = await asyncio.gather(*(dpsql.aio.connect(built, ledger=ledger) for _ in range(2)))
+        await first.close()
+        await second.close()
+        with pytest.raises(dpsql.OperationalError, match="D602"):
+            async with dpsql.aio.connect(built.with_name("nothing.duckdb")):
+                pass
+
+    run(work())
+
+
 def test_refusals_arrive(built: Path, ledger: Path) -> None:
     async def work() -> None:
         with pytest.raises(dpsql.OperationalError, match="D602"):

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Iterator
 from decimal import Decimal
 
+import numpy
 import pandas
 import polars
 import pytest
@@ -39,6 +40,25 @@ def test_pandas_through_an_engine(engine: sa.Engine, db: dpsql.Connection) -> No
         query = sa.text("SELECT COUNT(*) AS n FROM patients WHERE age > :least")
         assert len(pandas.read_sql(query, connection, params={"least": 40})) == 1
     assert db.purchases[-1].epsilon == 0.5
+
+
+def test_values_of_frames_are_parameters(db: dpsql.Connection) -> None:
+    """What a frame holds is Python's own value: it costs nothing to ask the same with that."""
+    beds = pandas.DataFrame({"beds": [40, 54]})["beds"]
+    assert db.execute(BIG, [beds.max()]).fetchall() == [("Geriatrics",)]
+    assert db.execute(BIG, beds.to_numpy()[:1]).fetchall() == db.execute(BIG, (40,)).rows
+    asked = "SELECT COUNT(*) FROM visits WHERE day >= ?"
+    for day in (
+        pandas.Timestamp("2024-03-01"),
+        pandas.Timestamp("2024-03-01").to_datetime64(),
+        datetime.datetime(2024, 3, 1),
+    ):
+        answer = db.execute(asked, [day], epsilon=0.1)
+    assert answer.cost == 0.0
+    assert len(db.purchases) == 1
+    for odd in (pandas.NaT, [1, 2], numpy.float64("nan"), numpy.timedelta64(1, "D")):
+        with pytest.raises(dpsql.InterfaceError, match="a parameter cannot be"):
+            db.execute(asked, [odd])
 
 
 def test_pandas_reads_public_tables_whole(engine: sa.Engine) -> None:
