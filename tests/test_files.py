@@ -438,6 +438,32 @@ def test_text_that_is_no_text_keeps_the_database_shut(data: Path, capsys: pytest
     assert "D602" in said
 
 
+@pytest.mark.parametrize(
+    ("type_", "whole"),
+    [
+        (pyarrow.timestamp("us"), -(2**63)),
+        (pyarrow.decimal128(38, 10), 2**127 - 1),
+        (pyarrow.decimal128(38, 10), -(10**38)),
+        (pyarrow.decimal128(6, 2), 10**6),
+    ],
+)
+def test_a_value_beyond_its_type_keeps_the_database_shut(
+    data: Path, capsys: pytest.CaptureFixture[str], type_: pyarrow.DataType, whole: int
+) -> None:
+    """It is read like any other, but fails where it is printed or computed with: as a key of groups, say."""
+    for path in sorted((data / "visits").iterdir()):
+        part = pyarrow.parquet.read_table(path)
+        content = b"".join(
+            number.to_bytes(type_.bit_width // 8, "little", signed=True) for number in (whole, *range(299))
+        )
+        odd = pyarrow.Array.from_buffers(type_, len(part), [None, pyarrow.py_buffer(content)])
+        pyarrow.parquet.write_table(part.append_column("odd", odd), path)
+    data.with_suffix(".toml").write_text(HEAD + PEOPLE + VISITS.replace('key = "visit"\n', "") + "odd = {}\n")
+    refused_unread(data, "92233")
+    assert main(["policy", "check", str(data)]) == 1
+    assert "D602" in capsys.readouterr().err
+
+
 def test_files_are_read_through_once_for_a_version(data: Path) -> None:
     def looked() -> list[str]:
         with dpsql.connect(data) as db:

@@ -47,7 +47,7 @@ def check_readable(engine: Engine, found: Known, verified: Set[str] = frozenset(
                 raise refuse(
                     "D602",
                     f"the table {table.name} holds values that cannot be read",
-                    label="pages are damaged, or a text is not UTF-8",
+                    label="pages are damaged, a text is not UTF-8, or a number or time is beyond its type",
                     help="write its files anew; nothing can be asked before that",
                 )
             facts.add(fact)
