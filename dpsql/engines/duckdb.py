@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import os
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +23,7 @@ from dpsql.driver import duckdb
 from dpsql.engines.legal import legal_sql
 from dpsql.engines.names import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.spill import spill_folder
-from dpsql.errors import interrupted, refuse
+from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Value, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
 
@@ -297,14 +298,9 @@ class DuckDB:
                 yield
             except duckdb.InterruptException:
                 raise interrupted() from None
-            except Exception:  # the driver's own words may hold data, whatever kind of error they come as
+            except Exception as error:
                 self.unchanged()
-                raise refuse(
-                    "D601",
-                    "the engine failed on this query",
-                    label="what was debited stays debited; the engine's own words may hold data",
-                    help="ask the same query again: it is completed without paying twice",
-                ) from None
+                raise _failed(error) from None
             self.unchanged()
 
     def unchanged(self) -> None:
@@ -319,6 +315,25 @@ class DuckDB:
             self._connection.close()
             if self._state in _LIVE.get(self._place, ()):
                 _LIVE[self._place].remove(self._state)
+
+
+def _failed(error: Exception) -> DatabaseError:
+    """What became of a query, in our words: the driver's own may hold data, of whatever kind they are."""
+    again = "ask the same query again: it is completed without paying twice"
+    full = isinstance(error, duckdb.IOException) and "could not write" in str(error).casefold()
+    if full or isinstance(error, duckdb.OutOfMemoryException | MemoryError):
+        return refuse(
+            "D601",
+            "there is too little room for this query",
+            label="neither the memory nor the disk held it; what was debited stays debited",
+            help=f"make room in {tempfile.gettempdir()}, or set TMPDIR to a larger disk; then {again}",
+        )
+    return refuse(
+        "D601",
+        "the engine failed on this query",
+        label="what was debited stays debited; the engine's own words may hold data",
+        help=again,
+    )
 
 
 def _names(listed: object) -> tuple[str, ...]:
