@@ -12,7 +12,8 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.source import Source
 from dpsql.ir.survey import Export, PlannedSurvey, Survey
-from dpsql.pipeline import Office, parsed, said
+from dpsql.office import Office
+from dpsql.pipeline import parsed, said
 from dpsql.plan.survey import plan_survey
 from dpsql.plan.terms import Terms
 from dpsql.post.responses import manifest, rows_of, types_of
