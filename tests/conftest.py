@@ -7,6 +7,8 @@
 
 They are made once per process, each as ``clinic.duckdb`` in a folder with its name, its policy
 ``clinic.toml`` beside it. Nobody changes those; who wants to change something takes the copy ``clinic``.
+
+Hypothesis tries the same examples every time: ``pytest --hypothesis-profile default`` looks for others.
 """
 
 from __future__ import annotations
@@ -17,8 +19,14 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from hypothesis import HealthCheck, settings
 
 import dpsql
+
+settings.register_profile(
+    "alike", derandomize=True, deadline=None, suppress_health_check=(HealthCheck.too_slow,)
+)
+settings.load_profile("alike")
 
 POLICY = """\
 [budget]

@@ -157,7 +157,7 @@ def test_a_part_of_a_number_is_approached_in_paid_steps(db: dpsql.Connection) ->
     ((count,),), ((margin,),) = first.rows, first.margins
     assert margin is not None
     assert margin <= 0.1 * (count - margin)
-    assert abs(count - 500) < 100  # a thousand times less likely than one in a million
+    assert abs(count - 500) < 150  # but with e^-19 / 2: noise of scale 12.8 that seems a tenth of 750
     assert 0 < first.cost < steps[-1]
     assert db.budget.spent - before == pytest.approx(first.cost, rel=0.5)
     assert (again.rows, again.cost, again.repeated, again.note) == (first.rows, 0.0, True, first.note)
