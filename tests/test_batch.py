@@ -488,6 +488,111 @@ def test_what_changed_is_told_and_nothing_is_paid(
     assert len(clinic_run.purchases()) == (0 if change == "ledger" else 2)
 
 
+GRANTS = {
+    "more": [("epsilon = 100.0", "epsilon = 400.0")],
+    "less": [("epsilon = 100.0", "epsilon = 60.0")],
+    "analyst": [("[analysts.bob]", "[analysts.eve]\nepsilon = 9.0\n\n[analysts.bob]")],
+    "price": [("epsilon = 1.0", "epsilon = 0.25")],
+    "ceiling": [("max_epsilon = 20.0", "max_epsilon = 12.0"), ("epsilon = 100.0", "epsilon = 80.0")],
+}
+
+
+def grant(clinic_run: Runner, change: str) -> str:
+    """Let the owner change what may be spent; the policy as it was."""
+    policy = clinic_run.database.with_suffix(".toml")
+    before = after = policy.read_text()
+    for old, new in GRANTS[change]:
+        assert old in after
+        after = after.replace(old, new, 1)
+    policy.write_text(after)
+    return before
+
+
+@pytest.mark.parametrize("change", GRANTS)
+@pytest.mark.parametrize("number", [1, 2, 3, 4, 6])
+def test_a_run_goes_on_under_another_budget_and_nothing_is_paid_twice(
+    clinic_run: Runner, monkeypatch: pytest.MonkeyPatch, number: int, change: str
+) -> None:
+    """Killed between debit and answer: of one release, of bounds, behind bounds, of a step.
+
+    Noise may be drawn by the budget (that of a threshold is). What was debited under the old one is then
+    left out, and comes when the old one is back.
+    """
+    clinic_run.script.write_text(
+        "-- name: cities\nSELECT city, COUNT(*) AS n FROM patients GROUP BY city;\n"
+        "-- name: same\nSELECT city, COUNT(*) AS m FROM patients GROUP BY city;\n" + LIVELY
+    )
+    with monkeypatch.context() as patch:
+        kill_at(patch, "dpsql.pipeline.release", number)
+        with pytest.raises(Killed):
+            main(["run", str(clinic_run.database), str(clinic_run.script)])
+    prices = [each["price"] for each in clinic_run.manifest["statements"]]
+    began = {each.sql for each in clinic_run.purchases()}
+    seen = {each.name: each.read_bytes() for each in clinic_run.out.glob("*.csv")}
+    before = grant(clinic_run, change)
+    main(["run", str(clinic_run.database), str(clinic_run.script), "--resume", "--keep-going"])
+    for entry in clinic_run.manifest["statements"]:
+        assert entry["state"] == "answered" or (entry["code"] == "D509" and entry["sql"] in {*began, *SAME})
+    seen |= {each.name: each.read_bytes() for each in clinic_run.out.glob("*.csv")}
+    main(["run", str(clinic_run.database), str(clinic_run.script), "--resume", "--keep-going"])
+    clinic_run.database.with_suffix(".toml").write_text(before)
+    clinic_run.said()
+    clinic_run.run(None, "--resume")
+    assert all((clinic_run.out / name).read_bytes() == content for name, content in seen.items())
+    statements = clinic_run.manifest["statements"]
+    assert [each["state"] for each in statements] == ["answered"] * 6
+    assert [each["price"] for each in statements if each["name"] != "near"] == [*prices[:4], prices[5]]
+    bought = [each.sql for each in clinic_run.purchases()]
+    assert [bought.count(each["sql"]) for each in statements if each["name"] != "near"] == [1, 0, 1, 1, 1]
+    assert sum(each.startswith("/* finds") for each in bought) == 1
+    near = clinic_run.entry("near")
+    assert f"after {bought.count(near['sql'])} of" in near["note"]
+    assert all(each["paid"] <= each["price"] * (1 + 1e-9) for each in statements)
+
+
+SAME = ("SELECT city, COUNT(*) AS m FROM patients GROUP BY city",)
+
+
+def test_a_run_that_ran_short_goes_on_with_what_the_owner_grants(
+    clinic_run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(f"SELECT COUNT(*) FROM patients WHERE age > {age};\n" for age in range(4))
+    with monkeypatch.context() as patch:
+        kill_at(patch, "dpsql.batch.run.save", 2)
+        with pytest.raises(Killed):
+            clinic_run.run(f"SET epsilon = 0.9;\n{text}", "--analyst", "bob")
+    with dpsql.connect(clinic_run.database, analyst="bob") as db:
+        db.execute("SELECT AVG(age) FROM patients", epsilon=1.4)
+    said = clinic_run.run(None, "--analyst", "bob", "--resume", exits=3)
+    assert "the budget does not hold the rest of this file" in said
+    assert "let the owner grant more, and go on with --resume then" in said
+    policy = clinic_run.database.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("epsilon = 2.0", "epsilon = 4.0"))
+    said = clinic_run.run(None, "--analyst", "bob", "--resume")
+    assert "4 of 4 statements answered, paid epsilon 3.6 (it took " in said
+    assert len(clinic_run.purchases()) == 5
+    had, remaining = clinic_run.manifest["had"], clinic_run.manifest["remaining"]
+    with dpsql.connect(clinic_run.database, analyst="bob") as db:
+        session = db._open()
+        debits = [each for each in session.ledger.entries() if each.kind == "debit"]
+        assert had == session._left(4.0, next(each.price for each in debits if "AVG" in each.sql))
+        assert remaining == session.remaining()
+
+
+def test_a_page_shows_what_the_files_hold(clinic_run: Runner) -> None:
+    """Asked again under another budget, the same question has other noise: the page does not show that."""
+    query = "SELECT city, COUNT(*) AS n FROM patients GROUP BY city ORDER BY n DESC, city"
+    clinic_run.run(query)
+    page = clinic_run.folder / "page.html"
+    clinic_run.run(None, "--resume", "--report", str(page))
+    assert "Bergen" in page.read_text()
+    grant(clinic_run, "more")
+    with dpsql.connect(clinic_run.database) as db:
+        assert not db.execute(query).repeated
+    clinic_run.run(None, "--resume", "--report", str(page))
+    assert "The answer is in statement_01.csv." in page.read_text()
+
+
 def test_comments_may_change(clinic_run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         kill_at(patch, "dpsql.pipeline.release", 2)

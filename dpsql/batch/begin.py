@@ -11,16 +11,16 @@ from hashlib import sha256
 
 from dpsql.batch.bill import Bill
 from dpsql.batch.manifest import REFUSED, Entry, Manifest
-from dpsql.batch.paid import purchases, with_paid
+from dpsql.batch.paid import granted, purchases, with_paid
 from dpsql.batch.script import Script, Task
 from dpsql.dbapi import Connection
 from dpsql.errors import Error, refuse
-from dpsql.policy.model import digest
+from dpsql.policy.model import version
 
 _CHANGED = {
     "data": "the database was written to since",
     "database": "this is another database",
-    "policy": "the policy says something else now",
+    "policy": "the policy says something else now of tables, bounds or whom it protects",
     "ledger": "this is another ledger",
     "analyst": "another analyst asks",
     "dpsql": "this is another version of dpsql",
@@ -63,7 +63,7 @@ def begun(
         mark=len(purchases(db)),
         had=bill.remaining,
         remaining=bill.remaining,
-        statements=as_billed([_entry(task) for task in script.tasks], bill),
+        statements=as_billed(db, [_entry(task) for task in script.tasks], bill),
     )
 
 
@@ -83,21 +83,25 @@ def _entry(task: Task) -> Entry:
     )
 
 
-def as_billed(entries: Sequence[Entry], bill: Bill) -> tuple[Entry, ...]:
-    """The entries with what their statements would cost, or why they are refused. A price is set once."""
+def as_billed(db: Connection, entries: Sequence[Entry], bill: Bill) -> tuple[Entry, ...]:
+    """The entries with what their statements would cost, or why they are refused.
+
+    A price is set once; what it buys may change with the owner's budgets until it is paid.
+    """
     items = {each.task.name: each for each in bill.items}
     errors = {task.name: error for task, error in bill.refused}
-    found = []
+    found, usual, mark = [], db.epsilon, granted(db)
     for entry in entries:
         item = items.get(entry.name)
-        if item is not None and entry.unpriced:
+        if item is not None and not entry.paid:
             entry = replace(
                 entry,
-                epsilon=item.epsilon,
+                epsilon=usual if item.epsilon is None and item.paid and not item.said else item.epsilon,
                 price=item.epsilons,
                 digest=item.plan.digest,
                 steps=bool(item.plan.steps),
-                like=item.like,
+                like=item.like or entry.like,
+                granted=mark,
             )
         elif (error := errors.get(entry.name)) is not None:
             entry = refused(entry, error)
@@ -118,7 +122,7 @@ def _rests_on(db: Connection) -> dict[str, str]:
     return {
         "database": mark(session.engine.identity()),
         "data": mark(session.engine.version()),
-        "policy": digest(session.policy),
+        "policy": version(session.policy),  # not of budgets: more may be granted to a run that ran short
         "ledger": mark("ledger"),
         "analyst": db.analyst or "",
         "dpsql": __version__,

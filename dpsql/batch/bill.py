@@ -10,6 +10,7 @@ from dpsql.accounting import Spent
 from dpsql.answer.digits import above, below
 from dpsql.batch.item import Item
 from dpsql.batch.manifest import Manifest
+from dpsql.batch.paid import loss, lost
 from dpsql.batch.script import Script, Task
 from dpsql.batch.total import shares_of
 from dpsql.dbapi import Connection
@@ -71,9 +72,13 @@ def second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:
         if not each.answered and not (each.unpriced and manifest.total is not None)
     }
     tasks = [task for task in script.tasks if task.name in waiting]
-    return _billed(
-        db, *_each(script, tasks, lambda task: _priced(db, task, _read(db, task), waiting[task.name]))
-    )
+    items, refused = _each(script, tasks, lambda task: _priced(db, task, _read(db, task), waiting[task.name]))
+    bill = _billed(db, items, refused)
+    gone = [each.task for each in lost(db, manifest, bill.items)]
+    if not gone:
+        return bill
+    refused += [(task, script.error(loss(task), task)) for task in gone]
+    return _billed(db, [each for each in items if each.task not in gone], refused)
 
 
 def _each(
@@ -94,10 +99,9 @@ def _read(db: Connection, task: Task) -> Query:
 
 
 def _priced(db: Connection, task: Task, query: Query, epsilon: float | None) -> Item:
-    own = query.epsilon is not None or query.goal is not None
-    given = None if own else epsilon
+    given = None if query.epsilon is not None or query.goal is not None else epsilon
     plan, price = guarded(lambda: priced_now(db._open(), query, (), given))
-    return Item(task, query, given, plan, price, own or task.epsilon is not None)
+    return Item(task, query, given, plan, price)
 
 
 def _billed(db: Connection, items: Sequence[Item], refused: Sequence[tuple[Task, Error]]) -> Bill:
@@ -116,22 +120,25 @@ def _billed(db: Connection, items: Sequence[Item], refused: Sequence[tuple[Task,
     return Bill(tuple(told), tuple(refused), session.remaining(), session.remaining(so_far), alone, fits)
 
 
-def check_budget(bill: Bill) -> None:
+def check_budget(bill: Bill, resumed: bool = False) -> None:
     """D501 unless the budget holds all of it."""
     if bill.fits == len(bill.items):
         return
-    rest, together = below(bill.remaining), above(bill.alone)
     last = bill.items[bill.fits - 1].task if bill.fits else None
-    own = any(each.own for each in bill.items if each.paid)
     raise refuse(
         "D501",
-        "the budget does not hold this file",
-        label=f"its prices are {bill.cost:g} in all, and take {together} together; about {rest} remains",
-        notes=("nothing was paid",)
+        f"the budget does not hold {'the rest of ' if resumed else ''}this file",
+        label=f"its prices are {bill.cost:g} in all, and take {above(bill.alone)} together; "
+        f"about {below(bill.remaining)} remains",
+        notes=("nothing was paid now" if resumed else "nothing was paid",)
         + (() if last is None else (f"up to {last.name} on line {last.statement.line} it would fit",)),
-        help=f"share what remains: --epsilon {rest}"
-        if not own and bill.remaining > 1e-4
-        else "ask for less: lower the prices that the file says, or take statements out"
-        if own
-        else "nothing but what was answered before can be asked",
+        help="let the owner grant more, and go on with --resume then" if resumed else _less(bill),
     )
+
+
+def _less(bill: Bill) -> str:
+    if any(each.own for each in bill.items if each.paid):
+        return "ask for less: lower the prices that the file says, or take statements out"
+    if bill.remaining > 1e-4:
+        return f"share what remains: --epsilon {below(bill.remaining)}"
+    return "nothing but what was answered before can be asked"

@@ -18,9 +18,8 @@ from dpsql.parse.parse import Query
 class Item:
     """A statement that would be answered: ``epsilon`` is the price that its call says, if it says one.
 
-    ``query`` is what was read of it; ``own`` says that it or a SET names the price or the accuracy.
-    ``cost`` is what it takes now, after those before it; ``like`` names the first of those before it that
-    measure the same, which pays for both.
+    ``query`` is what was read of it. ``cost`` is what it takes now, after those before it; ``like`` names
+    the first of those before it that measure the same, which pays for both.
     """
 
     task: Task
@@ -28,7 +27,6 @@ class Item:
     epsilon: float | None
     plan: Plan
     price: Price
-    own: bool
     cost: float = 0.0
     like: str = ""
 
@@ -36,6 +34,16 @@ class Item:
     def paid(self) -> bool:
         """Whether it has a price at all."""
         return not self.query.explained and bool(self.plan.events or self.plan.first)
+
+    @property
+    def said(self) -> bool:
+        """Whether the query says its price or its accuracy."""
+        return self.query.epsilon is not None or self.query.goal is not None
+
+    @property
+    def own(self) -> bool:
+        """Whether the query or a SET says them."""
+        return self.said or self.task.epsilon is not None
 
     @property
     def measured(self) -> tuple[str, str]:

@@ -42,7 +42,8 @@ class Entry:
 
     ``price`` is what it costs at most, ``paid`` what it cost this run; ``repeated`` says that the ledger held
     its answer already. ``digest`` names what is measured, ``steps`` that it is approached in steps; ``like``
-    names a statement before it that measures the same, and pays for both.
+    names a statement before it that measures the same, and pays for both. ``granted`` is a mark of the
+    owner's budgets and prices under which it was priced: noise is drawn by them.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Entry:
     steps: bool
     set: float | None
     like: str = ""
+    granted: str = ""
     state: str = WAITING
     paid: float = 0.0
     repeated: bool = False
@@ -81,7 +83,7 @@ class Entry:
 class Manifest:
     """One run of one file. ``rests_on`` is what may not change before it ends; ``mark`` is how many purchases
 
-    the analyst had made before it; ``had`` is what remained then, ``remaining`` what does now.
+    the analyst had made before it; ``had`` is what would remain without it, ``remaining`` what does.
     """
 
     run: str

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 
 from dpsql.answer.told import Told
 from dpsql.batch.manifest import Entry, Manifest
 from dpsql.batch.report import Guarded, Part, Promise, Report
+from dpsql.batch.results import content_of
 from dpsql.dbapi import Connection
+from dpsql.errors import Error
 from dpsql.policy.listing import Table
 
 
 def report_of(db: Connection, database: Path, manifest: Manifest, answers: Mapping[str, Told]) -> Report:
-    """What was answered before comes from the ledger once more, free and as it was."""
+    """What was answered before comes from the ledger once more, free and as it was: as it is in its file."""
     return Report(
         title=Path(manifest.script).stem.replace("_", " ") or manifest.script,
         database=database.name,
         analyst=manifest.analyst or "",
         time=f"{(manifest.ended or manifest.started)[:16].replace('T', ' ')} UTC",
-        parts=tuple(_part(db, each, answers) for each in manifest.statements),
+        parts=tuple(_part(db, each, answers, manifest.format) for each in manifest.statements),
         paid=manifest.paid,
         taken=max(0.0, manifest.had - manifest.remaining),
         remaining=manifest.remaining,
@@ -28,12 +31,23 @@ def report_of(db: Connection, database: Path, manifest: Manifest, answers: Mappi
     )
 
 
-def _part(db: Connection, entry: Entry, answers: Mapping[str, Told]) -> Part:
+def _part(db: Connection, entry: Entry, answers: Mapping[str, Told], format: str) -> Part:
     answer = answers.get(entry.name)
-    if answer is None and entry.answered and db.price(entry.sql, epsilon=entry.epsilon).cost == 0:
-        answer = db.execute(entry.sql, epsilon=entry.epsilon)
+    if answer is None and entry.answered:
+        answer = _again(db, entry, format)
     error = entry.error or (f"The answer is in {entry.file}." if entry.answered else "Not asked yet.")
     return Part(entry.name, entry.sql, answer, entry.price, entry.paid, error, entry.digest)
+
+
+def _again(db: Connection, entry: Entry, format: str) -> Told | None:
+    """Nothing is paid for a page; and no answer stands there that is not the one in the file."""
+    try:
+        if db.price(entry.sql, epsilon=entry.epsilon).cost:
+            return None
+        answer = db.execute(entry.sql, epsilon=entry.epsilon)
+    except Error:  # the owner's prices have changed since
+        return None
+    return answer if sha256(content_of(answer, format)).hexdigest() == entry.sha256 else None
 
 
 def promise_of(db: Connection) -> Promise:

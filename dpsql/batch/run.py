@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -37,16 +37,17 @@ def run(
     script: Script,
     manifest: Manifest,
     folder: Path,
+    asked: Container[str],
     keep_going: bool,
     told: Callable[[Error], None],
 ) -> Outcome:
-    """Ask what is not answered yet. With ``keep_going`` a refusal is told, and the next one is asked."""
+    """Ask the statements of these names. With ``keep_going`` a refusal is told, and the next one is asked."""
     answers: dict[str, Answer] = {}
-    done = sum(each.answered or each.unpriced for each in manifest.statements)
+    done = sum(each.name not in asked for each in manifest.statements)
     progress = Progress(len(manifest.statements), done)
     try:
         for at, (task, entry) in enumerate(zip(script.tasks, manifest.statements, strict=True)):
-            if entry.answered or entry.unpriced:
+            if entry.name not in asked:
                 continue
             progress.at(entry.name)
             try:

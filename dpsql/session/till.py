@@ -187,12 +187,15 @@ class Till:
         budget = Budget(epsilon, self.budget.delta)
         return max(0.0, epsilon - self.accountant.epsilon(spent, budget))
 
-    def remaining(self, after: Spent = Spent()) -> float:  # noqa: B008 - a value
-        """The smaller of what the database and the analyst have left after this, as an epsilon."""
+    def remaining(self, after: Spent = Spent(), joined: Spent = Spent()) -> float:  # noqa: B008 - values
+        """The smaller of what the database and the analyst have left after this, as an epsilon.
+
+        What is ``joined`` counts for the analyst only.
+        """
         left = self._left(self.budget.epsilon, self.ledger.spent() + after)
         for each in self.policy.analysts:
             if each.name == self.analyst:
-                left = min(left, self._left(each.epsilon, self.ledger.spent(each.name) + after))
+                left = min(left, self._left(each.epsilon, self.ledger.spent(each.name) + after + joined))
         return left
 
     @property

@@ -161,13 +161,13 @@ def _in_folder(options: Namespace, script: Script, folder: Path) -> int:
             said = "this statement is" if number == 1 else f"these {number} statements are"
             tell(f"nothing was paid now: {said} refused; mend the file, or skip with --keep-going")
             return REFUSED
-        check_budget(bill)
+        check_budget(bill, manifest is not None)
         if manifest is None:
             manifest = begun(db, script, bill, started, options.epsilon, options.format or "csv")
         else:
-            manifest = replace(manifest, statements=as_billed(manifest.statements, bill))
+            manifest = replace(manifest, statements=as_billed(db, manifest.statements, bill))
         save(manifest, folder)
-        return _run(options, script, folder, db, manifest)
+        return _run(options, script, folder, db, manifest, {each.task.name for each in bill.items})
 
 
 def _taken(manifest: Manifest, folder: Path, options: Namespace) -> Error:
@@ -183,14 +183,21 @@ def _taken(manifest: Manifest, folder: Path, options: Namespace) -> Error:
     )
 
 
-def _run(options: Namespace, script: Script, folder: Path, db: Connection, manifest: Manifest) -> int:
+def _run(
+    options: Namespace,
+    script: Script,
+    folder: Path,
+    db: Connection,
+    manifest: Manifest,
+    asked: set[str],
+) -> int:
     from dpsql.batch.run import run
     from dpsql.batch.tables import account, summary_text
 
     def told(error: Error) -> None:
         tell(refusal(error))
 
-    outcome = run(db, script, manifest, folder, options.keep_going, told)
+    outcome = run(db, script, manifest, folder, asked, options.keep_going, told)
     if outcome.at:
         stopped = f"stopped at {outcome.at}: {account(outcome.manifest)}\ngo on with: {_again(options)}"
         if outcome.error is None:
