@@ -227,7 +227,8 @@ def test_the_greatest_weight_of_one_question_counts(clinic_run: Runner) -> None:
 
 def test_a_price_of_its_own_comes_off_a_total_once(clinic_run: Runner) -> None:
     own = "SELECT OPTIONS(epsilon = 1.0) COUNT(*) FROM patients;\n"
-    clinic_run.run(own * 2 + "SELECT AVG(age) FROM patients;", "--epsilon", "2")
+    said = clinic_run.run(own * 2 + "SELECT AVG(age) FROM patients;", "--epsilon", "2")
+    assert "together as private as one price of 2" in said
     assert clinic_run.manifest["had"] - clinic_run.manifest["remaining"] == pytest.approx(2, rel=2e-3)
 
 

@@ -99,5 +99,10 @@ def account(manifest: Manifest) -> str:
     answered = sum(each.answered for each in manifest.statements)
     taken = manifest.had - manifest.remaining
     said = f"{answered} of {_counted(len(manifest.statements), 'statement')} answered"
-    less = f" (it took {above(taken)} off what remained)" if manifest.paid > 1.001 * taken > 0 else ""
+    notes = []
+    if manifest.total is not None and manifest.paid > 1.001 * manifest.total:
+        notes.append(f"together as private as one price of {manifest.total:g}")
+    if manifest.paid > 1.001 * taken > 0:
+        notes.append(f"it took {above(taken)} off what remained")
+    less = f" ({'; '.join(notes)})" if notes else ""
     return f"{said}, paid epsilon {manifest.paid:g}{less}, remaining {below(manifest.remaining)}"
