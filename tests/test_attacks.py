@@ -292,3 +292,26 @@ def test_an_answer_stopped_between_its_stages_goes_on_from_what_was_released(
 
 def _stopped(*given: object) -> None:
     raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("column", ["ill", "ills", "pair"])
+def test_members_of_an_enum_that_no_policy_lists_are_in_no_message(tmp_path: Path, column: str) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute(
+            "CREATE TYPE ill AS ENUM ('flu', 'rarepox');"
+            "CREATE TABLE people (pid INTEGER PRIMARY KEY, ill ill, ills ill[], pair STRUCT(a ill, b ill[]))"
+        )
+    policy = POLICY[: POLICY.index("[tables.people.columns]")] + f"[tables.people.columns]\n{column} = {{}}\n"
+    (tmp_path / "d.toml").write_text(policy)
+    told = []
+    with dpsql.connect(tmp_path / "d.duckdb") as db:
+        told.append(repr(db.tables))
+        for asked in ("SUM(?)", "MAX(?)", "HISTOGRAM(?)", "COUNT(DISTINCT ?)", "AVG(? + 1)", "SUM(?[1])"):
+            for grouped in ("", " GROUP BY ?", " WHERE ? > 1"):
+                query = f"SELECT {asked} FROM people{grouped}".replace("?", column)
+                try:
+                    told.append(str(db.explain(query)))
+                except dpsql.Error as error:
+                    told.append(str(error))
+    assert "ENUM" in told[0]
+    assert not [each for each in told if "rarepox" in each]

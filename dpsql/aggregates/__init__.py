@@ -120,7 +120,7 @@ def type_of_sum(type: Type) -> Type:
             return DOUBLE
         case _:
             raise Unbounded(
-                f"{type.sql} values cannot be added up",
+                f"{type.said} values cannot be added up",
                 "cast the column to a number first, or count it",
                 code="D205",
             )

@@ -23,7 +23,7 @@ class CountDistinct:
         assert argument is not None
         if argument.type.kind in _UNEQUAL:
             raise Unbounded(
-                f"{argument.type.sql} values are not told apart",
+                f"{argument.type.said} values are not told apart",
                 "cast the column to text or a number first",
                 code="D205",
             )

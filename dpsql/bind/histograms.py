@@ -46,7 +46,7 @@ def counts_of(text: str, node: exp.Expr, scalars: Scalars) -> exp.Expr | None:
     if kind.kind not in _NUMBERS or kind.sql in ("UHUGEINT", "TIMESTAMP_NS", "TIMESTAMP_S", "TIMESTAMP_MS"):
         raise refuse(
             "D205",
-            f"HISTOGRAM is of numbers, dates and timestamps, not {kind.sql}",
+            f"HISTOGRAM is of numbers, dates and timestamps, not {kind.said}",
             span_of(argument, text) or span_of(node, text),
             help="count the values: SELECT x, COUNT(*) FROM ... GROUP BY x",
         )
@@ -93,7 +93,7 @@ def _bins(
         if found is None or not exact:
             raise refuse(
                 "D205",
-                f"this bin is no constant of {kind.sql}, which is what is counted",
+                f"this bin is no constant of {kind.said}, which is what is counted",
                 span_of(each, text) or span_of(histogram, text),
                 help=_HELP,
             )

@@ -54,7 +54,7 @@ def other_of(ctx: Context, node: exp.Select, groups: Groups, scalars: Scalars) -
         if own.kind is not Kind.TEXT:
             raise refuse(
                 "D205",
-                f"a key of type {own.sql} cannot show {said.value!r}",
+                f"a key of type {own.said} cannot show {said.value!r}",
                 ctx.span(written) or said.span,
                 label="NULL would not do: it is a key of its own",
                 help=f"make it a text: CAST({written.sql(dialect='duckdb')} AS VARCHAR)",

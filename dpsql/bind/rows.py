@@ -67,7 +67,7 @@ def groupable(ctx: Context, keys: list[tuple[exp.Expr, Named]], scalars: Scalars
         if fact.type.kind not in _GROUPABLE:
             raise refuse(
                 "D205",
-                f"{fact.type.sql} values cannot be grouped",
+                f"{fact.type.said} values cannot be grouped",
                 ctx.span(node),
                 help="cast the column to text or a number first",
             )
@@ -79,7 +79,7 @@ def refuse_ungroupable(ctx: Context, node: exp.Expr, relation: Relation, names: 
         if name in names and fact.type.kind not in _GROUPABLE:
             raise refuse(
                 "D205",
-                f"{fact.type.sql} values are not compared",
+                f"{fact.type.said} values are not compared",
                 ctx.span(node),
                 help="leave the column out, or cast it to text or a number first",
             )

@@ -49,7 +49,7 @@ def _refuse_opaque(types: list[Type], span: Span | None) -> None:
         if each.kind in (Kind.OPAQUE, Kind.INTERVAL):
             raise refuse(
                 "D205",
-                f"{each.sql} values are not handed down to private rows",
+                f"{each.said} values are not handed down to private rows",
                 span,
                 help="leave the column out, or CAST it to text or a number",
             )

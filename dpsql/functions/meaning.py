@@ -206,7 +206,7 @@ def checked(function: Function, arguments: Arguments, type: Type | None) -> Fact
         for each in arguments:
             if each.kind is Kind.OPAQUE:
                 raise Unfit(
-                    f"{each.type.sql} columns can be counted and tested for NULL, nothing else yet",
+                    f"{each.type.said} columns can be counted and tested for NULL, nothing else yet",
                     "leave the column out, count it, or test it: x IS NULL",
                 )
     return function.result(arguments, type)

@@ -158,7 +158,7 @@ def _both(left: Type, right: Type, compared: bool) -> Type:
 
 def named(type: Type) -> str:
     """The type as a message says it."""
-    return "NULL" if type == NULL else "an ENUM" if type.sql.startswith("ENUM(") else type.sql
+    return "NULL" if type == NULL else "an ENUM" if type.said == "ENUM" else type.said
 
 
 def _way_out(left: Type, right: Type) -> str:

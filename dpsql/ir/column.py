@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -48,6 +49,13 @@ class Type:
     def numeric(self) -> bool:
         return self.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
+    @property
+    def said(self) -> str:
+        """What people are told: an ENUM without its members, which are often built from the data."""
+        return _MEMBERS.sub("ENUM", self.sql)
+
+
+_MEMBERS = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
 
 BOOLEAN = Type(Kind.BOOLEAN, "BOOLEAN")
 INTEGER = Type(Kind.INTEGER, "INTEGER")

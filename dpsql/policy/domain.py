@@ -174,5 +174,5 @@ def enum_members(sql: str) -> tuple[str, ...]:
 
 
 def shown(type: Type) -> str:
-    """The type's name, an ENUM without its members: they are often built from the data."""
-    return "ENUM" if type.sql.startswith("ENUM(") else type.sql
+    """The type as people are told it."""
+    return type.said

@@ -106,7 +106,7 @@ def _column(column: Bound, *, found: bool = False, unit: bool = False, line: int
         values = fact.domain.values
     if isinstance(fact.domain, Listed):
         listed = f"{fact.domain.table}.{fact.domain.column}"
-    return Column(column.name, fact.type.sql, fact.nullable, _range(fact), values, listed, found, unit, line)
+    return Column(column.name, fact.type.said, fact.nullable, _range(fact), values, listed, found, unit, line)
 
 
 def _range(fact: Fact) -> tuple[str, str] | None:

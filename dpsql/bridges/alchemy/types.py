@@ -1,7 +1,7 @@
 """DuckDB's types as SQLAlchemy's.
 
 DECIMAL(9,2)        DECIMAL(9, 2)
-ENUM('a', 'b')      VARCHAR
+ENUM                VARCHAR
 HUGEINT             BIGINT
 """
 
@@ -67,7 +67,7 @@ def type_of(sql: str) -> types.TypeEngine[Any]:
     """The type of a column of the policy; ``NullType`` where SQLAlchemy has no word for it."""
     if sized := re.fullmatch(r"DECIMAL\((\d+), ?(\d+)\)", sql):
         return types.DECIMAL(int(sized[1]), int(sized[2]))
-    if sql.startswith("ENUM("):
+    if sql == "ENUM":
         return types.VARCHAR()
     if sql == "TIMESTAMP WITH TIME ZONE":
         return types.TIMESTAMP(timezone=True)
