@@ -118,6 +118,15 @@ def test_a_row_alone_folds_into_lines() -> None:
     ]
 
 
+@pytest.mark.parametrize("columns", [{"t": "VARCHAR"}, {"n": "BIGINT", "t": "VARCHAR"}])
+def test_a_very_long_value_does_not_fill_the_terminal(columns: dict[str, str]) -> None:
+    told = answer(columns, (*[1] * (len(columns) - 1), "word " * 2000))
+    lines = answer_text(told, Look(80, 40, dimmed, True)).split("\n")
+    assert len(lines) < 50
+    assert any("… 10,000 letters in all" in line for line in lines)
+    assert answer_text(told).count("word") == 2000, "a pipe gets everything"
+
+
 def test_long_text_is_cut_before_columns_fold() -> None:
     told = answer({"t": "VARCHAR", "n": "BIGINT"}, *[("x" * 90, 1234567890123)] * 5)
     lines = answer_text(told, Look(60)).split("\n")

@@ -579,7 +579,7 @@ def test_habits_from_elsewhere(typed: str, ours: str) -> None:
         ("l", "one database"),
         ("copy", "\\o FILE"),
         (".databases", "one database"),
-        ("gx", "a semicolon ends a statement; \\x"),
+        ("gx", "none is open"),
         ("zz", "\\? lists them"),
     ],
 )

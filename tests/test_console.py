@@ -124,6 +124,11 @@ def test_answers_come_as_soon_as_they_are_asked(clinic: Path) -> None:
         ("  \\d patients", True),
         ("-- a comment\n\\d", True),
         ("SELECT 1 \\d", False),
+        ("SELECT 1\n\\g", True),
+        ("SELECT 1 \\gx \n", True),
+        ("SELECT 1 -- \\g", False),
+        ("SELECT '1 \\g", False),
+        ("SELECT 1 /* \\g", False),
         ("exit", True),
         ("quit;", True),
         ("", False),
@@ -141,6 +146,18 @@ def test_a_backslash_inside_a_statement_is_none_of_ours(
     assert "\\\\d" in shown.out or "\\d" in shown.out
     assert "patients" not in shown.out
     assert shell.code == 0
+
+
+def test_g_ends_a_statement(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:
+    say(shell, "SELECT 1 AS one \\g\nSELECT 2 AS two,\n'x \\g' AS t \\gx\nSELECT 3 AS three;\n")
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert "│ one │" in shown.out
+    assert "│ two │ 2    │\n│ t   │ x \\g │" in shown.out
+    assert "│ three │" in shown.out
+    assert not shell.expanded
+    say(shell, "SELECT 1;\n  SELECT nothing FROM patients \\g\n", "asked.sql")
+    assert " --> asked.sql:2:10" in capsys.readouterr().err
 
 
 def test_errors_point_into_what_they_stand_in(shell: Shell, capsys: pytest.CaptureFixture[str]) -> None:

@@ -66,7 +66,8 @@ def folded(columns: Sequence[Column], look: Look) -> str:
         return framed(columns, look)
     if 0 < len(columns[0].cells) <= _FEW and len(columns) > 1:
         return _records(columns, look, look.width)
-    return "\n".join(framed(_narrowed(each, look.width), look) for each in _blocks(columns, look.width))
+    blocks = _blocks(columns, look.width)
+    return "\n".join(framed(_narrowed(each, look.width, look.rows), look) for each in blocks)
 
 
 def framed(columns: Sequence[Column], look: Look) -> str:
@@ -101,7 +102,7 @@ def _records(columns: Sequence[Column], look: Look, width: int) -> str:
         [
             (Text(name if first else ""), text)
             for name, column in zip(names, columns, strict=True)
-            for first, text in _wrapped(column.cells[at], room)
+            for first, text in _wrapped(column.cells[at], room, look.rows)
         ]
         for at in range(len(columns[0].cells))
     ]
@@ -113,13 +114,17 @@ def _records(columns: Sequence[Column], look: Look, width: int) -> str:
     return "\n".join([*lines[:-1], _rule("└┴┘", widths)])
 
 
-def _wrapped(text: Text, room: int) -> list[tuple[bool, Text]]:
-    """A text in lines; True is the first."""
+def _wrapped(text: Text, room: int, most: int | None) -> list[tuple[bool, Text]]:
+    """A text in lines, of which there are at most so many; True is the first."""
     if text.width <= room:
         return [(True, text)]
-    lines = textwrap.wrap(text.clear + text.faint, room, break_on_hyphens=False, drop_whitespace=True)
+    whole = text.clear + text.faint
+    some = whole if most is None else whole[: most * room]
+    lines = textwrap.wrap(some, room, break_on_hyphens=False, drop_whitespace=True)
     while any(wide(each) > room for each in lines):  # signs that take two columns
         lines = [piece for each in lines for piece in _halves(each, room)]
+    if most is not None and (len(lines) > most or some != whole):
+        lines = [*lines[: most - 1], cut(f"… {len(whole):,} letters in all", room)]
     return [(at == 0, Text(line)) for at, line in enumerate(lines)]
 
 
@@ -144,10 +149,11 @@ def _blocks(columns: Sequence[Column], width: int) -> list[list[Column]]:
     return [*blocks, block]
 
 
-def _narrowed(columns: Sequence[Column], width: int) -> list[Column]:
+def _narrowed(columns: Sequence[Column], width: int, most: int | None) -> list[Column]:
     """The widest are cut first, numbers last."""
     if len(columns) == 1:
-        lines = tuple(line for cell in columns[0].cells for _, line in _wrapped(cell, max(1, width - 4)))
+        room = max(1, width - 4)
+        lines = tuple(line for cell in columns[0].cells for _, line in _wrapped(cell, room, most))
         return [replace(columns[0], name=cut(columns[0].name, width - 4), cells=lines)]
     sizes = [(each.least, each.width) for each in columns]
     limit = width

@@ -181,6 +181,7 @@ class _Completer(Completer):
         before = document.text_before_cursor
         if not complete_event.completion_requested:
             offers = re.search(r"[\w.('\\/]\Z|\b(from|join) \Z|\\\w+ \Z", before, re.I) is not None
+            offers = offers or (before.endswith('"') and any(each.text[0] == '"' for each in found))
             if not offers or any(each.text.casefold() == before[each.start :].casefold() for each in found):
                 return  # it is written already
         for each in found:

@@ -31,6 +31,8 @@ from dpsql.screen.terminal import flush, interactive, refusal, tell
 REFUSED, EXHAUSTED = 1, 3
 
 _NAMED = re.compile(r"\\(\S*)\s*(.*)", re.S)
+_GO = re.compile(r"\s*\\(gx?|G)\s*\Z")
+"""What ends a statement in psql as a semicolon does; \\gx shows its rows as lines."""
 
 
 def run(options: Namespace, said: str | None = None) -> int:
@@ -103,6 +105,9 @@ def _completed(said: Lines, line: str) -> bool:
     if not said.begun and _command(line) is not None:
         return True
     said.add(line)
+    if _GO.search(line) is not None:
+        *_, last = ("", *(token for _, token in tokens(line) if not token.isspace()))
+        return not said.open and last in ("g", "gx", "G")  # no comment
     return ";" in line and (said.finished or said.behind.startswith("\\"))  # SELECT 1; \plot
 
 
@@ -142,14 +147,29 @@ def submit(shell: Shell, text: str, start: int, whole: str, name: str) -> None:
     with _told(shell), _placed(Statement(text, start, 1), whole, name):
         found = statements(text)
     for each in found:
-        with _told(shell), _placed(replace(each, start=start + each.start), whole, name):
-            behind = _command(each.text)
+        goes, behind = _GO.search(each.text), _command(each.text)
+        asked = each.text if goes is None or behind is not None else each.text[: goes.start()]
+        here = replace(each, text=asked, start=start + each.start)
+        with _told(shell), _placed(here, whole, name):
             if behind is not None:
                 command(behind[1]).run(shell, behind[2])
             elif each.setting is not None:
                 set_to(shell, *each.setting)
+            elif goes is not None and goes[1] != "g":
+                with _expanded(shell):
+                    ask(shell, asked)
             else:
-                ask(shell, each.text)
+                ask(shell, asked)
+
+
+@contextmanager
+def _expanded(shell: Shell) -> Iterator[None]:
+    """One answer whose rows are shown as lines."""
+    before, shell.expanded = shell.expanded, True
+    try:
+        yield
+    finally:
+        shell.expanded = before
 
 
 @contextmanager

@@ -114,6 +114,11 @@ class Lines:
         return self._said or self._open is not None
 
     @property
+    def open(self) -> bool:
+        """Whether it ends within quotes or a comment."""
+        return self._open is not None
+
+    @property
     def finished(self) -> bool:
         """Whether a semicolon was the last that was said."""
         return self._ended and self._open is None
