@@ -319,20 +319,20 @@ class DuckDB:
 
 def _failed(error: Exception) -> DatabaseError:
     """What became of a query, in our words: the driver's own may hold data, of whatever kind they are."""
-    again = "ask the same query again: it is completed without paying twice"
+    again = "the same query again: it is completed without paying twice"
     full = isinstance(error, duckdb.IOException) and "could not write" in str(error).casefold()
     if full or isinstance(error, duckdb.OutOfMemoryException | MemoryError):
         return refuse(
             "D601",
             "there is too little room for this query",
             label="neither the memory nor the disk held it; what was debited stays debited",
-            help=f"make room in {tempfile.gettempdir()}, or set TMPDIR to a larger disk; then {again}",
+            help=f"make room in {tempfile.gettempdir()}, or set TMPDIR to a larger disk; open again and ask {again}",
         )
     return refuse(
         "D601",
         "the engine failed on this query",
         label="what was debited stays debited; the engine's own words may hold data",
-        help=again,
+        help=f"ask {again}",
     )
 
 
