@@ -326,7 +326,8 @@ def _failed(error: Exception) -> DatabaseError:
             "D601",
             "there is too little room for this query",
             label="neither the memory nor the disk held it; what was debited stays debited",
-            help=f"make room in {tempfile.gettempdir()}, or set TMPDIR to a larger disk; open again and ask {again}",
+            help=f"make room in {tempfile.gettempdir()}, or set TMPDIR to a larger disk; open again and "
+            f"ask {again}",
         )
     return refuse(
         "D601",
