@@ -250,6 +250,12 @@ def test_carets_stand_under_the_words_they_mean(sql: str, db: dpsql.Connection) 
         ("SELECT COUNT(*) FROM patients WHERE nope(age) > 1", "D204", None),
         ("SELECT COUNT(*)\nFRM patients", "D101", None),
         ("SELECT COUNT(*) FROM patients WHERE age > ?", "D106", None),
+        (
+            "SELECT COUNT(*) FROM patients WHERE seen > CAST(now() AS TIMESTAMP)",
+            "D205",
+            "CAST(now() AS TIMESTAMP)",
+        ),
+        (f"SELECT COUNT(*) FROM patients WHERE age > {'1' * 350}", "D205", None),
     ],
 )
 def test_every_refusal_has_what_it_needs(
@@ -268,6 +274,12 @@ def test_every_refusal_has_what_it_needs(
     assert underlined(error) in sql
     if words is not None:
         assert underlined(error) == words
+
+
+def test_a_parameter_has_the_place_of_its_mark(db: dpsql.Connection) -> None:
+    with pytest.raises(dpsql.ProgrammingError) as caught:
+        db.execute("SELECT COUNT(*) FROM patients WHERE age > ? AND born > CAST(? AS UUID)", (1, 2))
+    assert (caught.value.code, underlined(caught.value)) == ("D205", "CAST(? AS UUID)")
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,10 @@ def number_literal(text: str) -> Literal:
     elif _POINT.fullmatch(plain):
         exact = Decimal(plain)
         natural = decimal_type(exact)
-        return Literal(float(plain), DOUBLE) if natural is None else Literal(exact, natural)
+        if natural is not None:
+            return Literal(exact, natural)
+        if math.isfinite(float(plain)):
+            return Literal(float(plain), DOUBLE)
     elif _FLOAT.fullmatch(plain) and math.isfinite(float(plain)):
         return Literal(float(plain), DOUBLE)
     raise Unfit(f"the number {text[:50]} is too large", "no type holds it")

@@ -46,20 +46,38 @@ def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token
     return numbered
 
 
-def fill(tree: exp.Expr, parameters: Sequence[Value], now: datetime.datetime) -> exp.Expr:
-    """The tree with every parameter and every reading of the clock replaced by a literal."""
+def fill(
+    tree: exp.Expr, parameters: Sequence[Value], marks: Sequence[Span], now: datetime.datetime
+) -> exp.Expr:
+    """The tree with every parameter and every reading of the clock replaced by a literal in its place.
+
+    ``marks`` are where the question marks stand.
+    """
     for mark in list(tree.find_all(exp.Placeholder, exp.Parameter)):
         if not mark.name.isdigit():
             raise refuse("D106", "parameters are written as question marks", help="write ? for a value")
         if mark.find_ancestor(exp.Bracket):  # sqlglot counts from 0 there, if it knows a whole number
             raise refuse("D106", "a parameter does not stand in brackets", help="write list_extract(list, ?)")
-        mark.replace(node_of(parameters[int(mark.name) - 1]))
+        number = int(mark.name) - 1
+        _put(node_of(parameters[number]), mark, marks[number])
     for clock in list(tree.find_all(*_CLOCKS)):
-        clock.replace(_moment(clock, now))
+        _put(_moment(clock, now), clock, _place(clock))
     for call in list(tree.find_all(exp.Anonymous)):
         if call.name.casefold() in _CLOCK_NAMES and not call.expressions:
-            call.replace(node_of(now))
+            _put(node_of(now), call, _place(call))
     return tree
+
+
+def _place(call: exp.Expr) -> Span | None:
+    """The name of a call; nothing of CURRENT_DATE and the like, which are written without parentheses."""
+    return Span(call.meta["start"], call.meta["end"] + 1) if "start" in call.meta else None
+
+
+def _put(value: exp.Expr, old: exp.Expr, span: Span | None) -> None:
+    """A value in the place of a node, also in the text."""
+    if span is not None:
+        value.meta.update(start=span.start, end=span.end - 1)
+    old.replace(value)
 
 
 def node_of(value: Value) -> exp.Expr:

@@ -113,7 +113,8 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
     check_depth(tree)
     check_size(tree)
     hang(tree, whole.mark, clauses)
-    tree = clamped(fill(tree, parameters, now), whole.mark, clamps)
+    marks = [Span(each.start, each.end + 1) for each in tokens if each.token_type is TokenType.PLACEHOLDER]
+    tree = clamped(fill(tree, parameters, marks, now), whole.mark, clamps)
     check_tree(take_histograms(take_samples(tree)), text)
     check_grammar(whole.plain)
     return Query(

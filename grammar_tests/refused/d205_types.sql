@@ -180,3 +180,7 @@ SELECT CORR(age, city) FROM patients;
 -- case: a spread per unit of words
 -- outcome: refused D205 at 1:42
 SELECT COUNT(s) FROM (SELECT patient_id, STDDEV(kind) AS s FROM visits GROUP BY patient_id);
+
+-- case: the clock without its zone
+-- outcome: refused D205 at 1:45
+SELECT COUNT(*) FROM patients WHERE born >= CAST(now() AS TIMESTAMP);
