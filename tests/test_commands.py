@@ -243,6 +243,17 @@ def test_budget_is_the_accounts(say: Said) -> None:
     assert fits(shown)
 
 
+def test_a_long_budget_shows_its_end_where_somebody_sits(say: Said, shell: Shell) -> None:
+    asked = [f"SELECT COUNT(*) AS n{age} FROM patients WHERE age > {age};" for age in range(42)]
+    say("SET epsilon = 0.01;" + "".join(asked))
+    assert say("\\budget").count("SELECT COUNT") == 42
+    shell.interactive = True
+    shown = say("\\budget")
+    assert "(42 purchases, the last 40 shown; dpsql budget tells all)" in shown
+    assert shown.count("SELECT COUNT") == 40
+    assert "n41" in shown
+
+
 # ---- \why --------------------------------------------------------------------------------------------
 
 
@@ -602,6 +613,11 @@ def test_a_command_behind_a_statement_on_its_line(say: Said) -> None:
     assert shown.index("│ a │") < shown.index("│ b │") < shown.index("wards: public") < shown.index("│ c ")
     assert "expanded is on" in shown
     assert "error" not in shown
+
+
+def test_q_leaves_an_open_statement(say: Said, shell: Shell) -> None:
+    assert say("SELECT COUNT(*)\n  FROM patients\n\\q\n") == ""
+    assert shell.done
 
 
 def test_q_leaves_at_once(say: Said, shell: Shell) -> None:

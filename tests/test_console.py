@@ -125,6 +125,7 @@ def test_answers_come_as_soon_as_they_are_asked(clinic: Path) -> None:
         ("-- a comment\n\\d", True),
         ("SELECT 1 \\d", False),
         ("SELECT 1\n\\g", True),
+        ("SELECT 1\n\\q", True),
         ("SELECT 1 \\gx \n", True),
         ("SELECT 1 -- \\g", False),
         ("SELECT '1 \\g", False),

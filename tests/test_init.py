@@ -157,6 +157,7 @@ def test_answers_from_a_pipe(folder: Path) -> None:
     [
         (0, "patient", "there is no table patient: did you mean patients?"),
         (1, "smoker", "there is no column smoker"),
+        (2, "?", "that is not a word"),
         (3, "day", "there is no column"),
         (3, "patient_id -> wards.bed", "did you mean beds?"),
         (3, "patient_id -> wrds.beds", "did you mean wards?"),

@@ -31,8 +31,8 @@ from dpsql.screen.terminal import flush, interactive, refusal, tell
 REFUSED, EXHAUSTED = 1, 3
 
 _NAMED = re.compile(r"\\(\S*)\s*(.*)", re.S)
-_GO = re.compile(r"\s*\\(gx?|G)\s*\Z")
-"""What ends a statement in psql as a semicolon does; \\gx shows its rows as lines."""
+_GO = re.compile(r"\s*\\(gx?|G|q)\s*\Z")
+"""What ends a statement in psql as well: \\gx shows its rows as lines, \\q drops it and leaves."""
 
 
 def run(options: Namespace, said: str | None = None) -> int:
@@ -107,7 +107,7 @@ def _completed(said: Lines, line: str) -> bool:
     said.add(line)
     if _GO.search(line) is not None:
         *_, last = ("", *(token for _, token in tokens(line) if not token.isspace()))
-        return not said.open and last in ("g", "gx", "G")  # no comment
+        return not said.open and last in ("g", "gx", "G", "q")  # no comment
     return ";" in line and (said.finished or said.behind.startswith("\\"))  # SELECT 1; \plot
 
 
@@ -155,6 +155,8 @@ def submit(shell: Shell, text: str, start: int, whole: str, name: str) -> None:
                 command(behind[1]).run(shell, behind[2])
             elif each.setting is not None:
                 set_to(shell, *each.setting)
+            elif goes is not None and goes[1] == "q":
+                shell.done = True
             elif goes is not None and goes[1] != "g":
                 with _expanded(shell):
                     ask(shell, asked)

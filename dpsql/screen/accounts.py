@@ -16,8 +16,8 @@ _NARROW = 60
 """Below so many columns, a row stands in lines."""
 
 
-def budget_text(db: Connection, columns: int) -> str:
-    """The accounts in a box, and what they were spent on in another."""
+def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
+    """The accounts in a box, and what they were spent on (so many of them, at most) in another."""
     balance = db.budget
     rows = [("database", balance.granted, balance.spent)]
     rows += [
@@ -35,12 +35,15 @@ def budget_text(db: Connection, columns: int) -> str:
         (each.time[:19].replace("T", " "), each.analyst or "(owner)", f"{each.epsilon:g}", _said(each))
         for each in db.purchases
     ]
+    every, purchases = len(purchases), purchases[-most:] if most else purchases
     if purchases:
         names = ("time (UTC)", "who", "paid", "for")
         taken = sum(max(map(wide, column)) for column in list(zip(names, *purchases, strict=True))[:3])
         room = max(20, columns - taken - 13) if columns >= _NARROW else 2 * columns
         cells = [(*each[:3], _cut(each[3], room)) for each in purchases]
         lines.append(_box(names, cells, (False, False, True, False), columns))
+    if every > len(purchases):
+        lines.append(f"({every} purchases, the last {len(purchases)} shown; dpsql budget tells all)")
     return "\n".join(lines)
 
 

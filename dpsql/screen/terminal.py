@@ -27,7 +27,7 @@ _PLAIN = str.maketrans(
         **dict.fromkeys(map(chr, range(0x2801, 0x2900)), "*"),  # braille, dots of a line
     }
 )
-_ROWS = 40
+ROWS = 40
 """As many as are worth scrolling back for."""
 
 
@@ -95,7 +95,7 @@ def look(hint: str = "") -> Look:
     """How standard output shows answers; on a terminal not all of a long one: ``hint`` says how to see it."""
     if sys.stdout is None or not sys.stdout.isatty():
         return PLAIN
-    return Look(width(), _ROWS, lambda text: paint(text, "dim"), True, hint)
+    return Look(width(), ROWS, lambda text: paint(text, "dim"), True, hint)
 
 
 def refusal(error: Error, stream: TextIO | None = None) -> str:

@@ -96,7 +96,7 @@ def _unit(asker: Asker, tables: tuple[FoundTable, ...]) -> tuple[Keyed, str]:
 
 
 def _word(said: str) -> str:
-    if not said.isprintable():
+    if not said.isprintable() or not any(map(str.isalnum, said)):
         raise NotThis("that is not a word")
     return said
 

@@ -28,11 +28,11 @@ from dpsql.errors import Error, InterfaceError
 from dpsql.ir.price import Expected, Price
 from dpsql.screen.accounts import budget_text
 from dpsql.screen.explanation import wrapped
-from dpsql.screen.terminal import look, put
+from dpsql.screen.terminal import ROWS, look, put
 
 
 def _budget(shell: Shell, argument: str) -> None:
-    put(budget_text(shell.db, shell.width()))
+    put(budget_text(shell.db, shell.width(), ROWS if shell.interactive else None))
 
 
 def _explain(shell: Shell, argument: str) -> None:
