@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import html.parser
+import sys
 import warnings
 
 import duckdb
@@ -17,7 +18,7 @@ from test_boxes import WARDS, answer
 
 import dpsql
 from dpsql.answer import Answer
-from dpsql.errors import OperationalError
+from dpsql.errors import InterfaceError, OperationalError
 
 VALUES = {
     "small": "42::TINYINT",
@@ -106,6 +107,17 @@ def test_an_answer_without_rows_keeps_its_types() -> None:
 def test_a_column_that_a_frame_cannot_hold_is_named_as_such() -> None:
     with pytest.raises(OperationalError, match="a column that pandas cannot hold"):
         answer({"n": "UHUGEINT"}, (2**100,)).df()
+
+
+@pytest.mark.parametrize(
+    ("method", "package"), [("df", "pandas"), ("pl", "polars"), ("pl", "pyarrow"), ("arrow", "pyarrow")]
+)
+def test_a_package_that_is_not_there_is_named(
+    method: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(InterfaceError, match=rf"\.{method}\(\) needs {package}, which is not installed"):
+        getattr(answer({"n": "BIGINT"}, (1,)), method)()
 
 
 def test_through_a_connection(db: dpsql.Connection) -> None:

@@ -353,3 +353,14 @@ def test_csv_files_get_their_types(folder: Path, capsys: pytest.CaptureFixture[s
     assert visits.files == "visits/*.csv"
     assert digest(read_policy(compose(policy, "Again."), "b.toml")) == digest(policy)
     assert main(["query", str(data), "-c", "SELECT COUNT(*) FROM patients"]) == 0
+
+
+def test_thousands_are_not_taken_for_fractions(tmp_path: Path) -> None:
+    """Whose files say 1.234,50 may mean five thousand by 5.000."""
+    (tmp_path / "kunden").mkdir()
+    lines = "".join(f"{i};{i % 3}.{i:03},50\n" for i in range(200))
+    (tmp_path / "kunden" / "kunden.csv").write_text("Kundennr;Umsatz\n" + lines)
+    done = answer(tmp_path / "kunden", *[""] * 3, *[""] * 5, "", "0 5.000")
+    assert "without marks between thousands" in done.stderr
+    assert answer(tmp_path / "kunden", *[""] * 3, *[""] * 5, "", "0 5000", "").returncode == 0
+    assert 'Umsatz = { type = "DOUBLE", range = [0, 5000] }' in (tmp_path / "kunden.toml").read_text()

@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpsql.answer.told import Told
+from dpsql.errors import InterfaceError
 
 
 class Answer(Told):
@@ -29,14 +30,17 @@ class Answer(Told):
 
     def df(self, *, margins: bool = False) -> Any:
         """The rows as a pandas DataFrame (needs pandas)."""
+        _needs("df", "pandas")
         return self._made("df", "pandas", margins)
 
     def pl(self, *, margins: bool = False) -> Any:
         """The rows as a polars DataFrame (needs polars and pyarrow)."""
+        _needs("pl", "polars", "pyarrow")
         return self._made("pl", "polars", margins)
 
     def arrow(self, *, margins: bool = False) -> Any:
         """The rows as a pyarrow Table (needs pyarrow)."""
+        _needs("arrow", "pyarrow")
         return self._made("to_arrow_table", "Arrow", margins)
 
     def fetchnumpy(self, *, margins: bool = False) -> dict[str, Any]:
@@ -68,6 +72,18 @@ class Answer(Told):
         from dpsql.answer.html import answer_html
 
         return answer_html(self)
+
+
+def _needs(method: str, *packages: str) -> None:
+    """Other people's packages are there, or it is said which one is not: DuckDB's own words hide that."""
+    from importlib.util import find_spec
+
+    for package in packages:
+        if find_spec(package) is None:
+            raise InterfaceError(
+                f".{method}() needs {package}, which is not installed",
+                help=f"pip install {package}; .rows and .fetchnumpy() need nothing else",
+            )
 
 
 __all__ = ["Answer"]

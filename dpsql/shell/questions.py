@@ -257,16 +257,18 @@ def _said(asker: Asker, table: FoundTable, column: FoundColumn) -> _Said:
     what = f"{table.name}.{column.name} {shown(type_of(column))}:"
     if kind in (*_NUMBERS, *_DATES):
         example = "0 110" if kind in _NUMBERS else "2024-01-01 2024-12-31"
-        return asker.ask(f"{what} range, such as {example}", "none", partial(_range, column))
+        return asker.ask(f"{what} range, such as {example}", "none", partial(_range, table, column))
     if kind is Kind.TEXT:
         example = "or all of its type's" if members else "such as F, M"
         return asker.ask(f"{what} list, {example}", "none", partial(_list, column, members))
     return _Said(None)
 
 
-def _range(column: FoundColumn, said: str) -> _Said:
+def _range(table: FoundTable, column: FoundColumn, said: str) -> _Said:
     if said in ("none", "skip"):
         return _Said(None, said == "skip")
+    if table.csv is not None and table.csv.decimal == "," and re.search(r"\b[1-9]\d{0,2}\.\d{3}\b", said):
+        raise NotThis("write numbers without marks between thousands, and with a point: 5000 or 0.5")
     ends = asking.ends(said)
     try:
         interval_of(type_of(column), ends, "UTC")
