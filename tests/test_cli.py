@@ -232,6 +232,13 @@ def test_no_explanation_steers_a_terminal(clinic: Clinic) -> None:
     assert "\\x1b[2J" in said.stdout
 
 
+def test_no_analysts_query_steers_the_owners_terminal(clinic: Clinic) -> None:
+    clinic.query('SELECT COUNT(*) AS "\x1b]0;x\x07\u202e" FROM patients', "--analyst", "ana")
+    said = clinic.run("budget")
+    assert said.stdout.replace("\n", "").isprintable()
+    assert "\\x1b]0;x" in said.stdout
+
+
 def test_the_budget_tells_who_spent_what(clinic: Clinic) -> None:
     clinic.query(COUNT, "--analyst", "ana")
     clinic.query(BY_WARD, "--analyst", "bob", "--epsilon", "1")

@@ -60,7 +60,7 @@ def _cut(text: str, room: int) -> str:
 
 
 def _said(each: Purchase) -> str:
-    said = " ".join(each.sql.split())
+    said = printable(" ".join(each.sql.split()))
     if each.shared:
         return f"(joined) {said}"
     return said if each.answered else f"(unanswered) {said}"

@@ -102,7 +102,7 @@ def explain(options: Namespace) -> int:
     with opened(options) as db:
         explanation = db.explain(sql, values_of(options.param), epsilon=options.epsilon)
     if options.format == "json":
-        put(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False, default=str))
+        put_data(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False, default=str).encode())
     else:
         put(wrapped(explanation, width()))
     return 0
@@ -111,7 +111,10 @@ def explain(options: Namespace) -> int:
 def budget(options: Namespace) -> int:
     """What was granted and spent, by whom, on what."""
     with opened(options) as db:
-        put(budget_json(db) if options.format == "json" else budget_text(db, width()))
+        if options.format == "json":
+            put_data(budget_json(db).encode())
+        else:
+            put(budget_text(db, width()))
     return 0
 
 
