@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dpsql.answer.box import answer_text
+from dpsql.console import run as shell
 from dpsql.dbapi import Connection, connect
 from dpsql.errors import Error, InterfaceError
 from dpsql.screen.accounts import budget_text
@@ -18,7 +19,6 @@ from dpsql.screen.terminal import flush, interactive, look, paint, put, refusal,
 from dpsql.shell.commands import answered
 from dpsql.shell.demo_data import PATIENTS, POLICY, build
 from dpsql.shell.given import Commands, command
-from dpsql.console import run as shell
 
 
 def arguments(names: Commands) -> None:
