@@ -298,6 +298,95 @@ def test_a_folder_without_files(tmp_path: Path, data: Path) -> None:
     assert not (tmp_path / "empty.ledger").exists()
 
 
+@pytest.mark.parametrize("name", ["it's", "with space", "ünï", 'quo"te', "semi;colon", "per%cent"])
+def test_names_of_files_and_folders(data: Path, name: str) -> None:
+    """What SQL, or a pattern, could read as something else."""
+    folder = data.with_name(name)
+    data.rename(folder)
+    data.with_suffix(".toml").rename(data.with_name(f"{name}.toml"))
+    (folder / "visits" / "2024.parquet").rename(folder / "visits" / f"{name}.parquet")
+    with dpsql.connect(folder) as db:
+        assert exact(db, "SELECT COUNT(*) FROM visits") == {"()": (500,)}
+        assert set(exact(db, COUNT)) == {"('Oslo',)", "('Bergen',)"}
+
+
+@pytest.mark.parametrize("name", ["a*", "b?", "c[d]"])
+def test_names_that_are_patterns(data: Path, name: str) -> None:
+    """DuckDB would look for other files."""
+    (data / "visits" / "2024.parquet").rename(data / "visits" / f"{name}.parquet")
+    error = refused("D804", data)
+    assert "holds one of * ? [" in error.title
+    assert error.help.startswith("rename it")
+
+
+def test_files_without_rows(data: Path) -> None:
+    """A header alone, with and without the end of its line, and no row group."""
+    with duckdb.connect() as connection:
+        file = data / "visits" / "2023.parquet"
+        connection.execute(f"COPY (FROM '{file}' LIMIT 0) TO '{data / 'none.parquet'}' (FORMAT parquet)")
+    for each in ("2023", "2024"):
+        shutil.copy(data / "none.parquet", data / "visits" / f"{each}.parquet")
+    for header in ("id,age,town\n", "id,age,town"):
+        (data / "people.csv").write_text(header)
+        with dpsql.connect(data) as db:
+            assert exact(db, COUNT) == exact(db, "SELECT COUNT(*) FROM visits") == {}
+            assert [town for town, _ in db.execute(COUNT, epsilon=1).rows] == ["Bergen", "Oslo", None]
+    (data / "people.csv").write_text("")
+    assert "has no header" in refused("D602", data).title
+
+
+def test_a_link_says_of_what_kind_its_file_is(data: Path) -> None:
+    """As in stores that call files by their hash."""
+    for file in (data / "people.csv", data / "visits" / "2024.parquet"):
+        stored = data / f"{file.stem}-0f3a"
+        file.rename(stored)
+        file.symlink_to(stored)
+    with dpsql.connect(data) as db:
+        assert set(exact(db, COUNT)) == {"('Oslo',)", "('Bergen',)"}
+        assert exact(db, "SELECT COUNT(*) FROM visits") == {"()": (500,)}
+
+
+def closed(path: Path) -> None:
+    """Take everybody's rights from a file or a folder, as far as that holds us back."""
+    path.chmod(0)
+    if os.access(path, os.R_OK):
+        path.chmod(0o700)
+        pytest.skip("nothing is closed to this user")
+
+
+@pytest.mark.parametrize("name", ["people.csv", "visits/2024.parquet", "visits"])
+def test_what_may_not_be_read(data: Path, name: str) -> None:
+    closed(data / name)
+    try:
+        error = refused("D804" if name == "visits" else "D602", data)
+    finally:
+        (data / name).chmod(0o700)
+    assert error.title.endswith(f"{Path(name).name} may not be read")
+    assert error.help.startswith("check who may read it")
+
+
+def test_a_database_that_may_not_be_read(clinic: Path) -> None:
+    closed(clinic)
+    assert refused("D602", clinic).title == "clinic.duckdb may not be read"
+
+
+def test_a_database_in_use_and_one_that_is_broken(clinic: Path) -> None:
+    """Blocks and locks are two things, though DuckDB's words for the one hold the other."""
+    writes = f"import duckdb; held = duckdb.connect({str(clinic)!r}); print(); input()"
+    script = [sys.executable, "-c", writes]
+    with subprocess.Popen(script, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        error = refused("D602", clinic)
+        writer.communicate(b"\n")
+    assert error.title == "clinic.duckdb is in use by another process or connection that writes"
+    content = bytearray(clinic.read_bytes())
+    content[4096:8192] = bytes(4096)
+    content[20_000:] = os.urandom(len(content) - 20_000)
+    clinic.write_bytes(bytes(content))
+    assert refused("D602", clinic).title == "clinic.duckdb cannot be opened as a DuckDB database"
+
+
 # ---- nothing else is read ------------------------------------------------------------------------------
 
 

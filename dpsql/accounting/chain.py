@@ -335,5 +335,7 @@ def _damaged(label: str) -> DatabaseError:
     )
 
 
-def _unusable(label: str, help: str = "") -> DatabaseError:
+def _unusable(
+    label: str, help: str = "check that file and its folder, or name another ledger"
+) -> DatabaseError:
     return refuse("D507", "the ledger is busy or cannot be written", label=label, help=help)

@@ -139,7 +139,9 @@ class DuckDB:
             return refuse("D602", f"there is no database {name}", help="check the path")
         if isinstance(error, IsADirectoryError):
             return refuse("D602", f"{name} is a folder", help="name a DuckDB file")
-        if "lock" in str(error).casefold() or "different configuration" in str(error).casefold():
+        if isinstance(error, PermissionError):
+            return refuse("D602", f"{name} may not be read", help="check who may read it, and its folder")
+        if any(each in str(error).casefold() for each in ("conflicting lock", "different configuration")):
             return refuse(
                 "D602",
                 f"{name} is in use by another process or connection that writes",
@@ -319,21 +321,21 @@ class DuckDB:
 
 def _failed(error: Exception) -> DatabaseError:
     """What became of a query, in our words: the driver's own may hold data, of whatever kind they are."""
-    again = "the same query again: it is completed without paying twice"
+    again = "ask the same query again: it is completed without paying twice"
     full = isinstance(error, duckdb.IOException) and "could not write" in str(error).casefold()
     if full or isinstance(error, duckdb.OutOfMemoryException | MemoryError):
         return refuse(
             "D601",
             "there is too little room for this query",
             label="neither the memory nor the disk held it; what was debited stays debited",
-            help=f"make room in {tempfile.gettempdir()}, or set TMPDIR to a larger disk; open again and "
-            f"ask {again}",
+            help=f"make room in {tempfile.gettempdir()}, or let TMPDIR name a larger disk; open again, then "
+            + again,
         )
     return refuse(
         "D601",
         "the engine failed on this query",
         label="what was debited stays debited; the engine's own words may hold data",
-        help=f"ask {again}",
+        help=again,
     )
 
 

@@ -9,9 +9,10 @@ No file outside of the folder is a table, wherever a link leads.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from dpsql.engines.readers import fields_of
 from dpsql.errors import DatabaseError, refuse
@@ -25,15 +26,19 @@ LONGEST_HEADER = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The files of one table. ``pattern`` is what a policy must say to name them; '' where the name does."""
+    """The files of one table, wherever links lead. They are of the kind that the links' names say.
+
+    ``pattern`` is what a policy must say to name them; '' where the name does.
+    """
 
     table: str
     paths: tuple[Path, ...]
+    kind: str
     pattern: str = ""
 
     @property
     def csv(self) -> bool:
-        return self.paths[0].suffix.casefold() == ".csv"
+        return self.kind == ".csv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +51,10 @@ class State:
     time: int
 
 
-def states_of(tables: Sequence[Files]) -> tuple[State, ...]:
+def states_of(paths: Iterable[Path]) -> tuple[State, ...]:
     """What a version is made of; OSError where a file is gone."""
     found = []
-    for path in sorted({path for table in tables for path in table.paths}):
+    for path in sorted(set(paths)):
         stat = path.stat()
         found.append(State(str(path), (stat.st_dev, stat.st_ino), stat.st_size, stat.st_mtime_ns))
     return tuple(found)
@@ -93,7 +98,7 @@ def all_files(path: Path) -> tuple[Files, ...]:
             for pattern in (f"{folder.name}/*{ending}", f"{folder.name}/**/*{ending}"):
                 inside = _inside(path, path.glob(pattern))
                 if inside and fold(folder.name) not in found:
-                    found[fold(folder.name)] = Files(folder.name, inside, pattern)
+                    found[fold(folder.name)] = Files(folder.name, inside, ending, pattern)
     if not found:
         raise _nothing(path)
     return tuple(found.values())
@@ -142,7 +147,7 @@ def _named(path: Path) -> Iterator[Files]:
     for each in sorted(path.iterdir()) if path.is_dir() else [path]:
         hidden = each.name.startswith((".", "_")) or "" in each.stem.split(".", 1)
         if each.suffix.casefold() in ENDINGS and not hidden and each.name.isprintable() and each.is_file():
-            yield Files(each.stem, (each,))
+            yield Files(each.stem, (each,), each.suffix.casefold())
 
 
 def _by_name(path: Path, policy: Policy, rule: TableRule, named: Sequence[Files]) -> Files | None:
@@ -162,12 +167,23 @@ def _by_pattern(path: Path, policy: Policy, rule: TableRule) -> Files:
     if not path.is_dir():
         title = f"{path.name} is one file, and the policy names others"
         raise _wrong(policy, rule, "files", title, "open the folder of the files, or leave this out")
+    _all_open(path, policy, rule)
     found = [each for each in path.glob(rule.files) if each.is_file() and not each.name.startswith(".")]
     if not found:
         raise _wrong(
             policy, rule, "files", f"no file is called {rule.files}", "name it from the data's folder"
         )
-    return Files(rule.name, tuple(sorted(found)), rule.files)
+    return Files(rule.name, tuple(sorted(found)), PurePosixPath(rule.files).suffix, rule.files)
+
+
+def _all_open(path: Path, policy: Policy, rule: TableRule) -> None:
+    """Every folder in which the pattern looks may be read: a closed one would seem to be empty."""
+    parts = rule.files.split("/")[:-1]
+    for depth in range(1, len(parts) + 1):
+        for folder in path.glob("/".join(parts[:depth])):
+            if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK):
+                title = f"the folder {folder.name} may not be read"
+                raise _wrong(policy, rule, "files", title, "check who may read it, or name other folders")
 
 
 def _inside(path: Path, found: Iterable[Path]) -> tuple[Path, ...]:

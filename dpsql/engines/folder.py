@@ -40,7 +40,7 @@ class Folder(DuckDB):
         self._policy = policy
         try:
             files = all_files(path) if policy is None else files_of(path, policy)
-            self._states = states_of(files)
+            self._states = states_of(path for each in files for path in each.paths)
             self._connection = duckdb.connect(":memory:", config=configuration(threads))
         except OSError:
             raise refuse("D602", f"{path.name} cannot be read", help="check who may read it") from None
@@ -66,7 +66,7 @@ class Folder(DuckDB):
                 self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
             self._connection.execute(f"CREATE VIEW {table_sql(files.table)} AS {view}")
         except (duckdb.Error, OSError):
-            raise self._unread(files.paths[0]) from None
+            raise self._unread(files, files.paths[0]) from None
         return found
 
     def _parquet(self, files: Files) -> tuple[FoundTable, str]:
@@ -75,7 +75,7 @@ class Folder(DuckDB):
             try:
                 described = self._all(f"DESCRIBE {parquet_sql([path])}")
             except duckdb.Error:
-                raise self._unread(path) from None
+                raise self._unread(files, path) from None
             columns = [FoundColumn(str(name), str(type_), True) for name, type_, *_ in described]
             if first and columns != first:
                 raise refuse(
@@ -150,8 +150,10 @@ class Folder(DuckDB):
             help=f'[tables.{rule.name}.columns] age = {{ type = "INTEGER" }}; policy draft proposes them',
         )
 
-    def _unread(self, path: Path) -> DatabaseError:
-        kind = path.suffix[1:].casefold()
+    def _unread(self, files: Files, path: Path) -> DatabaseError:
+        if not os.access(path, os.R_OK):
+            return refuse("D602", f"{path.name} may not be read", help="check who may read it")
+        kind = "csv" if files.csv else "parquet"
         return refuse("D602", f"{path.name} cannot be read as a {kind} file", help="check the file")
 
     def describe(self) -> Catalogue:
@@ -217,8 +219,7 @@ class Folder(DuckDB):
 
 
 def _now(states: tuple[State, ...]) -> tuple[State, ...]:
-    paths = tuple(Path(each.path) for each in states)
     try:
-        return states_of([Files("", paths)])
+        return states_of(Path(each.path) for each in states)
     except OSError:
         return ()
