@@ -582,7 +582,7 @@ def test_a_run_that_ran_short_goes_on_with_what_the_owner_grants(
 
 def test_a_page_shows_what_the_files_hold(clinic_run: Runner) -> None:
     """Asked again under another budget, the same question has other noise: the page does not show that."""
-    query = "SELECT city, COUNT(*) AS n FROM patients GROUP BY city ORDER BY n DESC, city"
+    query = "SELECT city, COUNT(*) AS n, SUM(income) AS i FROM patients GROUP BY city ORDER BY n DESC, city"
     clinic_run.run(query)
     page = clinic_run.folder / "page.html"
     clinic_run.run(None, "--resume", "--report", str(page))
