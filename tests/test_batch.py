@@ -257,6 +257,16 @@ def test_a_refusal_is_told_before_anything_is_paid(clinic_run: Runner) -> None:
     assert clinic_run.entry("statement_07")["code"] == "D201"
 
 
+def test_a_dry_run_tells_what_is_refused_in_its_place(clinic_run: Runner) -> None:
+    said = clinic_run.run("SELECT COUNT(*) FROM patients WHERE age > ?; SELECT 1 AS x", "--dry-run", exits=1)
+    rows = [line.split()[1] for line in said.splitlines() if line.startswith("│")]
+    assert rows == ["name", "statement_01", "statement_02"]
+    assert "1 statement: free" in said
+    assert "one more is refused: a run with --keep-going skips that, any other asks nothing" in said
+    assert "monthly.sql:1:43" in said
+    assert "a file of statements is given none" in said
+
+
 def test_a_file_that_the_budget_does_not_hold_is_not_begun(clinic_run: Runner) -> None:
     text = "".join(f"SELECT COUNT(*) FROM patients WHERE age > {age};\n" for age in range(9))
     said = clinic_run.run("SET epsilon = 1.0;" + text, "--analyst", "bob", exits=3)
@@ -699,6 +709,18 @@ def test_a_time_limit_holds_for_its_statements(clinic_run: Runner) -> None:
     )
     assert "error[D603]" in said
     assert "1 of 2 statements answered" in said
+
+
+def test_more_time_may_be_allowed_to_a_run(clinic_run: Runner) -> None:
+    """What was paid for when time ran out is completed, not paid again."""
+    text = "SET timeout = 0.0001;\n-- name: slow\nSELECT COUNT(*) FROM visits v, wards a, wards b, wards c;"
+    said = clinic_run.run(text, exits=1)
+    assert "error[D603]" in said
+    assert "--> monthly.sql:3:1" in said
+    assert len(clinic_run.purchases()) == 1
+    clinic_run.run(text.replace("0.0001", "off"), "--resume")
+    assert len(clinic_run.purchases()) == 1
+    assert (clinic_run.entry("slow")["paid"], clinic_run.entry("slow")["timeout"]) == (1.0, None)
 
 
 # ---- what nobody should write ------------------------------------------------------------------------

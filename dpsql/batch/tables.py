@@ -15,13 +15,18 @@ _ROOM = 44
 
 def bill_text(bill: Bill, accountant: str) -> str:
     """Each statement with its price and its expected error, and what the whole takes."""
-    rows = [
-        (each.task.name, f"{each.epsilons:g}", _cost(each), _errors(each.price.expected) if each.paid else "")
-        for each in bill.items
-    ]
-    rows += [(task.name, "", f"refused {error.code}", "") for task, error in bill.refused]
-    table = box(("name", "price", "now", "expected error (95 %)"), rows, (False, True, True, False))
+    rows = {each.task.statement.start: _priced(each) for each in bill.items}
+    rows |= {
+        task.statement.start: (task.name, "", f"refused {error.code}", "") for task, error in bill.refused
+    }
+    heads = ("name", "price", "now", "expected error (95 %)")
+    table = box(heads, [rows[at] for at in sorted(rows)], (False, True, True, False))
     return "\n".join([table, *_whole(bill, accountant)])
+
+
+def _priced(item: Item) -> tuple[str, str, str, str]:
+    errors = _errors(item.price.expected) if item.paid else ""
+    return item.task.name, f"{item.epsilons:g}", _cost(item), errors
 
 
 def _cost(item: Item) -> str:
@@ -53,8 +58,8 @@ def _error(each: Expected) -> str:
 
 
 def _whole(bill: Bill, accountant: str) -> list[str]:
-    number = len(bill.items)
-    lines = [f"{_counted(number, 'statement')}: epsilon {bill.price:g} in all"]
+    said = _counted(len(bill.items), "statement")
+    lines = [f"{said}: epsilon {bill.price:g} in all" if bill.price else f"{said}: free"]
     before = bill.price - bill.cost
     if before > 1e-9:
         lines[0] += f", of which {before:g} was paid before"
@@ -63,6 +68,9 @@ def _whole(bill: Bill, accountant: str) -> list[str]:
         less = f" (under {accountant} less than the sum of prices)" if taken < 0.999 * bill.cost else ""
         lines.append(f"takes {above(taken)} off what remains{less}")
     lines.append(f"remaining {below(bill.remaining)} now, {below(bill.after)} afterwards")
+    if bill.refused:
+        others = "one more is" if len(bill.refused) == 1 else f"{len(bill.refused)} more are"
+        lines.append(f"{others} refused: a run with --keep-going skips that, any other asks nothing")
     return lines
 
 
@@ -76,8 +84,8 @@ def summary_text(manifest: Manifest) -> str:
         (
             each.name,
             "" if each.rows is None else str(each.rows),
-            f"{each.price:g}",
-            f"{each.paid:g}" if each.paid or not each.answered else _free(each),
+            "" if each.unpriced else f"{each.price:g}",
+            f"{each.paid:g}" if each.paid else _free(each) if each.answered else "",
             each.file if each.answered and each.file else _state(each),
         )
         for each in manifest.statements

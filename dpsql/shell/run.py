@@ -128,10 +128,14 @@ def _show(bill: Bill, db: Connection) -> int:
     from dpsql.batch.tables import bill_text
 
     put(bill_text(bill, db.budget.accountant))
-    for _, error in bill.refused:
-        tell(refusal(error))
+    _tell_refused(bill)
     check_budget(bill)
     return REFUSED if bill.refused else 0
+
+
+def _tell_refused(bill: Bill) -> None:
+    if bill.refused:
+        tell("\n\n".join(refusal(error) for _, error in bill.refused) + "\n")
 
 
 def _in_folder(options: Namespace, script: Script, folder: Path) -> int:
@@ -154,8 +158,7 @@ def _in_folder(options: Namespace, script: Script, folder: Path) -> int:
             bill = second_bill(db, script, manifest)
         if options.dry_run:
             return _show(bill, db)
-        for _, error in bill.refused:
-            tell(refusal(error))
+        _tell_refused(bill)
         if bill.refused and not options.keep_going:
             number = len(bill.refused)
             said = "this statement is" if number == 1 else f"these {number} statements are"
