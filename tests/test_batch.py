@@ -685,6 +685,17 @@ def test_a_line_tells_how_far_it_is(clinic_run: Runner) -> None:
     assert after.lstrip().startswith("┌")  # nothing of it is left on the screen
 
 
+def test_long_names_keep_to_the_width_of_a_terminal(clinic_run: Runner) -> None:
+    name = "patients_" * 10 + "all"
+    clinic_run.script.write_text(f'-- name: {name}\nSELECT COUNT(*) AS "{name}" FROM patients;')
+    for options in ("--dry-run",), ():
+        terminal = Terminal(str(clinic_run.database), str(clinic_run.script), *options)
+        assert terminal.ended() == 0
+        lines = [each for each in terminal.screen.decode().splitlines() if "│" in each]
+        assert max(len(each) for each in lines) == 80
+        assert any(each.startswith("│ patients_patients_") and "..." in each for each in lines)
+
+
 def test_ctrl_c_ends_it_in_order(clinic_run: Runner) -> None:
     slow = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(40))}"
     clinic_run.script.write_text(f"SELECT COUNT(*) FROM patients;\n-- name: slow\n{slow};\nSELECT 1;")
@@ -711,14 +722,20 @@ def test_a_time_limit_holds_for_its_statements(clinic_run: Runner) -> None:
     assert "1 of 2 statements answered" in said
 
 
-def test_more_time_may_be_allowed_to_a_run(clinic_run: Runner) -> None:
+def test_more_time_may_be_allowed_to_a_run(clinic_run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was paid for when time ran out is completed, not paid again."""
-    text = "SET timeout = 0.0001;\n-- name: slow\nSELECT COUNT(*) FROM visits v, wards a, wards b, wards c;"
-    said = clinic_run.run(text, exits=1)
+
+    def late(*given: object) -> None:
+        raise dpsql.OperationalError("D603", "the query took longer than the time limit")
+
+    text = "SET timeout = 10;\n-- name: slow\nSELECT COUNT(*) FROM visits;"
+    with monkeypatch.context() as patch:
+        patch.setattr("dpsql.engines.duckdb.DuckDB.measure", late)
+        said = clinic_run.run(text, exits=1)
     assert "error[D603]" in said
     assert "--> monthly.sql:3:1" in said
     assert len(clinic_run.purchases()) == 1
-    clinic_run.run(text.replace("0.0001", "off"), "--resume")
+    clinic_run.run(text.replace("10", "off"), "--resume")
     assert len(clinic_run.purchases()) == 1
     assert (clinic_run.entry("slow")["paid"], clinic_run.entry("slow")["timeout"]) == (1.0, None)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpsql.answer.box import box
-from dpsql.answer.digits import above, below, printable
+from dpsql.answer.digits import above, below, printable, wide
 from dpsql.batch.bill import Bill
 from dpsql.batch.item import Item
 from dpsql.batch.manifest import Entry, Manifest
@@ -12,15 +14,18 @@ from dpsql.ir.price import Expected
 _ROOM = 44
 """Columns for expected errors."""
 
+_LEAST = 12
+"""Columns that a name keeps."""
 
-def bill_text(bill: Bill, accountant: str) -> str:
-    """Each statement with its price and its expected error, and what the whole takes."""
+
+def bill_text(bill: Bill, accountant: str, columns: int | None = None) -> str:
+    """Each statement with its price and its expected error, and what the whole takes, in so many columns."""
     rows = {each.task.statement.start: _priced(each) for each in bill.items}
     rows |= {
         task.statement.start: (task.name, "", f"refused {error.code}", "") for task, error in bill.refused
     }
     heads = ("name", "price", "now", "expected error (95 %)")
-    table = box(heads, [rows[at] for at in sorted(rows)], (False, True, True, False))
+    table = _box(heads, [rows[at] for at in sorted(rows)], (False, True, True, False), columns)
     return "\n".join([table, *_whole(bill, accountant)])
 
 
@@ -78,8 +83,8 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def summary_text(manifest: Manifest) -> str:
-    """What became of each statement."""
+def summary_text(manifest: Manifest, columns: int | None = None) -> str:
+    """What became of each statement; so many columns wide."""
     rows = [
         (
             each.name,
@@ -90,8 +95,36 @@ def summary_text(manifest: Manifest) -> str:
         )
         for each in manifest.statements
     ]
-    table = box(("name", "rows", "price", "paid", "file"), rows, (False, True, True, True, False))
-    return f"{table}\n{account(manifest)}"
+    return _box(("name", "rows", "price", "paid", "file"), rows, (False, True, True, True, False), columns)
+
+
+def _box(
+    heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], right: tuple[bool, ...], columns: int | None
+) -> str:
+    """Where there is no room, names are cut: what is not a number."""
+    if columns is None:
+        return box(heads, rows, right)
+    widths = [max(map(wide, column)) for column in zip(heads, *rows, strict=True)]
+    room = (
+        columns
+        - 3 * len(heads)
+        - 1
+        - sum(width for width, number in zip(widths, right, strict=True) if number)
+    )
+    words = sorted((at for at, number in enumerate(right) if not number), key=widths.__getitem__)
+    for place, at in enumerate(words):
+        widths[at] = min(widths[at], max(_LEAST, room // (len(words) - place)))
+        room -= widths[at]
+    cut = [tuple(_cut(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return box(heads, cut, right)
+
+
+def _cut(text: str, room: int) -> str:
+    if wide(text) <= room:
+        return text
+    while wide(text) > room - 3:
+        text = text[:-1]
+    return f"{text}..."
 
 
 def _free(entry: Entry) -> str:

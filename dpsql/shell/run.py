@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 import sys
+import textwrap
 from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from dpsql.errors import Error, InterfaceError, refuse
-from dpsql.screen.terminal import put, refusal, tell
+from dpsql.screen.terminal import look, put, refusal, tell, width
 from dpsql.shell import given
 from dpsql.shell.given import Commands, command, opened
 
@@ -127,7 +128,7 @@ def _show(bill: Bill, db: Connection) -> int:
     from dpsql.batch.bill import check_budget
     from dpsql.batch.tables import bill_text
 
-    put(bill_text(bill, db.budget.accountant))
+    put(bill_text(bill, db.budget.accountant, look().width))
     _tell_refused(bill)
     check_budget(bill)
     return REFUSED if bill.refused else 0
@@ -202,12 +203,14 @@ def _run(
 
     outcome = run(db, script, manifest, folder, asked, options.keep_going, told)
     if outcome.at:
-        stopped = f"stopped at {outcome.at}: {account(outcome.manifest)}\ngo on with: {_again(options)}"
+        said = f"stopped at {outcome.at}: {account(outcome.manifest)}"
+        stopped = f"{_filled(said, sys.stderr)}\ngo on with: {_again(options)}"
         if outcome.error is None:
             raise KeyboardInterrupt(stopped)
         tell(f"{refusal(outcome.error)}\n{stopped}")
         return EXHAUSTED if outcome.error.code == "D501" else REFUSED
-    put(f"{summary_text(outcome.manifest)}\nresults in {folder}")
+    said = f"{_filled(account(outcome.manifest), sys.stdout)}\nresults in {folder}"
+    put(f"{summary_text(outcome.manifest, look().width)}\n{said}")
     if options.report is not None:
         from dpsql.batch.files import write
         from dpsql.batch.report import page
@@ -218,3 +221,10 @@ def _run(
         tell(f"the report is {options.report}")
     codes = {each.code for each in outcome.manifest.statements if not each.answered}
     return EXHAUSTED if "D501" in codes else REFUSED if codes else 0
+
+
+def _filled(text: str, stream: TextIO | None) -> str:
+    """Words that keep to the width of a terminal."""
+    if stream is None or not stream.isatty():
+        return text
+    return textwrap.fill(text, width(), break_long_words=False, break_on_hyphens=False)
