@@ -272,6 +272,9 @@ def test_a_file_that_the_budget_does_not_hold_is_not_begun(clinic_run: Runner) -
     said = clinic_run.run("SET epsilon = 1.0;" + text, "--analyst", "bob", exits=3)
     assert "error[D501]: the budget does not hold this file" in said
     assert "it would fit" in said
+    said = clinic_run.run(None, "--analyst", "bob", "--dry-run", exits=3)
+    assert "more than what remains, which is 2\n" in said
+    assert "afterwards" not in said
     assert clinic_run.purchases() == []
     clinic_run.run(text, "--analyst", "bob", exits=3)
     said = clinic_run.run(text, "--analyst", "bob", "--epsilon", "2.0")  # as the help said
@@ -709,6 +712,19 @@ def test_ctrl_c_ends_it_in_order(clinic_run: Runner) -> None:
     assert "Traceback" not in said
     assert [each["state"] for each in clinic_run.manifest["statements"]] == ["answered", "waiting", "waiting"]
     assert clinic_run.manifest["ended"] is None
+
+
+def test_ctrl_c_before_anything_is_asked_says_that_nothing_was_paid(
+    clinic_run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpsql.batch.bill._billed", stopped)
+    for options in ("--dry-run",), ():
+        with pytest.raises(KeyboardInterrupt, match="stopped: nothing was paid now"):
+            clinic_run.run(SCRIPT, *options)
+    assert not clinic_run.out.exists()
 
 
 def test_a_time_limit_holds_for_its_statements(clinic_run: Runner) -> None:

@@ -69,10 +69,13 @@ def _whole(bill: Bill, accountant: str) -> list[str]:
     if before > 1e-9:
         lines[0] += f", of which {before:g} was paid before"
     taken = bill.remaining - bill.after
-    if bill.cost:
-        less = f" (under {accountant} less than the sum of prices)" if taken < 0.999 * bill.cost else ""
-        lines.append(f"takes {above(taken)} off what remains{less}")
-    lines.append(f"remaining {below(bill.remaining)} now, {below(bill.after)} afterwards")
+    if bill.fits < len(bill.items):
+        lines.append(f"more than what remains, which is {below(bill.remaining)}")
+    else:
+        if bill.cost:
+            less = f" (under {accountant} less than the sum of prices)" if taken < 0.999 * bill.cost else ""
+            lines.append(f"takes {above(taken)} off what remains{less}")
+        lines.append(f"remaining {below(bill.remaining)} now, {below(bill.after)} afterwards")
     if bill.refused:
         others = "one more is" if len(bill.refused) == 1 else f"{len(bill.refused)} more are"
         lines.append(f"{others} refused: a run with --keep-going skips that, any other asks nothing")

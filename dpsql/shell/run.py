@@ -6,6 +6,8 @@ import shlex
 import sys
 import textwrap
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -119,9 +121,18 @@ def _priced(options: Namespace, script: Script) -> int:
     from dpsql.batch.begin import stand_at
     from dpsql.batch.bill import first_bill
 
-    with opened(options) as db:
+    with _nothing_paid(), opened(options) as db:
         stand_at(db)
         return _show(first_bill(db, script, options.epsilon), db)
+
+
+@contextmanager
+def _nothing_paid() -> Iterator[None]:
+    """Ctrl-C in here stops what is free."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped: nothing was paid now") from None
 
 
 def _show(bill: Bill, db: Connection) -> int:
@@ -151,12 +162,13 @@ def _in_folder(options: Namespace, script: Script, folder: Path) -> int:
     if manifest is None and options.resume:
         tell(f"there is no run in {folder} to go on with: this is its beginning")
     with opened(options) as db:
-        started = stand_at(db, None if manifest is None else manifest.started)
-        if manifest is None:
-            bill = first_bill(db, script, options.epsilon)
-        else:
-            manifest = taken_up(db, script, manifest, options.epsilon, options.format)
-            bill = second_bill(db, script, manifest)
+        with _nothing_paid():
+            started = stand_at(db, None if manifest is None else manifest.started)
+            if manifest is None:
+                bill = first_bill(db, script, options.epsilon)
+            else:
+                manifest = taken_up(db, script, manifest, options.epsilon, options.format)
+                bill = second_bill(db, script, manifest)
         if options.dry_run:
             return _show(bill, db)
         _tell_refused(bill)
