@@ -257,11 +257,24 @@ def test_a_refusal_is_told_before_anything_is_paid(clinic_run: Runner) -> None:
     assert clinic_run.entry("statement_07")["code"] == "D201"
 
 
+def test_a_dry_run_tells_what_is_refused_in_its_place(clinic_run: Runner) -> None:
+    said = clinic_run.run("SELECT COUNT(*) FROM patients WHERE age > ?; SELECT 1 AS x", "--dry-run", exits=1)
+    rows = [line.split()[1] for line in said.splitlines() if line.startswith("│")]
+    assert rows == ["name", "statement_01", "statement_02"]
+    assert "1 statement: free" in said
+    assert "one more is refused: a run with --keep-going skips that, any other asks nothing" in said
+    assert "monthly.sql:1:43" in said
+    assert "a file of statements is given none" in said
+
+
 def test_a_file_that_the_budget_does_not_hold_is_not_begun(clinic_run: Runner) -> None:
     text = "".join(f"SELECT COUNT(*) FROM patients WHERE age > {age};\n" for age in range(9))
     said = clinic_run.run("SET epsilon = 1.0;" + text, "--analyst", "bob", exits=3)
     assert "error[D501]: the budget does not hold this file" in said
     assert "it would fit" in said
+    said = clinic_run.run(None, "--analyst", "bob", "--dry-run", exits=3)
+    assert "more than what remains, which is 2\n" in said
+    assert "afterwards" not in said
     assert clinic_run.purchases() == []
     clinic_run.run(text, "--analyst", "bob", exits=3)
     said = clinic_run.run(text, "--analyst", "bob", "--epsilon", "2.0")  # as the help said
@@ -675,6 +688,17 @@ def test_a_line_tells_how_far_it_is(clinic_run: Runner) -> None:
     assert after.lstrip().startswith("┌")  # nothing of it is left on the screen
 
 
+def test_long_names_keep_to_the_width_of_a_terminal(clinic_run: Runner) -> None:
+    name = "patients_" * 10 + "all"
+    clinic_run.script.write_text(f'-- name: {name}\nSELECT COUNT(*) AS "{name}" FROM patients;')
+    for options in ("--dry-run",), ():
+        terminal = Terminal(str(clinic_run.database), str(clinic_run.script), *options)
+        assert terminal.ended() == 0
+        lines = [each for each in terminal.screen.decode().splitlines() if "│" in each]
+        assert max(len(each) for each in lines) == 80
+        assert any(each.startswith("│ patients_patients_") and "..." in each for each in lines)
+
+
 def test_ctrl_c_ends_it_in_order(clinic_run: Runner) -> None:
     slow = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(40))}"
     clinic_run.script.write_text(f"SELECT COUNT(*) FROM patients;\n-- name: slow\n{slow};\nSELECT 1;")
@@ -690,6 +714,19 @@ def test_ctrl_c_ends_it_in_order(clinic_run: Runner) -> None:
     assert clinic_run.manifest["ended"] is None
 
 
+def test_ctrl_c_before_anything_is_asked_says_that_nothing_was_paid(
+    clinic_run: Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpsql.batch.bill._billed", stopped)
+    for options in ("--dry-run",), ():
+        with pytest.raises(KeyboardInterrupt, match="stopped: nothing was paid now"):
+            clinic_run.run(SCRIPT, *options)
+    assert not clinic_run.out.exists()
+
+
 def test_a_time_limit_holds_for_its_statements(clinic_run: Runner) -> None:
     slow = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(40))}"
     said = clinic_run.run(
@@ -699,6 +736,24 @@ def test_a_time_limit_holds_for_its_statements(clinic_run: Runner) -> None:
     )
     assert "error[D603]" in said
     assert "1 of 2 statements answered" in said
+
+
+def test_more_time_may_be_allowed_to_a_run(clinic_run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was paid for when time ran out is completed, not paid again."""
+
+    def late(*given: object) -> None:
+        raise dpsql.OperationalError("D603", "the query took longer than the time limit")
+
+    text = "SET timeout = 10;\n-- name: slow\nSELECT COUNT(*) FROM visits;"
+    with monkeypatch.context() as patch:
+        patch.setattr("dpsql.engines.duckdb.DuckDB.measure", late)
+        said = clinic_run.run(text, exits=1)
+    assert "error[D603]" in said
+    assert "--> monthly.sql:3:1" in said
+    assert len(clinic_run.purchases()) == 1
+    clinic_run.run(text.replace("10", "off"), "--resume")
+    assert len(clinic_run.purchases()) == 1
+    assert (clinic_run.entry("slow")["paid"], clinic_run.entry("slow")["timeout"]) == (1.0, None)
 
 
 # ---- what nobody should write ------------------------------------------------------------------------

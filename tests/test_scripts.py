@@ -100,6 +100,29 @@ def test_comments_that_mean_nothing_are_refused(said: str) -> None:
     assert refused.value.position == (2, 1)
 
 
+@pytest.mark.parametrize(
+    ("text", "at", "words"),
+    [
+        ("SELECT 1;\nSELECT 'a;\nSELECT 2;", (2, 8), "this text is not closed"),
+        ("SELECT 1 /* /* */ ;\nSELECT 2;", (1, 10), "end it with */"),
+        ('SELECT "a;\n', (1, 8), 'end it with "'),
+        ("SELECT E'a\\';\n", (1, 8), "this text is not closed"),
+        ("SELECT $a$ ; $A$;\n", (1, 8), "end it with $a$"),
+    ],
+)
+def test_what_is_not_closed_is_refused_where_it_opens(text: str, at: tuple[int, int], words: str) -> None:
+    with pytest.raises(Error, match=r"not closed") as refused:
+        statements(text)
+    assert refused.value.position == at
+    assert words in str(refused.value)
+
+
+def test_a_comment_does_not_set_a_price() -> None:
+    with pytest.raises(Error, match=r"write SET epsilon = 0\.5;"):
+        statements("-- Epsilon: 0.5\nSELECT 1")
+    assert len(statements("-- epsilon: one half\nSELECT 1 -- epsilon: about 3")) == 1
+
+
 def test_an_error_points_into_the_script() -> None:
     _, old, _ = statements(SCRIPT)
     at = old.text.index("town")

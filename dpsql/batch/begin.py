@@ -152,13 +152,17 @@ def taken_up(
                 label="what was said at its beginning holds to its end",
                 help=f"leave {option} out; or start again with another --out",
             )
-    return with_paid(db, manifest)
+    now_at = [
+        replace(entry, line=task.statement.line, timeout=task.timeout)
+        for task, entry in zip(script.tasks, manifest.statements, strict=True)
+    ]
+    return with_paid(db, replace(manifest, statements=tuple(now_at)))
 
 
 def _check_script(script: Script, manifest: Manifest) -> None:
     """No statement is another one now."""
     for number, (task, entry) in enumerate(zip(script.tasks, manifest.statements, strict=False), 1):
-        if _said(task) != (entry.name, entry.sql, entry.set, entry.timeout, entry.weight):
+        if task.said != (entry.name, entry.sql, entry.set, entry.weight):
             raise refuse(
                 "D509",
                 f"{script.name} was changed: statement {number} ({entry.name}) is not what it was",
@@ -172,7 +176,3 @@ def _check_script(script: Script, manifest: Manifest) -> None:
             f"{script.name} was changed: it had {then} statements, and now {now}",
             help=f"put the old text back; or {_START_AGAIN}",
         )
-
-
-def _said(task: Task) -> tuple[str, str, float | None, float | None, float | None]:
-    return task.name, task.sql, task.epsilon, task.timeout, task.statement.weight

@@ -16,8 +16,9 @@ from dpsql.batch.total import shares_of
 from dpsql.dbapi import Connection
 from dpsql.dbapi.guard import guarded, text_of
 from dpsql.errors import Error, refuse
-from dpsql.ir.source import Source
+from dpsql.ir.source import Source, Span
 from dpsql.parse.parse import Query
+from dpsql.parse.scripts import tokens
 from dpsql.pipeline import parsed, priced_now
 
 
@@ -95,6 +96,15 @@ def _each(
 
 
 def _read(db: Connection, task: Task) -> Query:
+    mark = next((at for at, token in tokens(task.sql) if token == "?"), None)
+    if mark is not None:
+        raise refuse(
+            "D106",
+            "no value stands for this question mark",
+            Span(mark, mark + 1),
+            label="a file of statements is given none",
+            help="write the value itself",
+        ).within(task.sql, task.name)
     return guarded(lambda: parsed(db._open(), Source(text_of(task.sql)), ()))
 
 

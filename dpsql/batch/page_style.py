@@ -33,11 +33,12 @@ th{font-weight:600;color:var(--soft);border-bottom:1px solid var(--line)}
 th,td{padding:.35rem .9rem;vertical-align:top;text-align:left}
 th:first-child,td:first-child{padding-left:0}th:last-child,td:last-child{padding-right:0}
 tbody tr+tr td{border-top:1px solid var(--line)}
-table.whole{width:100%}span.whole{white-space:nowrap}.number{text-align:right;white-space:nowrap}
+table.whole{width:100%}table.whole a{overflow-wrap:anywhere}span.whole{white-space:nowrap}
+.number{text-align:right}td.number{white-space:nowrap}.wide th{white-space:normal!important}
 svg.dp{display:block;width:100%;height:auto;margin:0 0 1.25rem}
 .state{color:var(--bad)}
 footer{margin-top:3rem;padding-top:1rem;border-top:1px solid var(--line)}
 @media print{:root{--ink:#000;--soft:#444;--line:#bbb;--paper:#fff;--wash:#f4f4f4;--accent:#3567b3;--bad:#900}
 body{padding:0;max-width:none;font-size:11pt}section{break-inside:avoid-page}
-svg.dp,tr,pre,.promise{break-inside:avoid}h2{break-after:avoid}}
+svg.dp,tr,pre,.promise{break-inside:avoid}.wide{overflow:visible}h2{break-after:avoid}}
 """.strip()

@@ -127,28 +127,33 @@ def _promise(promise: Promise) -> str:
 
 def _contents(report: Report) -> str:
     rows = [
-        (f'<a href="#s{at}">{_line(part.name)}</a>', f"{part.price:g}", _paid(part), _state(part))
+        (f'<a href="#s{at}">{_line(part.name)}</a>', _price(part), _paid(part), _state(part))
         for at, part in enumerate(report.parts, 1)
     ]
     listed = _table(("statement", "price", "paid", "answer"), rows, numbers=(1, 2))
     return f"<section><h2>Statements</h2>{listed}</section>"
 
 
+def _price(part: Part) -> str:
+    return f"{part.price:g}" if part.price or part.answer is not None else ""
+
+
 def _paid(part: Part) -> str:
     if part.paid or part.answer is None:
-        return f"{part.paid:g}"
+        return f"{part.paid:g}" if part.price else ""
     return "repeated" if part.answer.repeated else "free"
 
 
 def _state(part: Part) -> str:
     if part.answer is None:
         return '<span class="state">none</span>'
-    return "1 row" if len(part.answer) == 1 else f"{len(part.answer)} rows"
+    rows = "1 row" if len(part.answer) == 1 else f"{len(part.answer)} rows"
+    return f'<span class="whole">{rows}</span>'
 
 
 def _part(at: int, part: Part) -> str:
     paid = f"paid {part.paid:g}" if part.paid or part.answer is None else _paid(part)
-    said = [f"price epsilon {part.price:g}, {paid}"]
+    said = [f"price epsilon {part.price:g}, {paid}"] if _price(part) else ["paid nothing"]
     if part.digest:
         said[0] += f"; plan {part.digest[:12]}"
     if part.answer is None:

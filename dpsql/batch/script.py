@@ -37,9 +37,9 @@ class Task:
         return self.statement.text
 
     @property
-    def said(self) -> tuple[str, str, float | None, float | None, float | None]:
-        """Everything that a run depends on."""
-        return self.name, self.sql, self.epsilon, self.timeout, self.statement.weight
+    def said(self) -> tuple[str, str, float | None, float | None]:
+        """What may not change while a run lasts: more time may be allowed to it."""
+        return self.name, self.sql, self.epsilon, self.statement.weight
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,13 @@ class Script:
     tasks: tuple[Task, ...]
 
     def error(self, error: Error, task: Task) -> Error:
-        """An error of one of its statements, pointing into the whole text."""
-        return in_script(error, task.statement, self.text, self.name)
+        """An error of one of its statements, pointing into the whole text: at its first word, if at none."""
+        error = in_script(error, task.statement, self.text, self.name)
+        if error.start is None:
+            error.text, error.name = self.text, self.name
+            error.start = task.statement.start
+            error.end = error.start + len(task.sql.split(maxsplit=1)[0])
+        return error
 
 
 def read(text: str, name: str) -> Script:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpsql.answer.box import box
-from dpsql.answer.digits import above, below, printable
+from dpsql.answer.digits import above, below, printable, wide
 from dpsql.batch.bill import Bill
 from dpsql.batch.item import Item
 from dpsql.batch.manifest import Entry, Manifest
@@ -12,16 +14,24 @@ from dpsql.ir.price import Expected
 _ROOM = 44
 """Columns for expected errors."""
 
+_LEAST = 12
+"""Columns that a name keeps."""
 
-def bill_text(bill: Bill, accountant: str) -> str:
-    """Each statement with its price and its expected error, and what the whole takes."""
-    rows = [
-        (each.task.name, f"{each.epsilons:g}", _cost(each), _errors(each.price.expected) if each.paid else "")
-        for each in bill.items
-    ]
-    rows += [(task.name, "", f"refused {error.code}", "") for task, error in bill.refused]
-    table = box(("name", "price", "now", "expected error (95 %)"), rows, (False, True, True, False))
+
+def bill_text(bill: Bill, accountant: str, columns: int | None = None) -> str:
+    """Each statement with its price and its expected error, and what the whole takes, in so many columns."""
+    rows = {each.task.statement.start: _priced(each) for each in bill.items}
+    rows |= {
+        task.statement.start: (task.name, "", f"refused {error.code}", "") for task, error in bill.refused
+    }
+    heads = ("name", "price", "now", "expected error (95 %)")
+    table = _box(heads, [rows[at] for at in sorted(rows)], (False, True, True, False), columns)
     return "\n".join([table, *_whole(bill, accountant)])
+
+
+def _priced(item: Item) -> tuple[str, str, str, str]:
+    errors = _errors(item.price.expected) if item.paid else ""
+    return item.task.name, f"{item.epsilons:g}", _cost(item), errors
 
 
 def _cost(item: Item) -> str:
@@ -53,16 +63,22 @@ def _error(each: Expected) -> str:
 
 
 def _whole(bill: Bill, accountant: str) -> list[str]:
-    number = len(bill.items)
-    lines = [f"{_counted(number, 'statement')}: epsilon {bill.price:g} in all"]
+    said = _counted(len(bill.items), "statement")
+    lines = [f"{said}: epsilon {bill.price:g} in all" if bill.price else f"{said}: free"]
     before = bill.price - bill.cost
     if before > 1e-9:
         lines[0] += f", of which {before:g} was paid before"
     taken = bill.remaining - bill.after
-    if bill.cost:
-        less = f" (under {accountant} less than the sum of prices)" if taken < 0.999 * bill.cost else ""
-        lines.append(f"takes {above(taken)} off what remains{less}")
-    lines.append(f"remaining {below(bill.remaining)} now, {below(bill.after)} afterwards")
+    if bill.fits < len(bill.items):
+        lines.append(f"more than what remains, which is {below(bill.remaining)}")
+    else:
+        if bill.cost:
+            less = f" (under {accountant} less than the sum of prices)" if taken < 0.999 * bill.cost else ""
+            lines.append(f"takes {above(taken)} off what remains{less}")
+        lines.append(f"remaining {below(bill.remaining)} now, {below(bill.after)} afterwards")
+    if bill.refused:
+        others = "one more is" if len(bill.refused) == 1 else f"{len(bill.refused)} more are"
+        lines.append(f"{others} refused: a run with --keep-going skips that, any other asks nothing")
     return lines
 
 
@@ -70,20 +86,48 @@ def _counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def summary_text(manifest: Manifest) -> str:
-    """What became of each statement."""
+def summary_text(manifest: Manifest, columns: int | None = None) -> str:
+    """What became of each statement; so many columns wide."""
     rows = [
         (
             each.name,
             "" if each.rows is None else str(each.rows),
-            f"{each.price:g}",
-            f"{each.paid:g}" if each.paid or not each.answered else _free(each),
+            "" if each.unpriced else f"{each.price:g}",
+            f"{each.paid:g}" if each.paid else _free(each) if each.answered else "",
             each.file if each.answered and each.file else _state(each),
         )
         for each in manifest.statements
     ]
-    table = box(("name", "rows", "price", "paid", "file"), rows, (False, True, True, True, False))
-    return f"{table}\n{account(manifest)}"
+    return _box(("name", "rows", "price", "paid", "file"), rows, (False, True, True, True, False), columns)
+
+
+def _box(
+    heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], right: tuple[bool, ...], columns: int | None
+) -> str:
+    """Where there is no room, names are cut: what is not a number."""
+    if columns is None:
+        return box(heads, rows, right)
+    widths = [max(map(wide, column)) for column in zip(heads, *rows, strict=True)]
+    room = (
+        columns
+        - 3 * len(heads)
+        - 1
+        - sum(width for width, number in zip(widths, right, strict=True) if number)
+    )
+    words = sorted((at for at, number in enumerate(right) if not number), key=widths.__getitem__)
+    for place, at in enumerate(words):
+        widths[at] = min(widths[at], max(_LEAST, room // (len(words) - place)))
+        room -= widths[at]
+    cut = [tuple(_cut(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return box(heads, cut, right)
+
+
+def _cut(text: str, room: int) -> str:
+    if wide(text) <= room:
+        return text
+    while wide(text) > room - 3:
+        text = text[:-1]
+    return f"{text}..."
 
 
 def _free(entry: Entry) -> str:

@@ -35,6 +35,7 @@ _CLOSING = {
 }
 _MARK = re.compile(r"/\*|\*/")
 _SAID = re.compile(r"--\s*(name|weight)\s*:\s*(.*)$", re.I)
+_UNSET = re.compile(r"--\s*(epsilon|timeout)\s*[:=]\s*([\d.]+)\s*;?\s*$", re.I)
 _SET = re.compile(r"SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|\bTO\b)\s*(.+)$", re.I | re.S)
 
 
@@ -177,8 +178,10 @@ def _blank(token: str) -> bool:
 
 def _statements(text: str) -> Iterator[Statement]:
     now, counted, line = _Begun(), 0, 1
-    for at, token in tokens(text):
-        end = at + len(token)
+    for at, end, left in _tokens(text, 0):
+        token = text[at:end]
+        if left is not None:
+            raise _unclosed(at, left)
         if token == ";":
             if now.start is not None:
                 line, counted = line + text.count("\n", counted, now.start), now.start
@@ -189,8 +192,25 @@ def _statements(text: str) -> Iterator[Statement]:
             now.end = end
         elif now.start is None and (said := _SAID.match(token)) is not None:
             now.said[said[1].casefold()] = said[2].rstrip(), Span(at, end)
+        elif (said := _UNSET.match(token)) is not None:
+            name = said[1].casefold()
+            raise refuse(
+                "D107", f"a comment sets no {name}", Span(at, end), help=f"write SET {name} = {said[2]};"
+            )
     if now.start is not None:
         yield _statement(text, now, line + text.count("\n", counted, now.start), closed=False)
+
+
+def _unclosed(at: int, left: _Open) -> Error:
+    what = "comment" if left.mark == "/*" else "name" if left.mark == '"' else "text"
+    closing = {"/*": "*/", "e'": "'"}.get(left.mark, left.mark)
+    return refuse(
+        "D101",
+        f"this {what} is not closed",
+        Span(at, at + len(left.mark)),
+        label="everything behind it is a part of it",
+        help=f"end it with {closing}",
+    )
 
 
 def _statement(text: str, now: _Begun, line: int, closed: bool) -> Statement:

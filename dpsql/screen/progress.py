@@ -38,7 +38,7 @@ class Progress:
         filled = _BAR * self.done // max(1, self.total)
         bar = f"[{'#' * filled}{'.' * (_BAR - filled)}] {self.done}/{self.total}"
         left = lasts + self._left()
-        room = max(0, width() - len(bar) - len(left) - 3)
+        room = max(0, width() - len(bar) - len(left) - 6)  # and for the ^C that a terminal writes
         said = printable(self._name)
         said = said if len(said) <= room else said[: max(0, room - 3)] + "..."
         self._write(f"\r\x1b[K{bar}  {said}{left}")

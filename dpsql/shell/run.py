@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import shlex
 import sys
+import textwrap
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from dpsql.errors import Error, InterfaceError, refuse
-from dpsql.screen.terminal import put, refusal, tell
+from dpsql.screen.terminal import look, put, refusal, tell, width
 from dpsql.shell import given
 from dpsql.shell.given import Commands, command, opened
 
@@ -118,20 +121,33 @@ def _priced(options: Namespace, script: Script) -> int:
     from dpsql.batch.begin import stand_at
     from dpsql.batch.bill import first_bill
 
-    with opened(options) as db:
+    with _nothing_paid(), opened(options) as db:
         stand_at(db)
         return _show(first_bill(db, script, options.epsilon), db)
+
+
+@contextmanager
+def _nothing_paid() -> Iterator[None]:
+    """Ctrl-C in here stops what is free."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt("stopped: nothing was paid now") from None
 
 
 def _show(bill: Bill, db: Connection) -> int:
     from dpsql.batch.bill import check_budget
     from dpsql.batch.tables import bill_text
 
-    put(bill_text(bill, db.budget.accountant))
-    for _, error in bill.refused:
-        tell(refusal(error))
+    put(bill_text(bill, db.budget.accountant, look().width))
+    _tell_refused(bill)
     check_budget(bill)
     return REFUSED if bill.refused else 0
+
+
+def _tell_refused(bill: Bill) -> None:
+    if bill.refused:
+        tell("\n\n".join(refusal(error) for _, error in bill.refused) + "\n")
 
 
 def _in_folder(options: Namespace, script: Script, folder: Path) -> int:
@@ -146,16 +162,16 @@ def _in_folder(options: Namespace, script: Script, folder: Path) -> int:
     if manifest is None and options.resume:
         tell(f"there is no run in {folder} to go on with: this is its beginning")
     with opened(options) as db:
-        started = stand_at(db, None if manifest is None else manifest.started)
-        if manifest is None:
-            bill = first_bill(db, script, options.epsilon)
-        else:
-            manifest = taken_up(db, script, manifest, options.epsilon, options.format)
-            bill = second_bill(db, script, manifest)
+        with _nothing_paid():
+            started = stand_at(db, None if manifest is None else manifest.started)
+            if manifest is None:
+                bill = first_bill(db, script, options.epsilon)
+            else:
+                manifest = taken_up(db, script, manifest, options.epsilon, options.format)
+                bill = second_bill(db, script, manifest)
         if options.dry_run:
             return _show(bill, db)
-        for _, error in bill.refused:
-            tell(refusal(error))
+        _tell_refused(bill)
         if bill.refused and not options.keep_going:
             number = len(bill.refused)
             said = "this statement is" if number == 1 else f"these {number} statements are"
@@ -199,12 +215,14 @@ def _run(
 
     outcome = run(db, script, manifest, folder, asked, options.keep_going, told)
     if outcome.at:
-        stopped = f"stopped at {outcome.at}: {account(outcome.manifest)}\ngo on with: {_again(options)}"
+        said = f"stopped at {outcome.at}: {account(outcome.manifest)}"
+        stopped = f"{_filled(said, sys.stderr)}\ngo on with: {_again(options)}"
         if outcome.error is None:
             raise KeyboardInterrupt(stopped)
         tell(f"{refusal(outcome.error)}\n{stopped}")
         return EXHAUSTED if outcome.error.code == "D501" else REFUSED
-    put(f"{summary_text(outcome.manifest)}\nresults in {folder}")
+    said = f"{_filled(account(outcome.manifest), sys.stdout)}\nresults in {folder}"
+    put(f"{summary_text(outcome.manifest, look().width)}\n{said}")
     if options.report is not None:
         from dpsql.batch.files import write
         from dpsql.batch.report import page
@@ -215,3 +233,10 @@ def _run(
         tell(f"the report is {options.report}")
     codes = {each.code for each in outcome.manifest.statements if not each.answered}
     return EXHAUSTED if "D501" in codes else REFUSED if codes else 0
+
+
+def _filled(text: str, stream: TextIO | None) -> str:
+    """Words that keep to the width of a terminal."""
+    if stream is None or not stream.isatty():
+        return text
+    return textwrap.fill(text, width(), break_long_words=False, break_on_hyphens=False)
