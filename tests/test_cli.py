@@ -675,6 +675,7 @@ def test_sql_behind_the_database_is_answered(clinic: Clinic) -> None:
     for words in ((database, "SELECT 1", "-c", "SELECT 2"), ("SELECT 1",), (database, "SELECT 1", "2")):
         wrong = dpsql(*words)
         assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert "unrecognized arguments: 2 (SQL stands in quotes)" in wrong.stderr
 
 
 def test_a_folder_that_is_there_is_a_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

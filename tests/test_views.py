@@ -73,7 +73,7 @@ def test_what_a_view_may_not_say(views: str, code: str, place: tuple[int, int]) 
         ("SELECT * FROM itself", "there is no table itself"),
         ("SELECT FROM WHERE", "this is not SQL"),
         ("DELETE FROM patients", "only queries are answered"),
-        ("SELECT * FROM patients WHERE age > ?", "question marks"),
+        ("SELECT * FROM patients WHERE age > ?", "1 question mark,"),
         ("SELECT age, age FROM patients", "two columns are called age"),
         ("SELECT v.cost FROM patients p JOIN visits v ON p.age = v.cost", "not joined on the patient"),
         ("SELECT nothing FROM wards", "there is no column nothing here"),

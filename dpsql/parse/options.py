@@ -38,9 +38,11 @@ def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token
         numbered.append(Token(TokenType.PARAMETER, "$", line, column, start, end))
         numbered.append(Token(TokenType.NUMBER, str(marks), line, column, start, end))
     if marks != len(parameters):
+        asked = "1 question mark" if marks == 1 else f"{marks} question marks"
+        given = "1 value was" if len(parameters) == 1 else f"{len(parameters)} values were"
         raise refuse(
             "D106",
-            f"the query has {marks} question marks, and {len(parameters)} values were given",
+            f"the query has {asked}, and {given} given",
             help="give one value for each question mark" if marks else "write ? where each value belongs",
         )
     return numbered

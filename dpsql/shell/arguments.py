@@ -53,7 +53,8 @@ def parsed(words: list[str]) -> Namespace:
     if len(over) == 1 and not over[0].startswith("-") and getattr(options, "sql", "") is None:
         options.sql = over[0]
     elif over:
-        made.error(f"unrecognized arguments: {' '.join(over)}")
+        loose = getattr(options, "sql", None) and not over[0].startswith("-")
+        made.error(f"unrecognized arguments: {' '.join(over)}{' (SQL stands in quotes)' if loose else ''}")
     return options
 
 
