@@ -740,6 +740,9 @@ def test_the_draft_finds_files_in_folders_of_folders(data: Path) -> None:
         pyarrow.parquet.write_table(pyarrow.table({"id": [month]}), folder / "part.parquet")
     text = dpsql_says("policy", "draft", str(data))
     assert 'files = "events/**/*.parquet"' in text
+    listed = 'files = "events/**/*.parquet"\nunit = { column = "id" }\n[tables.events.columns]\nmonth = {}\n'
+    error = refused("D804", data, f"{HEAD}{PEOPLE}[tables.events]\n{listed}")
+    assert error.help == "a part of a path, such as year=2024/, is no column: write it into the files"
 
 
 def test_a_file_nobody_can_sniff_is_drafted_as_text(data: Path) -> None:

@@ -27,6 +27,9 @@ class Held:
         return ("tables", self.rule.name)
 
 
+_NO_PATHS = "a part of a path, such as year=2024/, is no column: write it into the files"
+
+
 def table_of(document: Document, rule: TableRule, catalogue: Catalogue) -> FoundTable:
     path: Path = ("tables", rule.name)
     found = [table for table in catalogue.tables if fold(table.name) == fold(rule.name)]
@@ -67,7 +70,7 @@ def column_of(
             path,
             on_key=on_key,
             label="no such column",
-            help=perhaps(name, names),
+            help=perhaps(name, names) or (_NO_PATHS if "/" in table.files else ""),
         )
     if len(found) > 1:
         raise _ambiguous(document, name, path)
