@@ -61,7 +61,7 @@ with dpsql.connect(sys.argv[1]) as db:
                 spilled = max(spilled, sum(each.stat().st_size for each in os.scandir(place)))
             except FileNotFoundError:  # gone meanwhile
                 pass
-    watching = threading.Thread(target=watch)
+    watching = threading.Thread(target=watch, daemon=True)
     watching.start()
     for name, sql in json.loads(sys.argv[3]).items():
         spilled, start = 0, time.perf_counter()
@@ -79,7 +79,7 @@ def run(setting: Setting) -> Report:
         f"files beside {LIMIT_MB} MB of memory", ("files", "MB", "query", "seconds", "spilled, MB", "rows")
     )
     verdicts = []
-    for kind, number in (("parquet", 4), ("csv", 2)):
+    for kind, number in (("parquet", 3), ("csv", 2)):
         folder = _files(setting, kind, number, 5_000 if setting.quick else 2_000_000)
         size = sum(each.stat().st_size for each in folder.rglob(f"*.{kind}")) / 1e6
         found, left = fresh(setting, ASK, str(folder), str(LIMIT_MB), json.dumps(QUERIES))
