@@ -35,6 +35,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("coverage", "by group, zcdp, epsilon 0.85: share of 100 draws"),
         ("tpch", "refused on tpch-tiny"),
         ("answers", "five million rows, ms"),
+        ("larger", "files beside 250 MB of memory"),
         ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
     ],
 )

@@ -52,7 +52,7 @@ with dpsql.connect(sys.argv[-1], ledger=sys.argv[2]) as db:
     def watch():
         while not done.wait(0.001):
             seen.update(os.listdir(folder))
-    watching = threading.Thread(target=watch)
+    watching = threading.Thread(target=watch, daemon=True)
     watching.start()
     if sys.argv[1] == "full":
         resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, resource.getrlimit(resource.RLIMIT_FSIZE)[1]))
