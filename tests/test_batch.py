@@ -142,7 +142,13 @@ def test_formats(clinic_run: Runner, kind: str) -> None:
     clinic_run.run(SCRIPT, "--format", kind, "--out", str(clinic_run.out))
     file = clinic_run.out / f"by_ward.{kind}"
     if kind == "parquet":
-        assert duckdb.sql(f"SELECT * FROM '{file}'").columns == ["ward", "n", "n_margin", "age", "age_margin"]
+        assert duckdb.connect().sql(f"SELECT * FROM '{file}'").columns == [
+            "ward",
+            "n",
+            "n_margin",
+            "age",
+            "age_margin",
+        ]
         return
     found = json.loads(file.read_text())
     assert list(found) == ["columns", "rows", "margins", "note"]

@@ -52,7 +52,11 @@ def test_every_value_has_a_bin_of_the_grid_or_none(name, ends, values):
         else [repr(each) if name == "DOUBLE" else str(each) for each in ends]
     )
     listed = ", ".join(f"(CAST({each} AS {name}))" for each in (*values, *own, "NULL"))
-    found = duckdb.sql(f"SELECT x, {bin_sql('x', fact, grid)} FROM (VALUES {listed}) AS t(x)").fetchall()
+    found = (
+        duckdb.connect()
+        .sql(f"SELECT x, {bin_sql('x', fact, grid)} FROM (VALUES {listed}) AS t(x)")
+        .fetchall()
+    )
     for value, place in found:
         missing = value is None or value != value
         assert (place is None) if missing else (0 <= place < grid.size), value

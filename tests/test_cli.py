@@ -182,7 +182,7 @@ def test_formats_hold_every_digit_of_one_answer(clinic: Clinic, tmp_path: Path) 
     file = tmp_path / "answer.parquet"
     result = clinic.query(BY_WARD, "--format", "parquet", "-o", str(file))
     assert (result.returncode, result.stdout) == (0, "")
-    assert duckdb.sql(f"SELECT * FROM '{file}'").fetchall() == [tuple(row) for row in found["rows"]]
+    assert duckdb.connect().sql(f"SELECT * FROM '{file}'").fetchall() == [tuple(row) for row in found["rows"]]
     assert clinic.spent() == [BY_WARD]
 
 
@@ -609,7 +609,7 @@ def test_odd_values_in_every_format(tmp_path: Path) -> None:
     assert rows[1][3] == ODD.rows[0][2]
     assert to_csv(ODD).endswith('120.0,,"",,\n')
     (tmp_path / "odd.parquet").write_bytes(to_parquet(ODD))
-    kept = duckdb.sql(f"SELECT * FROM '{tmp_path}/odd.parquet'")
+    kept = duckdb.connect().sql(f"SELECT * FROM '{tmp_path}/odd.parquet'")
     assert kept.columns == ["a", "a_1", 'b "x"', "c", "d"]
     assert kept.fetchall()[0][1:] == (ODD.rows[0][1], ODD.rows[0][2], 2**70, None)
 

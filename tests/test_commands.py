@@ -398,7 +398,7 @@ def test_the_suffix_says_the_format(say: Said, tmp_path: Path, suffix: str) -> N
         case ".json":
             assert json.loads(file.read_text())["rows"][0] == ["A", 1]
         case ".parquet":
-            assert duckdb.sql(f"SELECT floor FROM '{file}'").fetchall() == [(1,), (1,), (2,)]
+            assert duckdb.connect().sql(f"SELECT floor FROM '{file}'").fetchall() == [(1,), (1,), (2,)]
         case _:
             assert "│ A    │     1 │" in file.read_text()
 

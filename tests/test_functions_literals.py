@@ -39,7 +39,7 @@ from dpsql.ir.scalar import Call, Literal
 
 
 def value_and_type(sql: str) -> tuple[object, str]:
-    row = duckdb.execute(f"SELECT {sql}, typeof({sql})").fetchone()
+    row = duckdb.connect().execute(f"SELECT {sql}, typeof({sql})").fetchone()
     assert row is not None
     return row[0], row[1].replace(", ", ",")
 
@@ -202,7 +202,7 @@ def test_interval_texts(text: str, canonical: str | None) -> None:
     assert interval_text(text) == canonical
     if canonical is not None:
         literal = Literal(canonical, INTERVAL)
-        same = duckdb.execute(f"SELECT {literal_sql(literal)} = INTERVAL '{text}'").fetchone()
+        same = duckdb.connect().execute(f"SELECT {literal_sql(literal)} = INTERVAL '{text}'").fetchone()
         assert same == (True,)
         assert len(interval_parts(canonical)) == 3
 
@@ -213,7 +213,9 @@ def test_calendar(day: datetime.date, months: int) -> None:
     assert civil(number) == (day.year, day.month, day.day)
     assert days(day.year, day.month, day.day) == number
     later = months_later(number, months)
-    row = duckdb.execute(
-        "SELECT datediff('day', DATE '1970-01-01', (? + to_months(?))::DATE)", [day, months]
-    ).fetchone()
+    row = (
+        duckdb.connect()
+        .execute("SELECT datediff('day', DATE '1970-01-01', (? + to_months(?))::DATE)", [day, months])
+        .fetchone()
+    )
     assert row == (later,)
