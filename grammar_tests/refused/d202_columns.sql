@@ -54,7 +54,7 @@ SELECT ward FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) ORDER 
 SELECT COUNT(*) FROM patients JOIN visits USING (visit_id);
 
 -- case: a public column that is not there
--- outcome: refused D205
+-- outcome: refused D202
 SELECT patients FROM wards;
 
 -- case: a column of a schema that is not read
