@@ -3,7 +3,7 @@
     DECIMAL(6, 2)   of 12345.67 a sum may overflow
     TIMESTAMP       a moment before the first one cannot be printed
 
-Parquet files may hold such values, and tables that were made of these files.
+Parquet files and frames may hold such values, and so may tables that were made of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dpsql.engines.names import quote
 from dpsql.ir.column import Column, Kind, decimal_size
 
 _FIRST = "290309-12-22 (BC) 00:00:00"
+_LAST = "294247-01-10 04:00:54.775806"
+_LETTERS = {"TIMESTAMP_S": -7, "TIMESTAMP_MS": -3}  # rounded, it would lie beyond
 
 
 def legal_sql(column: Column) -> str | None:
@@ -24,9 +26,13 @@ def legal_sql(column: Column) -> str | None:
             return f"{name} BETWEEN -{most} AND {most}"
         case Kind.DATE:
             return f"{name} >= DATE '-infinity'"
-        case Kind.TIMESTAMP:
-            return f"{name} = TIMESTAMP '-infinity' OR {name} >= TIMESTAMP '{_FIRST}'"
-        case Kind.TIMESTAMPTZ:
-            return f"{name} = TIMESTAMPTZ '-infinity' OR {name} >= TIMESTAMPTZ '{_FIRST}+00'"
+        case Kind.TIME:
+            return f"{name} BETWEEN TIME '00:00:00' AND TIME '24:00:00'"
+        case Kind.TIMESTAMP | Kind.TIMESTAMPTZ if type_.sql != "TIMESTAMP_NS":
+            ends = (_FIRST, _LAST[: _LETTERS.get(type_.sql)])
+            zone = "+00" if type_.kind is Kind.TIMESTAMPTZ else ""
+            first, last = (f"CAST('{each}{zone}' AS {type_.sql})" for each in ends)
+            least, most = (f"CAST('{each}' AS {type_.sql})" for each in ("-infinity", "infinity"))
+            return f"{name} BETWEEN {first} AND {last} OR {name} IN ({least}, {most})"
         case _:
             return None

@@ -1,0 +1,69 @@
+"""Bits that are no value of their type: DuckDB takes them from frames and files, and fails on them later."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pyarrow
+import pytest
+
+import dpsql
+
+POLICY = """
+timezone = "Pacific/Kiritimati"
+[budget]
+epsilon = 10.0
+delta = 1e-6
+[unit]
+name = "person"
+table = "people"
+key = "id"
+[tables.people.columns]
+id = {}
+x = {}
+"""
+MOMENT = {"s": 10**6, "ms": 10**3, "us": 1}
+FIRST, LAST = -9_223_372_022_400_000_000, 2**63 - 2  # microseconds
+
+
+def database(folder: Path, type_: pyarrow.DataType, *numbers: int) -> Path:
+    """A table of these bits, as DuckDB makes it of a frame."""
+    path = folder / "people.duckdb"
+    content = b"".join(each.to_bytes(type_.bit_width // 8, "little", signed=True) for each in numbers)
+    frame = pyarrow.table(  # noqa: F841 - DuckDB finds it by its name
+        {
+            "id": range(len(numbers)),
+            "x": pyarrow.Array.from_buffers(type_, len(numbers), [None, pyarrow.py_buffer(content)]),
+        }
+    )
+    with duckdb.connect(str(path)) as owner:
+        owner.execute("CREATE TABLE people AS FROM frame")
+    path.with_suffix(".toml").write_text(POLICY)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("type_", "first", "last"),
+    [
+        *((pyarrow.timestamp(unit), -(-FIRST // size), LAST // size) for unit, size in MOMENT.items()),
+        (pyarrow.timestamp("us", tz="UTC"), FIRST, LAST),
+        (pyarrow.time64("us"), 0, 86_400_000_000),
+        (pyarrow.decimal128(5, 2), -99999, 99999),
+    ],
+    ids=str,
+)
+def test_the_first_and_the_last_value_are_kept_apart_from_what_lies_beyond(
+    tmp_path: Path, type_: pyarrow.DataType, first: int, last: int
+) -> None:
+    moments = pyarrow.types.is_timestamp(type_)
+    ends = (1 - 2**63, 2**63 - 1) if moments else ()
+    (tmp_path / "within").mkdir()
+    with dpsql.connect(database(tmp_path / "within", type_, 0, first, last, *ends)) as db:
+        assert db.execute("SELECT COUNT(*) FROM people WHERE x IS NOT NULL", epsilon=0.1).rows
+    beyond = [first - 1, *([] if last == LAST else [last + 1])]
+    for number in beyond:
+        folder = tmp_path / f"beyond {number}"
+        folder.mkdir()
+        with pytest.raises(dpsql.OperationalError, match="people holds values that cannot be read"):
+            dpsql.connect(database(folder, type_, 0, number))
