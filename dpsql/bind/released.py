@@ -58,10 +58,15 @@ class Released:
         self._aggregate, self._subquery, self._fresh = aggregate, subquery, fresh
         self._places = {named.name: i for i, (_, named) in enumerate(keys)}
         self.grouping: Callable[[list[int]], exp.Expr] | None = None
-        self.calls: list[AggregateCall] = []
+        self._called: dict[AggregateCall, str] = {}  # equal but for the name: one aggregate of the same rows
         self.derived: list[Derived] = []
         self._room = MOST_FOLLOWED
         self.aliases: dict[str, exp.Expr] = {}
+
+    @property
+    def calls(self) -> list[AggregateCall]:
+        """The aggregates that are released, in the order in which they were met."""
+        return [replace(call, name=name) for call, name in self._called.items()]
 
     def turn(self, node: exp.Expr) -> exp.Expr:
         """The expression over the released table."""
@@ -197,12 +202,10 @@ class Released:
         return turned
 
     def _register(self, call: AggregateCall) -> str:
-        for known in self.calls:
-            if _same(known, call):
-                return known.name
-        named = replace(call, name=self._fresh(call.function))
-        self.calls.append(named)
-        return named.name
+        unnamed = replace(call, name="")
+        if unnamed not in self._called:
+            self._called[unnamed] = self._fresh(call.function)
+        return self._called[unnamed]
 
     def _key(self, node: exp.Expr) -> str | None:
         """The key that an expression is: written alike, or meaning the same."""
@@ -243,7 +246,3 @@ class Released:
 
 def _bare(node: exp.Expr) -> exp.Expr:
     return node.this if isinstance(node, exp.Paren | exp.Alias) else node
-
-
-def _same(first: AggregateCall, second: AggregateCall) -> bool:
-    return replace(first, name="") == replace(second, name="")

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from dpsql.engines.names import TEXTED, quote
@@ -25,6 +25,7 @@ from dpsql.engines.sql import key_sql, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.functions.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Fact, Kind, Type, Value
+from dpsql.ir.measure import Measure
 from dpsql.ir.plan import Norm, Planned, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Filter, Project, Scan
 from dpsql.ir.scalar import Literal, Scalar
@@ -361,49 +362,87 @@ def read_twice(planned: Planned, rows: str) -> str:
 
 
 def _scaled_rows(planned: Planned, row: _Row) -> str:
-    """A unit's L1 norm is at most the sum of its rows' norms: one sum per unit is enough.
+    """A unit's L1 norm is at most the sum of its rows' norms: one sum per unit is enough."""
+    listed = inside(planned, row.keys)
+    where = f" WHERE {' AND '.join(listed)}" if listed else ""
+    rows = f"SELECT * FROM ({row.sql}){where}"
+    vectors = [_scaled(each, row) for each in _vectors(planned.measure)]
+    weights = dict.fromkeys(vector.most for vector in vectors if vector.most is not None)
+    _, limit = planned.bound
+    factor = f"CASE WHEN n > {limit}::HUGEINT THEN {_factor(planned)} / CAST(n AS DOUBLE) ELSE 1::DOUBLE END"
+    scaled = "".join(f", CAST(trunc({most}::DOUBLE * f) AS BIGINT) AS w{most}" for most in weights)
+    units = f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM r GROUP BY u"
+    factors = f"SELECT u, f{scaled} FROM (SELECT u, {factor} AS f FROM ({units}))"
+    sums = [sql for _, sql in sorted(column for vector in vectors for column in vector.sums)]
+    grouped = _grouped(planned, row, sums, "SELECT r.*, h.* EXCLUDE (u) FROM r JOIN h ON r.u = h.u")
+    return f"WITH {read_twice(planned, rows)}, h AS ({factors}) {grouped}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scaled:
+    """Statistics that are released together: the sums of scaled rows by position, and their norm unscaled.
+
+    Both are made of the same columns in one place (``_scaled``), and a measure is printed from these alone:
+    no number is released that is not in the norm. ``most`` is the whole weight that the sums read scaled.
+    """
+
+    norm: str
+    sums: tuple[tuple[int, str], ...]
+    most: int | None = None
+
+
+def _vectors(measure: Measure) -> list[tuple[tuple[int, Statistic], ...]]:
+    """The statistics with their positions as families hold them together; each is in one place."""
+    found = [
+        tuple((i, measure.statistics[i]) for i in positions)
+        for family in measure.families
+        for positions in family.alternatives
+    ]
+    held = sorted(i for vector in found for i, _ in vector)
+    assert held == list(range(len(measure.statistics))), "families hold every statistic once"
+    return sorted(found, key=lambda vector: vector[0][0])
+
+
+def _scaled(vector: tuple[tuple[int, Statistic], ...], row: _Row) -> _Scaled:
+    """What is released of a vector, and what bounds it.
 
     A pair's two cells add up to ``most`` in every row that counts, so its norm needs no value; scaled,
     they add up to the unit's ``w`` = TRUNC(most * factor), and neither is negative. The cells of polynomials
     add up to ``most`` and the slack of their rounding at most.
     """
-    statistics = planned.measure.statistics
-    listed = inside(planned, row.keys)
-    where = f" WHERE {' AND '.join(listed)}" if listed else ""
-    rows = f"SELECT * FROM ({row.sql}){where}"
-    weighed = [each for each in statistics if each.part is not Part.VALUE and each.part not in CELLS]
-    mosts = {each.most: f"w{each.most}" for each in weighed}
-    norms, sums = [], []
-    paired = {row.cells[each] for each in statistics if each.part is Part.REST}
-    for each in statistics:
-        counted = row.counted[each]
-        if each.part in CELLS:
-            if each.cell == 0:  # once for all cells that a row adds to together
-                norms.append(f"count({counted}) * {each.most + SLACK}::HUGEINT")
-            sums.append(f"coalesce(sum(CAST(trunc(({row.cells[each]}) * f) AS BIGINT)), 0)")
-            continue
-        weight = mosts.get(each.most, "")
-        held = weight if counted == "*" else f"CASE WHEN {counted} IS NOT NULL THEN {weight} END"
-        if each.part is Part.VALUE:
-            cell = row.cells[each]
-            total = f"coalesce(sum(CAST(trunc({cell} * f) AS BIGINT)), 0)"
-            if cell not in paired:
-                norms.append(f"coalesce(sum({f'abs({cell})' if each.low < 0 else cell}), 0)")
-        else:
-            norms.append(f"count({counted}) * {each.most}::HUGEINT")
-            total = f"coalesce(sum({held}), 0)"
-            if each.part is Part.REST:
-                total += f" - coalesce(sum(CAST(trunc({row.cells[each]} * f) AS BIGINT)), 0)"
-        sums.append(total)
-    _, limit = planned.bound
-    factor = f"CASE WHEN n > {limit}::HUGEINT THEN {_factor(planned)} / CAST(n AS DOUBLE) ELSE 1::DOUBLE END"
-    weights = "".join(
-        f", CAST(trunc({most}::DOUBLE * f) AS BIGINT) AS {name}" for most, name in mosts.items()
-    )
-    units = f"SELECT u, {' + '.join(norms)} AS n FROM r GROUP BY u"
-    factors = f"SELECT u, f{weights} FROM (SELECT u, {factor} AS f FROM ({units}))"
-    grouped = _grouped(planned, row, sums, "SELECT r.*, h.* EXCLUDE (u) FROM r JOIN h ON r.u = h.u")
-    return f"WITH {read_twice(planned, rows)}, h AS ({factors}) {grouped}"
+    (place, first), *others = vector
+    counted, rows = row.counted[first], f"count({row.counted[first]})"
+    weight = f"w{first.most}"
+    weighed = weight if counted == "*" else f"CASE WHEN {counted} IS NOT NULL THEN {weight} END"
+    match first.part:
+        case Part.BERNSTEIN | Part.LAGRANGE:
+            cells = [replace(first, cell=i) for i in range(3 if first.other is None else 9)]
+            assert [each for _, each in vector] == cells, "the cells of one argument, or of two"
+            norm = f"{rows} * {first.most + SLACK}::HUGEINT"
+            return _Scaled(norm, tuple((i, _truncated(row.cells[each])) for i, each in vector))
+        case Part.REST:
+            ((second, value),) = others
+            assert value == replace(first, part=Part.VALUE), "a pair is of one value under one condition"
+            total = _truncated(row.cells[value])
+            rest = f"coalesce(sum({weighed}), 0) - {total}"
+            return _Scaled(f"{rows} * {first.most}::HUGEINT", ((place, rest), (second, total)), first.most)
+        case Part.VALUE:
+            assert not others, "a sum stands alone"
+            cell = row.cells[first]
+            norm = f"coalesce(sum({f'abs({cell})' if first.low < 0 else cell}), 0)"
+            return _Scaled(norm, ((place, _truncated(cell)),))
+        case Part.ROWS:
+            assert not others, "a count stands alone"
+            total = f"coalesce(sum({weighed}), 0)"
+            return _Scaled(f"{rows} * {first.most}::HUGEINT", ((place, total),), first.most)
+        case Part.UNITS:
+            raise AssertionError("units are counted once in a group, not row by row")
+        case _:
+            assert_never(first.part)
+
+
+def _truncated(cell: str) -> str:
+    return f"coalesce(sum(CAST(trunc(({cell}) * f) AS BIGINT)), 0)"
 
 
 def _factor(planned: Planned) -> str:

@@ -66,7 +66,16 @@ class Statistic:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Statistics (positions) of which one row adds at most ``most`` steps in L1, all together."""
+    """Statistics of which one row adds at most ``most`` steps in L1, all together.
 
-    statistics: tuple[int, ...]
+    ``alternatives`` are positions: each is one statistic, a pair of REST and VALUE, or the cells of one or of
+    two arguments, made together. A row adds to one alternative at most.
+    """
+
+    alternatives: tuple[tuple[int, ...], ...]
     most: int
+
+    @property
+    def statistics(self) -> tuple[int, ...]:
+        """All positions, in order."""
+        return tuple(sorted(position for each in self.alternatives for position in each))

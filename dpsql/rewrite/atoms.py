@@ -18,6 +18,7 @@ A cell's condition is its path in a tree that splits the truth vectors, so that 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -32,8 +33,8 @@ from dpsql.ir.statistic import Family, Part, Statistic
 _FAMILIES = 300
 """With more, each counts as if it could go with every other."""
 
-_CONDITIONS, _CELLS = 64, 256
-"""Of a block at most."""
+_CONDITIONS, _CELLS = 300, 512
+"""Of a block at most; what is larger is taken in parts."""
 
 _WAYS = 64
 
@@ -42,20 +43,27 @@ _Vector = tuple[bool, ...]
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Families (positions) that differ in their conditions alone, and the truth vectors of these."""
+    """Families (positions) that differ in their conditions alone, and the truth vectors of these.
+
+    Where each condition holds the next, so many cells in a row (``width``) are counted as a run as well.
+    """
 
     families: tuple[int, ...]
     conditions: tuple[Scalar | None, ...]
     vectors: tuple[_Vector, ...]
+    width: int = 0
 
 
 def ways(measure: Measure) -> list[Measure]:
     """The most exact ways to take a measure, by what its L1 norm costs and by what its L2 norm costs."""
-    if not 2 <= len(measure.families) <= _FAMILIES:
+    if len(measure.families) < 2:
         return [measure]
     truths = Truths(facts_of(measure.relation))
-    questions = [_active(each, measure, truths) for each in measure.families]
-    overlaps = truths.overlaps(questions)
+    every = range(len(measure.families))
+    if len(every) <= _FAMILIES:
+        overlaps = truths.overlaps([_active(each, measure, truths) for each in measure.families])
+    else:
+        overlaps = [{other for other in every if other != i} for i in every]
     options = [[(), *blocks] for blocks in _options(measure, truths)]
     chosen = itertools.islice(itertools.product(*options), _WAYS)
     found = [_taken(measure, [block for blocks in each for block in blocks], overlaps) for each in chosen]
@@ -127,23 +135,40 @@ def _options(measure: Measure, truths: Truths) -> Iterator[list[tuple[_Block, ..
             dependent[-1] = sorted((*dependent[-1], *constant))
         found = []
         for split in ([places], dependent) if len(dependent) > 1 else ([places],):
-            blocks = [_block(part, conditions, asked, truths) for part in split if len(part) > 1]
-            if blocks and all(blocks):
-                found.append(tuple(each for each in blocks if each is not None))
+            blocks = tuple(one for part in split for one in _blocks(part, conditions, asked, truths))
+            if blocks:
+                found.append(blocks)
+                in_runs = tuple(_in_runs(each) for each in blocks)
+                if in_runs != blocks:
+                    found.append(in_runs)
         yield found
 
 
-def _block(
+def _blocks(
     part: list[int], conditions: dict[int, Scalar | None], asked: dict[int, Question], truths: Truths
-) -> _Block | None:
+) -> list[_Block]:
+    """The families as one block where it is small enough, else as the blocks of their halves."""
+    if len(part) < 2:
+        return []
     vectors = truths.vectors([asked[i] for i in part]) if len(part) <= _CONDITIONS else None
-    if vectors is None or len(vectors) > _CELLS or all(sum(vector) <= 1 for vector in vectors):
-        return None
+    if vectors is None or len(vectors) > _CELLS:
+        middle = len(part) // 2
+        halves = (part[:middle], part[middle:])
+        return [each for half in halves for each in _blocks(half, conditions, asked, truths)]
+    if all(sum(vector) <= 1 for vector in vectors):
+        return []
     possible = [any(vector[i] for vector in vectors) for i in range(len(part))]
     if not all(possible):  # a number that is always 0 is measured as it is
         kept = [i for i, yes in zip(part, possible, strict=True) if yes]
-        return _block(kept, conditions, asked, truths) if len(kept) > 1 else None
-    return _Block(tuple(part), tuple(conditions[i] for i in part), tuple(sorted(vectors, reverse=True)))
+        return _blocks(kept, conditions, asked, truths)
+    return [_Block(tuple(part), tuple(conditions[i] for i in part), tuple(sorted(vectors, reverse=True)))]
+
+
+def _in_runs(block: _Block) -> _Block:
+    """The block with runs of about the root of its cells, where its conditions hold one another."""
+    steps = sorted((vector for vector in block.vectors if any(vector)), key=sum)
+    nested = all(sum(map(max, low, high)) == sum(high) for low, high in itertools.pairwise(steps))
+    return replace(block, width=math.isqrt(len(steps))) if nested and len(steps) >= 9 else block
 
 
 def _bare(each: Statistic) -> Statistic:
@@ -176,6 +201,36 @@ def _cells(block: _Block) -> Iterator[tuple[_Vector, Scalar | None]]:
     return split(list(block.vectors), [])
 
 
+def _levels(block: _Block) -> list[list[tuple[_Vector, Scalar | None]]]:
+    """Cells with their conditions, and in which numbers of the block each is added.
+
+    With runs there are two lists: a number adds the runs that it holds whole, and the cells of one more.
+    """
+    cells = sorted(_cells(block), key=lambda cell: sum(cell[0]))
+    if not block.width:
+        return [cells]
+    vectors = [vector for vector, _ in cells]
+    starts = vectors[:: block.width]
+    opening = [  # the condition that is true from here on
+        next(i for i, yes in enumerate(vector) if yes and not (before and before[i]))
+        for before, vector in zip([(), *vectors[block.width - 1 :: block.width]], starts, strict=False)
+    ]
+    runs = _Block(
+        block.families,
+        tuple(block.conditions[i] for i in opening),
+        tuple(sorted({tuple(vector[i] for i in opening) for vector in block.vectors}, reverse=True)),
+    )
+    whole = sorted(_cells(runs), key=lambda cell: sum(cell[0]))
+    rest = [
+        (tuple(yes and not held for yes, held in zip(vector, starts[p // block.width], strict=True)), path)
+        for p, (vector, path) in enumerate(cells)
+    ]
+    return [
+        [(start, path) for start, (_, path) in zip(starts, whole, strict=True)],
+        [(uses, path) for uses, path in rest if any(uses)],
+    ]
+
+
 def _all_of(parts: list[Scalar]) -> Scalar | None:
     return None if not parts else parts[0] if len(parts) == 1 else Call("and", tuple(parts))
 
@@ -191,24 +246,24 @@ def _taken(measure: Measure, blocks: list[_Block], overlaps: list[set[int]]) -> 
     moved: dict[int, tuple[int, ...]] = {}
     families: list[tuple[Family, frozenset[int]]] = []  # each with the places of the old ones
     for place, family in enumerate(measure.families):
-        start = len(statistics)
         if place in first:
             block = first[place]
-            for vector, condition in _cells(block):
-                for i, true in zip(block.families, vector, strict=True):
-                    for k, old in enumerate(measure.families[i].statistics if true else ()):
-                        moved[old] = (*moved.get(old, ()), len(statistics) + k)
-                bare = (_bare(measure.statistics[i]) for i in family.statistics)
-                statistics += [replace(each, condition=condition) for each in bare]
-            origin = frozenset(block.families)
-        elif place in inside:
-            continue
-        else:
+            for level in _levels(block):
+                made: list[tuple[int, ...]] = []
+                for uses, condition in level:
+                    for i, used in zip(block.families, uses, strict=True):
+                        for k, old in enumerate(measure.families[i].statistics if used else ()):
+                            moved[old] = (*moved.get(old, ()), len(statistics) + k)
+                    made.append(tuple(range(len(statistics), len(statistics) + len(family.statistics))))
+                    bare = (_bare(measure.statistics[i]) for i in family.statistics)
+                    statistics += [replace(each, condition=condition) for each in bare]
+                families.append((Family(tuple(made), family.most), frozenset(block.families)))
+        elif place not in inside:
             for old in family.statistics:
                 moved[old] = (len(statistics),)
                 statistics.append(measure.statistics[old])
-            origin = frozenset((place,))
-        families.append((Family(tuple(range(start, len(statistics))), family.most), origin))
+            held = tuple(tuple(new for old in each for new in moved[old]) for each in family.alternatives)
+            families.append((Family(held, family.most), frozenset((place,))))
     finishes = tuple(
         replace(
             each, statistics=tuple(tuple(n for i in number for n in moved[i]) for number in each.statistics)
@@ -225,12 +280,15 @@ def _taken(measure: Measure, blocks: list[_Block], overlaps: list[set[int]]) -> 
 
 
 def _joined(families: list[tuple[Family, frozenset[int]]], overlaps: list[set[int]]) -> Iterator[Family]:
-    """Families of which any two in one set are apart: those that meet most others choose first."""
+    """Families of which any two in one set are apart: those that meet most others choose first.
+
+    Two families of one block are its runs and its cells: what is in a cell is in a run.
+    """
     meets = [
         {
             j
             for j, (_, theirs) in enumerate(families)
-            if j != i and any(overlaps[one] & theirs for one in origin)
+            if j != i and (theirs == origin or any(overlaps[one] & theirs for one in origin))
         }
         for i, (_, origin) in enumerate(families)
     ]
@@ -242,5 +300,5 @@ def _joined(families: list[tuple[Family, frozenset[int]]], overlaps: list[set[in
         else:
             fitting.append(i)
     for each in sorted(sorted(one) for one in sets):
-        positions = sorted(position for i in each for position in families[i][0].statistics)
-        yield Family(tuple(positions), max(families[i][0].most for i in each))
+        alternatives = sorted(one for i in each for one in families[i][0].alternatives)
+        yield Family(tuple(alternatives), max(families[i][0].most for i in each))

@@ -204,7 +204,7 @@ class _Statistics:
     def _alone(self, statistic: Statistic) -> int:
         if statistic not in self._statistics:
             self._statistics.append(statistic)
-            self._families.append(Family((len(self._statistics) - 1,), statistic.most))
+            self._families.append(Family(((len(self._statistics) - 1,),), statistic.most))
         return self._statistics.index(statistic)
 
     # ---- the statistics ----------------------------------------------------------------------------
@@ -267,7 +267,7 @@ class _Statistics:
         """Add statistics of which one row adds at most ``most`` steps; the position of the first."""
         first = len(self._statistics)
         self._statistics += statistics
-        self._families.append(Family(tuple(range(first, len(self._statistics))), most))
+        self._families.append(Family((tuple(range(first, len(self._statistics))),), most))
         return first
 
     def _wide(self, call: AggregateCall) -> tuple[Interval, Fact]:

@@ -46,7 +46,7 @@ def weighed(measure: Measure) -> Measure:
         for position in family.statistics:
             statistics[position] = _finer(statistics[position], factor)
         first = statistics[family.statistics[0]]
-        families.append(Family(family.statistics, first.most + (SLACK if first.part in CELLS else 0)))
+        families.append(Family(family.alternatives, first.most + (SLACK if first.part in CELLS else 0)))
     return replace(measure, statistics=tuple(statistics), families=tuple(families))
 
 

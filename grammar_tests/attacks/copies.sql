@@ -279,3 +279,15 @@ SELECT SUM(a.n) AS s FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY
 -- attack: public tables multiply rows
 -- outcome: accepted
 SELECT SUM(n) AS s FROM (SELECT patient_id, SUM(1) OVER (PARTITION BY patient_id) AS n FROM visits, range(50));
+
+-- case: an average beside sums whose crossing conditions make a cell of its rows
+-- attack: many rows of one unit
+-- outcome: accepted
+-- policy: pure.toml
+SELECT kind, AVG(cost) FILTER (WHERE place_id > 1 AND visit_id > 0) AS a, SUM(cost) FILTER (WHERE place_id > 1) AS b, SUM(cost) FILTER (WHERE visit_id > 0) AS c FROM visits GROUP BY kind;
+
+-- case: the same in branches
+-- attack: many rows of one unit
+-- outcome: accepted
+-- policy: pure.toml
+SELECT kind, AVG(CASE WHEN place_id > 1 AND visit_id > 0 THEN cost END) AS a, SUM(CASE WHEN place_id > 1 THEN cost END) AS b, SUM(CASE WHEN visit_id > 0 THEN cost END) AS c FROM visits GROUP BY kind;

@@ -20,7 +20,7 @@ from drawn.databases import Database, calm_database, databases
 from drawn.illegal import spoilt
 from drawn.queries import Queries
 
-WORLDS, NEIGHBOURS = 6, 6
+WORLDS, NEIGHBOURS = 7, 6
 
 ILLEGAL = 0.3
 """The share of queries that are spoilt on purpose."""
