@@ -3,12 +3,13 @@
     rest 3 000, value 9 000 (grid steps)      AVG 90.0 ± 1.2, COUNT 120 ± 4, SUM 10 800 ± 210
 
 Everything here is a function of noisy numbers. A half-width says how far the noise reaches with 95 %
-confidence (margins).
+confidence (margins). Where more than a measure's own noise moves its numbers, nobody knows: there is none.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Context, Decimal
 from functools import partial
 from typing import TYPE_CHECKING
@@ -38,6 +39,19 @@ _WIDE = Context(prec=80)
 
 def finish(released: ReleasedTable, planned: Planned, confidence: float = CONFIDENCE) -> list[Finished]:
     """The keys, then the aggregates."""
+    columns = _with_margins(released, planned, confidence)
+    return [_without(each) for each in columns] if planned.rests_on_noise else columns
+
+
+def _without(column: Finished) -> Finished:
+    """The same values; of a noised column, nobody knows how far they are off."""
+    if column.margins is None:
+        return column
+    endless, nothing = (np.full(len(column.values), each) for each in (np.inf, np.nan))
+    return replace(column, margins=endless, low=nothing, high=nothing)
+
+
+def _with_margins(released: ReleasedTable, planned: Planned, confidence: float) -> list[Finished]:
     released, spread = with_other(released, planned)
     if planned.runs is not None:
         spread = np.sqrt(prefix.variances(planned.runs.branching, planned.runs.groups)[0])
@@ -85,6 +99,8 @@ def _finished(
 
 def reach_anywhere(each: Finish, planned: Planned, confidence: float) -> float | None:
     """How far the noise of a number reaches, whatever the number; None where that depends on it."""
+    if planned.rests_on_noise:
+        return None
     if each.places:
         detail = planned.detail_at(each.places[0])
         if not isinstance(detail.detail, Matching) or detail.noise is None:
