@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from fractions import Fraction
 from pathlib import Path
 
 import duckdb
+import numpy as np
 import pytest
 
 import dpsql
 from dpsql.accounting import Budget, Spent, pure, zcdp
 from dpsql.accounting.conversions import response_rho, zcdp_eps
 from dpsql.audit import measure, plan_of
-from dpsql.ir.plan import PublicKeys, Shape
+from dpsql.ir.plan import PublicKeys, Shape, Threshold
+from dpsql.ir.table import ReleasedTable
+from dpsql.mechanisms import mechanism
+from dpsql.post.finish import finish
 
 POLICY = """
 [budget]
@@ -447,3 +452,33 @@ def test_the_widest_of_margins_that_become_one_is_the_unknown_one(opened: Open) 
     both = db.execute(f"{staged} UNION SELECT ROUND({held}) FROM people")
     assert both.rows == [(0.0,)]
     assert both.margins == [(None,)]
+
+
+@pytest.mark.parametrize("formula", ["COUNT(*) + 1", "COUNT(*) * 2", "SUM(age) / COUNT(*)"])
+@pytest.mark.parametrize("far", [-12, -6, 0, 10])
+def test_arithmetic_with_a_count_near_its_threshold_is_held_as_the_count_is(
+    formula: str, far: int, opened: Open
+) -> None:
+    """COUNT(*) of a small group has an interval from 0 on, since it is shown because its noise is large.
+
+    COUNT(*) + 1 had the half-width of any count: of 1,000 draws that show a group of 12 below the threshold
+    not one held the truth. Wrong margins are 5 % of the draws +- 5.8 deviations; all noise is seeded.
+    """
+    (each,) = (
+        plan_of(opened("")._open(), f"SELECT city, {formula} AS x FROM people GROUP BY city", 1.0)
+        .stages[0]
+        .measures
+    )
+    assert isinstance(each.rule, Threshold)
+    one = each.measure.statistics[each.rule.statistic].most
+    true = np.array([round((each.rule.units + far) * one)] * each.measure.width)
+    words, seen = random.Random(f"{formula} {far}"), np.empty((0, each.measure.width), np.int64)
+    while len(seen) < 1_000:
+        noise = mechanism(each.noise.mechanism).draw(each.noise.scale, 20_000 * len(true), words.randbytes)
+        noisy = true + noise.reshape(-1, len(true))
+        seen = np.concatenate((seen, noisy[noisy[:, each.rule.statistic] >= each.rule.steps]))[:1_000]
+    truth = finish(ReleasedTable([("Oslo",)], true[np.newaxis]), each)[-1].values[0]
+    found = finish(ReleasedTable([("Oslo",)] * len(seen), seen), each)[-1]
+    off = np.abs(np.array(found.values, np.float64) - float(truth))  # type: ignore[arg-type]  # a number
+    assert found.margins is not None
+    assert np.mean(off > found.margins + 1e-9) <= 0.09

@@ -28,7 +28,7 @@ from dpsql.post.cells import sums_of_cells, weights_of_cells
 from dpsql.post.detailed import detailed
 from dpsql.post.finished import Finished
 from dpsql.post.formulas import derived
-from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, plain, simulated
+from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, barely_shown, plain, simulated
 from dpsql.post.other_group import MOST, with_other
 
 if TYPE_CHECKING:
@@ -64,10 +64,26 @@ def _with_margins(released: ReleasedTable, planned: Planned, confidence: float) 
     if not planned.measure.derived:
         return columns
     sums = released.sums[:, : len(planned.measure.statistics)].astype(np.float64)
-    follow = partial(_followed, planned)
+    follow, barely = partial(_followed, planned), _barely_shown(released, planned)
     return columns + [
-        derived(each, planned, sums, spread, columns, follow, confidence) for each in planned.measure.derived
+        derived(each, planned, sums, spread, columns, follow, barely, confidence)
+        for each in planned.measure.derived
     ]
+
+
+def _barely_shown(released: ReleasedTable, planned: Planned) -> dict[int, float]:
+    """The groups whose number of units is near the threshold that shows them."""
+    rule, units = planned.rule, planned.measure.units
+    if not isinstance(rule, Threshold) or units is None:
+        return {}
+    numbers = released.sums[:, units].astype(np.float64)
+    return barely_shown(numbers, _chosen(released, planned, rule), rule.steps, planned.noise)
+
+
+def _chosen(released: ReleasedTable, planned: Planned, rule: Threshold) -> list[bool]:
+    """Which groups are shown because of their number of units."""
+    always = set() if rule.listed is None else {number for number, _ in rule.listed.sets}
+    return [not planned.measure.sets or group[0] not in always for group in released.groups]
 
 
 def _followed(planned: Planned, each: Finish, cells: Floats) -> Floats:
@@ -205,6 +221,5 @@ def _reach(
     rule = planned.rule
     if not isinstance(rule, Threshold) or cells != [planned.measure.units]:
         return found
-    always = set() if rule.listed is None else {number for number, _ in rule.listed.sets}
-    chosen = [not planned.measure.sets or group[0] not in always for group in released.groups]
+    chosen = _chosen(released, planned, rule)
     return above_threshold(found, sums[:, 0], chosen, rule.steps, statistics[0], planned.noise, confidence)
