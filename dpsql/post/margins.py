@@ -176,14 +176,25 @@ def barely_shown(sums: Floats, chosen: Sequence[bool], least: int, noise: Noise)
 
 def counts_behind(y: float, least: int, noise: Noise, draws: Floats) -> Floats:
     """What a count may be that is shown at y: by the law G, in the order of noises that are drawn of all."""
-    grid = np.linspace(0.0, y + _FAR * noise.scale, _PLACES)
-    chances = np.maximum.accumulate([_at_most(y, least, noise)(n) for n in grid[::-1].tolist()])
-    places = (np.argsort(np.argsort(draws)) + 0.5) / len(draws)
-    return np.interp(places, chances, grid[::-1])
+    places, tails = _log_above(noise.mechanism, noise.scale, least + 2 * _FAR * noise.scale)
+    grid = np.linspace(y + _FAR * noise.scale, 0.0, _PLACES)
+    shown, farther = (np.interp(end - grid, places, tails) for end in (least, y))
+    chances = np.where(shown > _NEVER, 1 - np.exp(farther - shown), 1.0)
+    ranks = (np.argsort(np.argsort(draws)) + 0.5) / len(draws)
+    return np.interp(ranks, np.maximum.accumulate(chances), grid)
 
 
 _FAR = 12  # scales beyond which no draw lies
 _PLACES = 512
+_NEVER = -690.0  # the logarithm of less than a float holds
+
+
+@cache
+def _log_above(name: str, scale: float, most: float) -> tuple[Floats, Floats]:
+    """The logarithms of the noise's survival function, at places up to the largest that is asked of."""
+    places = np.linspace(-2 * _FAR * scale, most, 8 * _PLACES)
+    chances = np.array([mechanism(name).above(scale, each) for each in places.tolist()])
+    return places, np.log(np.maximum(chances, 1e-300))
 
 
 def _at_most(y: float, least: int, noise: Noise) -> Callable[[float], float]:
