@@ -6,10 +6,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import fields
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from dpsql.bind.images import MOST_VALUES
+from dpsql.console.state import Shell
+from dpsql.functions import shelf
+from dpsql.plan.findings import SHARE
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -129,3 +136,16 @@ def test_two_durable_writes_are_in_a_whole_query() -> None:
     durable = [row for row in steps["rows"] if "(durable)" in row[0]]
     assert len(durable) == 2
     assert all(cell > 0 for row in durable for cell in row[1:])
+
+
+def test_what_is_said_of_functions_and_prices() -> None:
+    assert "more than 230 of DuckDB's" in TEXT
+    assert len(shelf()) > 230
+    assert "for a fifth of its price" in " ".join(TEXT.split())
+    assert Fraction(1, 5) == SHARE
+    assert "with at most 1,000 values" in TEXT
+    assert MOST_VALUES == 1_000
+    assert "more than a quarter of what remains" in " ".join(TEXT.split())
+    assert {each.name: each.default for each in fields(Shell)}["confirm"] == 0.25
+    assert "seven short programs" in TEXT
+    assert len(list((ROOT / "examples").glob("0?_*.py"))) == 7
