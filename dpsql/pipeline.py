@@ -14,6 +14,7 @@ first ones stored are the only ones: asked again on the same data, they come bac
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -348,19 +349,15 @@ def _post(
         so_far.add(each, table)
     rows = so_far.answer(stage, types)
     width = len(stage.post.columns)
-    margins = [
-        tuple(
-            None if place is None or row[place] is None else float(row[place]) for place in stage.post.margins
-        )
-        for row in rows
-    ]
+    widths = [[None if place is None else row[place] for place in stage.post.margins] for row in rows]
     return Answer(
         stage.post.columns,
         tuple(types[:width]),
         [row[:width] for row in rows],
-        margins,
+        [tuple(None if each is None or math.isinf(each) else float(each) for each in row) for row in widths],
         cost,
         office.remaining(),
         repeated,
         note_on(what, office.known.unit),
+        tuple(at for at in range(width) if any(row[at] == math.inf for row in widths)),
     )

@@ -150,7 +150,7 @@ CHAPTERS = (
                 ),
             ),
             (
-                "Released first:",
+                "Released first (what rests on it has no margin):",
                 (
                     ("stages/stages.sql", "above the mean"),
                     ("stages/stages.sql", "a mean of the group, decorrelated"),

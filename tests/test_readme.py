@@ -66,7 +66,10 @@ def test_the_policy_is_the_demos() -> None:
 
 
 def test_the_session(clinic: Path) -> None:
-    """The same commands give the same lines, numbers and the widths that depend on them aside."""
+    """The same commands give the same lines, numbers and the widths that depend on them aside.
+
+    How far the noise of a count reaches depends on no number: it is the same.
+    """
     (block,) = blocks("console")
     for part in block.split("$ ")[1:]:
         command, expected = part.split("\n", 1)
@@ -78,6 +81,7 @@ def test_the_session(clinic: Path) -> None:
             said = re.sub(r"^created the ledger.*\n", "", result.stderr)
         assert result.returncode == ("error[" in expected)
         assert alike(said) == alike(expected)
+        assert re.findall(r"│ +-?\d+ (± \d+) │", said) == re.findall(r"│ +-?\d+ (± \d+) │", expected)
 
 
 def alike(text: str) -> str:

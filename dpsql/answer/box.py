@@ -89,10 +89,10 @@ def shown_rows(answer: Told, look: Look) -> list[int | None]:
 
 
 def _unknown(answer: Told) -> bool:
-    """Whether a value of a noised column has no margin."""
+    """Whether a value of a noised column has no margin, and not for what the plan's note says."""
     for at in range(len(answer.columns)):
         column = [(row[at], each[at]) for row, each in zip(answer.rows, answer.margins, strict=True)]
-        noised = any(margin is not None for _, margin in column)
+        noised = answer.noised(at) and at not in answer.open
         if noised and any(value is not None and margin is None for value, margin in column):
             return True
     return False

@@ -17,7 +17,7 @@ from dpsql.answer.told import Told
 from dpsql.ir.column import Kind, type_named
 
 UNKNOWN = "?"
-"""The margin of a noised value of which the noise leaves nothing."""
+"""The margin of a noised value of which the noise leaves nothing, or of which none is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def cells(answer: Told, at: int, rows: Iterable[int], gap: str = "") -> list[Cel
     """Some rows of a column; ``gap`` stands between the thousands of noised values."""
     whole = type_named(answer.types[at]).kind is Kind.INTEGER
     exact = answer.cost == 0 and not answer.repeated
-    noised = any(each[at] is not None for each in answer.margins)
+    noised = answer.noised(at)
     found = []
     for row in rows:
         value, margin = answer.rows[row][at], answer.margins[row][at]

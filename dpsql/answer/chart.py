@@ -122,7 +122,7 @@ def _parts(answer: Told) -> tuple[list[int], list[int]]:
     if not answer.rows:
         raise InterfaceError("there is nothing to draw: the answer has no rows")
     numeric = [at for at, sql in enumerate(answer.types) if type_named(sql).numeric]
-    noised = [at for at in numeric if any(margins[at] is not None for margins in answer.margins)]
+    noised = [at for at in numeric if answer.noised(at)]
     texts = [at for at in range(len(answer.columns)) if at not in numeric]
     plain_numbers = [at for at in numeric if at not in noised]
     if not texts and not noised and len(answer.columns) == 1:

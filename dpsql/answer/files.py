@@ -32,11 +32,11 @@ def content(answer: Told, format: str, margins: bool = False) -> bytes:
 
 
 def with_margins(answer: Told) -> Told:
-    """A column ``<name>_margin`` after each column that has margins."""
+    """A column ``<name>_margin`` after each column that carries noise."""
     places: list[tuple[int, bool]] = []
     for at in range(len(answer.columns)):
         places.append((at, False))
-        if any(margins[at] is not None for margins in answer.margins):
+        if answer.noised(at):
             places.append((at, True))
     return replace(
         answer,
@@ -47,6 +47,7 @@ def with_margins(answer: Told) -> Told:
             for row, margins in zip(answer.rows, answer.margins, strict=True)
         ],
         margins=[(None,) * len(places) for _ in answer.rows],
+        open=(),
     )
 
 

@@ -12,7 +12,9 @@ class Told:
     """The values of an answer.
 
     ``margins`` holds one tuple per row: the 95 % half-width of each value, None where a value carries
-    no noise. ``repeated`` says that the ledger served an answer that was paid for before.
+    no noise, and where nobody knows how far it is off. The columns of which this is so because they rest on
+    other noised numbers are ``open``. ``repeated`` says that the ledger served an answer that was paid for
+    before.
     """
 
     columns: tuple[str, ...]
@@ -23,6 +25,11 @@ class Told:
     remaining: float
     repeated: bool = False
     note: str = ""
+    open: tuple[int, ...] = ()
+
+    def noised(self, at: int) -> bool:
+        """Whether a column is known to carry noise."""
+        return at in self.open or any(each[at] is not None for each in self.margins)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.rows)

@@ -33,7 +33,7 @@ _SHORT = {
 
 
 class Cursor(HarlequinCursor):
-    """An answer; a column with margins is followed by them."""
+    """An answer; a column that carries noise is followed by its margins."""
 
     def __init__(self, answer: Answer) -> None:
         self._columns: list[tuple[str, str]] = []
@@ -42,10 +42,9 @@ class Cursor(HarlequinCursor):
         for at, (name, sql) in enumerate(zip(answer.columns, answer.types, strict=True)):
             self._columns.append((name, _short(sql)))
             values.append([row[at] for row in answer.rows])
-            margins = [row[at] for row in answer.margins]
-            if any(each is not None for each in margins):
+            if answer.noised(at):
                 self._columns.append((f"± {name}", "#.#"))
-                values.append(margins)
+                values.append([row[at] for row in answer.margins])
         self._rows = list(zip(*values, strict=True))
 
     def columns(self) -> list[tuple[str, str]]:

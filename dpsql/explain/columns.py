@@ -28,6 +28,9 @@ def column_facts(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
     if "expected_error" in found:  # a count within 25.3 of the truth is within 25
         width = np.array([found["expected_error"]])
         found["expected_error"] = float(as_delivered(width, finish.type)[0])
+    if each.rests_on_noise:
+        found = {key: value for key, value in found.items() if not key.startswith("expected_error")}
+        found["rests_on_noise"] = True
     return found
 
 
@@ -122,7 +125,7 @@ def _of_cells(finish: Finish, first: Statistic, each: Planned, known: Known) -> 
         even = _EVEN[cell.part]
         share = even[cell.cell] if cell.other is None else even[cell.cell // 3] * even[cell.cell % 3]
         sums[0, position] = round(1000 * cell.most * share)
-    alone = replace(each, measure=replace(each.measure, finishes=(finish,), other=None))
+    alone = replace(each, rests_on_noise=False, measure=replace(each.measure, finishes=(finish,), other=None))
     margins = finished(ReleasedTable([(None,) * len(each.keys)], sums), alone)[-1].margins
     assert margins is not None
     return {

@@ -7,6 +7,8 @@ from typing import Any
 from dpsql.plan.subject import KEYS_ALONE
 from dpsql.post.choices import choice_words
 
+RESTS_ON_NOISE = "no margin: the noise of what is released before it moves it too, nobody knows how far"
+
 
 def words(facts: dict[str, Any], unit: str) -> str:
     price = facts["price"]
@@ -73,7 +75,8 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
     if column.get("open"):
         return f"{parts[0]}; how exactly depends on what is found first"
     if "bins" in column or "values" in column:
-        return "; ".join([*parts, *choice_words(column, unit)])
+        rests = [RESTS_ON_NOISE] if "rests_on_noise" in column else []
+        return "; ".join([*parts, *choice_words(column, unit), *rests])
     if column.get("cells", 1) > 1:
         parts.append(f"the sum of {column['cells']} cells that share no row")
     if "bounds" in column:
@@ -85,7 +88,9 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
     if "mechanism" in column:
         parts.append(column["mechanism"])
     parts.append(f"sensitivity {column['sensitivity']:.6g}, scale {column['scale']:.6g}")
-    if "expected_error" in column:
+    if "rests_on_noise" in column:
+        parts.append(RESTS_ON_NOISE)
+    elif "expected_error" in column:
         parts.append(f"expected within ± {column['expected_error']:.4g} (95 %)")
     else:
         parts.append(f"expected within ± {column['expected_error_at_1000_rows']:.4g} (95 %) over 1,000 rows")

@@ -137,6 +137,8 @@ class Planned:
     ``groups`` is the number of groups beyond which a unit is left out, where the threshold needs one.
     ``rows`` is where clipping starts, and ``rows_from`` who says so. Without statistics the noise is that
     of an empty vector, which costs nothing. ``again`` is a second round, without the groups found in this.
+    ``rests_on_noise``: it reads numbers that were released before it, or rows that such numbers chose, and
+    its own noise is not all that keeps it from the truth.
     """
 
     measure: Measure
@@ -150,6 +152,7 @@ class Planned:
     details: tuple[PlannedDetail, ...] = ()
     runs: Runs | None = None
     again: Planned | None = None
+    rests_on_noise: bool = False
 
     @property
     def bound(self) -> tuple[Norm, int]:

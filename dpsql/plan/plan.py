@@ -20,6 +20,7 @@ from dpsql.plan.deltas import check_delta
 from dpsql.plan.details import planned_detail
 from dpsql.plan.digest import digest_of
 from dpsql.plan.noises import LARGEST_SCALE, deviation, noise_of, noise_with
+from dpsql.plan.resting import resting
 from dpsql.plan.runs import CHOICES, asked_of, delivered_unit, plain_variances, running_groups
 from dpsql.plan.shown import Values, rule_of
 from dpsql.plan.split_budget import share_of
@@ -37,7 +38,7 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
     measures = [each for stage in split.stages for each in stage.measures]
     try:
         share = share_of(measures) * terms.share
-        stages = tuple(
+        stages = resting(
             PlannedStage(
                 tuple(
                     min(

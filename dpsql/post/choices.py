@@ -38,10 +38,13 @@ def choice_facts(finish: Finish, planned: PlannedDetail, detail: Histogram, argu
 
 def choice_words(column: dict[str, Any], unit: str) -> list[str]:
     if "values" in column:
-        return [
-            f"chosen among {column['values']} declared values, epsilon {column['epsilon_of_a_choice']:.4g}",
-            f"expected within {column['expected_error_in_rows']:.3g} rows of the most frequent one (95 %)",
+        parts = [
+            f"chosen among {column['values']} declared values, epsilon {column['epsilon_of_a_choice']:.4g}"
         ]
+        if "expected_error_in_rows" in column:
+            error = f"{column['expected_error_in_rows']:.3g}"
+            parts.append(f"expected within {error} rows of the most frequent one (95 %)")
+        return parts
     low, high = column["range"]
     number = column["choices"]
     choices = "1 choice" if number == 1 else f"{number} choices one after the other"
@@ -52,6 +55,6 @@ def choice_words(column: dict[str, Any], unit: str) -> list[str]:
     if "rows_beyond" in column:
         beyond_ = f"{column['rows_beyond']:.3g}"
         parts.append(f"a value with about {beyond_} rows beyond it, or half of all: no one {unit}'s own")
-    else:
+    elif "expected_error_in_rows" in column:
         parts.append(f"expected within ± {column['expected_error_in_rows']:.3g} rows of its place (95 %)")
     return parts

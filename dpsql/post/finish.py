@@ -3,12 +3,13 @@
     rest 3 000, value 9 000 (grid steps)      AVG 90.0 ± 1.2, COUNT 120 ± 4, SUM 10 800 ± 210
 
 Everything here is a function of noisy numbers. A half-width says how far the noise reaches with 95 %
-confidence (margins).
+confidence (margins). Where more than a measure's own noise moves its numbers, nobody knows: there is none.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from decimal import Context, Decimal
 from functools import partial
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ from dpsql.post.cells import sums_of_cells, weights_of_cells
 from dpsql.post.detailed import detailed
 from dpsql.post.finished import Finished
 from dpsql.post.formulas import derived
-from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, plain, simulated
+from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, barely_shown, plain, simulated
 from dpsql.post.other_group import MOST, with_other
 
 if TYPE_CHECKING:
@@ -38,6 +39,19 @@ _WIDE = Context(prec=80)
 
 def finish(released: ReleasedTable, planned: Planned, confidence: float = CONFIDENCE) -> list[Finished]:
     """The keys, then the aggregates."""
+    columns = _with_margins(released, planned, confidence)
+    return [_without(each) for each in columns] if planned.rests_on_noise else columns
+
+
+def _without(column: Finished) -> Finished:
+    """The same values; of a noised column, nobody knows how far they are off."""
+    if column.margins is None:
+        return column
+    endless, nothing = (np.full(len(column.values), each) for each in (np.inf, np.nan))
+    return replace(column, margins=endless, low=nothing, high=nothing)
+
+
+def _with_margins(released: ReleasedTable, planned: Planned, confidence: float) -> list[Finished]:
     released, spread = with_other(released, planned)
     if planned.runs is not None:
         spread = np.sqrt(prefix.variances(planned.runs.branching, planned.runs.groups)[0])
@@ -50,10 +64,26 @@ def finish(released: ReleasedTable, planned: Planned, confidence: float = CONFID
     if not planned.measure.derived:
         return columns
     sums = released.sums[:, : len(planned.measure.statistics)].astype(np.float64)
-    follow = partial(_followed, planned)
+    follow, barely = partial(_followed, planned), _barely_shown(released, planned)
     return columns + [
-        derived(each, planned, sums, spread, columns, follow, confidence) for each in planned.measure.derived
+        derived(each, planned, sums, spread, columns, follow, barely, confidence)
+        for each in planned.measure.derived
     ]
+
+
+def _barely_shown(released: ReleasedTable, planned: Planned) -> dict[int, float]:
+    """The groups whose number of units is near the threshold that shows them."""
+    rule, units = planned.rule, planned.measure.units
+    if not isinstance(rule, Threshold) or units is None:
+        return {}
+    numbers = released.sums[:, units].astype(np.float64)
+    return barely_shown(numbers, _chosen(released, planned, rule), rule.steps, planned.noise)
+
+
+def _chosen(released: ReleasedTable, planned: Planned, rule: Threshold) -> list[bool]:
+    """Which groups are shown because of their number of units."""
+    always = set() if rule.listed is None else {number for number, _ in rule.listed.sets}
+    return [not planned.measure.sets or group[0] not in always for group in released.groups]
 
 
 def _followed(planned: Planned, each: Finish, cells: Floats) -> Floats:
@@ -85,6 +115,8 @@ def _finished(
 
 def reach_anywhere(each: Finish, planned: Planned, confidence: float) -> float | None:
     """How far the noise of a number reaches, whatever the number; None where that depends on it."""
+    if planned.rests_on_noise:
+        return None
     if each.places:
         detail = planned.detail_at(each.places[0])
         if not isinstance(detail.detail, Matching) or detail.noise is None:
@@ -189,6 +221,5 @@ def _reach(
     rule = planned.rule
     if not isinstance(rule, Threshold) or cells != [planned.measure.units]:
         return found
-    always = set() if rule.listed is None else {number for number, _ in rule.listed.sets}
-    chosen = [not planned.measure.sets or group[0] not in always for group in released.groups]
+    chosen = _chosen(released, planned, rule)
     return above_threshold(found, sums[:, 0], chosen, rule.steps, statistics[0], planned.noise, confidence)

@@ -12,7 +12,8 @@ from dpsql.ir.column import Type, Value
 class Finished:
     """The values, with the half-width of each and the ends of its interval.
 
-    These are NaN where there are none.
+    These are NaN where there are none. A half-width is infinite where nobody knows how far a value is off:
+    so it stays the widest wherever several become one.
     """
 
     name: str

@@ -4,7 +4,8 @@
 
 As in margins: the noise of all measured cells is drawn and taken off at once, so that numbers which share
 it (a count and a sum of one pair) move together; what was chosen among bins, or counted by a matching,
-moves by itself. Whole numbers are rounded as they are delivered.
+moves by itself. A number of units that is shown because it is large moves by the law of such. Whole numbers
+are rounded as they are delivered.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from dpsql.aggregates import Floats
 from dpsql.ir.column import DOUBLE, Kind
 from dpsql.ir.formula import Derived, Formula, Operation, columns_in
 from dpsql.ir.measure import Finish
-from dpsql.ir.plan import Planned
+from dpsql.ir.plan import Planned, Threshold
 from dpsql.mechanisms import mechanism
 from dpsql.post.finished import Finished
-from dpsql.post.margins import bootstrap, unit_draws
+from dpsql.post.margins import bootstrap, counts_behind, unit_draws
 
 Follow = Callable[[Finish, Floats], Floats]
 """A finish's number from sums of the measured cells, the last axis running over them all."""
@@ -88,9 +89,13 @@ def derived(
     spread: Floats,
     columns: list[Finished],
     follow: Follow,
+    barely: Mapping[int, float],
     confidence: float,
 ) -> Finished:
-    """The output as a column, with its half-widths; ``columns`` are those that it is computed from."""
+    """The output as a column, with its half-widths; ``columns`` are those that it is computed from.
+
+    ``barely`` are the rows that are near their threshold, with their numbers of units.
+    """
     finishes = {finish.call.name: finish for finish in planned.measure.finishes}
     cells = sums.shape[1]
     columns = [one for one in columns if one.name in columns_in(each.formula)]
@@ -100,7 +105,18 @@ def derived(
     usual = mechanism("gaussian").half_width(1.0, confidence) - 0.5
     delivered = {one.name: _numbers(one) for one in columns}
 
+    def taken_off(part: slice) -> Floats:
+        found: Floats = sums[part] - draws * spread[part, np.newaxis]
+        units, rule = planned.measure.units, planned.rule
+        for place, row in enumerate(range(len(sums))[part]):
+            if row in barely and isinstance(rule, Threshold):
+                found[:, place, units] = counts_behind(
+                    barely[row], rule.steps, planned.noise, draws[:, 0, units]
+                )
+        return found
+
     def moved(part: slice) -> Floats:
+        cells_away = taken_off(part)
         here = {name: numbers[part] for name, numbers in delivered.items()}
         middle, away = dict(here), dict(here)
         for at, one in enumerate(noised):
@@ -110,11 +126,15 @@ def derived(
                 away[one.name] = here[one.name] + alone[:, at, np.newaxis] * one.margins[part] / usual
                 continue
             middle[one.name] = follow(finish, sums[part])
-            away[one.name] = follow(finish, sums[part] - draws * spread[part, np.newaxis])
+            away[one.name] = follow(finish, cells_away)
             if whole:
                 middle[one.name], away[one.name] = np.rint(middle[one.name]), np.rint(away[one.name])
         with np.errstate(invalid="ignore"):
-            return evaluated(each.formula, away) - evaluated(each.formula, middle)
+            found: Floats = evaluated(each.formula, away) - evaluated(each.formula, middle)
+        for place, row in enumerate(range(len(sums))[part]):
+            if row in barely and np.isfinite(found[:, place]).mean() < (1 + confidence) / 2:  # of nobody
+                found[:, place] = np.nan
+        return found
 
     reach = bootstrap(moved, len(sums), alone.shape[0] * max(1, cells), confidence)
     value = np.broadcast_to(evaluated(each.formula, delivered), (len(sums),))

@@ -155,22 +155,57 @@ def above_threshold(
     hardly for small n under Laplace noise. Where no n is large enough, the lower end is 0; the upper end
     is one unit at least, for a group that is shown has one.
     """
-    above = mechanism(noise.mechanism).above
     tail = (1 - confidence) / 2
     reach = mechanism(noise.mechanism).half_width(noise.scale, confidence)
     below, over = found.below.copy(), found.above.copy()
-    for i, (y, choose) in enumerate(zip(sums.tolist(), chosen, strict=True)):
-        if not (choose and least <= y < least + 12 * noise.scale):  # beyond, it hardly matters
-            continue
-
-        def at_most(n: float, y: float = y) -> float:
-            shown = above(noise.scale, least - n)
-            return 1 - above(noise.scale, y - n) / shown if shown else 1.0
-
+    for i, y in barely_shown(sums, chosen, least, noise).items():
+        at_most = _at_most(y, least, noise)
         low = _falling(at_most, 1 - tail, 0.0, y)
         high = max(float(statistic.most), _falling(at_most, tail, 0.0, y + 2 * reach))
         below[i], over[i] = (y - low) * float(statistic.step), (high - y) * float(statistic.step)
     return Reach(below, over)
+
+
+def barely_shown(sums: Floats, chosen: Sequence[bool], least: int, noise: Noise) -> dict[int, float]:
+    """The counts, by their places, of which it matters that they are shown because they are large."""
+    most = least + _FAR * noise.scale
+    return {
+        i: y for i, (y, choose) in enumerate(zip(sums.tolist(), chosen, strict=True)) if choose and y < most
+    }
+
+
+def counts_behind(y: float, least: int, noise: Noise, draws: Floats) -> Floats:
+    """What a count may be that is shown at y: by the law G, in the order of noises that are drawn of all."""
+    places, tails = _log_above(noise.mechanism, noise.scale, least + 2 * _FAR * noise.scale)
+    grid = np.linspace(y + _FAR * noise.scale, 0.0, _PLACES)
+    shown, farther = (np.interp(end - grid, places, tails) for end in (least, y))
+    chances = np.where(shown > _NEVER, 1 - np.exp(farther - shown), 1.0)
+    ranks = (np.argsort(np.argsort(draws)) + 0.5) / len(draws)
+    return np.interp(ranks, np.maximum.accumulate(chances), grid)
+
+
+_FAR = 12  # scales beyond which no draw lies
+_PLACES = 512
+_NEVER = -690.0  # the logarithm of less than a float holds
+
+
+@cache
+def _log_above(name: str, scale: float, most: float) -> tuple[Floats, Floats]:
+    """The logarithms of the noise's survival function, at places up to the largest that is asked of."""
+    places = np.linspace(-2 * _FAR * scale, most, 8 * _PLACES)
+    chances = np.array([mechanism(name).above(scale, each) for each in places.tolist()])
+    return places, np.log(np.maximum(chances, 1e-300))
+
+
+def _at_most(y: float, least: int, noise: Noise) -> Callable[[float], float]:
+    """G: how probably a count n that is shown is shown at y at most."""
+    above = mechanism(noise.mechanism).above
+
+    def chance(n: float) -> float:
+        shown = above(noise.scale, least - n)
+        return 1 - above(noise.scale, y - n) / shown if shown else 1.0
+
+    return chance
 
 
 def _falling(function: Callable[[float], float], value: float, low: float, high: float) -> float:

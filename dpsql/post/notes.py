@@ -23,6 +23,11 @@ def note_on(what: Plan, unit: str) -> str:
     least = max((each.least for each in rules if isinstance(each, Threshold)), default=1)
     if least > 1:
         said.append(f"The policy hides groups of fewer than {least}.")
+    if any(each.rests_on_noise for stage in what.stages for each in stage.measures):
+        said.append(
+            "A number that rests on others released before it has no margin: their noise moves it too, and "
+            "nobody knows how far."
+        )
     blocks = [
         one.blocks for stage in what.stages for each in stage.measures for one in each.details if one.blocks
     ]

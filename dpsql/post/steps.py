@@ -63,15 +63,20 @@ def in_steps(goal: Goal, what: Plan, terms: Terms, ceiling: float) -> Plan:
     measures = [each for stage in what.stages for each in stage.measures]
     plain = len(what.stages) == 1 and len(measures) == 1 and what.first is None and not measures[0].details
     if not plain or measures[0].measure.keys or last.post.margins.count(None) == len(last.post.margins):
-        chosen = any(each.details for each in measures)
+        if any(each.rests_on_noise for each in measures):
+            label = "numbers that are released first move what is released then, and nobody knows how far"
+        elif any(each.details for each in measures):
+            label = "nobody knows before how far a choice among values is off"
+        else:
+            label = (
+                "it is for one row of aggregates over columns with declared ranges: the smallest of many "
+                "groups would decide what all cost"
+            )
         raise refuse(
             "D252",
             "this accuracy is not answered here",
             goal.span,
-            label="nobody knows before how far a choice among values is off"
-            if chosen
-            else "it is for one row of aggregates over columns with declared ranges: the smallest of many "
-            "groups would decide what all cost",
+            label=label,
             help="ask for each group by WHERE, for counts, sums and means; or write within = 50, for counts "
             "and sums of any groups",
         )

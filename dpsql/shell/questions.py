@@ -167,8 +167,8 @@ def _rows(said: str) -> int | None:
 def _budget(asker: Asker, word: str) -> tuple[BudgetRule, QueryRule]:
     asker.tell(
         f"3. How much may all answers together tell about one {word}, for good? With an epsilon of 1 they "
-        f"change the odds of any guess about a {word} by a factor of {math.exp(1):.1f} at most (e^epsilon), "
-        f"with 5 by {math.exp(5):.0f}."
+        f"change the odds of any guess whether a {word} is there by a factor of {math.exp(1):.1f} at most "
+        f"(e^epsilon), with 5 by {math.exp(5):.0f}."
     )
     epsilon = asker.ask("epsilon of the whole budget", "1", asking.positive)
     asker.tell(

@@ -70,6 +70,7 @@ def chosen(answer: Answer, names: list[str]) -> Answer:
         types=tuple(answer.types[at] for at in places),
         rows=[tuple(row[at] for at in places) for row in answer.rows],
         margins=[tuple(row[at] for at in places) for row in answer.margins],
+        open=tuple(place for place, at in enumerate(places) if at in answer.open),
     )
 
 

@@ -135,7 +135,9 @@ def _notes(price: Price, width: int) -> list[str]:
     if any(each.places is not None for each in price.expected):
         notes.append("places: how many rows the value may be off among all rows in their order")
     if any(each.error is None and each.places is None for each in price.expected):
-        notes.append("no error: it depends on the values, or on what is found first; \\explain says more")
+        notes.append(
+            "no error: it depends on the values, or on what is found or released first; \\explain says more"
+        )
     return [textwrap.fill(each, width) for each in notes]
 
 
