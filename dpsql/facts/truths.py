@@ -310,7 +310,7 @@ class Truths:
         return told
 
     def _value(self, scalar: Scalar) -> int:
-        """Equal texts of scalars are one value (-0.0 equals 0.0, but divides otherwise)."""
+        """Equal texts of scalars are one value of a row."""
         name = repr(scalar)
         if name not in self._known:
             fact = fact_of(scalar, self._facts)

@@ -23,26 +23,13 @@ class Ref:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant from the text or a parameter.
-
-    Equal constants can stand for each other in every function, so -0.0 is not equal to 0.0: atan2(-0.0, -1)
-    is -pi.
-    """
+    """A constant from the text or a parameter."""
 
     value: Value
     type: Type
     span: Span | None = field(default=None, compare=False, repr=False)
-
-    def _identity(self) -> tuple[Value, Type]:
-        return (repr(self.value) if isinstance(self.value, float) else self.value), self.type
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Literal) and self._identity() == other._identity()
-
-    def __hash__(self) -> int:
-        return hash(self._identity())
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.statistic import Family, Part, Statistic
 
 _FAMILIES = 300
-"""With more, each counts as if it could go with every other."""
+"""Of more, those of different parts count as if they could go together."""
 
 _CONDITIONS, _CELLS = 300, 512
 """Of a block at most; what is larger is taken in parts."""
@@ -59,11 +59,7 @@ def ways(measure: Measure) -> list[Measure]:
     if len(measure.families) < 2:
         return [measure]
     truths = Truths(facts_of(measure.relation))
-    every = range(len(measure.families))
-    if len(every) <= _FAMILIES:
-        overlaps = truths.overlaps([_active(each, measure, truths) for each in measure.families])
-    else:
-        overlaps = [{other for other in every if other != i} for i in every]
+    overlaps = _overlaps([_active(each, measure, truths) for each in measure.families], truths)
     options = [[(), *blocks] for blocks in _options(measure, truths)]
     chosen = itertools.islice(itertools.product(*options), _WAYS)
     found = [_taken(measure, [block for blocks in each for block in blocks], overlaps) for each in chosen]
@@ -103,6 +99,17 @@ def _active(family: Family, measure: Measure, truths: Truths) -> Question:
     return Question(lambda row: any(each.true(row) for each in parts), values, cuts)
 
 
+def _overlaps(questions: list[Question], truths: Truths) -> list[set[int]]:
+    """For every family, which others a row can be active in at the same time; looked at in parts."""
+    found: list[set[int]] = []
+    every = frozenset(range(len(questions)))
+    for start in range(0, len(questions), _FAMILIES):
+        part = questions[start : start + _FAMILIES]
+        outside = every - set(range(start, start + len(part)))
+        found += [outside | {start + i for i in together} for together in truths.overlaps(part)]
+    return found
+
+
 def _adds(each: Statistic, alone: bool, truths: Truths) -> Question:
     """NULL adds nothing to any statistic, and 0 nothing to a sum that starts there."""
     if each.argument is None:
@@ -118,7 +125,8 @@ def _adds(each: Statistic, alone: bool, truths: Truths) -> Question:
 def _options(measure: Measure, truths: Truths) -> Iterator[list[tuple[_Block, ...]]]:
     """For families that differ in their conditions alone: one block of all, one for each part of them
 
-    that has no value in common with the others.
+    that has no value in common with the others. Statistics that are equal without their conditions add the
+    same of the same row, so the cells of one family are those of the others.
     """
     alike: dict[tuple[Statistic, ...], list[int]] = {}
     for place, family in enumerate(measure.families):

@@ -51,7 +51,10 @@ class Details:
     _made: list[tuple[Detail, dict[AggregateCall, tuple[int, ...]]]] = field(default_factory=list)
 
     def places(self, call: AggregateCall) -> tuple[int, ...]:
-        """Where a call's numbers stand among those of all details."""
+        """Where a call's numbers stand among those of all details.
+
+        Equal calls ask the same of the same rows; what several share is one mechanism's, paid once.
+        """
         self._refuse_other(call)
         first = 0
         for detail, places in self._made:

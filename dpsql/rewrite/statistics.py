@@ -142,7 +142,10 @@ class _Statistics:
     # ---- which statistics --------------------------------------------------------------------------
 
     def _told(self, calls: list[AggregateCall]) -> dict[_Key, _Cells]:
-        """Families of several statistics, by what each tells: as few as can be."""
+        """Families of several statistics, by what each tells: as few as can be.
+
+        What is asked of equal arguments under equal conditions is asked of the same values of the same rows.
+        """
         told: dict[_Key, _Cells] = {}
         for call in calls:
             if call.others and Need.DETAIL not in shelf()[call.function].needs and _key(call) not in told:
@@ -202,6 +205,7 @@ class _Statistics:
         return ((self._alone(self._count(Part.ROWS, key)),),)
 
     def _alone(self, statistic: Statistic) -> int:
+        """Its position: an equal one adds the same in every row, and is in the norm of its own family."""
         if statistic not in self._statistics:
             self._statistics.append(statistic)
             self._families.append(Family(((len(self._statistics) - 1,),), statistic.most))
