@@ -32,7 +32,7 @@ PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]
 _REMEMBERED = 256  # statements whose output types are known
 _NATIVE = frozenset((Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT))
 _AWARE = "TIMESTAMP WITH TIME ZONE"
-_SETTINGS = (
+SETTINGS = (
     "SET enable_progress_bar = false",
     "SET temp_directory = ''",
     "SET python_enable_replacements = false",
@@ -54,7 +54,7 @@ class Sealed:
 
     def __init__(self, public: PublicRows, timezone: str, limits: LimitsRule) -> None:
         self._public, self._limits = public, limits
-        self._settings = [f"SET TimeZone = '{timezone}'", *_SETTINGS]
+        self._settings = [f"SET TimeZone = '{timezone}'", *SETTINGS]
         self._seconds = limits.seconds  # that are left
         self._checked: dict[str, list[str]] = {}
         self._lock, self._moment = threading.RLock(), threading.RLock()
