@@ -193,6 +193,7 @@ CODES: dict[str, str] = {
     "D601": "the engine failed; what was debited stays debited",
     "D602": "the database cannot be opened",
     "D603": "the query took longer than its time limit; what was debited stays debited",
+    "D604": "what stands above the release is beyond the owner's limits",
     "D801": "the policy is not TOML",
     "D802": "the policy holds a key we do not know",
     "D803": "a value in the policy means nothing",

@@ -65,6 +65,7 @@ def planned(
 
 
 def parsed(office: Office, source: Source, parameters: Sequence[Value]) -> Query:
+    office.sealed.begin()
     return parse(source, parameters, office.now())
 
 
@@ -172,6 +173,7 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
         assert what.first is None, "what was found is known"
         types = types_of_stages(what.stages, office.sealed)
         _printable(office, what)
+    office.sealed.begin()
     measures = [each for stage in what.stages for each in stage.measures]
     receipt = office.pay(what)
     repeated = receipt.answer is not None
@@ -198,6 +200,7 @@ def _stepwise(
     assert goal is not None
     repeated, confidence = True, confidence_of(goal, what.steps)
     shown: Answer | None = None
+    office.sealed.begin()
     for price in what.steps:
         step = _at(office, query, parameters, replace(terms, epsilon=price), _at_any(office, terms))
         after = affordable(spent, step, terms, office.ceiling)
@@ -272,6 +275,7 @@ def priced_now(
     office: Office, query: Query, parameters: Sequence[Value], epsilon: float | None
 ) -> tuple[Plan, Price]:
     """A query's plan, and what it would cost at this moment. Reads no private row and costs nothing."""
+    office.sealed.begin()
     terms = office.terms(epsilon)
     what = _planned(office, query, parameters, terms)
     facts, left = explained(office, what).to_dict(), office.remaining()

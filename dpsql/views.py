@@ -32,12 +32,14 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
     """What each view of the policy holds; D808 for one that an analyst could not use as it stands."""
     if policy.query.find_bounds:
         known = with_bounds(known, [widest(each, known) for each in all_lacks(known)])
+    sealed.begin()
     found = check_views(policy, known, sealed.public, sealed.check)
     rule = policy.budget
     terms = Terms(accountant(rule.accountant), Budget(rule.epsilon, rule.delta), policy.query.epsilon)
     for view in known.views:
         if found[view.name].kind != RELEASED:
             continue
+        sealed.begin()
         name = view.name.replace('"', '""')
         try:
             query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))

@@ -119,6 +119,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,
+    "D604": ask("SELECT repeat('x', COUNT(*)::BIGINT * 0 + 4000000000) FROM patients"),
     "D801": with_policy("[query]", "[query"),
     "D802": with_policy("max_epsilon", "maximal_epsilon"),
     "D803": with_policy("epsilon = 100.0", "epsilon = nan"),

@@ -307,6 +307,10 @@ epsilon = 0.1
 max_epsilon = 0.2
 find_bounds = false
 min_units = 7
+[limits]
+seconds = 2.5
+memory = "1500MB"
+rows = 12
 [analysts."a \"b\" c"]
 epsilon = 0.5
 [unit]

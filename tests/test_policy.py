@@ -15,6 +15,7 @@ from dpsql.policy.model import (
     AnalystRule,
     BudgetRule,
     ColumnRule,
+    LimitsRule,
     Policy,
     QueryRule,
     TableRule,
@@ -22,6 +23,7 @@ from dpsql.policy.model import (
     UnitRule,
     digest,
     unit_text,
+    version,
 )
 from dpsql.policy.names import fold, nearest
 from dpsql.policy.places import Path, document_of, places_of
@@ -115,6 +117,13 @@ def test_what_is_left_out() -> None:
     assert read_policy(BASE + "[query]\nmin_units = 10\n", "p.toml").query.min_units == 10
 
 
+def test_limits_are_as_usual_unless_said() -> None:
+    assert read_policy(BASE, "p.toml").limits == LimitsRule(10.0, 512 * 2**20, 1_000_000)
+    some = read_policy(BASE + "[limits]\nseconds = 2.5\nmemory = '2 GB'\n", "p.toml")
+    assert some.limits == LimitsRule(2.5, 2 * 2**30, 1_000_000)
+    assert version(some) == version(read_policy(BASE, "p.toml")), "answers do not rest on them"
+
+
 def test_keys_references_and_time_zone() -> None:
     text = (
         'timezone = "Europe/Berlin"\n'
@@ -168,6 +177,14 @@ ERRORS = [
     ("[query]\nmin_units = 0", "D803", 9, 13, "between 1 and 1,000,000"),
     ("[query]\nmin_units = 2.5", "D803", 9, 13, "this is a float"),
     ("[query]\nmin_units = true", "D803", 9, 13, "this is a boolean"),
+    ("[limits]\nsecond = 3", "D802", 9, 1, "did you mean seconds?"),
+    ("[limits]\nseconds = 0", "D803", 9, 11, "above zero"),
+    ("[limits]\nseconds = 1e9", "D803", 9, 11, "at most 86,400"),
+    ("[limits]\nmemory = 512", "D803", 9, 10, "this is an integer"),
+    ("[limits]\nmemory = '512'", "D803", 9, 10, 'memory = "512MB"'),
+    ("[limits]\nmemory = '1MB'", "D803", 9, 10, "between 64MB and"),
+    ("[limits]\nrows = 0", "D803", 9, 8, "between 1 and"),
+    ("[limits]\nrows = 2.5", "D803", 9, 8, "a whole number"),
     ("[query]\nmax_epsilon = 2", "D803", 9, 15, "more than the whole budget"),
     ("rows_per_unit = 0", "D803", 8, 17, "between 1 and 1,000,000"),
     ("rows_per_unit = 1000001", "D803", 8, 17, "between 1 and 1,000,000"),

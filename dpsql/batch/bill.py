@@ -15,6 +15,7 @@ from dpsql.batch.script import Script, Task
 from dpsql.batch.total import shares_of
 from dpsql.dbapi import Connection
 from dpsql.dbapi.guard import guarded, text_of
+from dpsql.dbapi.limits import limited
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Source, Span
 from dpsql.parse.parse import Query
@@ -110,7 +111,9 @@ def _read(db: Connection, task: Task) -> Query:
 
 def _priced(db: Connection, task: Task, query: Query, epsilon: float | None) -> Item:
     given = None if query.epsilon is not None or query.goal is not None else epsilon
-    plan, price = guarded(lambda: priced_now(db._open(), query, (), given))
+    session = db._open()
+    with limited(session, db.timeout):
+        plan, price = guarded(lambda: priced_now(session, query, (), given))
     return Item(task, query, given, plan, price)
 
 

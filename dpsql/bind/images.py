@@ -287,7 +287,9 @@ def _image(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
             return _KEPT[kept]
     try:
         _, rows = evaluate(whole, tables, MOST_VALUES)
-    except Error:
+    except Error as error:
+        if error.code.startswith("D6"):  # stopped: nobody knows whether there is a list
+            raise
         return None
     found = None
     if len(rows) <= MOST_VALUES:

@@ -86,20 +86,20 @@ class Connection(Exceptions):
 
     def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Answer:
         """Answer one query, paying ``epsilon`` (the policy's default price if it is left out)."""
-        from dpsql.pipeline import answer
-
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session, limited(session, self.timeout):
+            from dpsql.pipeline import answer
+
             return guarded(lambda: answer(session, source, values, epsilon))
 
     def explain(
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
     ) -> Explanation:
         """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
-        from dpsql.pipeline import explained, planned
-
         source, values = Source(text_of(sql)), values_of(parameters)
-        with self._using() as session:
+        with self._using() as session, limited(session, self.timeout):
+            from dpsql.pipeline import explained, planned
+
             return guarded(
                 lambda: explained(session, planned(session, source, values, session.terms(epsilon)))
             )
@@ -110,10 +110,10 @@ class Connection(Exceptions):
 
     def _priced(self, sql: str, parameters: Sequence[Value], epsilon: float | None) -> tuple[Plan, Price]:
         """The plan too, for whoever prices many queries as one."""
-        from dpsql.pipeline import parsed, priced_now
-
         source, values = Source(text_of(sql)), values_of(parameters)
-        with self._using() as session:
+        with self._using() as session, limited(session, self.timeout):
+            from dpsql.pipeline import parsed, priced_now
+
             return guarded(lambda: priced_now(session, parsed(session, source, values), values, epsilon))
 
     @property

@@ -22,6 +22,7 @@ def interrupt(session: Session) -> None:
 @contextmanager
 def limited(session: Session, limit: float | None) -> Iterator[None]:
     """Nothing runs for longer than ``limit`` seconds: what does is interrupted, and D603."""
+    session.sealed.start()  # it gets ready while the query is read
     if limit is None:
         yield
         return

@@ -13,6 +13,8 @@ import numpy as np
 from dpsql.engines.cells import TOTAL, measure_sql
 from dpsql.engines.details import detail_sql, weights
 from dpsql.engines.names import fetched
+from dpsql.errors import refuse
+from dpsql.functions import Unfit
 from dpsql.ir.column import Value
 from dpsql.ir.plan import Planned
 from dpsql.ir.table import ExactTable
@@ -22,9 +24,13 @@ if TYPE_CHECKING:
 
 
 def measured_sql(planned: Planned) -> str:
-    """Every statement that ``measured`` runs."""
-    said = [measure_sql(planned)] if planned.measure.statistics else []
-    return ";\n".join(said + [detail_sql(planned, each) for each in planned.details])
+    """Every statement that ``measured`` runs, or D103 for one that is too long."""
+    try:
+        said = [measure_sql(planned)] if planned.measure.statistics else []
+        return ";\n".join(said + [detail_sql(planned, each) for each in planned.details])
+    except Unfit as unfit:  # the arguments fit, but not what their calls are printed as
+        help_ = "write shorter constants, or nest fewer calls"
+        raise refuse(unfit.code, unfit.title, help=unfit.help or help_) from None
 
 
 def measured(

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsql.policy import spelling
+from dpsql.policy.limits import limits_lines
 from dpsql.policy.model import ColumnRule, Policy, TableRule
 from dpsql.policy.names import fold
 from dpsql.policy.written import file_lines
@@ -37,6 +38,7 @@ def _lines(policy: Policy) -> Iterator[str]:
         yield "find_bounds = false    # what is left out below is not found privately"
     if query.min_units > 1:
         yield f"min_units = {query.min_units}    # smaller groups are hidden, unless their keys are listed"
+    yield from limits_lines(policy.limits)
     for analyst in policy.analysts:
         yield f"\n[analysts.{spelling.key(analyst.name)}]"
         yield f"epsilon = {analyst.epsilon!r}"

@@ -3,6 +3,7 @@
     Policy
     |-- budget      BudgetRule      epsilon, delta, accountant: of the database, for its whole life
     |-- query       QueryRule       the default price of one query and the highest
+    |-- limits      LimitsRule      of planning, post-processing and answers
     |-- analysts    AnalystRule...  a cap each
     |-- unit        UnitRule        whom the promise protects: one value of ``table.key``
     |-- views       ViewRule...     queries with a name, in the order in which they may use each other
@@ -48,6 +49,18 @@ class QueryRule:
     max_epsilon: float
     find_bounds: bool = True
     min_units: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LimitsRule:
+    """How long planning and post-processing one query may take each, how many bytes either and an answer
+
+    may need, and how many rows an answer may have. Nothing of it is about private rows.
+    """
+
+    seconds: float = 10.0
+    memory: int = 512 * 2**20
+    rows: int = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +161,7 @@ class Policy:
     tables: tuple[TableRule, ...]
     timezone: str = "UTC"
     views: tuple[ViewRule, ...] = ()
+    limits: LimitsRule = LimitsRule()
 
     def table(self, name: str) -> TableRule | None:
         """By name, as the database compares names."""
@@ -177,6 +191,7 @@ def digest(policy: Policy) -> str:
     """A fingerprint of what the policy says: the same for any order of tables, spacing or comments."""
     budget, query = policy.budget, policy.query
     granted = {
+        "limits": astuple(policy.limits),
         "epsilon": float(budget.epsilon),
         "prices": [float(query.epsilon), float(query.max_epsilon)],
         "analysts": {each.name: float(each.epsilon) for each in policy.analysts},

@@ -20,6 +20,7 @@ from dpsql.errors import DatabaseError, refuse
 from dpsql.ir.source import Span
 from dpsql.policy.columns import read_columns
 from dpsql.policy.files import read_csv, read_files
+from dpsql.policy.limits import read_limits
 from dpsql.policy.model import (
     AnalystRule,
     BudgetRule,
@@ -47,7 +48,7 @@ def read_policy(text: str, name: str) -> Policy:
     except (ValueError, RecursionError) as error:
         raise _not_toml(text, name, error) from None
     root = Section(document_of(text, name), (), values)
-    root.allow("budget", "query", "analysts", "unit", "tables", "views", "timezone")
+    root.allow("budget", "query", "limits", "analysts", "unit", "tables", "views", "timezone")
     budget = _budget(root.table("budget", needed=True))
     unit = _unit(root.table("unit", needed=True))
     tables = _tables(root.table("tables", needed=True), unit)
@@ -61,6 +62,7 @@ def read_policy(text: str, name: str) -> Policy:
         tables=tables,
         timezone=_timezone(root),
         views=read_views(root.table("views"), tables),
+        limits=read_limits(root.table("limits")),
     )
 
 

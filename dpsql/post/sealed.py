@@ -1,8 +1,8 @@
 """SQL over released and public tables, in a DuckDB that holds nothing else.
 
-Whatever runs here is post-processing: it is free, unlimited and ordinary SQL. The engine is sealed (no
-files, no settings, no extensions), runs on one thread so that the same tables always give the same
-answer in the same order, and forgets the released tables after each query.
+Whatever runs here is post-processing: it is free and ordinary SQL, within the owner's limits. The engine is
+sealed (a process of its own, no files, no settings, no extensions), runs on one thread so that the same
+tables always give the same answer in the same order, and forgets the released tables after each query.
 """
 
 from __future__ import annotations
@@ -10,13 +10,16 @@ from __future__ import annotations
 import datetime
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dpsql.driver import duckdb
-from dpsql.errors import interrupted, refuse
+from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
+from dpsql.policy.limits import memory_text
+from dpsql.policy.model import LimitsRule
+from dpsql.post.process import Failed, Full, Late, Many, Process, does_not_start, left, taken
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
     from dpsql.aggregates import Floats
@@ -26,10 +29,20 @@ if TYPE_CHECKING:  # a session opens before what makes these has loaded
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
 """A public table: its columns' names, their types, its rows."""
 
-_PATIENCE = 5.0
 _REMEMBERED = 256  # statements whose output types are known
 _NATIVE = frozenset((Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT))
 _AWARE = "TIMESTAMP WITH TIME ZONE"
+SETTINGS = (
+    "SET enable_progress_bar = false",
+    "SET temp_directory = ''",
+    "SET python_enable_replacements = false",
+    "SET enable_external_access = false",
+    "SET lock_configuration = true",
+)
+_AT_ONCE = 20_000  # rows that are sent with one statement
+_TRIES = 5  # processes that may be found unfit, one after the other
+_HANDED_DOWN = 64 * 2**20
+"""Bytes of rows that the SQL over private rows may be given."""
 
 
 def quote(name: str) -> str:
@@ -39,32 +52,77 @@ def quote(name: str) -> str:
 class Sealed:
     """The engine for everything above the release point."""
 
-    def __init__(self, public: PublicRows, timezone: str = "UTC") -> None:
-        self._public, self._loaded, self._timezone = public, set[str](), timezone
+    def __init__(self, public: PublicRows, timezone: str, limits: LimitsRule) -> None:
+        self._public, self._limits = public, limits
+        self._settings = [f"SET TimeZone = '{timezone}'", *SETTINGS]
+        self._seconds = limits.seconds  # that are left
         self._checked: dict[str, list[str]] = {}
-        self._lock = threading.RLock()
-        self._connection: duckdb.DuckDBPyConnection | None = None
+        self._lock, self._moment = threading.RLock(), threading.RLock()
+        self._process: Process | None = None
+        self._loaded: set[str] | None = None  # public tables; None before there is a database
+        self._busy, self._stopped = False, False
 
-    def _open(self) -> duckdb.DuckDBPyConnection:
-        if self._connection is None:
-            self._connection = duckdb.connect(
-                ":memory:",
-                config={
-                    "threads": 1,
-                    "autoinstall_known_extensions": "false",
-                    "autoload_known_extensions": "false",
-                },
-            )
-            for setting in (
-                f"SET TimeZone = '{self._timezone}'",
-                "SET enable_progress_bar = false",
-                "SET temp_directory = ''",
-                "SET python_enable_replacements = false",
-                "SET enable_external_access = false",
-                "SET lock_configuration = true",
-            ):
-                self._connection.execute(setting)
-        return self._connection
+    def start(self) -> None:
+        """Have a process, which gets ready while this one does other things."""
+        with self._lock:
+            if self._process is None or not self._process.usable:
+                self._process, self._loaded = taken(), None
+
+    def begin(self) -> None:
+        """What follows has all the time that the owner allows: it is another query, or has been paid for."""
+        self._seconds = self._limits.seconds
+
+    def _open(self) -> Process:
+        """A process with a database; one that was left by others may have ended, or have much in use."""
+        for _ in range(_TRIES):
+            self.start()
+            assert self._process is not None
+            if self._loaded is not None:
+                return self._process
+            try:
+                self._process.open(self._settings, self._limits.memory)
+            except (Full, Late):
+                if self._stopped:
+                    raise
+            else:
+                if not self._process.worn:
+                    self._loaded = set()
+                    continue
+            self._process.end()
+        raise does_not_start()
+
+    @contextmanager
+    def _working(self, subject: str, paid: bool = False) -> Iterator[None]:
+        """One at a time. What ends it is told as a refusal."""
+        with self._lock:
+            with self._moment:
+                self._busy, self._stopped = True, False
+            try:
+                yield
+            except Late:
+                raise _beyond(subject, f"longer than {self._limits.seconds:g} seconds", paid) from None
+            except Full:
+                if self._stopped:
+                    raise interrupted() from None
+                size = memory_text(self._limits.memory)
+                raise _beyond(subject, f"more than {size} of memory", paid) from None
+            except Many:
+                raise _beyond("this answer", f"more than {self._limits.rows:,} rows", paid) from None
+            finally:
+                with self._moment:
+                    self._busy = False
+                    if self._process is not None and (self._stopped or self._process.worn):
+                        self._process.end()
+
+    def _all(self, sql: str, memory: int | None = None, rows: int | None = None) -> list[tuple[Any, ...]]:
+        """The rows of SQL, within what is left of the time."""
+        process, began = self._open(), time.monotonic()
+        if self._seconds <= 0:
+            raise Late
+        try:
+            return process.run(sql, self._seconds, memory or self._limits.memory, rows)
+        finally:
+            self._seconds -= time.monotonic() - began
 
     # ---- before anything is paid -------------------------------------------------------------------
 
@@ -74,16 +132,14 @@ class Sealed:
 
         tables = [(each.name, released_columns(each)) for each in measures]
         asked = repr((sql, tables))
-        with self._lock, _stoppable():
+        with self._working("planning what stands above the release"):
             if asked not in self._checked:
                 for table in public:
                     self._load_table(table)
                 names = self._create(measures)
                 try:
-                    described = self._open().execute(f"DESCRIBE {sql}").fetchall()
-                except duckdb.InterruptException:
-                    raise
-                except duckdb.Error as error:
+                    described = self._all(f"DESCRIBE {sql}")
+                except Failed as error:
                     raise _unbound(error) from None
                 finally:
                     self._drop(names)
@@ -95,36 +151,20 @@ class Sealed:
     def public(self, sql: str, tables: Sequence[str], most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Types and rows of SQL over public tables alone (one row more than ``most``, if there are more).
 
-        Values travel as text where Python has no plain number for them. It is stopped after a while:
-        how long public rows take says nothing of private ones.
+        Values travel as text where Python has no plain number for them.
         """
-        with self._lock, _stoppable():
+        with self._working("the public part of this query"):
             for table in tables:
                 self._load_table(table)
-            late = threading.Event()
-
-            def too_long() -> None:
-                late.set()
-                self.interrupt()
-
-            stop = threading.Timer(_PATIENCE, too_long)
-            stop.start()
             try:
-                described = self._open().execute(f"DESCRIBE {sql}").fetchall()
-                types = [str(each[1]) for each in described]
-                return types, self._open().execute(f"{_texted(sql, types)} LIMIT {most + 1}").fetchall()
-            except duckdb.InterruptException:
-                if not late.is_set():
-                    raise
-                raise refuse(
-                    "D252",
-                    f"the public part of this query takes longer than {_PATIENCE:g} seconds",
-                    help="put its result into a public table",
-                ) from None
-            except duckdb.Error as error:
+                types = [str(each[1]) for each in self._all(f"DESCRIBE {sql}")]
+                return types, self._all(f"{_texted(sql, types)} LIMIT {most + 1}", self._handed_down)
+            except Failed as error:
                 raise _unbound(error) from None
-            finally:
-                stop.cancel()
+
+    @property
+    def _handed_down(self) -> int:
+        return min(_HANDED_DOWN, self._limits.memory)
 
     # ---- after release -----------------------------------------------------------------------------
 
@@ -137,18 +177,17 @@ class Sealed:
         texted: bool = False,
     ) -> list[tuple[Any, ...]]:
         """The rows of SQL over released tables; ``texted`` as they are handed down to private rows."""
-        with self._lock, _stoppable():
+        with self._working("post-processing what was released", paid=True):
             for table in post.tables:
                 self._load_table(table)
             names = self._create(measures)
             try:
                 for measure, columns in zip(measures, tables, strict=True):
                     self._fill(measure.name, columns, measure.intervals)
-                sql = _texted(post.sql, types) if texted else _fetchable(post.sql, types)
-                rows = self._open().execute(sql).fetchall()
-            except duckdb.InterruptException:
-                raise
-            except duckdb.Error:
+                if texted:
+                    return self._all(_texted(post.sql, types), self._handed_down)
+                rows = self._all(_fetchable(post.sql, types), rows=self._limits.rows)
+            except Failed:
                 raise refuse(
                     "D601",
                     "the released tables could not be processed as asked",
@@ -157,7 +196,7 @@ class Sealed:
                 ) from None
             finally:
                 self._drop(names)
-        if texted:
+        if _AWARE not in types:
             return rows
         return [tuple(_aware(value, sql) for value, sql in zip(row, types, strict=True)) for row in rows]
 
@@ -168,13 +207,15 @@ class Sealed:
         for measure in measures:
             columns = released_columns(measure) or [("nothing", DOUBLE)]
             listed = ", ".join(f"{quote(name)} {_spelled(kind)}" for name, kind in columns)
-            self._open().execute(f"CREATE OR REPLACE TEMP TABLE {quote(measure.name)} ({listed})")
+            self._open().load(f"CREATE OR REPLACE TEMP TABLE {quote(measure.name)} ({listed})")
             names.append(measure.name)
         return names
 
     def _drop(self, names: list[str]) -> None:
-        for name in names:
-            self._open().execute(f"DROP TABLE IF EXISTS {quote(name)}")
+        """What another process did not see."""
+        if self._process is not None and self._process.usable:
+            for name in names:
+                self._process.load(f"DROP TABLE IF EXISTS {quote(name)}")
 
     def _fill(self, name: str, columns: list[Finished], intervals: bool) -> None:
         types: list[str] = []
@@ -189,45 +230,55 @@ class Sealed:
                     types += ["DOUBLE", "DOUBLE"]
                     lists += [_or_null(each, len(column.values)) for each in (column.low, column.high)]
         if not lists:
-            self._open().execute(f"INSERT INTO {quote(name)} VALUES (NULL)")
+            self._open().load(f"INSERT INTO {quote(name)} VALUES (NULL)")
             return
         self._insert(name, types, lists)
 
     def _insert(self, name: str, types: list[str], lists: list[list[object]]) -> None:
         listed = ", ".join(f"unnest(TRY_CAST(? AS {each}[]))" for each in types)
-        self._open().execute(f"INSERT INTO {quote(name)} SELECT {listed}", lists)
+        for start in range(0, len(lists[0]), _AT_ONCE):
+            some = [each[start : start + _AT_ONCE] for each in lists]
+            self._open().load(f"INSERT INTO {quote(name)} SELECT {listed}", some)
 
     def _load_table(self, table: str) -> None:
         """A public table is copied in once, under the name it has in the policy."""
+        process = self._open()
+        assert self._loaded is not None
         if table in self._loaded:
             return
         names, types, rows = self._public(table)
         listed = ", ".join(f"{quote(n)} {_spelled_name(t)}" for n, t in zip(names, types, strict=True))
-        self._open().execute(f"CREATE OR REPLACE TABLE {quote(table)} ({listed})")
+        process.load(f"CREATE OR REPLACE TABLE {quote(table)} ({listed})")
         if rows:
             columns: list[list[object]] = [list(each) for each in zip(*rows, strict=True)]
             self._insert(table, [_spelled_name(each) for each in types], columns)
         self._loaded.add(table)
 
+    # ---- its end -----------------------------------------------------------------------------------
+
     def interrupt(self) -> None:
-        if (connection := self._connection) is not None:
-            with suppress(duckdb.ConnectionException):  # closed meanwhile
-                connection.interrupt()
+        """What runs now is stopped; from any thread, or a signal's handler."""
+        with self._moment:
+            if self._busy and self._process is not None:
+                self._stopped = True
+                self._process.kill()
 
     def close(self) -> None:
         with self._lock:
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-                self._loaded.clear()
+            if self._busy:  # this is a signal's handler, and who waits below it gives the process up
+                self.interrupt()
+            elif self._process is not None:
+                left(self._process)
+                self._process = None
 
 
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    try:
-        yield
-    except duckdb.InterruptException:
-        raise interrupted() from None
+def _beyond(subject: str, more: str, paid: bool) -> DatabaseError:
+    return refuse(
+        "D604",
+        f"{subject} takes {more}",
+        label="what was debited stays debited" if paid else "the owner's [limits] say so",
+        help="make texts and lists shorter, ranges and joins smaller, or keep fewer rows: LIMIT",
+    )
 
 
 def _spelled(type: Type) -> str:
@@ -289,7 +340,7 @@ _MISSING = re.compile(
 )
 
 
-def _unbound(error: duckdb.Error) -> Exception:
+def _unbound(error: Failed) -> Exception:
     """DuckDB's reason for not binding SQL over empty tables: it speaks of names and types only."""
     said = str(error).split("\n")[0]
     _, _, reason = said.partition(": ")

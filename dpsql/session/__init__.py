@@ -45,7 +45,7 @@ class Session(Till):
             raise
         self.clock: datetime.datetime | None = None  # a time at which all queries are asked
         self.version = f"{self.engine.version()}:{version(self.policy)}"
-        self.sealed = Sealed(self._public_rows, self.policy.timezone)
+        self.sealed = Sealed(self._public_rows, self.policy.timezone, self.policy.limits)
         try:
             self.views = self._checked_views()
         except BaseException:

@@ -23,8 +23,9 @@ from dpsql.ir.column import Categories, Kind, Listed
 from dpsql.policy.catalogue import Catalogue, Known, KnownTable
 from dpsql.policy.check import changed, compare, declared_keys, known, snapshot
 from dpsql.policy.draft import draft as drafted
+from dpsql.policy.limits import memory_text
 from dpsql.policy.listing import View
-from dpsql.policy.model import Policy
+from dpsql.policy.model import LimitsRule, Policy
 from dpsql.policy.names import fold
 from dpsql.post.sealed import Sealed
 from dpsql.rewrite.statistics import bounded_range
@@ -92,7 +93,7 @@ def left(policy: Policy, ledger: Ledger, name: str) -> list[str]:
 def checked(policy: Policy, engine: Engine, database: str) -> str:
     """What the policy amounts to, if it holds."""
     found = held_against(policy, engine)
-    with closing(Sealed(partial(_public_rows, engine, found), policy.timezone)) as sealed:
+    with closing(Sealed(partial(_public_rows, engine, found), policy.timezone, policy.limits)) as sealed:
         views = check_all_views(policy, found, engine, sealed)
     odd = [f"decide    {each}" for each in engine.misread()]
     return printable(
@@ -150,6 +151,11 @@ def summary(policy: Policy, found: Known, views: Mapping[str, View], database: s
     ]
     if price.min_units > 1:
         lines.append(f"groups    of fewer than {price.min_units} are not shown, unless their keys are listed")
+    if (limits := policy.limits) != LimitsRule():
+        lines.append(
+            f"limits    {limits.seconds:g} seconds, {memory_text(limits.memory)}, {limits.rows:,} rows: "
+            "of planning, post-processing and answers"
+        )
     lines += [f"analyst   {each.name}: epsilon {each.epsilon:g}" for each in policy.analysts]
     for table in found.tables:
         lines += _table(table, policy.unit.name)

@@ -1,0 +1,184 @@
+"""The process of the sealed engine: what it holds, what ends it, and who has it next."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dpsql
+from dpsql.post.process import Failed, Full, Late, Many, Process, left, taken
+from dpsql.post.sealed import SETTINGS
+
+MEGABYTE = 2**20
+PATIENCE = 60.0  # seconds, where much less is needed
+
+
+@pytest.fixture
+def process() -> Iterator[Process]:
+    made = Process()
+    made.open([], 64 * MEGABYTE)
+    yield made
+    made.end()
+
+
+def rows(process: Process, sql: str) -> list[tuple[object, ...]]:
+    return process.run(sql, PATIENCE, 64 * MEGABYTE, None)
+
+
+def test_rows_come_in_order_however_many(process: Process) -> None:
+    for n in (0, 1, 2_047, 2_048, 2_049, 10_000):
+        assert rows(process, f"SELECT * FROM range({n})") == [(i,) for i in range(n)]
+
+
+def test_what_duckdb_says_leaves_the_process_usable(process: Process) -> None:
+    with pytest.raises(Failed, match="nothing"):
+        rows(process, "SELECT nothing")
+    assert rows(process, "SELECT 42") == [(42,)]
+
+
+@pytest.mark.parametrize(
+    ("sql", "ended"),
+    [
+        ("SELECT length(repeat('x', 4000000000))", Full),
+        ("SELECT list(range) FROM range(100000000)", Full),
+        ("SELECT repeat('x', 1000000) FROM range(100)", Full),  # what Python would hold
+        ("SELECT levenshtein(repeat('x', 900000), repeat('y', 900000))", Late),
+        ("SELECT * FROM range(101)", Many),
+    ],
+)
+def test_what_is_too_much_ends_it(process: Process, sql: str, ended: type[Exception]) -> None:
+    with pytest.raises(ended):
+        process.run(sql, 2.0, 64 * MEGABYTE, 100)
+    assert not process.usable
+
+
+def test_what_is_loaded_does_not_count(process: Process) -> None:
+    """Tables of the owner's and released ones are let in; what is made of them has all of the limit."""
+    process.load("CREATE TABLE t AS SELECT repeat('x', 200) || range AS s FROM range(600_000)")
+    process.load("INSERT INTO t SELECT unnest(TRY_CAST(? AS VARCHAR[]))", [["a" * 1000] * 20_000])
+    assert rows(process, "SELECT COUNT(*), MAX(length(s)) FROM t") == [(620_000, 1000)]
+    with pytest.raises(Full):
+        rows(process, "SELECT list(s || s) FROM t")
+
+
+def test_it_is_sealed(process: Process, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1\n")
+    process.close()
+    process.open(list(SETTINGS), 64 * MEGABYTE)
+    for sql in (
+        f"SELECT * FROM read_csv('{tmp_path}/a.csv')",
+        f"COPY (SELECT 1) TO '{tmp_path}/b.csv'",
+        f"ATTACH '{tmp_path}/c.duckdb'",
+        "SET enable_external_access = true",
+        "INSTALL json",
+    ):
+        with pytest.raises(Failed):
+            rows(process, sql)
+    assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_who_has_it_next_finds_nothing_of_the_one_before(process: Process) -> None:
+    process.load("CREATE TABLE secret AS SELECT 1 AS a")
+    left(process)
+    again = taken()
+    assert again is process
+    again.open([], 64 * MEGABYTE)
+    assert rows(again, "SELECT COUNT(*) FROM duckdb_tables()") == [(0,)]
+
+
+def test_one_that_has_ended_meanwhile_is_not_handed_on(clinic: Path) -> None:
+    for _ in range(2):
+        with dpsql.connect(clinic) as db:
+            assert db.execute("SELECT COUNT(*) AS n FROM wards").rows
+            used = db._open().sealed._process
+        assert used is not None
+        os.kill(used._pid, signal.SIGKILL)
+
+
+def test_public_tables_are_loaded_again_after_it_ended(clinic: Path) -> None:
+    with dpsql.connect(clinic) as db:
+        before = db.execute("SELECT * FROM wards ORDER BY ALL").rows
+        with pytest.raises(dpsql.OperationalError, match="D604"):
+            db.execute("SELECT repeat('x', 4000000000) FROM wards")
+        assert db.execute("SELECT * FROM wards ORDER BY ALL").rows == before
+
+
+def test_a_fork_does_not_end_it(process: Process) -> None:
+    child = os.fork()
+    if not child:
+        process.end()
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert rows(process, "SELECT 42") == [(42,)]
+
+
+ORPHANED = """
+import sys
+from dpsql.post.process import Process
+
+process = Process()
+process.open([], 2**30)
+print(process._pid, flush=True)
+process.run(sys.argv[1], 3600.0, 2**30, None)
+"""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT levenshtein(repeat('x', 3000000), repeat('y', 3000000))",
+        "SELECT levenshtein(repeat('x', range), repeat('y', range)) FROM range(3000000, 3000003)",
+        "DESCRIBE SELECT levenshtein(repeat('x', 3000000), repeat('y', 3000000))",
+    ],
+)
+def test_it_ends_with_its_parent(sql: str) -> None:
+    """Whatever it computes: nobody is left to whom it could be told."""
+    with subprocess.Popen([sys.executable, "-c", ORPHANED, sql], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        time.sleep(0.3)  # it has begun by now, most often; it ends before it begins as well
+        parent.kill()
+    deadline = time.monotonic() + PATIENCE
+    while _runs(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not _runs(pid)
+
+
+def _runs(pid: int) -> bool:
+    """Whether it is there and no zombie, which is its new parent's to clear away."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    return not re.search(r"^State:\s+[ZX]", status, re.M)
+
+
+def test_the_owner_says_how_many_rows_an_answer_has(clinic: Path) -> None:
+    policy = clinic.with_suffix(".toml")
+    policy.write_text("[limits]\nrows = 5\n" + policy.read_text())
+    with dpsql.connect(clinic) as db:
+        assert len(db.execute("SELECT * FROM range(5)").rows) == 5
+        with pytest.raises(dpsql.OperationalError, match="more than 5 rows") as caught:
+            db.execute("SELECT * FROM range(6)")
+    assert caught.value.code == "D604"
+
+
+def test_the_owner_says_how_long_planning_takes(clinic: Path) -> None:
+    """Without any time limit of the session's."""
+    policy = clinic.with_suffix(".toml")
+    policy.write_text("[limits]\nseconds = 0.5\n" + policy.read_text())
+    endless = "SELECT levenshtein(repeat('x', 3000000), repeat('y', 3000000))"
+    with dpsql.connect(clinic) as db:
+        for call in (db.explain, db.price, db.execute):
+            with pytest.raises(dpsql.OperationalError, match="longer than") as caught:
+                call(f"SELECT COUNT(*) FROM patients WHERE age > ({endless})")
+            assert caught.value.code == "D604"
+        assert not db.purchases
