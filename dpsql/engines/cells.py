@@ -74,7 +74,7 @@ def _rows(planned: Planned) -> _Row:
             single_precision = facts[scalar].type.sql == "FLOAT"
             listed.append(f"{f'CAST({sql} AS DOUBLE)' if single_precision else sql} AS {read[scalar]}")
     inner = f"SELECT {', '.join(listed) or '1'} FROM ({relation_sql(m.relation)})"
-    # Equal scalars, and equal texts over the same columns, are one value in every row, so they share a column.
+    # Equal scalars, and equal texts over the same columns, are one value in every row: they share a column.
     # Which statistics belong together is said by their families, never by the columns that they read.
     named: dict[str, str] = {}  # an expression and the column that holds it
     above: dict[str, str] = {}  # the same, over the columns of ``named``

@@ -13,7 +13,8 @@ from dpsql.plan.terms import Terms
 def digest_of(stages: tuple[PlannedStage, ...], terms: Terms) -> str:
     """Of everything that is measured and how, but not of what is done with it afterwards.
 
-    The text of a plan tells apart whatever its values tell apart (1 and 1.0, the types of constants). Clips and norms are not read from it: two plans of one text would show one answer, paid once.
+    The text of a plan tells apart whatever its values tell apart (1 and 1.0, the types of constants). Clips
+    and norms are not read from it: two plans of one text would show one answer, paid once.
     """
     said = [terms.accountant.name, repr(terms.epsilon), *([str(terms.share)] if terms.share != 1 else [])]
     for stage in stages:

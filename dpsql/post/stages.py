@@ -41,7 +41,7 @@ class Released:
         self.tables.append((planned, released))
 
     def hand_down(self, stage: PlannedStage) -> None:
-        """What a stage releases, as rows for the stages that await it; bind gives every stage its own name."""
+        """What a stage releases, as rows for the stages that await it; each has a name of its own."""
         awaited = stage.awaited
         if awaited is None:
             return
