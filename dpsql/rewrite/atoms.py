@@ -106,7 +106,7 @@ def _overlaps(questions: list[Question], truths: Truths) -> list[set[int]]:
     for start in range(0, len(questions), _FAMILIES):
         part = questions[start : start + _FAMILIES]
         outside = every - set(range(start, start + len(part)))
-        found += [outside | {start + i for i in together} for together in truths.overlaps(part)]
+        found += [{*outside, *(start + i for i in together)} for together in truths.overlaps(part)]
     return found
 
 
