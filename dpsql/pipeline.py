@@ -64,7 +64,7 @@ def planned(
 
 
 def parsed(office: Office, source: Source, parameters: Sequence[Value]) -> Query:
-    return parse(source, parameters, office.now())
+    return parse(replace(source, parameters=tuple(parameters)), parameters, office.now())
 
 
 def _planned(
@@ -113,7 +113,7 @@ def _within(
                 label="each follows from the other",
                 help="say one of them; EXPLAIN tells what the accuracy costs",
             )
-        return priced(goal, plan_at, terms, office.ceiling)
+        return priced(goal, plan_at, terms, office.least, office.ceiling)
     except Error as error:
         raise error.within(query.source.text, query.source.name) from None
 

@@ -314,7 +314,7 @@ class DuckDB:
             self._connection.interrupt()
 
     def close(self) -> None:
-        """At once, unless a database is being opened: then after that, lest its own thread waits for itself."""
+        """At once; while a database is being opened (by this very thread, perhaps) after that."""
         with self._lock:
             _OPENING.afterwards(self._disconnect)
 
