@@ -205,7 +205,7 @@ def _stepwise(
         try:
             receipt = pay(step)
         except Error as error:
-            if shown is None or error.code != "D501":
+            if shown is None or error.code not in ("D501", "D510"):  # what was told stays told
                 raise
             break
         if receipt.answer is None or receipt.joined:

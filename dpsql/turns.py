@@ -18,7 +18,8 @@ from contextlib import contextmanager
 from weakref import WeakSet
 
 _ALL: WeakSet[Turn] = WeakSet()
-_MAKING = threading.RLock()
+MAKING = threading.RLock()
+"""For a moment, while a turn is made or looked up: who has this waits for nothing else."""
 _FORKING: list[Turn] = []
 
 
@@ -34,7 +35,7 @@ class Turn:
         self._lock = threading.RLock()
         self._busy = False
         self._put_off: deque[Callable[[], object]] = deque()
-        with _MAKING:
+        with MAKING:
             _ALL.add(self)
 
     @contextmanager
@@ -73,16 +74,20 @@ class Turn:
 
 def _before_fork() -> None:
     """Nobody is in the middle of anything while a process is copied."""
-    _MAKING.acquire()
-    _FORKING[:] = sorted(_ALL, key=lambda turn: turn.name)
-    for turn in _FORKING:
-        turn._lock.acquire()
+    while True:
+        _FORKING[:] = sorted(_ALL, key=lambda turn: turn.name)
+        for turn in _FORKING:
+            turn._lock.acquire()
+        MAKING.acquire()
+        if set(_FORKING) >= _ALL:
+            return
+        _after_fork()  # one was made meanwhile
 
 
 def _after_fork() -> None:
     while _FORKING:
         _FORKING.pop()._lock.release()
-    _MAKING.release()
+    MAKING.release()
 
 
 os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

@@ -19,10 +19,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import RLock
 from weakref import WeakValueDictionary
 
-from dpsql.turns import Taken, Turn
+from dpsql.turns import MAKING, Taken, Turn
 
 _FIRST = 1024  # where the bytes begin that stand for numbers; those before it are nobody's
 _MOST = 2**40
@@ -30,12 +29,11 @@ _STEP = 0.0003  # seconds between two looks, for each process that is before us
 _LONGEST = 0.01
 
 _QUEUES: WeakValueDictionary[Path, Queue] = WeakValueDictionary()
-_MAKING = RLock()
 
 
 def queue_of(path: Path) -> Queue:
     """The one queue that this process keeps for a ledger."""
-    with _MAKING:
+    with MAKING:
         found = _QUEUES.get(path)
         if found is None:
             found = _QUEUES[path] = Queue(path)
