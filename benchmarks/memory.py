@@ -7,7 +7,7 @@ import statistics
 from benchmarks.data import people, visits
 from benchmarks.timing import Report, Setting, Table, Verdict, fresh
 
-_PEAK = """
+PEAK = """
 def peak():
     import resource, sys
     try:  # of this program alone: ru_maxrss may begin with what the parent had when it forked
@@ -18,7 +18,7 @@ def peak():
 """
 
 PLAIN = (
-    _PEAK
+    PEAK
     + """
 import sys, duckdb
 connection = duckdb.connect(sys.argv[1], read_only=True)
@@ -28,7 +28,7 @@ print(peak())
 )
 
 OURS = (
-    _PEAK
+    PEAK
     + """
 import sys
 from pathlib import Path

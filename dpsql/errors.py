@@ -190,6 +190,7 @@ CODES: dict[str, str] = {
     "D507": "the ledger is busy or cannot be written",
     "D508": "the owner's hook is closed to analysts",
     "D509": "a run of a file cannot begin or go on in this folder",
+    "D510": "the ledger holds no more of this analyst",
     "D601": "the engine failed; what was debited stays debited",
     "D602": "the database cannot be opened",
     "D603": "the query took longer than its time limit; what was debited stays debited",

@@ -85,3 +85,8 @@ class Office(Protocol):
     def ceiling(self) -> float:
         """The most that the owner lets one query cost."""
         ...
+
+    @property
+    def least(self) -> float:
+        """The least that a query costs."""
+        ...

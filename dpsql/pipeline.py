@@ -66,7 +66,7 @@ def planned(
 
 def parsed(office: Office, source: Source, parameters: Sequence[Value]) -> Query:
     office.sealed.begin()
-    return parse(source, parameters, office.now())
+    return parse(replace(source, parameters=tuple(parameters)), parameters, office.now())
 
 
 def _planned(
@@ -115,7 +115,7 @@ def _within(
                 label="each follows from the other",
                 help="say one of them; EXPLAIN tells what the accuracy costs",
             )
-        return priced(goal, plan_at, terms, office.ceiling)
+        return priced(goal, plan_at, terms, office.least, office.ceiling)
     except Error as error:
         raise error.within(query.source.text, query.source.name) from None
 
@@ -209,7 +209,7 @@ def _stepwise(
         try:
             receipt = pay(step)
         except Error as error:
-            if shown is None or error.code != "D501":
+            if shown is None or error.code not in ("D501", "D510"):  # what was told stays told
                 raise
             break
         if receipt.answer is None or receipt.joined:

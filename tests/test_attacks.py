@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import random
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -24,6 +26,7 @@ from dpsql.ir.plan import PublicKeys, Shape, Threshold
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.post.finish import finish
+from dpsql.screen.accounts import budget_text
 
 POLICY = """
 [budget]
@@ -677,3 +680,215 @@ def test_what_is_beyond_the_limits_after_the_debit_is_beyond_them_again(opened: 
     first, again = (db.execute("SELECT COUNT(*) AS n FROM people", epsilon=0.5) for _ in range(2))
     assert first.cost == again.cost == 0
     assert first.rows == again.rows
+
+
+# ---- the ledger: one analyst must not take the process down ----------------------------------------------
+
+
+def run_alone(script: str, *arguments: object, seconds: float = 120) -> str:
+    """What a process of its own says; TimeoutExpired where it hangs."""
+    head = "import gc, os, signal, sqlite3, sys, threading\nimport dpsql\n"
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    command = [sys.executable, "-c", head + script, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_garbage_that_closes_connections_does_not_wait_for_its_own_thread(clinic: Path) -> None:
+    """A connection in a cycle was closed by the collector inside a transaction: it waited for itself."""
+    script = """
+db = dpsql.connect(sys.argv[1])
+lost = dpsql.connect(sys.argv[1])
+lost.itself = lost
+del lost
+with db._open().ledger._chain.writing():
+    gc.collect()
+print(db.budget.spent, end="")
+"""
+    assert run_alone(script, clinic) == "0.0"
+
+
+def test_garbage_that_closes_connections_while_one_is_opened_hangs_nothing(clinic: Path) -> None:
+    """The lock around opening was waited for in the same way."""
+    script = """
+db = None
+gc.set_threshold(5)
+for number in range(30):
+    db = dpsql.connect(sys.argv[1])
+    db.itself = db
+    db.execute(f"SELECT COUNT(*) FROM patients WHERE age > {number}", epsilon=0.01)
+print("done", end="")
+"""
+    assert run_alone(script, clinic) == "done"
+
+
+def test_a_signal_handler_that_closes_in_a_transaction_ends_the_process(clinic: Path) -> None:
+    """Four of ten processes that closed on SIGTERM hung: the handler waited for its own thread's lock."""
+    script = """
+db = dpsql.connect(sys.argv[1])
+def end(*given):
+    db.close()
+    print("closed", end="", flush=True)
+    sys.exit(0)
+signal.signal(signal.SIGTERM, end)
+with db._open().ledger._chain.writing():
+    signal.raise_signal(signal.SIGTERM)
+print("went on")
+"""
+    assert run_alone(script, clinic) == "closed"
+    with dpsql.connect(clinic) as db:
+        assert db.budget.spent == 0
+
+
+def test_a_signal_handler_that_asks_in_a_transaction_is_refused(clinic: Path) -> None:
+    """It waited for the lock of its own thread, for ever."""
+    script = """
+db = dpsql.connect(sys.argv[1])
+def ask(*given):
+    try:
+        db.budget
+    except dpsql.Error as error:
+        print(error.code, end="")
+signal.signal(signal.SIGUSR1, ask)
+with db._open().ledger._chain.writing():
+    signal.raise_signal(signal.SIGUSR1)
+"""
+    assert run_alone(script, clinic) == "D507"
+
+
+def test_a_child_forked_in_a_transaction_neither_ends_it_nor_waits(clinic: Path) -> None:
+    """The fork waited for the lock of its own thread; and the child would have ended its parent's debit."""
+    script = """
+db = dpsql.connect(sys.argv[1])
+try:
+    with db._open().ledger._chain.writing() as pen:
+        pen.append({"kind": "verified", "time": "", "version": "v1", "facts": ["a"]})
+        child = os.fork()
+        if child:
+            os.waitpid(child, 0)
+    assert child
+except dpsql.InterfaceError as error:
+    assert not child
+    sys.exit(0)
+db._open().ledger.verify()
+print(*db._open().ledger.verified("v1"), end="")
+"""
+    assert run_alone(script, clinic) == "a"
+
+
+def test_a_busy_ledger_holds_up_no_other_database(tmp_path: Path, clinics: Path) -> None:
+    """One lock stood for all ledgers: while one was waited for, nobody could ask any other database."""
+    paths = []
+    for name in ("one", "other"):
+        shutil.copytree(clinics / "clinic", tmp_path / name)
+        paths.append(tmp_path / name / "clinic.duckdb")
+    script = """
+one, other = map(dpsql.connect, sys.argv[1:])
+holder = sqlite3.connect(sys.argv[1].replace(".duckdb", ".ledger"), isolation_level=None)
+holder.execute("BEGIN EXCLUSIVE")
+def wait():
+    try:
+        one.budget
+    except dpsql.Error as error:
+        waited.append(error.code)
+waited, waiting = [], threading.Thread(target=wait)
+waiting.start()
+waiting.join(1)  # for it to begin; it gives up after ten seconds
+other.execute("SELECT COUNT(*) FROM patients")
+print(waited, waiting.is_alive(), end="")
+holder.execute("ROLLBACK")
+waiting.join()
+"""
+    assert run_alone(script, *paths) == "[] True"
+
+
+def test_a_price_of_almost_nothing_is_refused(opened: Open) -> None:
+    """Prices of 1e-12 were taken, and each query kept: the ledger grew by 100 MB for an epsilon of 1.6e-7."""
+    db = opened("")
+    least = 1000.0 * 1e-6
+    for price in (1e-12, 0.99 * least):
+        with pytest.raises(dpsql.OperationalError, match="D503"):
+            db.execute("SELECT COUNT(*) FROM people", epsilon=price)
+        with pytest.raises(dpsql.OperationalError, match="D503"):
+            db.execute(f"SELECT OPTIONS(epsilon = {price:.20f}) COUNT(*) FROM people")
+    assert db.purchases == ()
+    assert db.execute("SELECT COUNT(*) FROM people", epsilon=least).cost == least
+    assert db.price("SELECT OPTIONS(within = 1e12) COUNT(*) FROM people").epsilon == least
+
+
+def test_a_long_text_is_kept_by_its_digest(opened: Open) -> None:
+    """Each query kept all of its text, 100 kB, whatever it paid."""
+    db = opened("")
+    long = f"SELECT COUNT(*) FROM people WHERE city <> '{'x' * 20_000}' /* {'y' * 60_000} */"
+    first = db.execute(long)
+    assert db.execute(long).rows == first.rows
+    assert db.execute(long.replace("y */", "z */"), epsilon=0.5).cost == 0.5
+    one, other = db.purchases
+    assert len(one.sql) <= 4_000
+    assert "sha256" in one.sql
+    assert one.sql != other.sql
+
+
+def test_an_analyst_fills_no_more_of_the_ledger_than_the_policy_says(clinic: Path) -> None:
+    """An answer of any size was kept for any price, until the disk was full."""
+    policy = clinic.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("epsilon = 50.0", "epsilon = 50.0\nmegabytes = 0.005"))
+    asked = [f"SELECT COUNT(*) FROM patients WHERE age > {age}" for age in range(50)]
+    with dpsql.connect(clinic, analyst="ana") as db:
+        answers = [db.execute(sql, epsilon=0.01).rows for sql in asked[:2]]
+        with pytest.raises(dpsql.OperationalError, match="D510"):
+            any(db.execute(sql, epsilon=0.01).rows == () for sql in asked[2:10])
+        assert len(db.purchases) < 10
+        assert [db.execute(sql, epsilon=0.01).rows for sql in asked[: len(answers)]] == answers
+    with dpsql.connect(clinic, analyst="bob") as db:
+        db.execute(asked[-1], epsilon=0.01)
+
+
+def test_what_remains_is_what_the_last_policy_left(clinic: Path) -> None:
+    """A connection from before the policy changed went on saying what the old one had left."""
+    policy = clinic.with_suffix(".toml")
+    with dpsql.connect(clinic, analyst="ana") as old:
+        old.execute("SELECT COUNT(*) FROM patients")
+        text = policy.read_text().replace("epsilon = 50.0", "epsilon = 3.0")
+        policy.write_text(text.replace("epsilon = 100.0", "epsilon = 20.0"))
+        with dpsql.connect(clinic, analyst="ana") as new:
+            for balance in (old.budget, new.budget):
+                assert balance.granted == 20
+                (ana,) = (each for each in balance.accounts if each.analyst == "ana")
+                assert ana.granted == 3
+            price = old.price("SELECT COUNT(*) FROM visits")
+            assert price.remaining == new.price("SELECT COUNT(*) FROM visits").remaining <= 3
+
+
+def test_the_owners_book_tells_the_parameters(opened: Open) -> None:
+    """It showed question marks."""
+    db = opened("")
+    db.execute("SELECT COUNT(*) FROM people WHERE age > ? AND city <> ?", (31, "O'slo"))
+    assert [each.parameters for each in db.purchases] == ["31, 'O''slo'"]
+    assert "age > ? AND city <> ?  [31, 'O''slo']" in budget_text(db, 200)
+
+
+def test_a_space_more_does_not_pay_for_bounds_again(opened: Open) -> None:
+    """A query that had found bounds was taken for another when it was spaced otherwise, and paid again."""
+    db = opened("ALTER TABLE marks ADD COLUMN dose INTEGER; UPDATE marks SET dose = k % 50;")
+    policy = db.ledger_path.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("k = {}", "k = {}\ndose = {}"))
+    with dpsql.connect(db.ledger_path.with_suffix(".duckdb")) as db:
+        first = db.execute("SELECT SUM(dose) FROM marks")
+        again = db.execute(" select sum( dose )  from marks -- again\n;")
+        assert (again.rows, again.cost) == (first.rows, 0)
+        assert db.execute("SELECT SUM(dose) + 1 FROM marks").cost > 0
+
+
+def test_the_path_of_a_ledger_steers_no_terminal(clinic: Path) -> None:
+    """It was printed as it was, with whatever the name of a folder holds."""
+    folder = clinic.parent / "a\x1b[31m\nok"
+    folder.mkdir()
+    command = [sys.executable, "-m", "dpsql.shell", "query", str(clinic), "--ledger", str(folder / "l")]
+    done = subprocess.run(
+        [*command, "-c", "SELECT COUNT(*) FROM patients"], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0
+    assert "\\x1b[31m\\x0aok" in done.stderr
+    assert "\x1b" not in done.stderr

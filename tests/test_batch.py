@@ -240,7 +240,7 @@ def test_a_price_of_its_own_comes_off_a_total_once(clinic_run: Runner) -> None:
 
 def test_a_bound_that_is_found_for_one_text_is_not_a_price_for_another(clinic_run: Runner) -> None:
     """Who finds a bound measures with what is left of the price; who uses it, with all of it."""
-    text = "SELECT SUM(score) AS s FROM patients;\nSELECT SUM(score) AS s  FROM patients;\n"
+    text = "SELECT SUM(score) AS s FROM patients;\nSELECT SUM(score) AS t FROM patients;\n"
     assert "2 statements: epsilon 2 in all\ntakes" in clinic_run.run(text, "--dry-run")
     clinic_run.run(None)
     assert [each["paid"] for each in clinic_run.manifest["statements"]] == [1.0, 1.0]

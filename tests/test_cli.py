@@ -527,7 +527,12 @@ def test_the_demo_shows_answers_a_refusal_and_the_budget(
     assert "\x1b" not in result.stdout
     wide = [each for each in result.stdout.split("\n") if len(each) > 80 and str(folder) not in each]
     assert all(each.startswith("  = help: ") for each in wide), wide
-    assert {each.name for each in folder.iterdir()} == {"clinic.duckdb", "clinic.toml", "clinic.ledger"}
+    assert {each.name for each in folder.iterdir()} == {
+        "clinic.duckdb",
+        "clinic.toml",
+        "clinic.ledger",
+        "clinic.ledger-queue",
+    }
 
 
 def test_the_demo_does_not_overwrite(shown: tuple[Path, subprocess.CompletedProcess[str]]) -> None:

@@ -249,7 +249,7 @@ def test_a_long_budget_shows_its_end_where_somebody_sits(say: Said, shell: Shell
     assert say("\\budget").count("SELECT COUNT") == 42
     shell.interactive = True
     shown = say("\\budget")
-    assert "(42 purchases, the last 40 shown; dpsql budget tells all)" in shown
+    assert "(42 purchases, the last 40 shown; dpsql budget --all tells all)" in shown
     assert shown.count("SELECT COUNT") == 40
     assert "n41" in shown
 

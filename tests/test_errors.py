@@ -99,6 +99,13 @@ def secret(*given: object) -> None:
     raise ValueError("secret 42")
 
 
+def no_room(clinic: Path) -> None:
+    policy = clinic.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("[analysts.bob]", "[analysts.bob]\nmegabytes = 0.0001"))
+    ask(COUNT, analyst="bob")(clinic)
+    ask(COUNT.replace("patients", "visits"), analyst="bob")(clinic)
+
+
 def two_runs_in_one_folder(clinic: Path) -> None:
     with alone(clinic.parent), alone(clinic.parent):
         pass
@@ -116,6 +123,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D507": open_ledger,
     "D508": audit_by_an_analyst,
     "D509": two_runs_in_one_folder,
+    "D510": no_room,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,

@@ -31,6 +31,7 @@ accountant = "zcdp"
 [query]
 epsilon = 1.0
 max_epsilon = 1000.0
+min_epsilon = 0.0001
 
 [analysts.ana]
 epsilon = 2000.0

@@ -175,7 +175,7 @@ def test_a_mean_within_a_number_is_approached_too(db: dpsql.Connection) -> None:
 def test_all_steps_together_stay_below_the_ceiling(db: dpsql.Connection) -> None:
     session = db._open()
     terms = Terms(session.accountant, session.budget, 1.0)
-    found = prices(terms, 20.0)
+    found = prices(terms, 0.0, 20.0)
     assert found == tuple(sorted(found))
     assert found[-1] / found[0] > 50
     events = [
@@ -199,7 +199,7 @@ def test_what_is_shown_is_near_enough(db: dpsql.Connection) -> None:
     """
     session = db._open()
     goal = Goal(0.1, True, 0.95, Span(0, 0))
-    found = prices(Terms(session.accountant, session.budget, 1.0), 20.0)
+    found = prices(Terms(session.accountant, session.budget, 1.0), 0.0, 20.0)
     plans = [plan_of(session, "SELECT COUNT(*) FROM people", each).stages[0].measures[0] for each in found]
     confidence = confidence_of(goal, found)
     missed, words = 0, random.Random("near enough")

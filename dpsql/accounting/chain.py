@@ -5,12 +5,13 @@
                                     `- payload         the text of entry 3 holds sha256(payload)
 
 Every transaction first reads what other processes appended since our last look, and checks it against
-the hash that we hold: what is in memory is a verified prefix of the file, never a guess about it.
+the hash that we hold. The first look begins at the last entry that holds sums: who wrote it had verified
+what came before, and it is bound into the chain like every other. All other entries are read when they
+are asked for, each checked against its neighbour. ``verify`` reads everything, from the first one on, and
+holds the sums against the entries.
 
-SQLite keeps a rollback journal here, not a write-ahead log. The log would save half a millisecond per
-commit, but it is a second file: a ledger copied without it, or a log cut by a bad sector, forgets the
-last debits without a word. EXTRA syncs the folder too after the journal is unlinked; without that a
-power cut may bring the journal back and roll a finished debit back.
+The table of places is a help for finding and no more. Whatever it names is read from the chain; whoever
+would act on finding nothing (draw noise anew, say) walks the chain itself.
 """
 
 from __future__ import annotations
@@ -18,56 +19,92 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import stat
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from dpsql.errors import DatabaseError, refuse
+from dpsql.accounting.file import (
+    APPLICATION,
+    PLACES,
+    SCHEMA,
+    connected,
+    damaged,
+    exists,
+    inode,
+    is_busy,
+    sync_folder,
+    tables_of,
+    translated,
+)
+from dpsql.accounting.queue import queue_of
+from dpsql.errors import InterfaceError
 
 FORMAT = b"dpsql ledger, format 1"
-APPLICATION = 0x6470_6C31  # "dpl1" in the file's header
-SCHEMA = (
-    "CREATE TABLE entries (id INTEGER PRIMARY KEY AUTOINCREMENT,"
-    " entry TEXT NOT NULL, payload BLOB, hash BLOB NOT NULL)"
+_ROWS = (
+    "SELECT id, entry, hash, typeof(payload), coalesce(length(payload), 0), {} FROM entries"
+    " WHERE id >= ? AND id <= ? ORDER BY id LIMIT ?"
 )
-READ = "SELECT id, entry, payload, hash FROM entries WHERE id >= ? ORDER BY id"
+READ, WHOLE = _ROWS.format("NULL"), _ROWS.format("payload")
 LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entries'"
 INSERT = "INSERT INTO entries (id, entry, payload, hash) VALUES (?, ?, ?, ?)"
-DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
-BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+PLACE = "INSERT INTO places (name, id) VALUES (?, ?)"
+FIND = "SELECT id FROM places WHERE name = ? ORDER BY id DESC LIMIT ?"
+IS_AT = "SELECT id FROM places WHERE name = ? AND id = ?"
+READING, WRITING = "BEGIN", "BEGIN IMMEDIATE"
+EVERY = 64
+"""Sums are written once so many entries (or accounts, if there are more) have come since the last ones."""
 
-# One transaction at a time in a process, and none while it forks: SQLite keeps its locks per process,
-# and a child that inherits them half-way would believe that it holds what it does not.
-_ALONE = threading.Lock()
-_INHERITED: list[sqlite3.Connection] = []  # a parent's connection is neither used nor closed by the child
-os.register_at_fork(before=_ALONE.acquire, after_in_parent=_ALONE.release, after_in_child=_ALONE.release)
+SUMS = "sums"  # the kind of those entries, and the name that they are found by
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One verified entry; of a payload only its presence travels."""
+    """One verified entry; of a payload only its size travels."""
 
     id: int
     content: dict[str, Any]
     hash: bytes
+    size: int = 0
 
 
 START = Link(0, {}, sha256(FORMAT).digest())
 Fold = Callable[[Link], None]
 
 
+class Folded(Protocol):
+    """What entries amount to: as many as have been folded."""
+
+    def fold(self, link: Link, read: Callable[[int], Link]) -> None: ...
+
+    def load(self, sums: dict[str, Any]) -> None:
+        """Begin with these sums instead of nothing."""
+        ...
+
+    def sums(self) -> dict[str, Any]: ...
+
+    @property
+    def width(self) -> int:
+        """Of how many accounts there are sums."""
+        ...
+
+
+class Names(Protocol):
+    def __call__(self, content: dict[str, Any]) -> tuple[str, ...]:
+        """What an entry is found by."""
+        ...
+
+
 class Pen:
     """Appends inside one transaction; what is rolled back leaves no trace in memory."""
 
-    def __init__(self, connection: sqlite3.Connection, tail: Link) -> None:
+    def __init__(self, connection: sqlite3.Connection, tail: Link, names: Names) -> None:
         self._connection = connection
         self._tail = tail
+        self._names = names
 
     def append(self, content: dict[str, Any], payload: bytes | None = None) -> int:
         """The id of the new entry, durable when the transaction has been committed."""
@@ -76,75 +113,163 @@ class Pen:
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         self._tail = Link(self._tail.id + 1, content, _hash(self._tail, text))
         self._connection.execute(INSERT, (self._tail.id, text, payload, self._tail.hash))
+        for name in self._names(content):
+            self._connection.execute(PLACE, (_short(name), self._tail.id))
         return self._tail.id
 
 
 class Chain:
     """The file: its place, our connection to it, and the last entry that we have verified."""
 
-    def __init__(self, path: Path, patience: float, fold: Fold) -> None:
+    def __init__(self, path: Path, patience: float, folded: Folded, names: Names) -> None:
         self.path = path
         self._patience = patience
-        self._fold = fold
+        self._folded = folded
+        self._names = names
+        self._queue = queue_of(path)
         self._tail = START
+        self._since = 0  # entries since the last sums
+        self._placed = False  # whether the file has its table of places
         self._process = 0
         self._connection: sqlite3.Connection | None = None
         self._inode = (0, 0)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """A moment at which everything in the file has been verified and folded."""
-        with self._transaction("BEGIN") as connection:
+        """A moment at which everything new in the file has been verified and folded."""
+        with self._transaction(READING) as connection:
             self._follow(connection)
             yield
 
     @contextmanager
     def writing(self) -> Iterator[Pen]:
         """The same, with nobody else writing; what the pen wrote is on the disk when this is left."""
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+        with self._transaction(WRITING) as connection:
             self._follow(connection)
-            yield Pen(connection, self._tail)
+            late = self._since >= max(EVERY, self._folded.width)
+            if not self._placed:
+                self._place_all(connection)
+                late = True  # so that an older dpsql, which writes no places, goes no further
+            pen = Pen(connection, self._tail, self._names)
+            if late:
+                pen.append(self._folded.sums())
+            yield pen
+
+    @property
+    def placed(self) -> bool:
+        """Whether entries are found without reading all. The first transaction that writes sees to it."""
+        return self._placed
+
+    @property
+    def tail(self) -> Link:
+        """The last entry that was verified."""
+        return self._tail
+
+    # ---- inside a transaction ----------------------------------------------------------------------
+
+    def link(self, id: int) -> Link:
+        """One entry, checked against the one before it."""
+        connection, before = self._open(), START
+        if id > 1:
+            row = connection.execute("SELECT hash FROM entries WHERE id = ?", (id - 1,)).fetchone()
+            if row is None or not isinstance(row[0], bytes):
+                raise damaged(f"entry {id - 1} is missing")
+            before = Link(id - 1, {}, row[0])
+        for link in _walk(connection, before, id):
+            return link
+        raise damaged(f"entry {id} is missing")
+
+    def found(self, name: str, most: int = -1) -> Iterator[Link]:
+        """The entries of that name, the last one first (so many at most).
+
+        What is found is an entry; that nothing is found proves nothing: see ``after``.
+        """
+        if self._placed:
+            rows = self._open().execute(FIND, (_short(name), most)).fetchall()
+            links: Iterator[Link] = (self.link(number) for (number,) in rows)
+        else:
+            links = reversed([*self._named(name, _walk(self._open(), START))])
+        yield from self._named(name, links)
+
+    def _named(self, name: str, links: Iterable[Link]) -> Iterator[Link]:
+        return (each for each in links if name in self._names(each.content))
+
+    def after(self, link: Link) -> Iterator[Link]:
+        """All entries after one, each checked."""
+        return _walk(self._open(), link)
 
     def payload(self, id: int) -> bytes:
-        """The payload of an entry that has one, checked again; only inside a transaction."""
-        assert self._connection is not None
-        rows = list(self._connection.execute(READ + " LIMIT 1", (id,)))
-        if not rows or rows[0][0] != id or not isinstance(rows[0][2], bytes):
-            raise _damaged(f"the answer in entry {id} is gone")
-        _, text, payload, _ = rows[0]
-        if json.loads(text).get("sha256") != _proof(payload):
-            raise _damaged(f"the answer in entry {id} was cut or edited")
-        return bytes(payload)
+        """The payload of an entry that has one, checked."""
+        digest = self.link(id).content.get("sha256")
+        (payload,) = self._open().execute("SELECT payload FROM entries WHERE id = ?", (id,)).fetchone()
+        if not isinstance(payload, bytes) or sha256(payload).hexdigest() != digest:
+            raise _cut(id)
+        return payload
 
-    def everything(self) -> tuple[Link, ...]:
-        """All entries, verified from the first one on."""
-        links: list[Link] = []
-        with self._transaction("BEGIN") as connection:
-            _verify(connection, START, links.append)
-        return tuple(links)
+    # ---- as a whole --------------------------------------------------------------------------------
+
+    def verify(self, folded: Folded, step: Fold) -> None:
+        """Read every entry and payload from the first one on, and hold sums and places against them."""
+        with self._transaction(READING) as connection:
+            last, count = START, 0
+            for last in _walk(connection, START, whole=True):
+                _fold(folded, last, self.link)
+                step(last)
+                for name in self._names(last.content) if self._placed else ():
+                    if connection.execute(IS_AT, (_short(name), last.id)).fetchone() is None:
+                        raise damaged(f"entry {last.id} is not where it is looked for")
+                    count += 1
+            _check_end(connection, last)
+            if self._placed and [(count,)] != list(connection.execute("SELECT count(*) FROM places")):
+                raise damaged("entries are looked for where there are none")
 
     def close(self) -> None:
-        with _ALONE:
-            self._disconnect()
+        """Never waits: where a transaction is under way, the connection is closed at its end."""
+        self._queue.turn.afterwards(self._disconnect)
+
+    # ---- how it is done ----------------------------------------------------------------------------
 
     def _follow(self, connection: sqlite3.Connection) -> None:
-        def step(link: Link) -> None:
-            self._fold(link)
+        if self._tail is not START:
+            row = connection.execute("SELECT hash FROM entries WHERE id = ?", (self._tail.id,)).fetchone()
+            if row != (self._tail.hash,):
+                raise damaged(f"entry {self._tail.id} is no longer the one that was read before")
+        elif self._placed:
+            for link in self.found(SUMS, 1):
+                _fold(self._folded, link, self.link, first=True)
+                self._tail = link
+        for link in _walk(connection, self._tail):
+            _fold(self._folded, link, self.link)
             self._tail = link
+            self._since = 0 if link.content["kind"] == SUMS else self._since + 1
+        _check_end(connection, self._tail)
 
-        _verify(connection, self._tail, step)
+    def _place_all(self, connection: sqlite3.Connection) -> None:
+        """Of a ledger from before there were places: everything is read once more."""
+        connection.execute(PLACES)
+        for link in _walk(connection, START):
+            for name in self._names(link.content):
+                connection.execute(PLACE, (_short(name), link.id))
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with _ALONE, _translated(self.path):
+        with translated(self.path), ExitStack() as held:
+            inode(self.path)  # nothing is made beside what is no ledger
+            held.enter_context(self._queue.turn.taken(self._patience))
             connection = self._connected()
             try:
-                connection.execute(begin)
-                if _inode(self.path) != self._inode:
-                    raise _damaged(f"{self.path} was replaced while it was in use")
+                if begin != READING or not self._read_at_once(connection):
+                    held.enter_context(self._queue.entered(self._patience))
+                    connection.execute(begin)
+                if inode(self.path) != self._inode:
+                    raise damaged(f"{self.path} was replaced while it was in use")
+                if not self._placed:
+                    self._placed = PLACES in tables_of(connection)
                 yield connection
+                self._still_ours()
                 connection.execute("COMMIT")
             except BaseException:
+                self._still_ours()
                 try:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
@@ -152,51 +277,62 @@ class Chain:
                     self._disconnect()  # a fresh connection rolls back what this one could not
                 raise
 
+    def _read_at_once(self, connection: sqlite3.Connection) -> bool:
+        """Many may read together: only who meets a writer stands in the queue."""
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            connection.execute(READING)
+            connection.execute(LAST).fetchone()
+        except sqlite3.Error as error:
+            if not is_busy(error):
+                raise
+            connection.execute("ROLLBACK")
+            return False
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {round(1000 * self._patience)}")
+        return True
+
+    def _still_ours(self) -> None:
+        """A signal handler may have forked in the middle: the transaction is the parent's to end."""
+        if self._process != os.getpid():
+            self._disconnect()
+            raise InterfaceError(
+                "this process was forked in the middle of a transaction",
+                help="open the database anew in the child",
+            )
+
+    def _open(self) -> sqlite3.Connection:
+        assert self._connection is not None, "only inside a transaction"
+        return self._connection
+
     def _connected(self) -> sqlite3.Connection:
         if self._connection is None or self._process != os.getpid():
             self._disconnect()
-            self._inode = _inode(self.path)
-            self._connection = _connect(self.path, self._patience)
+            self._inode, self._placed = inode(self.path), False
+            self._connection = connected(self.path, self._patience)
             self._process = os.getpid()
         return self._connection
 
     def _disconnect(self) -> None:
-        if self._connection is not None:
-            if self._process == os.getpid():
-                self._connection.close()
-            else:
-                _INHERITED.append(self._connection)
-        self._connection = None
+        connection, self._connection = self._connection, None
+        if connection is None:
+            return
+        if self._process == os.getpid():
+            with suppress(sqlite3.Error):
+                connection.close()
+        else:
+            _abandon(connection)
 
 
-def place(path: Path | str) -> Path:
-    """Where a ledger really lies: links are followed once, here."""
-    try:
-        return Path(path).resolve()
-    except (OSError, RuntimeError, ValueError):
-        raise _unusable(f"{path} leads nowhere") from None
-
-
-def exists(path: Path) -> bool:
-    """Whether anything at all lies there."""
-    try:
-        os.lstat(path)
-    except FileNotFoundError:
-        return False
-    except (OSError, ValueError) as error:
-        raise _unusable(f"{path} cannot be read: {_words(error)}") from None
-    return True
-
-
-def create(path: Path, contents: Iterable[dict[str, Any]]) -> bool:
+def create(path: Path, contents: Iterable[dict[str, Any]], names: Names) -> bool:
     """Make the file with its first entries; False if somebody else was faster.
 
     It is written under a name of its own and then linked: nobody ever sees it empty, half made, or
     readable by others, whatever the umask and whenever the process is killed.
     """
-    with _ALONE, _translated(path):
+    with translated(path), queue_of(path).turn.taken():
         if exists(path.with_name(path.name + "-journal")) and not exists(path):
-            raise _damaged(f"{path} is gone, but the journal of its last entry is still there")
+            raise damaged(f"{path} is gone, but the journal of its last entry is still there")
         descriptor, draft = tempfile.mkstemp(prefix=".ledger-", dir=path.parent)
         try:
             os.fchmod(descriptor, 0o600)
@@ -208,7 +344,8 @@ def create(path: Path, contents: Iterable[dict[str, Any]]) -> bool:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(f"PRAGMA application_id = {APPLICATION}")
                 connection.execute(SCHEMA)
-                pen = Pen(connection, START)
+                connection.execute(PLACES)
+                pen = Pen(connection, START, names)
                 for content in contents:
                     pen.append(content)
                 connection.execute("COMMIT")
@@ -223,119 +360,64 @@ def create(path: Path, contents: Iterable[dict[str, Any]]) -> bool:
     return True
 
 
-def _verify(connection: sqlite3.Connection, tail: Link, step: Fold) -> None:
-    """Walk from an entry that is known to the last one, and check every step."""
-    known = tail
-    if tail is START:
-        rows = connection.execute(READ, (0,))
-    else:
-        rows = connection.execute(READ, (tail.id,))
-        first = rows.fetchone()
-        if first is None or first[0] != tail.id or first[3] != tail.hash:
-            raise _damaged(f"entry {tail.id} is no longer the one that was read before")
-    for number, text, payload, digest in rows:
-        if number != known.id + 1:
-            raise _damaged(f"entry {known.id + 1} is missing")
-        if not isinstance(text, str) or _hash(known, text) != digest:
-            raise _damaged(f"entry {number} does not follow from entry {known.id}: one was edited or moved")
-        known = Link(number, json.loads(text), digest)
-        if known.content.get("sha256") != _proof(payload):
-            raise _damaged(f"the answer in entry {number} was cut or edited")
-        try:
-            step(known)
-        except (LookupError, TypeError, ValueError):
-            raise _damaged(f"entry {number} means nothing to this version of dpsql") from None
+def _walk(
+    connection: sqlite3.Connection, before: Link, last: int = 2**62, whole: bool = False
+) -> Iterator[Link]:
+    """From an entry that is known to the last one, each checked; ``whole`` with what it carries."""
+    sql, many = (WHOLE, 16) if whole else (READ, 256)
+    first = before.id + 1 if before.id else 0  # nothing stands before the first one
+    while rows := connection.execute(sql, (first, last, many)).fetchall():
+        for number, text, digest, kind, size, payload in rows:
+            if number != before.id + 1:
+                raise damaged(f"entry {before.id + 1} is missing")
+            if not isinstance(text, str) or _hash(before, text) != digest:
+                raise damaged(
+                    f"entry {number} does not follow from entry {before.id}: one was edited or moved"
+                )
+            content = json.loads(text)
+            proof = content.get("sha256") if isinstance(content, dict) else None
+            if kind != ("null" if proof is None else "blob"):
+                raise _cut(number)
+            if whole and proof is not None and sha256(payload).hexdigest() != proof:
+                raise _cut(number)
+            before = Link(number, content, digest, len(text) + size)
+            yield before
+        first = before.id + 1
+
+
+def _fold(folded: Folded, link: Link, read: Callable[[int], Link], first: bool = False) -> None:
+    try:
+        if first:
+            folded.load(link.content)
+        else:
+            folded.fold(link, read)
+    except (LookupError, TypeError, ValueError):
+        raise damaged(f"entry {link.id} means nothing to this version of dpsql") from None
+
+
+def _check_end(connection: sqlite3.Connection, known: Link) -> None:
     (last,) = connection.execute(LAST).fetchone()
     if last != known.id:
-        raise _damaged(f"it ends at entry {known.id}, but entry {last} has been written")
+        raise damaged(f"it ends at entry {known.id}, but entry {last} has been written")
+
+
+def _cut(id: int) -> Exception:
+    return damaged(f"the answer in entry {id} was cut or edited")
 
 
 def _hash(before: Link, text: str) -> bytes:
     return sha256(before.hash + text.encode()).digest()
 
 
-def _proof(payload: object) -> str | None:
-    """What the entry's text says of its payload; nothing matches a payload that is not bytes."""
-    if payload is None:
-        return None
-    return sha256(payload).hexdigest() if isinstance(payload, bytes) else ""
+def _short(name: str) -> bytes:
+    return sha256(name.encode()).digest()[:16]
 
 
-def _connect(path: Path, patience: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(
-        path.as_uri() + "?mode=rw", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
-    )
-    try:
-        for setting in ("trusted_schema = OFF", "synchronous = EXTRA", "fullfsync = ON"):
-            connection.execute(f"PRAGMA {setting}")
-        (application,) = connection.execute("PRAGMA application_id").fetchone()
-        tables = list(connection.execute("SELECT sql FROM sqlite_master WHERE name <> 'sqlite_sequence'"))
-        if application != APPLICATION or tables != [(SCHEMA,)]:
-            raise _damaged(f"{path} is not a ledger of dpsql")
-        connection.execute("PRAGMA journal_mode = DELETE").fetchone()
-    except BaseException:
-        connection.close()
-        raise
-    return connection
+def _abandon(connection: sqlite3.Connection) -> None:
+    """A parent's connection is neither used nor closed by the child, not even at its end.
 
+    SQLite would roll back there what the parent is about to commit: so the child never lets go of it.
+    """
+    import ctypes
 
-def _inode(path: Path) -> tuple[int, int]:
-    """Which file this is, if it is one that only we can read and write."""
-    found = os.lstat(path)
-    if not stat.S_ISREG(found.st_mode):
-        raise _unusable(f"{path} is not a regular file")
-    if found.st_uid != os.geteuid():
-        raise _unusable(f"{path} belongs to another user")
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        raise _unusable(
-            f"{path} is open to other users", help="chmod 600, once you know that it is unchanged"
-        )
-    return found.st_dev, found.st_ino
-
-
-def sync_folder(folder: Path) -> None:
-    """What was made or renamed in a folder is there after a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextmanager
-def _translated(path: Path) -> Iterator[None]:
-    """SQLite's and the system's errors, told as ours."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
-        if code in BUSY:
-            raise _unusable(f"{path} is locked by another process", help="try again") from None
-        if code in DAMAGE:
-            raise _damaged(f"{path} cannot be read: {error}") from None
-        raise _unusable(f"{path} cannot be written: {error}") from None
-    except UnicodeDecodeError:  # SQLite quotes a broken name in its error
-        raise _damaged(f"{path} cannot be read: it names what is not text") from None
-    except FileNotFoundError:
-        raise _unusable(f"{path} is gone, or its folder is") from None
-    except OSError as error:
-        raise _unusable(f"{path} cannot be used: {_words(error)}") from None
-
-
-def _words(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or error)
-
-
-def _damaged(label: str) -> DatabaseError:
-    return refuse(
-        "D506",
-        "the ledger is damaged",
-        label=label,
-        help="put back a copy that holds every entry; an older copy forgets debits, which breaks the promise",
-    )
-
-
-def _unusable(
-    label: str, help: str = "check that file and its folder, or name another ledger"
-) -> DatabaseError:
-    return refuse("D507", "the ledger is busy or cannot be written", label=label, help=help)
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object(connection))

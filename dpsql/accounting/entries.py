@@ -7,21 +7,21 @@ share     an analyst joins another's debit     counts for that analyst only
 part      what the rest of an answer rests on  the first one is the only one
 answer    the noisy answer of a debit          the first one is the only one
 verified  declared facts that held             for one version of the data
+sums      what all entries before it amount to so that nobody needs to read them to know what is left
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 
 from dpsql.accounting import Spent
 from dpsql.accounting.chain import Link
-from dpsql.errors import OperationalError, refuse
+from dpsql.errors import OperationalError
 
 Content = dict[str, Any]
-NOTHING = 0.0, Spent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,8 @@ class Debit:
     """What is about to be measured. ``digest`` names the measures, their noise and their price.
 
     Where it ``finds`` bounds, these are their names, one for each table of the answer, each found at
-    ``strength``; ``asker`` is a digest of the query that needs them.
+    ``strength``; ``asker`` is a digest of the query that needs them. ``parameters`` are what stood for the
+    question marks of the SQL, and ``room`` is how many bytes of the ledger the analyst may fill.
     """
 
     analyst: str  # "" is the owner, whom only the database's total binds
@@ -61,6 +62,8 @@ class Debit:
     finds: tuple[str, ...] = ()
     strength: float = 0.0
     asker: str = ""
+    parameters: str = ""
+    room: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ class Entry:
 
     id: int
     time: str
-    kind: str  # open, grant, debit, share, part, answer, verified
+    kind: str  # open, grant, debit, share, part, answer, verified, sums
     analyst: str
     sql: str
     digest: str
@@ -103,6 +106,7 @@ class Entry:
     epsilon: float
     price: Spent
     answered: bool
+    parameters: str = ""
 
 
 class Overdrawn(OperationalError):
@@ -121,93 +125,24 @@ class Overdrawn(OperationalError):
         self.analyst = analyst
 
 
-@dataclass(slots=True)
-class Paid:
-    """A debit in memory: who has paid for it, and the entries that hold its answer and the parts of it."""
-
-    id: int
-    price: Spent
-    payers: set[str]
-    answer: int | None = None
-    parts: dict[int, int] = field(default_factory=dict)
-    finds: tuple[str, ...] = ()
-    strength: float = 0.0
-    asker: str = ""
-    version: str = ""
+LONGEST = 4_000
+"""Characters of one text that are kept; of a longer one its beginning, its length and its digest."""
 
 
-@dataclass(slots=True)
-class Account:
-    """The entries folded together; only verified entries of the file ever change it."""
-
-    promise: Content = field(default_factory=dict)
-    salt: str = ""  # drawn when the ledger was made
-    grants: dict[str | None, tuple[float, Spent]] = field(default_factory=dict)
-    spent: defaultdict[str | None, Spent] = field(default_factory=lambda: defaultdict(Spent))
-    debits: dict[int, Paid] = field(default_factory=dict)
-    latest: dict[tuple[str, str], Paid] = field(default_factory=dict)
-    verified: defaultdict[str, frozenset[str]] = field(default_factory=lambda: defaultdict(frozenset))
-    found: defaultdict[tuple[str, str], list[Found]] = field(default_factory=lambda: defaultdict(list))
-    asked: set[tuple[str, str]] = field(default_factory=set)  # asker and version
-
-    def fold(self, link: Link) -> None:
-        entry = link.content
-        match entry["kind"]:
-            case "open":
-                self.promise, self.salt = entry["promise"], entry["salt"]
-            case "grant":
-                self.grants[entry["analyst"]] = entry["epsilon"], _price(entry)
-            case "debit":
-                paid = Paid(link.id, _price(entry), {entry["analyst"]}, version=entry["version"])
-                if "finds" in entry:
-                    paid.finds, paid.strength = tuple(entry["finds"]), entry["strength"]
-                    paid.asker = entry["asker"]
-                    self.asked.add((paid.asker, paid.version))
-                self.debits[link.id] = self.latest[entry["digest"], entry["version"]] = paid
-                self.spent[None] += paid.price
-                self.spent[entry["analyst"]] += paid.price
-            case "share":
-                paid = self.debits[entry["debit"]]
-                paid.payers.add(entry["analyst"])
-                self.spent[entry["analyst"]] += paid.price
-            case "part":
-                self.debits[entry["debit"]].parts[entry["place"]] = link.id
-            case "answer":
-                paid = self.debits[entry["debit"]]
-                paid.answer = link.id
-                for place, name in enumerate(paid.finds):
-                    where = link.id, place, len(paid.finds)
-                    found = Found(*where, entry["time"], paid.strength, paid.asker)
-                    self.found[name, paid.version].append(found)
-            case "verified":
-                self.verified[entry["version"]] |= frozenset(entry["facts"])
-            case kind:
-                raise ValueError(kind)
-
-    def changes(self, granted: Granted) -> list[Content]:
-        """The entries that turn the grants so far into these. Who is not named any more gets nothing."""
-        wanted: dict[str | None, tuple[float, Spent]] = {None: (granted.epsilon, granted.total)}
-        wanted |= {name: (epsilon, total) for name, epsilon, total in granted.analysts}
-        wanted |= {name: NOTHING for name in self.grants if name not in wanted}
-        return [
-            {"kind": "grant", "time": now(), "analyst": name, "epsilon": epsilon} | asdict(total)
-            for name, (epsilon, total) in wanted.items()
-            if self.grants.get(name) != (epsilon, total)
-        ]
-
-    def afford(self, analyst: str | None, price: Spent) -> None:
-        """Raise unless the grant holds what was spent and this."""
-        _, total = self.grants.get(analyst, NOTHING)
-        if analyst is not None and total == Spent():
-            title = f"the policy grants nothing to analyst {analyst}"
-            raise refuse("D504", title, help=f"the owner adds [analysts.{analyst}] to the policy")
-        spent = self.spent[analyst]
-        if not (spent + price).within(total):
-            remaining = Spent(max(0, total.main - spent.main), max(0, total.delta - spent.delta))
-            raise Overdrawn(price, remaining, total, analyst)
+def kept_text(text: str) -> str:
+    """A text as the ledger keeps it. What stands before the query that bounds are found for is kept apart."""
+    head, mark, rest = text.partition("*/ ") if text.startswith("/* finds ") else ("", "", text)
+    return _shortened(head) + mark + _shortened(rest)
 
 
-def entry_of(link: Link, origin: Content, answered: set[int]) -> Entry:
+def _shortened(text: str) -> str:
+    if len(text) <= LONGEST:
+        return text
+    digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{text[: LONGEST - 200]} ... ({len(text)} characters, sha256 {digest})"
+
+
+def entry_of(link: Link, origin: Content, answered: bool) -> Entry:
     """``origin`` is the debit that a share or an answer belongs to, and otherwise the entry itself."""
     content = origin | link.content
     kind = content["kind"]
@@ -221,12 +156,13 @@ def entry_of(link: Link, origin: Content, answered: set[int]) -> Entry:
         version=content.get("version", ""),
         events=", ".join(content["facts"]) if kind == "verified" else content.get("events", ""),
         epsilon=content.get("epsilon", 0.0) if kind not in ("part", "answer") else 0.0,
-        price=_price(content) if kind in ("debit", "share", "grant") else Spent(),
-        answered=content.get("debit", link.id) in answered,
+        price=price_of(content) if kind in ("debit", "share", "grant") else Spent(),
+        answered=answered,
+        parameters=content.get("parameters", ""),
     )
 
 
-def _price(content: Content) -> Spent:
+def price_of(content: Content) -> Spent:
     return Spent(content["main"], content["delta"])
 
 

@@ -13,27 +13,31 @@ from __future__ import annotations
 import hmac
 import math
 import secrets
+from contextlib import suppress
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 
 from dpsql.accounting import Spent
-from dpsql.accounting.chain import Chain, create, exists, place
-from dpsql.accounting.entries import (
-    Account,
-    Debit,
-    Entry,
-    Found,
-    Granted,
+from dpsql.accounting.account import NOTHING, Account
+from dpsql.accounting.chain import Chain, Link, create
+from dpsql.accounting.entries import Debit, Entry, Found, Granted, Promise, Stored, entry_of, kept_text, now
+from dpsql.accounting.file import damaged, exists, place
+from dpsql.accounting.finding import (
+    BOUGHT,
     Paid,
-    Promise,
-    Stored,
-    entry_of,
-    now,
+    asker_name,
+    bound_name,
+    buyer_name,
+    debit_name,
+    fact_name,
+    names_of,
+    part_name,
 )
-from dpsql.errors import refuse
+from dpsql.errors import DatabaseError, refuse
 
 MOST = 10**60  # far above every budget, far below what an int can be printed with
+SILENT = 1_000  # debits of which we remember how far an answer was looked for
 
 
 class Ledger:
@@ -43,7 +47,8 @@ class Ledger:
 
     def __init__(self, path: Path, patience: float, created: bool) -> None:
         self._account = Account()
-        self._chain = Chain(path, patience, self._account.fold)
+        self._chain = Chain(path, patience, self._account, names_of)
+        self._silent: dict[int, Link] = {}  # debits without an answer: as far as that was looked for
         self.created = created
 
     @classmethod
@@ -62,6 +67,9 @@ class Ledger:
                 with ledger._chain.writing() as pen:
                     for change in ledger._account.changes(granted):
                         pen.append(change)
+            elif not ledger._chain.placed:  # an old one; if nobody may write to it, it is read as it is
+                with suppress(DatabaseError), ledger._chain.writing():
+                    pass
         except BaseException:
             ledger.close()
             raise
@@ -69,7 +77,7 @@ class Ledger:
 
     @classmethod
     def look(cls, path: Path, promise: Promise, patience: float = 10.0) -> Ledger | None:
-        """The ledger as it is, if there is one: nothing is granted by opening it in this way."""
+        """The ledger as it is, every entry verified, if there is one; nothing is granted by looking."""
         where = place(path)
         if not exists(where):
             return None
@@ -77,6 +85,7 @@ class Ledger:
         try:
             with ledger._chain.reading():
                 ledger._check_promise(promise)
+            ledger.verify()
         except BaseException:
             ledger.close()
             raise
@@ -87,10 +96,16 @@ class Ledger:
         with self._chain.reading():
             return self._account.spent.get(analyst, Spent())
 
+    def granted(self, analyst: str | None = None) -> float:
+        """What all analysts together may spend, or one of them, as the last policy said it."""
+        with self._chain.reading():
+            epsilon, _ = self._account.grants.get(analyst, NOTHING)
+            return epsilon
+
     def stored(self, digest: str, version: str, analyst: str) -> Stored | None:
         """What costs this analyst nothing any more; the owner ('') joins whatever anybody has paid for."""
         with self._chain.reading():
-            paid = self._account.latest.get((digest, version))
+            paid = self._latest(digest, version)
             return None if paid is None or (analyst and analyst not in paid.payers) else self._stored(paid)
 
     def debit_or_join(self, debit: Debit) -> Stored:
@@ -99,21 +114,24 @@ class Ledger:
         with self._chain.writing() as pen:
             account = self._account
             named = debit.analyst or None
-            paid = account.latest.get((debit.digest, debit.version))
+            paid = self._latest(debit.digest, debit.version)
             # Noise at another price needs that price: an open debit is joined only at its own.
             if paid is None or (paid.answer is None and paid.price != debit.price):
                 account.afford(named, debit.price)
                 account.afford(None, debit.price)
+                account.fits(debit)
                 content = {
                     "kind": "debit",
                     "time": now(),
                     "analyst": debit.analyst,
-                    "sql": debit.sql,
+                    "sql": kept_text(debit.sql),
                     "digest": debit.digest,
                     "version": debit.version,
-                    "events": debit.events,
+                    "events": kept_text(debit.events),
                     "epsilon": debit.epsilon,
                 }
+                if debit.parameters:
+                    content["parameters"] = kept_text(debit.parameters)
                 if debit.finds:
                     told = {"finds": list(debit.finds), "strength": debit.strength, "asker": debit.asker}
                     content |= told
@@ -121,7 +139,9 @@ class Ledger:
             if debit.analyst not in paid.payers:
                 if named is not None:
                     account.afford(named, paid.price)
-                pen.append({"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id})
+                account.fits(debit)
+                share = {"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id}
+                pen.append(share | asdict(paid.price))
                 return replace(self._stored(paid), joined=named is not None)
             return self._stored(paid)
 
@@ -129,41 +149,41 @@ class Ledger:
         """Keep the answer of a debit, durably; the first one kept is the one that everybody gets."""
         assert type(answer) is bytes
         with self._chain.writing() as pen:
-            paid = self._account.debits.get(debit_id)
-            if paid is None:
-                title = f"an answer without a debit: the ledger has no debit {debit_id}"
-                raise refuse("D901", title, help="please report the query")
+            paid = self._debit(debit_id)
             if paid.answer is not None:
-                return self._chain.payload(paid.answer)
-            pen.append({"kind": "answer", "time": now(), "debit": debit_id}, answer)
+                return self._chain.payload(paid.answer.id)
+            pen.append(paid.belonging("answer"), answer)
             return answer
 
     def part(self, debit_id: int, place: int) -> bytes | None:
         """What was kept of a debit that has no answer yet."""
         with self._chain.reading():
-            entry = self._account.debits[debit_id].parts.get(place)
+            entry = self._debit(debit_id).parts.get(place)
             return None if entry is None else self._chain.payload(entry)
 
     def keep(self, debit_id: int, place: int, part: bytes) -> bytes:
         """Keep a part of an answer, durably, before the rest is made of it; the first one kept is the one."""
         assert type(part) is bytes
         with self._chain.writing() as pen:
-            kept = self._account.debits[debit_id].parts.get(place)
+            paid = self._debit(debit_id)
+            kept = paid.parts.get(place)
             if kept is not None:
                 return self._chain.payload(kept)
-            pen.append({"kind": "part", "time": now(), "debit": debit_id, "place": place}, part)
+            pen.append(paid.belonging("part") | {"place": place}, part)
             return part
 
     def found(self, name: str, version: str) -> tuple[tuple[bytes, Found], ...]:
         """The answers in which a bound was found for this version of the data, the first one first."""
         with self._chain.reading():
-            found = self._account.found.get((name, version), ())
+            debits = self._chain.found(bound_name(name, version))
+            found = [each for link in debits for each in self._told(link).places(name)]
+            found.sort(key=lambda each: (each.answer, each.place))
             return tuple((self._chain.payload(each.answer), each) for each in found)
 
     def asked(self, asker: str, version: str) -> bool:
         """Whether a query has paid for bounds on this version of the data."""
         with self._chain.reading():
-            return (asker, version) in self._account.asked
+            return any(self._chain.found(asker_name(asker, version), 1))
 
     def check(self, analyst: str, price: Spent) -> None:
         """Raise unless both accounts hold this price now. Nothing is debited."""
@@ -174,11 +194,11 @@ class Ledger:
     def verified(self, version: str) -> frozenset[str]:
         """The declared facts that were found to hold for this very version of the data."""
         with self._chain.reading():
-            return self._account.verified.get(version, frozenset())
+            return self._verified(version)
 
     def note_verified(self, version: str, facts: frozenset[str]) -> None:
         with self._chain.writing() as pen:
-            news = facts - self._account.verified.get(version, frozenset())
+            news = facts - self._verified(version)
             if news:
                 pen.append({"kind": "verified", "time": now(), "version": version, "facts": sorted(news)})
 
@@ -191,13 +211,36 @@ class Ledger:
             return hmac.digest(self._account.salt.encode(), text.encode(), "sha256").hex()[:32]
 
     def entries(self) -> tuple[Entry, ...]:
-        """Everything, in the order in which it happened."""
-        links = self._chain.everything()
+        """Everything, in the order in which it happened, verified from the first entry on."""
+        links: list[Link] = []
+        self._chain.verify(Account(), links.append)
         by_id = {link.id: link.content for link in links}
         answered = {link.content["debit"] for link in links if link.content["kind"] == "answer"}
         return tuple(
-            entry_of(link, by_id.get(link.content.get("debit", link.id), {}), answered) for link in links
+            entry_of(
+                link,
+                by_id.get(link.content.get("debit", link.id), {}),
+                link.content.get("debit", link.id) in answered,
+            )
+            for link in links
         )
+
+    def verify(self) -> None:
+        """Read everything: D506 unless every entry follows from the one before it, and the sums from all."""
+        self._chain.verify(Account(), lambda link: None)
+
+    def times(self, analyst: str | None = None) -> int:
+        """How often anybody has paid, or one analyst."""
+        with self._chain.reading():
+            filled = self._account.filled
+            names = filled if analyst is None else filled.keys() & {analyst}
+            return sum(filled[each].times for each in names)
+
+    def bought(self, analyst: str | None, most: int = -1) -> tuple[Entry, ...]:
+        """What anybody has paid for, or one analyst: the last so many, oldest first."""
+        with self._chain.reading():
+            found = self._chain.found(BOUGHT if analyst is None else buyer_name(analyst), most)
+            return tuple(map(self._bought, found))[::-1]
 
     def close(self) -> None:
         self._chain.close()
@@ -211,8 +254,45 @@ class Ledger:
         self.close()
 
     def _stored(self, paid: Paid) -> Stored:
-        answer = None if paid.answer is None else self._chain.payload(paid.answer)
+        answer = None if paid.answer is None else self._chain.payload(paid.answer.id)
         return Stored(paid.id, answer, paid.price)
+
+    def _bought(self, link: Link) -> Entry:
+        debit = self._chain.link(link.content.get("debit", link.id))
+        return entry_of(link, debit.content, self._told(debit).answer is not None)
+
+    def _verified(self, version: str) -> frozenset[str]:
+        return frozenset(
+            fact for link in self._chain.found(fact_name(version)) for fact in link.content["facts"]
+        )
+
+    def _latest(self, digest: str, version: str) -> Paid | None:
+        """The last debit of these measures; where none is found, it is paid for anew, which is safe."""
+        return next(map(self._paid, self._chain.found(debit_name(digest, version), 1)), None)
+
+    def _debit(self, number: int) -> Paid:
+        link = self._chain.link(number)
+        if link.content.get("kind") != "debit":
+            title = f"an answer without a debit: the ledger has no debit {number}"
+            raise refuse("D901", title, help="please report the query")
+        return self._paid(link)
+
+    def _told(self, debit: Link) -> Paid:
+        """What is found to belong to a debit: enough to show it."""
+        return Paid.of(debit, [*self._chain.found(part_name(debit.id))][::-1])
+
+    def _paid(self, debit: Link) -> Paid:
+        """The same for who would draw noise where there is no answer yet: that there is none is made sure."""
+        paid = self._told(debit)
+        if paid.answer is not None:
+            return paid
+        for each in self._chain.after(self._silent.get(debit.id, debit)):
+            if each.content.get("debit") == debit.id and each.id not in paid.entries:
+                raise damaged(f"entry {each.id} is not where it is looked for")
+        if len(self._silent) > SILENT:
+            self._silent.clear()
+        self._silent[debit.id] = self._chain.tail
+        return paid
 
     def _check_promise(self, promise: Promise) -> None:
         kept, asked = self._account.promise, asdict(promise)
@@ -238,7 +318,7 @@ def _found(path: Path, promise: Promise, granted: Granted, create_it: bool) -> b
         )
     salt = secrets.token_hex(16)
     first = {"kind": "open", "time": now(), "promise": asdict(promise), "salt": salt}
-    return create(path, [first, *Account().changes(granted)])
+    return create(path, [first, *Account().changes(granted)], names_of)
 
 
 def _check_spent(spent: Spent) -> None:

@@ -92,6 +92,11 @@ def printable(text: str) -> str:
     return "".join(each if each.isprintable() or each == "\n" else f"\\x{ord(each):02x}" for each in text)
 
 
+def on_a_line(text: object) -> str:
+    """The name of a file, say, which may hold anything: it ends no line and steers no terminal."""
+    return printable(str(text)).replace("\n", "\\x0a")
+
+
 def wide(text: str) -> int:
     """How many columns of a terminal a text takes."""
     if text.isascii():

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from dpsql.batch.bill import Bill
 from dpsql.batch.manifest import REFUSED, Entry, Manifest
-from dpsql.batch.paid import granted, purchases, with_paid
+from dpsql.batch.paid import granted, times, with_paid
 from dpsql.batch.script import Script, Task
 from dpsql.dbapi import Connection
 from dpsql.errors import Error, refuse
@@ -60,7 +60,7 @@ def begun(
         format=format,
         rests_on=_rests_on(db),
         versions={"dpsql": __version__, "duckdb": duckdb.__version__, "python": platform.python_version()},
-        mark=len(purchases(db)),
+        mark=times(db),
         had=bill.remaining,
         remaining=bill.remaining,
         statements=as_billed(db, [_entry(task) for task in script.tasks], bill),

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from dpsql.accounting.chain import sync_folder
+from dpsql.accounting.file import sync_folder
 from dpsql.errors import InterfaceError, refuse
 
 _ASIDE = ".aside"

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from dpsql.accounting import Spent
 from dpsql.accounting.entries import Entry as Line
+from dpsql.accounting.entries import kept_text
 from dpsql.batch.item import Item
 from dpsql.batch.manifest import Entry, Manifest
 from dpsql.batch.script import Task
@@ -21,11 +22,14 @@ from dpsql.ir.source import Span
 from dpsql.policy.model import digest
 
 
-def purchases(db: Connection) -> list[Line]:
-    """Everything that this analyst has paid for, oldest first."""
-    payer = db.analyst or ""
-    lines = db._open().ledger.entries()
-    return [each for each in lines if each.kind in ("debit", "share") and each.analyst == payer]
+def times(db: Connection) -> int:
+    """How often this analyst has paid."""
+    return db._open().ledger.times(db.analyst or "")
+
+
+def purchases(db: Connection, mark: int) -> tuple[Line, ...]:
+    """What this analyst has paid for since there were so many payments, oldest first."""
+    return db._open().ledger.bought(db.analyst or "", times(db) - mark)
 
 
 def granted(db: Connection) -> str:
@@ -40,7 +44,7 @@ def with_paid(db: Connection, manifest: Manifest) -> Manifest:
     A run goes through its statements in order: what was paid for a text since its beginning, and belongs
     to none that was answered, was paid for the first of the others.
     """
-    session, lines = db._open(), _by_text(purchases(db)[manifest.mark :])
+    session, lines = db._open(), _by_text(purchases(db, manifest.mark))
     known: dict[str, float] = {}
     for entry in manifest.statements:
         if entry.answered:
@@ -48,16 +52,18 @@ def with_paid(db: Connection, manifest: Manifest) -> Manifest:
     found = []
     for entry in manifest.statements:
         if not entry.answered:
-            paid = max(0.0, _paid(db, entry, lines.get(entry.sql, [])) - known.get(entry.sql, 0.0))
+            paid = max(0.0, _paid(db, entry, lines.get(kept_text(entry.sql), [])) - known.get(entry.sql, 0.0))
             known[entry.sql] = known.get(entry.sql, 0.0) + paid
             entry = replace(entry, paid=paid)
         found.append(entry)
-    ours = [line for sql in dict.fromkeys(each.sql for each in found) for line in lines.get(sql, [])]
+    ours = [
+        line for sql in dict.fromkeys(kept_text(each.sql) for each in found) for line in lines.get(sql, [])
+    ]
     had = session.remaining(_back(ours, "debit"), _back(ours, "share"))
     return replace(manifest, statements=tuple(found), had=had, remaining=session.remaining())
 
 
-def _by_text(lines: list[Line]) -> dict[str, list[Line]]:
+def _by_text(lines: Sequence[Line]) -> dict[str, list[Line]]:
     """What was paid for each text, and for what had to be found for it."""
     found: dict[str, list[Line]] = {}
     for each in lines:
@@ -68,7 +74,7 @@ def _by_text(lines: list[Line]) -> dict[str, list[Line]]:
 
 def _paid(db: Connection, entry: Entry, lines: list[Line]) -> float:
     """Steps cost together what they add up to."""
-    if entry.steps and len(lines) > 1 and all(each.sql == entry.sql for each in lines):
+    if entry.steps and len(lines) > 1 and all(each.sql == kept_text(entry.sql) for each in lines):
         session = db._open()
         return session.accountant.epsilon(sum((each.price for each in lines), Spent()), session.budget)
     return math.fsum(each.epsilon for each in lines)

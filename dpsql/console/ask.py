@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from dpsql.accounting.entries import kept_text
 from dpsql.answer.digits import above, below
 from dpsql.console.show import ready, show
 from dpsql.console.state import Shell
@@ -30,7 +31,7 @@ def ask(shell: Shell, sql: str) -> None:
     if not (explained or _wanted(shell, sql)):
         tell("not asked: nothing was paid")
         return
-    before = len(db.purchases)
+    before = db.purchase_count
     try:
         answer = beside(db, lambda: db.execute(sql))
     except KeyboardInterrupt:
@@ -77,8 +78,10 @@ def share(price: Price) -> str:
 
 def _paid(db: Connection, sql: str, before: int) -> str:
     """What was paid for a query since there were so many purchases, bounds that it had to find included."""
-    found = [each for each in db.purchases[before:] if each.analyst == (db.analyst or "")]
-    found = [each for each in found if each.sql == sql or _finds(each.sql, sql)]
+    found = db.latest_purchases(db.purchase_count - before)
+    kept = kept_text(sql)
+    found = tuple(each for each in found if each.analyst == (db.analyst or ""))
+    found = tuple(each for each in found if each.sql == kept or _finds(each.sql, kept))
     if not found:
         return "nothing was paid"
     paid = above(sum(each.epsilon for each in found))

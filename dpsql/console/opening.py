@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
+from dpsql.answer.digits import on_a_line
 from dpsql.console.state import Shell
 from dpsql.screen.terminal import tell
 
@@ -55,5 +56,6 @@ class Opening:
 
     def _tell(self, shell: Shell) -> None:
         if shell.db.ledger_created and not self._told:
-            tell(f"created {shell.db.ledger_path.name}, which keeps what was spent and every answer: keep it")
+            name = on_a_line(shell.db.ledger_path.name)
+            tell(f"created {name}, which keeps what was spent and every answer: keep it")
         self._told = True

@@ -35,7 +35,8 @@ class Purchase:
     """One price that was paid: when, by whom ('' is the owner), for what.
 
     A purchase that is ``shared`` joined a debit made before: only its analyst paid again. One that is
-    not ``answered`` was interrupted, and is completed when somebody asks the same once more.
+    not ``answered`` was interrupted, and is completed when somebody asks the same once more. ``parameters``
+    stood for the question marks of the SQL.
     """
 
     time: str
@@ -44,3 +45,4 @@ class Purchase:
     epsilon: float
     shared: bool
     answered: bool
+    parameters: str = ""

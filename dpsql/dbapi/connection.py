@@ -19,6 +19,7 @@ from dpsql.errors import InterfaceError, NotSupportedError, refuse
 from dpsql.ir.source import Source
 
 if TYPE_CHECKING:  # the engines, the parser and all between load when the first database is opened
+    from dpsql.accounting.entries import Entry
     from dpsql.answer import Answer
     from dpsql.ir.column import Value
     from dpsql.ir.explanation import Explanation
@@ -151,12 +152,23 @@ class Connection(Exceptions):
     def purchases(self) -> tuple[Purchase, ...]:
         """What was paid for, oldest first: an analyst's own, or everybody's on the owner's connection."""
         with self._using() as session:
-            entries = session.ledger.entries()
+            entries = guarded(session.ledger.entries)
         return tuple(
-            Purchase(each.time, each.analyst, each.sql, each.epsilon, each.kind == "share", each.answered)
+            _purchase(each)
             for each in entries
             if each.kind in ("debit", "share") and self.analyst in (None, each.analyst)
         )
+
+    @property
+    def purchase_count(self) -> int:
+        """How many ``purchases`` there are: those are all read and checked, these are counted already."""
+        with self._using() as session:
+            return guarded(lambda: session.ledger.times(self.analyst))
+
+    def latest_purchases(self, most: int) -> tuple[Purchase, ...]:
+        """The last so many of ``purchases``, oldest first, without reading the others."""
+        with self._using() as session:
+            return tuple(map(_purchase, guarded(lambda: session.ledger.bought(self.analyst, most))))
 
     def interrupt(self) -> None:
         """Stop the running query, from another thread. What was debited stays debited."""
@@ -206,6 +218,11 @@ class Connection(Exceptions):
     def __del__(self) -> None:
         if getattr(self, "_session", None) is not None:
             self.close()
+
+
+def _purchase(entry: Entry) -> Purchase:
+    said = entry.time, entry.analyst, entry.sql, entry.epsilon
+    return Purchase(*said, entry.kind == "share", entry.answered, entry.parameters)
 
 
 class Cursor(Rows):

@@ -26,6 +26,7 @@ from dpsql.engines.spill import spill_folder
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Value, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
+from dpsql.turns import Taken, Turn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,7 +40,7 @@ NAME = "duckdb"
 _IDENTITY = slice(124, 140)  # the identifier in the file's main header, drawn when the file was made
 
 
-_OPENING = threading.Lock()
+_OPENING = Turn("opening databases")
 
 
 def lock_down(connection: duckdb.DuckDBPyConnection, timezone: str, paths: Sequence[Path] = ()) -> None:
@@ -112,12 +113,12 @@ class DuckDB:
         self._path = path
         self._lock = threading.RLock()
         try:
-            with _OPENING:
+            with _OPENING.taken():
                 self._state = _state_of(path)
                 self._connection = duckdb.connect(str(path), read_only=True, config=configuration(threads))
                 lock_down(self._connection, timezone)
                 self._same_file()
-        except (duckdb.Error, OSError) as error:
+        except (duckdb.Error, OSError, Taken) as error:
             raise self._unopened(error) from None
 
     def _same_file(self) -> None:
@@ -313,10 +314,14 @@ class DuckDB:
             self._connection.interrupt()
 
     def close(self) -> None:
-        with self._lock, _OPENING:
-            self._connection.close()
-            if self._state in _LIVE.get(self._place, ()):
-                _LIVE[self._place].remove(self._state)
+        """At once; while a database is being opened (by this very thread, perhaps) after that."""
+        with self._lock:
+            _OPENING.afterwards(self._disconnect)
+
+    def _disconnect(self) -> None:
+        self._connection.close()
+        if self._state in _LIVE.get(self._place, ()):
+            _LIVE[self._place].remove(self._state)
 
 
 def _failed(error: Exception) -> DatabaseError:

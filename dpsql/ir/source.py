@@ -15,7 +15,8 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text and the name under which errors point into it."""
+    """A text, the name under which errors point into it, and the values of its question marks."""
 
     text: str
     name: str = "query"
+    parameters: tuple[object, ...] = ()

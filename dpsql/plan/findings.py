@@ -29,6 +29,7 @@ from dpsql.ir.measure import Measure, Post
 from dpsql.ir.plan import Findings, Noise, Norm, Plan, Planned, PlannedDetail, PlannedStage, PublicKeys, Shape
 from dpsql.ir.source import Source
 from dpsql.mechanisms.found_range import SENSITIVITY, ranges
+from dpsql.parse.alike import alike
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 
@@ -97,8 +98,8 @@ def _is_whole(lack: Lack, known: Known) -> bool:
 
 
 def asker_of(source: Source, parameters: Sequence[Value], epsilon: float) -> str:
-    """A digest of a query at a price: asked again, it goes on with what it has paid for."""
-    said = "\n".join([repr(epsilon), repr(tuple(parameters)), source.text])
+    """A digest of a query at a price: asked again in any spacing, it goes on with what it has paid for."""
+    said = "\n".join([repr(epsilon), repr(tuple(parameters)), alike(source.text)])
     return hashlib.sha256(said.encode()).hexdigest()
 
 

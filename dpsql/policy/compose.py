@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from dpsql.policy import spelling
 from dpsql.policy.limits import limits_lines
-from dpsql.policy.model import ColumnRule, Policy, TableRule
+from dpsql.policy.model import MEGABYTES, ColumnRule, Policy, TableRule
 from dpsql.policy.names import fold
 from dpsql.policy.written import file_lines
 
@@ -34,6 +34,8 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield "[query]"
     yield f"epsilon = {query.epsilon!r}    # what a query costs that names no price"
     yield f"max_epsilon = {query.max_epsilon!r}    # the most that one may cost"
+    if query.min_epsilon is not None:
+        yield f"min_epsilon = {query.min_epsilon!r}    # the least that one may cost"
     if not query.find_bounds:
         yield "find_bounds = false    # what is left out below is not found privately"
     if query.min_units > 1:
@@ -42,6 +44,8 @@ def _lines(policy: Policy) -> Iterator[str]:
     for analyst in policy.analysts:
         yield f"\n[analysts.{spelling.key(analyst.name)}]"
         yield f"epsilon = {analyst.epsilon!r}"
+        if analyst.megabytes != MEGABYTES:
+            yield f"megabytes = {analyst.megabytes!r}    # of the ledger, at most"
     yield "\n[unit]    # whom the promise protects"
     yield f"name = {word}"
     yield f"table = {spelling.quoted(policy.unit.table)}"

@@ -28,6 +28,11 @@ Bound: TypeAlias = int | float | datetime.date | datetime.datetime
 """An end of a declared range."""
 
 
+MEGABYTES = 100.0
+LEAST = 1e-6
+"""Of the whole budget: a query costs no less, for each is kept for good."""
+
+
 @dataclass(frozen=True, slots=True)
 class BudgetRule:
     """What all analysts together may spend; ``accountant`` is "zcdp", "pure" or "approx"."""
@@ -39,7 +44,7 @@ class BudgetRule:
 
 @dataclass(frozen=True, slots=True)
 class QueryRule:
-    """The price of a query that names none, and the highest that one may name.
+    """The price of a query that names none, and the highest and lowest that one may name.
 
     Groups whose keys are not public need about ``min_units`` units more than privacy alone asks for.
     ``find_bounds`` says whether a query may find privately what the policy leaves out.
@@ -49,6 +54,7 @@ class QueryRule:
     max_epsilon: float
     find_bounds: bool = True
     min_units: int = 1
+    min_epsilon: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +71,12 @@ class LimitsRule:
 
 @dataclass(frozen=True, slots=True)
 class AnalystRule:
-    """What one analyst may spend."""
+    """What one analyst may spend, and how many ``megabytes`` of the ledger queries and answers may fill."""
 
     name: str
     epsilon: float
     line: int
+    megabytes: float = MEGABYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +169,12 @@ class Policy:
     timezone: str = "UTC"
     views: tuple[ViewRule, ...] = ()
     limits: LimitsRule = LimitsRule()
+
+    @property
+    def least_price(self) -> float:
+        """What a query costs at least, unless it was answered before."""
+        least = self.query.min_epsilon
+        return min(LEAST * self.budget.epsilon, self.query.epsilon) if least is None else least
 
     def table(self, name: str) -> TableRule | None:
         """By name, as the database compares names."""

@@ -22,6 +22,7 @@ from dpsql.policy.columns import read_columns
 from dpsql.policy.files import read_csv, read_files
 from dpsql.policy.limits import read_limits
 from dpsql.policy.model import (
+    MEGABYTES,
     AnalystRule,
     BudgetRule,
     Policy,
@@ -139,7 +140,7 @@ def _delta(section: Section, accountant: str) -> float:
 
 
 def _query(section: Section, budget: BudgetRule) -> QueryRule:
-    section.allow("epsilon", "max_epsilon", "find_bounds", "min_units")
+    section.allow("epsilon", "max_epsilon", "min_epsilon", "find_bounds", "min_units")
     highest = section.positive("max_epsilon") if "max_epsilon" in section.values else budget.epsilon
     if highest > budget.epsilon:
         raise section.wrong(
@@ -152,8 +153,14 @@ def _query(section: Section, budget: BudgetRule) -> QueryRule:
         raise section.wrong(
             "epsilon", "the default price is above the highest price", label=f"the highest is {highest:g}"
         )
+    lowest = section.positive("min_epsilon") if "min_epsilon" in section.values else None
+    if lowest is not None and lowest > price:
+        raise section.wrong(
+            "min_epsilon", "the lowest price is above the default price", label=f"the default is {price:g}"
+        )
     found = "find_bounds" not in section.values or section.boolean("find_bounds")
-    return QueryRule(price, highest, found, _min_units(section) if "min_units" in section.values else 1)
+    units = _min_units(section) if "min_units" in section.values else 1
+    return QueryRule(price, highest, found, units, lowest)
 
 
 def _min_units(section: Section) -> int:
@@ -170,11 +177,12 @@ def _min_units(section: Section) -> int:
 def _analysts(section: Section) -> tuple[AnalystRule, ...]:
     rules = []
     for name, each in section.tables():
-        each.allow("epsilon")
+        each.allow("epsilon", "megabytes")
         if not name.strip():
             raise section.wrong(name, "an analyst needs a name", on_key=True)
         each.need("epsilon", "epsilon is what this analyst may spend")
-        rules.append(AnalystRule(name, each.positive("epsilon"), section.line(name)))
+        room = each.positive("megabytes") if "megabytes" in each.values else MEGABYTES
+        rules.append(AnalystRule(name, each.positive("epsilon"), section.line(name), room))
     return tuple(rules)
 
 

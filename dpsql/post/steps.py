@@ -39,14 +39,15 @@ _ALONE = (10, Fraction(2))
 """How many steps, and how much more each costs than the one before."""
 
 
-def prices(terms: Terms, ceiling: float) -> tuple[float, ...]:
-    """What each step costs, the cheapest first; together the ceiling."""
+def prices(terms: Terms, least: float, ceiling: float) -> tuple[float, ...]:
+    """What each step costs, the cheapest first and none less than the least; together the ceiling at most."""
     accountant, budget = terms.accountant, terms.budget
     many, ratio = _AVERAGED if accountant.name == "zcdp" else _ALONE
     whole = accountant.total(Budget(ceiling, budget.delta))
     shares = [ratio**i for i in range(many)]
     spent = [Spent(math.floor(whole.main * share / sum(shares))) for share in shares]
-    return tuple(price for each in spent if (price := _down(accountant.epsilon(each, budget))) > 0)
+    found = [_down(accountant.epsilon(each, budget)) for each in spent]
+    return tuple(price for price in found if price >= least) or (ceiling,)
 
 
 def _down(price: float) -> float:
@@ -57,7 +58,7 @@ def _down(price: float) -> float:
     return float(f"{math.floor(price / step) * step:.4g}")
 
 
-def in_steps(goal: Goal, what: Plan, terms: Terms, ceiling: float) -> Plan:
+def in_steps(goal: Goal, what: Plan, terms: Terms, least: float, ceiling: float) -> Plan:
     """The plan that is explained: that of the last step, at the price of all. Only without groups."""
     (*_, last) = what.stages
     measures = [each for stage in what.stages for each in stage.measures]
@@ -80,7 +81,7 @@ def in_steps(goal: Goal, what: Plan, terms: Terms, ceiling: float) -> Plan:
             help="ask for each group by WHERE, for counts, sums and means; or write within = 50, for counts "
             "and sums of any groups",
         )
-    return replace(what, goal=goal, steps=prices(terms, ceiling), epsilon=ceiling)
+    return replace(what, goal=goal, steps=prices(terms, least, ceiling), epsilon=ceiling)
 
 
 def confidence_of(goal: Goal, steps: tuple[float, ...]) -> float:

@@ -30,11 +30,11 @@ PlanAt = Callable[[float], Plan]
 """The plan of one query at any price."""
 
 
-def priced(goal: Goal, plan_at: PlanAt, terms: Terms, ceiling: float) -> Plan:
-    """The plan at the least price that reaches the goal; D502 above the owner's ceiling for one query."""
+def priced(goal: Goal, plan_at: PlanAt, terms: Terms, least: float, ceiling: float) -> Plan:
+    """The plan at the least price that reaches the goal and that the owner allows; D502 above the ceiling."""
     first = plan_at(1.0)
     if goal.relative or any(reach is None for reach in _reaches(first, goal)):
-        return in_steps(goal, plan_at(prices(terms, ceiling)[-1]), terms, ceiling)
+        return in_steps(goal, plan_at(prices(terms, least, ceiling)[-1]), terms, least, ceiling)
     reach = _reach(first, goal)
 
     def enough(index: int) -> bool:
@@ -55,7 +55,7 @@ def priced(goal: Goal, plan_at: PlanAt, terms: Terms, ceiling: float) -> Plan:
             label=f"at an epsilon of {_LARGEST:g} the noise still reaches farther",
             help="ask for less accuracy",
         )
-    price = price_of(index)
+    price = max(least, price_of(index))
     if price > ceiling:
         raise refuse(
             "D502",

@@ -12,6 +12,9 @@ from dpsql.answer.fold import Column, Text, folded
 from dpsql.answer.look import Look
 from dpsql.dbapi import Connection, Purchase
 
+LATEST = 20
+"""So many purchases are shown unless all are asked for."""
+
 _NARROW = 60
 """Below so many columns, a row stands in lines."""
 
@@ -33,9 +36,9 @@ def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
     ]
     purchases = [
         (each.time[:19].replace("T", " "), each.analyst or "(owner)", f"{each.epsilon:g}", _said(each))
-        for each in db.purchases
+        for each in _bought(db, most)
     ]
-    every, purchases = len(purchases), purchases[-most:] if most else purchases
+    every = len(purchases) if most is None else db.purchase_count
     if purchases:
         names = ("time (UTC)", "who", "paid", "for")
         taken = sum(max(map(wide, column)) for column in list(zip(names, *purchases, strict=True))[:3])
@@ -43,7 +46,7 @@ def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
         cells = [(*each[:3], _cut(each[3], room)) for each in purchases]
         lines.append(_box(names, cells, (False, False, True, False), columns))
     if every > len(purchases):
-        lines.append(f"({every} purchases, the last {len(purchases)} shown; dpsql budget tells all)")
+        lines.append(f"({every} purchases, the last {len(purchases)} shown; dpsql budget --all tells all)")
     return "\n".join(lines)
 
 
@@ -60,13 +63,14 @@ def _cut(text: str, room: int) -> str:
 
 
 def _said(each: Purchase) -> str:
-    said = printable(" ".join(each.sql.split()))
+    said = " ".join(each.sql.split())
+    said = printable(f"{said}  [{each.parameters}]" if each.parameters else said)
     if each.shared:
         return f"(joined) {said}"
     return said if each.answered else f"(unanswered) {said}"
 
 
-def budget_json(db: Connection) -> str:
+def budget_json(db: Connection, most: int | None = None) -> str:
     balance = db.budget
     accounts = [
         {"analyst": each.analyst, "granted": each.granted, "spent": each.spent, "remaining": each.remaining}
@@ -80,9 +84,14 @@ def budget_json(db: Connection) -> str:
         "accountant": balance.accountant,
         "delta": balance.delta,
         "analysts": accounts,
-        "purchases": [asdict(each) for each in db.purchases],
+        "purchase_count": db.purchase_count,
+        "purchases": [asdict(each) for each in _bought(db, most)],
     }
     return json.dumps(found, indent=2, ensure_ascii=False)
+
+
+def _bought(db: Connection, most: int | None) -> Sequence[Purchase]:
+    return db.purchases if most is None else db.latest_purchases(most)
 
 
 def _shown(db: Connection, analyst: str) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.ir.plan import Findings, Plan
     from dpsql.ir.source import Span
     from dpsql.ir.survey import PlannedSurvey
-    from dpsql.policy.model import Policy
+    from dpsql.policy.model import AnalystRule, Policy
 
 
 class Till:
@@ -91,6 +91,14 @@ class Till:
                 label=f"max_epsilon in {self.policy.name}",
                 help=f"ask with an epsilon of at most {rule.max_epsilon:g}",
             )
+        if price < self.least:
+            raise refuse(
+                "D503",
+                f"the price {price:g} is below the least of {self.least:g} for one query",
+                span,
+                label="every query and its answer are kept in the ledger for good",
+                help=f"ask with an epsilon of at least {self.least:g}; what was answered before is free",
+            )
         return Terms(self.accountant, self.budget, float(price), given)
 
     def price(self, planned: Plan | PlannedSurvey) -> Spent:
@@ -157,7 +165,9 @@ class Till:
             repr(planned.events),
             planned.epsilon,
             self.price(planned),
-            *(() if finds is None else (finds.names, finds.strength, finds.asker)),
+            *(((), 0.0, "") if finds is None else (finds.names, finds.strength, finds.asker)),
+            ", ".join(map(_written, planned.source.parameters)),
+            next((round(1e6 * each.megabytes) for each in self._own), None),
         )
         self.engine.unchanged()
         try:
@@ -192,19 +202,46 @@ class Till:
 
         What is ``joined`` counts for the analyst only.
         """
-        left = self._left(self.budget.epsilon, self.ledger.spent() + after)
-        for each in self.policy.analysts:
-            if each.name == self.analyst:
-                left = min(left, self._left(each.epsilon, self.ledger.spent(each.name) + after + joined))
+        left = self._left(self.ledger.granted(), self.ledger.spent() + after)
+        for each in self._own:
+            spent = self.ledger.spent(each.name) + after + joined
+            left = min(left, self._left(self.ledger.granted(each.name), spent))
         return left
+
+    @property
+    def _own(self) -> list[AnalystRule]:
+        """What the policy says of whoever asks; nothing of the owner."""
+        return [each for each in self.policy.analysts if each.name == self.analyst]
 
     @property
     def ceiling(self) -> float:
         """The most that one query may cost."""
         return self.policy.query.max_epsilon
 
+    @property
+    def least(self) -> float:
+        """The least that one query may cost."""
+        return self.policy.least_price
+
     def accounts(self) -> list[tuple[str, float, float]]:
-        """(whose, granted, spent) for the database and every analyst, as epsilons."""
-        rows = [("", self.budget.epsilon, self.ledger.spent())]
-        rows += [(each.name, each.epsilon, self.ledger.spent(each.name)) for each in self.policy.analysts]
+        """(whose, granted, spent) for the database and every analyst, as epsilons.
+
+        What is granted is what the last policy said: an older connection may hold another.
+        """
+        rows = [
+            (name or "", self.ledger.granted(name), self.ledger.spent(name))
+            for name in (None, *(each.name for each in self.policy.analysts))
+        ]
         return [(name, granted, granted - self._left(granted, spent)) for name, granted, spent in rows]
+
+
+def _written(value: object) -> str:
+    """A parameter as SQL has it, for people to read."""
+    match value:
+        case None:
+            return "NULL"
+        case bool():
+            return str(value).lower()
+        case str():
+            return "'" + value.replace("'", "''") + "'"
+    return str(value)

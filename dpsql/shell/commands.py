@@ -14,7 +14,7 @@ from dpsql.answer.files import content
 from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
-from dpsql.screen.accounts import budget_json, budget_text
+from dpsql.screen.accounts import LATEST, budget_json, budget_text
 from dpsql.screen.explanation import wrapped
 from dpsql.screen.terminal import look, put, put_data, tell, width
 from dpsql.screen.waiting import beside
@@ -64,9 +64,14 @@ def arguments(names: Commands) -> None:
         names,
         "budget",
         "what was granted and spent, by whom, on what",
-        examples=("dpsql budget clinic.duckdb",),
+        examples=("dpsql budget clinic.duckdb", "dpsql budget clinic.duckdb --all"),
     )
     given.database(made)
+    made.add_argument(
+        "--all",
+        action="store_true",
+        help=f"every purchase, not the latest {LATEST} alone; reads and checks the whole ledger",
+    )
     made.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
     made.set_defaults(run=budget)
 
@@ -111,10 +116,11 @@ def explain(options: Namespace) -> int:
 def budget(options: Namespace) -> int:
     """What was granted and spent, by whom, on what."""
     with opened(options) as db:
+        most = None if options.all else LATEST
         if options.format == "json":
-            put_data(budget_json(db).encode())
+            put_data(budget_json(db, most).encode())
         else:
-            put(budget_text(db, width()))
+            put(budget_text(db, width(), most))
     return 0
 
 

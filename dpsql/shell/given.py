@@ -10,6 +10,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TypeAlias
 
+from dpsql.answer.digits import on_a_line
 from dpsql.dbapi import Connection, connect
 from dpsql.dbapi.connection import beside
 from dpsql.errors import InterfaceError
@@ -80,7 +81,8 @@ def opened(options: Namespace) -> Connection:
     """The connection that these options describe."""
     db = connect(options.database, options.policy, options.ledger, options.analyst)
     if db.ledger_created:
-        tell(f"created the ledger {db.ledger_path}: it keeps what was spent and every answer, so keep it")
+        path = on_a_line(db.ledger_path)
+        tell(f"created the ledger {path}: it keeps what was spent and every answer, so keep it")
     return db
 
 

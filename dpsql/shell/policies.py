@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dpsql.accounting import Budget, accountant
 from dpsql.accounting.ledger import Ledger
-from dpsql.answer.digits import above, below, printable
+from dpsql.answer.digits import above, below, on_a_line, printable
 from dpsql.dbapi.connection import beside
 from dpsql.engines import Engine
 from dpsql.engines.opened import open_database
@@ -55,11 +55,11 @@ def check(options: Namespace) -> int:
                     f"there is no ledger {kept}: nothing has been seen of any type",
                     help="the first query makes one; or name another, --ledger FILE",
                 )
-            put(f"{said}\nledger    none yet: the first query makes {kept.name}")
+            put(f"{said}\nledger    none yet: the first query makes {on_a_line(kept.name)}")
             return 0
         with ledger:
             accepted = _types(policy, engine, ledger, options.accept)
-            put("\n".join([said, *left(policy, ledger, kept.name), *accepted]))
+            put("\n".join([said, *left(policy, ledger, on_a_line(kept.name)), *accepted]))
     return 0
 
 

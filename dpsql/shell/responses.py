@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dpsql.answer import Answer
 from dpsql.answer.box import box, summary
-from dpsql.answer.digits import plain, printable
+from dpsql.answer.digits import on_a_line, plain, printable
 from dpsql.answer.files import rows_to_json, to_csv, to_parquet
 from dpsql.screen.terminal import put, tell
 from dpsql.screen.waiting import beside
@@ -62,7 +62,10 @@ def export(options: Namespace) -> int:
     write(_content(made, options.format), file)
     said = json.dumps(made.manifest, indent=2, ensure_ascii=False) + "\n"
     write(said.encode("utf-8"), manifest_beside(file))
-    tell(f"{len(made.rows)} rows in {file.name}, and how to count by them in {manifest_beside(file).name}")
+    tell(
+        f"{len(made.rows)} rows in {on_a_line(file.name)}, and how to count by them in "
+        + on_a_line(manifest_beside(file).name)
+    )
     tell(summary(_answer(made)))
     return 0
 

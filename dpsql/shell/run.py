@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from dpsql.answer.digits import on_a_line
 from dpsql.errors import Error, InterfaceError, refuse
 from dpsql.screen.terminal import look, put, refusal, tell, width
 from dpsql.shell import given
@@ -160,7 +161,7 @@ def _in_folder(options: Namespace, script: Script, folder: Path) -> int:
     if manifest is not None and not options.resume:
         raise _taken(manifest, folder, options)
     if manifest is None and options.resume:
-        tell(f"there is no run in {folder} to go on with: this is its beginning")
+        tell(f"there is no run in {on_a_line(folder)} to go on with: this is its beginning")
     with opened(options) as db:
         with _nothing_paid():
             started = stand_at(db, None if manifest is None else manifest.started)
@@ -221,7 +222,7 @@ def _run(
             raise KeyboardInterrupt(stopped)
         tell(f"{refusal(outcome.error)}\n{stopped}")
         return EXHAUSTED if outcome.error.code == "D501" else REFUSED
-    said = f"{_filled(account(outcome.manifest), sys.stdout)}\nresults in {folder}"
+    said = f"{_filled(account(outcome.manifest), sys.stdout)}\nresults in {on_a_line(folder)}"
     put(f"{summary_text(outcome.manifest, look().width)}\n{said}")
     if options.report is not None:
         from dpsql.batch.files import write
@@ -230,7 +231,7 @@ def _run(
 
         report = report_of(db, options.database, outcome.manifest, outcome.answers)
         write(page(report).encode(), options.report)
-        tell(f"the report is {options.report}")
+        tell(f"the report is {on_a_line(options.report)}")
     codes = {each.code for each in outcome.manifest.statements if not each.answered}
     return EXHAUSTED if "D501" in codes else REFUSED if codes else 0
 

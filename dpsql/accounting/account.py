@@ -1,0 +1,135 @@
+"""The entries folded together: what was granted, what was spent, and how much of the ledger is whose."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import asdict, astuple, dataclass, field
+from typing import Any
+
+from dpsql.accounting import Spent
+from dpsql.accounting.chain import SUMS, Link
+from dpsql.accounting.entries import Content, Debit, Granted, Overdrawn, now, price_of
+from dpsql.accounting.file import damaged
+from dpsql.errors import refuse
+
+NOTHING = 0.0, Spent()
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """How often an analyst has paid, and how many bytes of the ledger that and the answers took."""
+
+    times: int = 0
+    size: int = 0
+
+    def __add__(self, other: Filled) -> Filled:
+        return Filled(self.times + other.times, self.size + other.size)
+
+
+@dataclass(slots=True)
+class Account:
+    """The entries folded together; only verified entries of the file ever change it."""
+
+    promise: Content = field(default_factory=dict)
+    salt: str = ""  # drawn when the ledger was made
+    grants: dict[str | None, tuple[float, Spent]] = field(default_factory=dict)
+    spent: defaultdict[str | None, Spent] = field(default_factory=lambda: defaultdict(Spent))
+    filled: defaultdict[str, Filled] = field(default_factory=lambda: defaultdict(Filled))
+
+    def fold(self, link: Link, read: Callable[[int], Link]) -> None:
+        """One entry more; an old one names its debit, which is ``read``, where a new one says all itself."""
+        entry = link.content
+        origin = entry if "analyst" in entry else read(entry["debit"]).content if "debit" in entry else {}
+        match entry["kind"]:
+            case "open":
+                self.promise, self.salt = entry["promise"], entry["salt"]
+            case "grant":
+                self.grants[entry["analyst"]] = entry["epsilon"], price_of(entry)
+            case "debit":
+                self.spent[None] += price_of(entry)
+                self.spent[entry["analyst"]] += price_of(entry)
+                self.filled[entry["analyst"]] += Filled(1, link.size)
+            case "share":
+                priced = entry if "main" in entry else read(entry["debit"]).content
+                self.spent[entry["analyst"]] += price_of(priced)
+                self.filled[entry["analyst"]] += Filled(1, link.size)
+            case "part" | "answer":
+                self.filled[origin["analyst"]] += Filled(0, link.size)
+            case "verified":
+                pass
+            case "sums":
+                if (self.promise, self.salt, self._rows()) != (
+                    entry["promise"],
+                    entry["salt"],
+                    entry["accounts"],
+                ):
+                    raise damaged(f"the sums in entry {link.id} are not those of the entries before it")
+            case kind:
+                raise ValueError(kind)
+
+    def sums(self) -> Content:
+        return {
+            "kind": SUMS,
+            "time": now(),
+            "promise": self.promise,
+            "salt": self.salt,
+            "accounts": self._rows(),
+        }
+
+    def load(self, sums: Content) -> None:
+        self.promise, self.salt = sums["promise"], sums["salt"]
+        for name, epsilon, granted, spent, filled in sums["accounts"]:
+            if epsilon is not None:
+                self.grants[name] = epsilon, Spent(*granted)
+            self.spent[name] = Spent(*spent)
+            self.filled[name or ""] += Filled(*filled)
+
+    @property
+    def width(self) -> int:
+        return len(self.grants) + len(self.filled)
+
+    def _rows(self) -> list[list[Any]]:
+        """For each account: its name (None is all), what was granted, what was spent, what it fills."""
+        rows = []
+        for name in (None, *sorted({each or "" for each in (*self.grants, *self.spent)} | {*self.filled})):
+            epsilon, granted = self.grants.get(name, (None, Spent()))
+            spent = self.spent.get(name, Spent())
+            filled = Filled() if name is None else self.filled.get(name, Filled())
+            if epsilon is not None or spent != Spent() or filled != Filled():
+                rows.append([name, epsilon, *(list(astuple(each)) for each in (granted, spent, filled))])
+        return rows
+
+    def changes(self, granted: Granted) -> list[Content]:
+        """The entries that turn the grants so far into these. Who is not named any more gets nothing."""
+        wanted: dict[str | None, tuple[float, Spent]] = {None: (granted.epsilon, granted.total)}
+        wanted |= {name: (epsilon, total) for name, epsilon, total in granted.analysts}
+        wanted |= {name: NOTHING for name in self.grants if name not in wanted}
+        return [
+            {"kind": "grant", "time": now(), "analyst": name, "epsilon": epsilon} | asdict(total)
+            for name, (epsilon, total) in wanted.items()
+            if self.grants.get(name) != (epsilon, total)
+        ]
+
+    def afford(self, analyst: str | None, price: Spent) -> None:
+        """Raise unless the grant holds what was spent and this."""
+        _, total = self.grants.get(analyst, NOTHING)
+        if analyst is not None and total == Spent():
+            title = f"the policy grants nothing to analyst {analyst}"
+            raise refuse("D504", title, help=f"the owner adds [analysts.{analyst}] to the policy")
+        spent = self.spent.get(analyst, Spent())
+        if not (spent + price).within(total):
+            remaining = Spent(max(0, total.main - spent.main), max(0, total.delta - spent.delta))
+            raise Overdrawn(price, remaining, total, analyst)
+
+    def fits(self, debit: Debit) -> None:
+        """Raise if the ledger holds as much of this analyst as it may: what is kept can be had again free."""
+        size = self.filled.get(debit.analyst, Filled()).size
+        if debit.room is not None and size >= debit.room:
+            raise refuse(
+                "D510",
+                f"the ledger holds no more of {debit.analyst}'s queries and answers",
+                label=f"they fill {size:,} bytes, of {debit.room:,}",
+                help="what was answered before is answered again; for more, "
+                f"the owner raises megabytes of [analysts.{debit.analyst}]",
+            )

@@ -1,0 +1,110 @@
+"""What entries are found by, and what belongs to a debit.
+
+debit     by digest and version, by who bought it; where it finds bounds, by each of them and by who asked
+share     by its debit, by who bought it
+part      by its debit
+answer    by its debit
+verified  by version
+sums      by being sums
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.accounting import Spent
+from dpsql.accounting.chain import SUMS, Link
+from dpsql.accounting.entries import Content, Found, now, price_of
+
+_BELONGING = ("share", "part", "answer")
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A debit: who has paid for it, and the entries that hold its answer and the parts of it."""
+
+    link: Link
+    payers: frozenset[str]
+    answer: Link | None
+    parts: dict[int, int]
+    entries: frozenset[int]
+
+    @classmethod
+    def of(cls, debit: Link, belonging: list[Link]) -> Paid:
+        by_kind = {kind: [each for each in belonging if each.content["kind"] == kind] for kind in _BELONGING}
+        return cls(
+            debit,
+            frozenset(each.content["analyst"] for each in (debit, *by_kind["share"])),
+            next(iter(by_kind["answer"]), None),
+            {each.content["place"]: each.id for each in reversed(by_kind["part"])},
+            frozenset(each.id for each in belonging),
+        )
+
+    @property
+    def id(self) -> int:
+        return self.link.id
+
+    @property
+    def price(self) -> Spent:
+        return price_of(self.link.content)
+
+    def belonging(self, kind: str) -> Content:
+        """An entry that is to belong to it."""
+        return {"kind": kind, "time": now(), "debit": self.id, "analyst": self.link.content["analyst"]}
+
+    def places(self, name: str) -> list[Found]:
+        """Where its answer holds a bound that it found."""
+        content, answer = self.link.content, self.answer
+        names = content.get("finds", ())
+        if answer is None:
+            return []
+        when, how = answer.content["time"], (content["strength"], content["asker"])
+        return [Found(answer.id, at, len(names), when, *how) for at, each in enumerate(names) if each == name]
+
+
+def names_of(content: Content) -> tuple[str, ...]:
+    """What an entry is found by."""
+    match content.get("kind"):
+        case "debit":
+            version = content["version"]
+            bounds = [bound_name(each, version) for each in content.get("finds", ())]
+            askers = [asker_name(content["asker"], version)] if bounds else []
+            digest = debit_name(content["digest"], version)
+            return tuple(dict.fromkeys([digest, BOUGHT, buyer_name(content["analyst"]), *askers, *bounds]))
+        case "share":
+            return part_name(content["debit"]), BOUGHT, buyer_name(content["analyst"])
+        case "part" | "answer":
+            return (part_name(content["debit"]),)
+        case "verified":
+            return (fact_name(content["version"]),)
+        case "sums":
+            return (SUMS,)
+        case _:
+            return ()
+
+
+BOUGHT = "bought"
+
+
+def buyer_name(analyst: str) -> str:
+    return f"bought by {analyst}"
+
+
+def debit_name(digest: str, version: str) -> str:
+    return f"debit {digest} {version}"
+
+
+def part_name(debit: int) -> str:
+    return f"of {debit}"
+
+
+def bound_name(name: str, version: str) -> str:
+    return f"bound {version} {name}"
+
+
+def asker_name(asker: str, version: str) -> str:
+    return f"asker {asker} {version}"
+
+
+def fact_name(version: str) -> str:
+    return f"facts {version}"
