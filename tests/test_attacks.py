@@ -11,6 +11,8 @@ import pytest
 
 import dpsql
 from dpsql.audit import measure, plan_of
+from dpsql.audit.oracles import without_noise
+from dpsql.ir.column import INTEGERS, type_named, type_range
 from dpsql.ir.plan import PublicKeys, Shape
 
 POLICY = """
@@ -315,3 +317,108 @@ def test_members_of_an_enum_that_no_policy_lists_are_in_no_message(tmp_path: Pat
                     told.append(str(error))
     assert "ENUM" in told[0]
     assert not [each for each in told if "rarepox" in each]
+
+
+# ---- unit columns of different integer types ---------------------------------------------------------
+
+WHOLE = {sql: type_range(type_named(sql)) for sql in INTEGERS}
+
+UNITS = """
+[budget]
+epsilon = 1000.0
+delta = 1e-6
+[unit]
+name = "person"
+table = "people"
+key = "id"
+[tables.people.columns]
+x = { range = [0, 10] }
+[tables.items]
+key = "k"
+unit = { column = "id" }
+rows_per_unit = 3
+[tables.items.columns]
+id = {}
+x = { range = [0, 10] }
+[tables.notes]
+unit = { column = "k", references = "items.k" }
+rows_per_unit = 3
+[tables.notes.columns]
+x = {}
+"""
+
+PEOPLE, ITEMS = "SELECT id, x FROM people", "SELECT id, x FROM items"
+
+UNITS_MEET: dict[str, Callable[[set[int], set[int]], int]] = {
+    "SELECT COUNT(*) FROM people p JOIN items i ON p.id = i.id": lambda a, b: len(a & b),
+    "SELECT COUNT(*) FROM items i JOIN people p USING (id)": lambda a, b: len(a & b),
+    "SELECT COUNT(*) FROM people NATURAL JOIN items": lambda a, b: len(a & b),
+    "SELECT COUNT(*) FROM items a JOIN items b USING (id) JOIN people c USING (id)": lambda a, b: len(a & b),
+    "SELECT COUNT(i.x) FROM people p LEFT JOIN items i ON p.id = i.id": lambda a, b: len(a & b),
+    "SELECT COUNT(p.x) FROM people p RIGHT JOIN items i USING (id)": lambda a, b: len(a & b),
+    "SELECT COUNT(*) FROM people p FULL JOIN items i ON p.id = i.id": lambda a, b: len(a | b),
+    "SELECT COUNT(*) FROM items FULL JOIN people USING (id) WHERE id <> 2": lambda a, b: len((a | b) - {2}),
+    "SELECT COUNT(*) FROM items SEMI JOIN people USING (id)": lambda a, b: len(a & b),
+    "SELECT COUNT(*) FROM people p ANTI JOIN items i ON i.id = p.id": lambda a, b: len(a - b),
+    f"SELECT COUNT(*) FROM ({PEOPLE} UNION ALL {ITEMS})": lambda a, b: len(a) + len(b),
+    f"SELECT COUNT(*) FROM ({ITEMS} UNION {PEOPLE})": lambda a, b: len(a | b),
+    f"SELECT COUNT(*) FROM ({PEOPLE} INTERSECT {ITEMS})": lambda a, b: len(a & b),
+    f"SELECT COUNT(*) FROM ({PEOPLE} INTERSECT ALL {ITEMS})": lambda a, b: len(a & b),
+    f"SELECT COUNT(*) FROM ({ITEMS} EXCEPT {PEOPLE})": lambda a, b: len(b - a),
+    f"SELECT COUNT(*) FROM ({PEOPLE} EXCEPT ALL {ITEMS})": lambda a, b: len(a - b),
+    f"SELECT COUNT(*) FROM (SELECT id, SUM(x) AS s FROM ({PEOPLE} UNION ALL {ITEMS}) GROUP BY id)": (
+        lambda a, b: len(a | b)
+    ),
+    f"SELECT COUNT(DISTINCT x) FROM ({PEOPLE} UNION ALL {ITEMS})": lambda a, b: 1,
+    "SELECT COUNT(*) FROM people p WHERE EXISTS (SELECT 1 FROM items i WHERE i.id = p.id)": (
+        lambda a, b: len(a & b)
+    ),
+    "SELECT COUNT(*) FROM items WHERE id IN (SELECT id FROM people)": lambda a, b: len(a & b),
+    "SELECT COUNT(*) FROM items WHERE id NOT IN (SELECT id FROM people)": lambda a, b: len(b - a),
+    "SELECT COUNT(*) FROM people p WHERE (SELECT COUNT(*) FROM items i WHERE i.id = p.id) = 0": (
+        lambda a, b: len(a - b)
+    ),
+    "SELECT COUNT(*) FROM notes": lambda a, b: len(a & b),
+    "SELECT COUNT(*) FROM notes JOIN items USING (k)": lambda a, b: len(a & b),
+    "SELECT COUNT(*) FROM notes n WHERE EXISTS (SELECT 1 FROM items i WHERE i.k = n.k)": (
+        lambda a, b: len(a & b)
+    ),
+}
+
+
+@pytest.mark.parametrize("first", INTEGERS)
+def test_units_of_any_two_integer_types_meet_without_a_failure(tmp_path: Path, first: str) -> None:
+    """A cast to the narrower type failed if, and only if, one particular person was there.
+
+    Every unit that either type can hold may be there, and is the same unit in both; where no type holds both
+    (UHUGEINT and one with negative numbers), the policy is refused.
+    """
+    for second in INTEGERS:
+        ours, theirs = (
+            {*some, *map(int, (WHOLE[sql].low, WHOLE[sql].high))}
+            for sql, some in ((first, (1, 2, 3)), (second, (2, 3, 4)))
+        )
+        folder = tmp_path / second
+        folder.mkdir()
+        with duckdb.connect(str(folder / "d.duckdb")) as connection:
+            connection.execute(
+                f"CREATE TABLE people (id {first} PRIMARY KEY, x INTEGER);"
+                f"CREATE TABLE items (id {second}, k {second} UNIQUE, x INTEGER);"
+                f"CREATE TABLE notes (k {first}, x INTEGER);"
+            )
+            for each in ours:
+                connection.execute(
+                    f"INSERT INTO people VALUES ('{each}', 1); INSERT INTO notes VALUES ('{each}', 1)"
+                )
+            for each in theirs:
+                connection.execute(f"INSERT INTO items VALUES ('{each}', '{each}', 1)")
+        (folder / "d.toml").write_text(UNITS)
+        if min(min(ours), min(theirs)) < 0 and "UHUGEINT" in (first, second):
+            with pytest.raises(dpsql.DatabaseError) as caught:
+                dpsql.connect(folder / "d.duckdb")
+            assert caught.value.code == "D806"
+            continue
+        with dpsql.connect(folder / "d.duckdb") as db:
+            for sql, meant in UNITS_MEET.items():
+                [(found,)] = without_noise(db, sql, 1.0)
+                assert round(found) == meant(ours, theirs), (sql, second)

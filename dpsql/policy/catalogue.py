@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dpsql.ir.column import Column
+from dpsql.ir.column import Column, Type
 from dpsql.ir.relation import Link
 from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
@@ -93,9 +93,13 @@ class KnownView:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Everything that exists for an analyst, and the words the policy uses for it."""
+    """Everything that exists for an analyst, and the words the policy uses for it.
+
+    ``unit_type`` is the type in which units are read from every table: it holds the values of all.
+    """
 
     unit: str
+    unit_type: Type
     tables: tuple[KnownTable, ...]
     policy_name: str
     timezone: str = "UTC"

@@ -46,7 +46,15 @@ def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verifi
         replace(table, size=sizes.get(table.name)) if table.public else table for table in judged.tables
     )
     views = tuple(KnownView(each.name, each.sql) for each in policy.views)
-    return Known(policy.unit.name, tables, policy.name, policy.timezone, views, policy.query.min_units)
+    return Known(
+        policy.unit.name,
+        judged.unit_type,
+        tables,
+        policy.name,
+        policy.timezone,
+        views,
+        policy.query.min_units,
+    )
 
 
 def snapshot(policy: Policy, catalogue: Catalogue) -> str:
@@ -119,6 +127,7 @@ class _Judged:
     """What holds whatever the rows are."""
 
     document: Document
+    unit_type: Type
     tables: tuple[KnownTable, ...]
     keys: tuple[Declared, ...]
 
@@ -132,10 +141,10 @@ def _judge(policy: Policy, catalogue: Catalogue) -> _Judged:
         for name, each in held.items()
         if not each.rule.public
     }
-    one_kind(document, owned[fold(policy.unit.table)], owned.values())
+    unit_type = one_kind(document, owned[fold(policy.unit.table)], owned.values())
     told_apart(document, held.values())
     tables = tuple(_known_table(policy, document, each, keys, owned.get(name)) for name, each in held.items())
-    return _Judged(document, tables, keys)
+    return _Judged(document, unit_type, tables, keys)
 
 
 def _known_table(
