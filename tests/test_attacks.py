@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import duckdb
@@ -12,8 +12,11 @@ import pytest
 import dpsql
 from dpsql.audit import measure, plan_of
 from dpsql.audit.oracles import without_noise
+from dpsql.engines.opened import open_database
 from dpsql.ir.column import INTEGERS, type_named, type_range
 from dpsql.ir.plan import PublicKeys, Shape
+from dpsql.session.checks import load_policy
+from dpsql.shell.policies import checked
 
 POLICY = """
 [budget]
@@ -479,3 +482,161 @@ def test_a_range_follows_the_column_and_not_its_name(opened: Open) -> None:
     twice = f"(SELECT n AS v, a AS v FROM {released}) AS u(v, w)"
     [(total,)] = without_noise(db, f"SELECT SUM(LEAST(GREATEST(u.v, 0), 50)) FROM people, {twice}", 1.0)
     assert round(total) == 10 * 10
+
+
+# ---- columns that read differently each time ---------------------------------------------------------
+
+GENERATED = """
+CREATE SEQUENCE numbers;
+CREATE MACRO noisy(a) AS a + random();
+CREATE MACRO plain(a) AS a + 1;
+CREATE TABLE people (
+    pid INTEGER PRIMARY KEY, age INTEGER, seen TIMESTAMP, name VARCHAR COLLATE NOCASE,
+    first DOUBLE GENERATED ALWAYS AS (random()), made {type} GENERATED ALWAYS AS ({made})
+);
+INSERT INTO people SELECT i, 30, TIMESTAMP '2024-01-01', 'Ann' FROM range(10) AS r(i);
+"""
+
+ONE_TABLE = POLICY[: POLICY.index("[tables.people.columns]")] + "[tables.people.columns]\nage = {}\n"
+
+
+def generated(
+    folder: Path, made: str, type_: str = "DOUBLE", listed: str = "made = { range = [0, 1] }"
+) -> Path:
+    with duckdb.connect(str(folder / "d.duckdb")) as connection:
+        connection.execute(GENERATED.format(type=type_, made=made))
+    (folder / "d.toml").write_text(ONE_TABLE + listed)
+    return folder / "d.duckdb"
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "random()",
+        "age + random()",
+        "first / 2",
+        'least("first", age)',
+        "noisy(age)",
+        "plain(age)",
+        "nextval('numbers')",
+        "epoch(now())",
+        "epoch(current_localtimestamp())",
+        "epoch(age(seen))",
+        "date_part('year', current_date())",
+        "hash(uuid())",
+        "CASE WHEN main.noisy(age) > 3 THEN 1 ELSE 0 END",
+        "[random()][1]",
+        "{'a': random()}.a",
+        "CAST(current_setting('threads') AS INTEGER)",
+    ],
+)
+def test_a_column_that_reads_differently_each_time_is_not_there(tmp_path: Path, made: str) -> None:
+    """The clip read it once and the sum again: the norm was of other values than what was released."""
+    path = generated(tmp_path, made)
+    with dpsql.connect(path) as db:
+        for sql in ("SELECT SUM(made) FROM people", "SELECT COUNT(*) FROM people WHERE made > 0.5"):
+            with pytest.raises(dpsql.Error) as caught:
+                db.execute(sql)
+            assert caught.value.code == "D202"
+        assert [each.name for table in db.tables for each in table.columns] == ["pid", "age"]
+    policy = load_policy(path.with_suffix(".toml"))
+    with closing(open_database(path, policy)) as engine:
+        said = checked(policy, engine, "d.duckdb")
+    assert "hidden    people: first, made (generated, and may read differently each time" in said
+
+
+def test_a_macro_that_goes_by_the_name_of_a_function_is_none(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("CREATE MACRO abs(a) AS a + random()")
+    path = generated(tmp_path, "abs(age)")
+    with dpsql.connect(path) as db:
+        assert [each.name for table in db.tables for each in table.columns] == ["pid", "age"]
+
+
+@pytest.mark.parametrize(
+    ("made", "type_"),
+    [
+        ("age * 2.5 + abs(-pid)", "DOUBLE"),
+        ("CASE WHEN age BETWEEN 1 AND 40 AND name LIKE 'random()%' THEN 1 ELSE -(pid) END", "INTEGER"),
+        ("CAST(age AS DECIMAL(9, 2)) / 3", "DOUBLE"),
+        ("extract(year FROM seen) + coalesce(age, 0) // 2", "BIGINT"),
+        ("[age, pid][1] + length(name)", "BIGINT"),
+    ],
+)
+def test_a_column_that_is_computed_is_there(tmp_path: Path, made: str, type_: str) -> None:
+    path = generated(tmp_path, made, type_, "made = { range = [-9999, 9999] }")
+    with duckdb.connect(str(path), read_only=True) as connection:
+        [(total,)] = connection.execute("SELECT SUM(made) FROM people").fetchall()
+    with dpsql.connect(path) as db:
+        [(found,)] = without_noise(db, "SELECT SUM(made) FROM people", 1.0)
+        assert found == pytest.approx(float(total), rel=1e-6)
+
+
+def test_what_is_generated_from_a_collated_text_is_collated(tmp_path: Path) -> None:
+    """Its groups showed the spelling of whichever person stood first."""
+    path = generated(tmp_path, "lower(name) || upper(name)", "VARCHAR", "made = {}")
+    with dpsql.connect(path) as db, pytest.raises(dpsql.Error) as caught:
+        db.execute("SELECT made, COUNT(*) FROM people GROUP BY made")
+    assert caught.value.code == "D205"
+
+
+def test_a_generated_column_that_cannot_be_computed_is_found_when_opening(tmp_path: Path) -> None:
+    """An UPDATE does not look: a query that read the column failed if, and only if, one person was in it."""
+    path = tmp_path / "d.duckdb"
+    path.with_suffix(".toml").write_text(ONE_TABLE + "made = { range = [0, 9] }")
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE people (pid INTEGER PRIMARY KEY, age INTEGER, name VARCHAR, "
+            "made INTEGER GENERATED ALWAYS AS (CAST(name AS INTEGER)));"
+            "INSERT INTO people SELECT i, 30, '7' FROM range(10) AS r(i)"
+        )
+    with dpsql.connect(path) as db:
+        db.execute("SELECT SUM(made) FROM people")
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE people SET name = 'Ann' WHERE pid = 7")
+    with pytest.raises(dpsql.Error) as caught:
+        dpsql.connect(path)
+    assert caught.value.code == "D602"
+
+
+@pytest.mark.parametrize("wrong", ["[unit]\nname = 'person'\ntable = 'people'\nkey = 'made'", "key = 'made'"])
+def test_what_reads_differently_each_time_is_no_key_and_no_unit(tmp_path: Path, wrong: str) -> None:
+    path = generated(tmp_path, "nextval('numbers')", "BIGINT", "")
+    policy = path.with_suffix(".toml")
+    text = policy.read_text()
+    if wrong.startswith("[unit]"):
+        text = text[: text.index("[unit]")] + wrong + text[text.index("\n[tables.people.columns]") :]
+    else:
+        text = text.replace("[tables.people.columns]", f"[tables.people]\n{wrong}\n[tables.people.columns]")
+    policy.write_text(text)
+    with pytest.raises(dpsql.Error) as caught:
+        dpsql.connect(path)
+    assert (caught.value.code, "differently each time" in str(caught.value)) == ("D804", True)
+
+
+@pytest.mark.parametrize(
+    ("sql", "code"),
+    [
+        ("SELECT COUNT(*) FROM people TABLESAMPLE 50%", "D105"),
+        ("SELECT COUNT(*) FROM people USING SAMPLE 5", "D105"),
+        ("SELECT COUNT(*) FROM (SELECT * FROM people) TABLESAMPLE 50%", "D105"),
+        ("SELECT COUNT(*) FROM people WHERE random() < 0.5", "D251"),
+        ("SELECT COUNT(*) FROM people, (SELECT random() AS x) AS r WHERE r.x < 0.5", "D251"),
+        ("SELECT COUNT(*) FROM people WHERE noisy(age) > 3", "D204"),
+        ("SELECT COUNT(*) FROM people WHERE age < nextval('numbers')", "D251"),
+        ("SELECT COUNT(*) FROM seen", "D201"),
+        ("SELECT MAX(rowid) FROM people", "D202"),
+    ],
+)
+def test_nothing_that_reads_differently_each_time_is_read(tmp_path: Path, sql: str, code: str) -> None:
+    path = generated(tmp_path, "age * 2", "INTEGER")
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE VIEW seen AS SELECT *, random() AS x FROM people")
+    with dpsql.connect(path) as db, pytest.raises(dpsql.Error) as caught:
+        db.execute(sql)
+    assert caught.value.code == code
+    policy = path.with_suffix(".toml")
+    policy.write_text(policy.read_text() + f'\n[views.v]\nsql = "{sql}"\n')
+    with pytest.raises(dpsql.Error) as caught:
+        dpsql.connect(path)
+    assert caught.value.code == "D808"

@@ -30,6 +30,7 @@ class FoundTable:
 
     Of a table in csv files, ``csv`` says how they are written, ``columns`` are those whose type is known,
     and ``untyped`` the others. ``files`` is a pattern, where the table's name does not tell its files.
+    ``unstable`` are generated columns that may be read as two values: nobody may use them.
     """
 
     name: str  # "patients", or "sales.orders" outside the main schema
@@ -38,6 +39,7 @@ class FoundTable:
     csv: CsvRule | None = None
     untyped: tuple[str, ...] = ()
     files: str = ""
+    unstable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

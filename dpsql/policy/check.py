@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable, KnownView
 from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown
-from dpsql.policy.found import Held, column_of, table_of, type_of
+from dpsql.policy.found import Held, column_of, name_in, table_of, type_of
 from dpsql.policy.keys import Declared, identity, keys_of, not_a_key, told_apart
 from dpsql.policy.model import ColumnRule, Policy
 from dpsql.policy.names import fold
@@ -160,6 +160,8 @@ def _known_table(
     for rule in table.rule.columns:
         if table.found.csv is not None and not table.found.csv.header and rule.type is None:
             continue  # it stands there for its place
+        if name_in(rule.name, table.found.unstable):
+            continue  # as if it were not there: the owner's check tells
         column = column_of(document, table.found, rule.name, (*table.path, "columns", rule.name), on_key=True)
         if rule.type is not None and table.found.csv is None:
             raise document.refuse(
