@@ -208,7 +208,19 @@ def printed(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tup
     check_printed(sql)
     named = {table.name for table in tree.find_all(exp.Table)}
     released = tuple(each.name for each in ctx.measures if each.name in named)
-    return Post(sql, columns, released, tables_in(ctx, tree), margins)
+    plain = all(isinstance(each, _PLAIN) and not _is_value(each) for each in tree.walk())
+    return Post(sql, columns, released, tables_in(ctx, tree), margins, plain)
+
+
+def _is_value(node: exp.Expr) -> bool:
+    """Whether it is a subquery that has to have one row."""
+    return isinstance(node, exp.Subquery) and not isinstance(node.parent, exp.From)
+
+
+_PLAIN = (
+    *(exp.Select, exp.Subquery, exp.From, exp.Table, exp.TableAlias, exp.Alias, exp.Column, exp.Identifier),
+    *(exp.Star, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Literal),
+)
 
 
 def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], tuple[Literal, ...]]:

@@ -138,14 +138,8 @@ class Sealed:
     ) -> list[tuple[Any, ...]]:
         """The rows of SQL over released tables; ``texted`` as they are handed down to private rows."""
         with self._lock, _stoppable():
-            for table in post.tables:
-                self._load_table(table)
-            names = self._create(measures)
             try:
-                for measure, columns in zip(measures, tables, strict=True):
-                    self._fill(measure.name, columns, measure.intervals)
-                sql = _texted(post.sql, types) if texted else _fetchable(post.sql, types)
-                rows = self._open().execute(sql).fetchall()
+                rows = self._rows(post, measures, tables, types, texted)
             except duckdb.InterruptException:
                 raise
             except duckdb.Error:
@@ -155,11 +149,41 @@ class Sealed:
                     label="what was debited stays debited",
                     help="a cast or a division over noisy numbers fails? TRY(...) or NULLIF makes it NULL",
                 ) from None
-            finally:
-                self._drop(names)
         if texted:
             return rows
         return [tuple(_aware(value, sql) for value, sql in zip(row, types, strict=True)) for row in rows]
+
+    def fails(
+        self, post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]], types: Sequence[str]
+    ) -> bool:
+        """Whether the SQL fails over these tables."""
+        with self._lock, _stoppable():
+            try:
+                self._rows(post, measures, tables, types, texted=False)
+            except duckdb.InterruptException:
+                raise
+            except duckdb.Error:
+                return True
+        return False
+
+    def _rows(
+        self,
+        post: Post,
+        measures: Sequence[Measure],
+        tables: Sequence[list[Finished]],
+        types: Sequence[str],
+        texted: bool,
+    ) -> list[tuple[Any, ...]]:
+        for table in post.tables:
+            self._load_table(table)
+        names = self._create(measures)
+        try:
+            for measure, columns in zip(measures, tables, strict=True):
+                self._fill(measure.name, columns, measure.intervals)
+            sql = _texted(post.sql, types) if texted else _fetchable(post.sql, types)
+            return self._open().execute(sql).fetchall()
+        finally:
+            self._drop(names)
 
     def _create(self, measures: Sequence[Measure]) -> list[str]:
         from dpsql.facts.released import released_columns
