@@ -55,6 +55,7 @@ ATTACKS = {
     "dates": "infinite and far dates are clipped like numbers",
     # failures
     "expressions that fail": "no row makes a query fail: every expression is total, or refused",
+    "names that hide what they are": "what a release says of its rows follows places, not names",
     # ways out
     "functions that look behind the tables": "functions that nobody has vetted are refused by name",
     "files and network": "tables are those of the policy",

@@ -395,6 +395,9 @@ def test_what_paths_and_keys_name_must_be_there() -> None:
         ("UUID", "VARCHAR", "BIGINT", "BIGINT", "D806", (11, 19)),
         ("BIGINT", "BIGINT", "BIGINT", "VARCHAR", "D806", (14, 46)),
         ("HUGEINT", "UHUGEINT", "BIGINT", "BIGINT", "D806", (11, 19)),
+        ("BIGINT", "UHUGEINT", "BIGINT", "BIGINT", "D806", (11, 19)),
+        ("BIGINT", "BIGINT", "UHUGEINT", "TINYINT", "D806", (14, 46)),
+        ("UBIGINT", "BIGINT", "UHUGEINT", "UBIGINT", None, None),
         ("BIGINT", "BIGINT", "UHUGEINT", "HUGEINT", "D806", (14, 46)),
         ("DOUBLE", "DOUBLE", "BIGINT", "BIGINT", "D806", (7, 7)),
         ("DECIMAL(9,0)", "BIGINT", "BIGINT", "BIGINT", "D806", (7, 7)),
@@ -428,7 +431,7 @@ def test_two_wide_integers_are_found_in_any_two_tables() -> None:
     text = HEAD + (
         "[unit]\ntable='t'\nkey='id'\n[tables.t]\n[tables.a]\nunit.column='id'\n[tables.b]\nunit.column='id'\n"
     )
-    catalogue = Catalogue((table("t", "id BIGINT"), table("a", "id HUGEINT"), table("b", "id UHUGEINT")))
+    catalogue = Catalogue((table("t", "id UBIGINT"), table("a", "id HUGEINT"), table("b", "id UHUGEINT")))
     error = refused(text, catalogue)
     assert error.code == "D806"
     assert "b.id is UHUGEINT" in str(error)

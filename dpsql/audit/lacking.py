@@ -1,7 +1,7 @@
 """A neighbour without a copy: the same files behind views that leave out the rows of one unit.
 
     CREATE VIEW main.visits AS
-    SELECT * FROM whole.main.visits AS t WHERE (t.patient_id = 17) IS NOT TRUE
+    SELECT * FROM whole.main.visits AS t WHERE (CAST(t.patient_id AS VARCHAR) = '17') IS NOT TRUE
 
 What is measured there is the very SQL that is measured on the whole. A unit's rows are those that the
 policy's paths reach, in every private table; rows of no unit stay.
@@ -48,8 +48,8 @@ class Lacking:
         """From now on, this unit has no rows."""
         for table in self._tables:
             if not table.public:
-                said = str(unit) if isinstance(unit, int) else text(str(unit))
-                self._view(table, f" WHERE ({self._belongs(table, 0, 't', said)}) IS NOT TRUE")
+                said = self._belongs(table, 0, "t", text(str(unit)))
+                self._view(table, f" WHERE ({said}) IS NOT TRUE")
 
     def units(self, number: int, salt: int) -> list[object]:
         """Some units: those with the most rows of a private table, half of all, and others by chance."""
@@ -90,7 +90,8 @@ class Lacking:
         """Whether a row of the table that is so many links along the path is the unit's."""
         if step == len(table.links):
             assert table.unit_column is not None
-            return f"{row}.{quote(table.unit_column)} = {unit}"
+            # as text: a number may be beyond the column's type
+            return f"CAST({row}.{quote(table.unit_column)} AS VARCHAR) = {unit}"
         link, there = table.links[step], f"t{step}"
         rest = self._belongs(table, step + 1, there, unit)
         inside = f"SELECT {there}.{quote(link.key)} FROM {self._whole(link.table)} AS {there} WHERE {rest}"

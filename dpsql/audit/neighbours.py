@@ -31,7 +31,9 @@ def without(source: Path, target: Path, known: Known, unit: object) -> None:
         # the longest paths first: they lead through rows that are deleted later
         for table in sorted(known.tables, key=lambda each: -len(each.links)):
             if not table.public:
-                connection.execute(f"DELETE FROM {table_sql(table.name)} WHERE {_reaches(table)} = ?", [unit])
+                # as text: a number may be beyond the column's type
+                its = f"CAST({_reaches(table)} AS VARCHAR) = ?"
+                connection.execute(f"DELETE FROM {table_sql(table.name)} WHERE {its}", [str(unit)])
 
 
 def shuffled(source: Path, target: Path, known: Known, salt: int) -> None:

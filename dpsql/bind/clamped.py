@@ -11,45 +11,54 @@ from sqlglot import exp
 
 from dpsql.aggregates import Unbounded
 from dpsql.aggregates import shelf as aggregates
+from dpsql.bind.chosen import columns_of
 from dpsql.bind.names import Scope, Visible
 from dpsql.bind.scalars import Scalars
 from dpsql.errors import Error, refuse
+from dpsql.facts.released import released_columns
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import ANYTHING, Domain, Fact, Interval
 from dpsql.ir.measure import Measure
 from dpsql.ir.scalar import Literal, Ref
 
 
-def clamped(tree: exp.Expr, measures: list[Measure], names: tuple[str, ...]) -> list[Domain]:
+def clamped(tree: exp.Expr, measures: list[Measure], width: int) -> list[Domain]:
     """A domain for each output of ordinary SQL over released tables; anything where it is not plain."""
     facts = _facts(tree, measures)
-    found = [facts[name].domain if name in facts else ANYTHING for name in names]
+    found = [each.domain if each is not None else ANYTHING for each in facts or [None] * width]
+    assert len(found) == width, "an output each"
     return [each if isinstance(each, Interval) else ANYTHING for each in found]
 
 
-def _facts(tree: exp.Expr, measures: list[Measure]) -> dict[str, Fact]:
-    """What is known of the outputs, by name; those of which nothing is known are left out."""
+def _facts(tree: exp.Expr, measures: list[Measure]) -> list[Fact | None]:
+    """What is known of each output; nothing where there are outputs that are not written one by one."""
     if isinstance(tree, exp.Subquery):
         return _facts(tree.this, measures)
     if isinstance(tree, exp.Table):
-        return next((_released(each) for each in measures if each.name == tree.name), {})
+        return next((_released(each) for each in measures if each.name == tree.name), [])
     source = tree.args.get("from_") if isinstance(tree, exp.Select) else None
     if source is None or tree.args.get("joins") or tree.args.get("group"):
-        return {}
-    inside = _facts(source.this, measures)
+        return []
+    names = columns_of(source.this, measures)
+    folded = [each.casefold() for each in names]
+    known = {
+        f"c{i}": fact
+        for i, fact in enumerate(_facts(source.this, measures))
+        if fact is not None and i < len(names) and folded.count(folded[i]) == 1
+    }
     alias = source.this.alias_or_name
-    scope = Scope(tuple(Visible(alias, name, Ref(name)) for name in inside))
-    scalars = Scalars("", scope, inside, _no_constants)
-    found = {}
+    scope = Scope(tuple(Visible(alias, names[int(each[1:])], Ref(each)) for each in known))
+    scalars = Scalars("", scope, known, _no_constants)
+    found: list[Fact | None] = []
     for each in tree.expressions:
         try:
-            found[each.alias_or_name] = fact_of(scalars.bind(each), inside)
+            found.append(fact_of(scalars.bind(each.unalias()), known))
         except Error:
-            continue
+            found.append(None)
     return found
 
 
-def _released(measure: Measure) -> dict[str, Fact]:
+def _released(measure: Measure) -> list[Fact | None]:
     facts = facts_of(measure.relation)
     found = {key.name: fact_of(key.scalar, facts) for key in measure.keys}
     for call in measure.aggregates:
@@ -59,7 +68,7 @@ def _released(measure: Measure) -> dict[str, Fact]:
             found[call.name] = aggregates()[call.function].result(argument, None, *others)
         except Unbounded:
             continue
-    return found
+    return [found.get(name) for name, _ in released_columns(measure)]
 
 
 def _no_constants(node: exp.Expr) -> tuple[Literal, ...]:

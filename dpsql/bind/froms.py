@@ -21,7 +21,7 @@ from dpsql.bind.sources import Open, Private
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, Public, ownership_of
 from dpsql.facts.schema import Facts, facts_of, narrow
-from dpsql.ir.column import Column, Fact, type_range
+from dpsql.ir.column import Column, Fact
 from dpsql.ir.relation import JoinKind, Relation
 from dpsql.ir.scalar import Scalar, conjuncts, refs
 from dpsql.ir.source import Span
@@ -248,11 +248,9 @@ class Froms:
     def _unit_of_either(self, group: _Group, right: Relation) -> tuple[frozenset[str], Column]:
         """The column that is to hold the unit of a FULL join's rows, and the two that it is made of."""
         left = arrange(group.items, group.conditions, self.known.unit)
-        sides = [(each, ownership_of(each)) for each in (left, right)]
-        facts = [facts_of(each)[owned.unit] for each, owned in sides if isinstance(owned, Owned)]
-        wider = max((each.type for each in facts), key=lambda each: type_range(each).high)
-        names = frozenset(name for _, owned in sides if isinstance(owned, Owned) for name in owned.units)
-        return names, Column(self.fresh("unit"), Fact(wider, nullable=False))
+        sides = [ownership_of(each) for each in (left, right)]
+        names = frozenset(name for each in sides if isinstance(each, Owned) for name in each.units)
+        return names, Column(self.fresh("unit"), Fact(self.known.unit_type, nullable=False))
 
     def refuse_kept(self, kept: Kept) -> NoReturn:
         raise refuse(

@@ -114,13 +114,10 @@ def _aligned(
         listed = tuple(Named(name, each.scalar) for name, each in zip(names, columns, strict=True))
         sides.append(Project(side.relation, listed))
     first, second = (facts_of(each) for each in sides)
-    units = {names[i] for i in at}
     for name, each in zip(names, mine, strict=True):
         if first[name].type == second[name].type:
             continue
         target = _common(first[name].type, second[name].type)
-        if target is not None and name in units:
-            continue  # whole numbers are equal whatever their width
         if target is None:
             title = f"{each.name} has different types in {what}"
             raise refuse("D205", title, ctx.span(node.right), help="CAST one side")

@@ -6,7 +6,7 @@ Open      released or public: a syntax tree that the sealed engine runs as it is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sqlglot import exp
@@ -54,20 +54,24 @@ class Open:
 def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span | None) -> Private:
     """A table of the policy as a relation; its unit column is the hidden column itself."""
     names = {column.name: fresh(column.name) for column in table.columns}
+    facts = {column.name: column.fact for column in table.columns}
     owner: Owner | None = None
     if not table.public:
         assert table.unit_column is not None
         holder = known.table(table.links[-1].table) if table.links else table
         assert holder is not None
-        fact = next(each.fact for each in holder.columns if each.name == table.unit_column)
+        stored = next(each.fact for each in holder.columns if each.name == table.unit_column)
         hidden = fresh("unit") if table.links else names[table.unit_column]
-        fact = Fact(fact.type, fact.domain, nullable=False)
+        fact = Fact(known.unit_type, stored.domain, nullable=False)
         way = table.unit_column, table.links
-        owner = Owner(hidden, fact, *way, table.rows, table.at_most, holder.unit_filled)
+        widened = stored.type != known.unit_type
+        if not table.links:
+            facts[table.unit_column] = replace(stored, type=known.unit_type)
+        owner = Owner(hidden, fact, *way, table.rows, table.at_most, holder.unit_filled, widened)
     relation = Scan(
         table.name,
         tuple(
-            ScanColumn(names[column.name], column.name, column.fact, column.name in table.found)
+            ScanColumn(names[column.name], column.name, facts[column.name], column.name in table.found)
             for column in table.columns
         ),
         tuple(tuple(names[each] for each in key) for key in table.keys),

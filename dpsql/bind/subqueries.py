@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from dpsql.bind.aggregates import has_aggregate
+from dpsql.bind.chosen import columns_of, place_of
 from dpsql.bind.clamped import clamped
 from dpsql.bind.context import Context, Cte
 from dpsql.bind.given import given_fact, given_value
@@ -104,12 +105,12 @@ def awaited_rows(
             help="leave GROUP BY out: (SELECT AVG(x) FROM ...); or take one group: ORDER BY 1 DESC LIMIT 1",
         )
     _refuse_opaque(types, span)
-    domains = clamped(tree, measures, bound.columns)
+    domains = clamped(tree, measures, len(bound.columns))
     columns = tuple(
         ScanColumn(ctx.fresh(name), own.sql, Fact(own, domain))
         for name, own, domain in zip(bound.columns, types, domains, strict=True)
     )
-    places = [tuple(range(keys))] if keys is not None else _key_places(tree, measures)
+    places = [tuple(range(keys))] if keys is not None else _keys(tree, measures)
     awaited = Awaited(
         ctx.fresh("awaited"),
         columns,
@@ -138,16 +139,13 @@ def gives_one_row(tree: exp.Expr, measures: list[Measure]) -> bool:
     return any(has_aggregate(each) for each in tree.expressions) or gives_one_row(source.this, measures)
 
 
-def _key_places(tree: exp.Expr, measures: list[Measure]) -> list[tuple[int, ...]]:
-    """The outputs on which no two rows agree, as far as plain SELECTs show it."""
-    names = [each.alias_or_name for each in tree.expressions] if isinstance(tree, exp.Select) else []
-    return [tuple(names.index(each) for each in key) for key in _keys(tree, measures)]
+def _keys(tree: exp.Expr, measures: list[Measure]) -> list[tuple[int, ...]]:
+    """The places of outputs on which no two rows agree: all keys of the measure that is read,
 
-
-def _keys(tree: exp.Expr, measures: list[Measure]) -> list[list[str]]:
-    """All keys of the measure that is read, carried up through SELECTs that only choose."""
+    carried up through SELECTs that only choose.
+    """
     if isinstance(tree, exp.Table):
-        return [[key.name for key in each.keys] for each in measures if each.name == tree.name]
+        return [tuple(range(len(each.keys))) for each in measures if each.name == tree.name]
     if isinstance(tree, exp.Subquery):
         return _keys(tree.this, measures)
     source = tree.args.get("from_") if isinstance(tree, exp.Select) else None
@@ -155,13 +153,14 @@ def _keys(tree: exp.Expr, measures: list[Measure]) -> list[list[str]]:
         return []
     if any(each.find(exp.Unnest, exp.Explode) for each in tree.expressions):
         return []
-    named: dict[str, str] = {}
-    for each in tree.expressions:
-        bare = each.this if isinstance(each, exp.Alias) else each
-        if isinstance(bare, exp.Column):
-            named.setdefault(bare.name, each.alias_or_name)
+    names = columns_of(source.this, measures)
+    chosen: dict[int, int] = {}
+    for place, each in enumerate(tree.expressions):
+        inner = place_of(each.unalias(), source.this, names)
+        if inner is not None:
+            chosen.setdefault(inner, place)
     inside = _keys(source.this, measures)
-    return [[named[name] for name in key] for key in inside if all(name in named for name in key)]
+    return [tuple(chosen[each] for each in key) for key in inside if all(each in chosen for each in key)]
 
 
 def _most_rows(tree: exp.Expr, otherwise: int = FAN_OUT) -> int:
@@ -173,6 +172,9 @@ def _most_rows(tree: exp.Expr, otherwise: int = FAN_OUT) -> int:
         return max(1, min(FAN_OUT, number))
     if source is None or tree.args.get("joins") or not isinstance(source.this, exp.Subquery):
         return otherwise
+    group = tree.args.get("group")
+    if group is not None and group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
+        return otherwise  # each set has its own rows
     if any(each.find(exp.Unnest, exp.Explode) for each in tree.expressions):
         return otherwise
     return _most_rows(source.this, otherwise)
@@ -206,7 +208,19 @@ def printed(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tup
     check_printed(sql)
     named = {table.name for table in tree.find_all(exp.Table)}
     released = tuple(each.name for each in ctx.measures if each.name in named)
-    return Post(sql, columns, released, tables_in(ctx, tree), margins)
+    plain = all(isinstance(each, _PLAIN) and not _is_value(each) for each in tree.walk())
+    return Post(sql, columns, released, tables_in(ctx, tree), margins, plain)
+
+
+def _is_value(node: exp.Expr) -> bool:
+    """Whether it is a subquery that has to have one row."""
+    return isinstance(node, exp.Subquery) and not isinstance(node.parent, exp.From)
+
+
+_PLAIN = (
+    *(exp.Select, exp.Subquery, exp.From, exp.Table, exp.TableAlias, exp.Alias, exp.Column, exp.Identifier),
+    *(exp.Star, exp.Order, exp.Ordered, exp.Limit, exp.Offset, exp.Literal),
+)
 
 
 def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], tuple[Literal, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import assert_never
@@ -93,9 +93,8 @@ def _join(join: Join) -> str:
     if lent is not None and not join.kind.one_sided:
         extra = f", {quote(lent.same)} AS {quote(lent.unit)}"
     if join.unit is not None:
-        units = (scalar_sql(Ref(_unit(side)), side) for side in (join.left, join.right))
-        same = ", ".join(f"CAST({each} AS {join.unit.fact.type.sql})" for each in units)
-        extra = f", coalesce({same}) AS {quote(join.unit.name)}"
+        units = ", ".join(quote(_unit(side)) for side in (join.left, join.right))
+        extra = f", coalesce({units}) AS {quote(join.unit.name)}"
     sides = f"({left}) {join.kind.value.upper()} JOIN ({right})"
     return f"SELECT *{extra} FROM {sides} ON {' AND '.join(printed) or 'true'}"
 
@@ -212,20 +211,29 @@ def _plain_constant(value: Value) -> str:
 
 
 def _scan(scan: Scan) -> str:
-    """The table with the path to its unit; a row whose unit is NULL, or is not reached, is not there."""
+    """The table with the path to its unit; a row whose unit is NULL, or is not reached, is not there.
+
+    The unit is read in one type from every table: what merges or compares units then makes no cast that
+    could fail on one of them.
+    """
     owner = scan.owner
-    columns = [f"t0.{quote(each.source)} AS {quote(each.name)}" for each in scan.columns]
+    columns = {each.name: f"t0.{quote(each.source)}" for each in scan.columns}
     tables = f"{table_sql(scan.table)} AS t0"
     if owner is None:
-        return f"SELECT {', '.join(columns)} FROM {tables}"
+        return f"SELECT {_named(columns)} FROM {tables}"
     for step, link in enumerate(owner.links):
         on = f"t{step}.{quote(link.column)} = t{step + 1}.{quote(link.key)}"
         tables += f" JOIN {table_sql(link.table)} AS t{step + 1} ON {on}"
     unit = f"t{len(owner.links)}.{quote(owner.column)}"
-    if all(each.name != owner.name for each in scan.columns):
-        columns.insert(0, f"{unit} AS {quote(owner.name)}")
+    columns = columns if owner.name in columns else {owner.name: unit, **columns}
+    if owner.widened:
+        columns[owner.name] = f"CAST({unit} AS {owner.fact.type.sql})"
     where = "" if owner.filled else f" WHERE {unit} IS NOT NULL"
-    return f"SELECT {', '.join(columns)} FROM {tables}{where}"
+    return f"SELECT {_named(columns)} FROM {tables}{where}"
+
+
+def _named(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{sql} AS {quote(name)}" for name, sql in columns.items())
 
 
 def scalar_sql(scalar: Scalar, relation: Relation) -> str:

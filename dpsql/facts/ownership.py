@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never
 from weakref import WeakKeyDictionary
 
 from dpsql.facts.types import type_of, types_of
-from dpsql.ir.column import Kind, Type
+from dpsql.ir.column import Kind, Type, type_of_all
 from dpsql.ir.relation import (
     Aggregate,
     Awaited,
@@ -320,15 +320,12 @@ def pinned_columns(side: Relation, other: Relation, condition: Scalar | None) ->
     return frozenset(pinned)
 
 
-_EXACT = frozenset("TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER UBIGINT".split())
-
-
 def _tells_apart(column: Type, value: Type) -> bool:
     """Whether ``column = value`` is true for one value of the column's type at most."""
     if column.kind in (Kind.FLOAT, Kind.OPAQUE, Kind.INTERVAL):
         return False
-    if column.sql in _EXACT and value.sql in _EXACT:
-        return True
+    if column.kind is Kind.INTEGER and value.kind is Kind.INTEGER:
+        return type_of_all((column, value)) is not None
     return column == value or (column.kind is Kind.TEXT and value.kind is Kind.TEXT)
 
 

@@ -24,13 +24,9 @@ from dpsql.ir.column import (
     Domain,
     Fact,
     Interval,
-    Kind,
     Listed,
-    Number,
     Schema,
-    Type,
     range_of,
-    type_range,
     unique,
 )
 from dpsql.ir.relation import (
@@ -174,13 +170,8 @@ def hull(first: Fact, second: Fact) -> Fact:
         case _:
             a_range, b_range = range_of(first), range_of(second)
             domain = Interval(min(a_range.low, b_range.low), max(a_range.high, b_range.high))
-    wider = max((first.type, second.type), key=_width)
-    return Fact(wider, domain, first.nullable or second.nullable)
-
-
-def _width(type: Type) -> Number:
-    """Whole numbers of different width meet in the wider one."""
-    return type_range(type).high if type.kind is Kind.INTEGER else 0
+    assert first.type == second.type, "the sides of a union were cast to one type, and units are of one"
+    return Fact(first.type, domain, first.nullable or second.nullable)
 
 
 def narrow(facts: dict[str, Fact], condition: Scalar) -> None:

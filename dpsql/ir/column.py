@@ -8,6 +8,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum
@@ -83,6 +84,9 @@ _INTEGERS = {
     "UBIGINT": (0, 2**64 - 1),
     "UHUGEINT": (0, 2**128 - 1),
 }
+INTEGERS = tuple(_INTEGERS)
+"""The types of whole numbers."""
+
 _PLAIN = {
     "BOOLEAN": Kind.BOOLEAN,
     "DOUBLE": Kind.FLOAT,
@@ -178,6 +182,22 @@ class Column:
 
 
 Schema: TypeAlias = tuple[Column, ...]
+
+
+def type_of_all(types: Sequence[Type]) -> Type | None:
+    """The narrowest type that holds the values of all of these; None where there is none.
+
+    None for HUGEINT and UHUGEINT together, of which DuckDB would make a DOUBLE, and for BIGINT and UHUGEINT.
+    """
+    first = types[0]
+    if all(each == first for each in types):
+        return first
+    if any(each.sql not in _INTEGERS for each in types):
+        return None
+    ends = [_INTEGERS[each.sql] for each in types]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    holding = {sql: b - a for sql, (a, b) in _INTEGERS.items() if a <= low and high <= b}
+    return Type(Kind.INTEGER, min(holding, key=holding.__getitem__)) if holding else None
 
 
 def type_range(type: Type) -> Interval:

@@ -101,6 +101,7 @@ class Post:
 
     ``released`` and ``tables`` are the released and the public tables it reads. The first outputs are
     ``columns``; ``margins`` tells for each of them which further output holds its half-width, or None.
+    It is ``plain`` if it only chooses and orders: then it cannot fail.
     """
 
     sql: str
@@ -108,6 +109,7 @@ class Post:
     released: tuple[str, ...]
     tables: tuple[str, ...]
     margins: tuple[int | None, ...]
+    plain: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

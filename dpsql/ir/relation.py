@@ -49,7 +49,7 @@ class Owner:
     ``name`` is the hidden column, ``fact`` what is known of it; its value is ``column`` of the scanned
     table, or of the last table of ``links``. ``rows`` is where clipping starts (a guess); ``at_most``
     is what an enforced key proves of the rows of one unit, or None; ``filled`` says that the database
-    itself keeps NULL out of the column.
+    itself keeps NULL out of the column, ``widened`` that its own type is not the unit's.
     """
 
     name: str
@@ -59,6 +59,7 @@ class Owner:
     rows: int | None
     at_most: int | None
     filled: bool = False
+    widened: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from dpsql.ir.column import Column
+from dpsql.ir.column import Column, Type
 from dpsql.ir.relation import Link
 from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
@@ -30,6 +30,7 @@ class FoundTable:
 
     Of a table in csv files, ``csv`` says how they are written, ``columns`` are those whose type is known,
     and ``untyped`` the others. ``files`` is a pattern, where the table's name does not tell its files.
+    ``unstable`` are generated columns that may be read as two values: nobody may use them.
     """
 
     name: str  # "patients", or "sales.orders" outside the main schema
@@ -38,6 +39,7 @@ class FoundTable:
     csv: CsvRule | None = None
     untyped: tuple[str, ...] = ()
     files: str = ""
+    unstable: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +95,13 @@ class KnownView:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Everything that exists for an analyst, and the words the policy uses for it."""
+    """Everything that exists for an analyst, and the words the policy uses for it.
+
+    ``unit_type`` is the type in which units are read from every table: it holds the values of all.
+    """
 
     unit: str
+    unit_type: Type
     tables: tuple[KnownTable, ...]
     policy_name: str
     timezone: str = "UTC"

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable, KnownView
 from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown
-from dpsql.policy.found import Held, column_of, table_of, type_of
+from dpsql.policy.found import Held, column_of, name_in, table_of, type_of
 from dpsql.policy.keys import Declared, identity, keys_of, not_a_key, told_apart
 from dpsql.policy.model import ColumnRule, Policy
 from dpsql.policy.names import fold
@@ -46,7 +46,15 @@ def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verifi
         replace(table, size=sizes.get(table.name)) if table.public else table for table in judged.tables
     )
     views = tuple(KnownView(each.name, each.sql) for each in policy.views)
-    return Known(policy.unit.name, tables, policy.name, policy.timezone, views, policy.query.min_units)
+    return Known(
+        policy.unit.name,
+        judged.unit_type,
+        tables,
+        policy.name,
+        policy.timezone,
+        views,
+        policy.query.min_units,
+    )
 
 
 def snapshot(policy: Policy, catalogue: Catalogue) -> str:
@@ -119,6 +127,7 @@ class _Judged:
     """What holds whatever the rows are."""
 
     document: Document
+    unit_type: Type
     tables: tuple[KnownTable, ...]
     keys: tuple[Declared, ...]
 
@@ -132,10 +141,10 @@ def _judge(policy: Policy, catalogue: Catalogue) -> _Judged:
         for name, each in held.items()
         if not each.rule.public
     }
-    one_kind(document, owned[fold(policy.unit.table)], owned.values())
+    unit_type = one_kind(document, owned[fold(policy.unit.table)], owned.values())
     told_apart(document, held.values())
     tables = tuple(_known_table(policy, document, each, keys, owned.get(name)) for name, each in held.items())
-    return _Judged(document, tables, keys)
+    return _Judged(document, unit_type, tables, keys)
 
 
 def _known_table(
@@ -151,6 +160,8 @@ def _known_table(
     for rule in table.rule.columns:
         if table.found.csv is not None and not table.found.csv.header and rule.type is None:
             continue  # it stands there for its place
+        if name_in(rule.name, table.found.unstable):
+            continue  # as if it were not there: the owner's check tells
         column = column_of(document, table.found, rule.name, (*table.path, "columns", rule.name), on_key=True)
         if rule.type is not None and table.found.csv is None:
             raise document.refuse(

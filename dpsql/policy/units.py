@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from dpsql.ir.column import Kind
+from dpsql.ir.column import Kind, Type, type_of_all
 from dpsql.ir.relation import Link
 from dpsql.policy.catalogue import FoundColumn, FoundTable
 from dpsql.policy.domain import shown
@@ -62,11 +62,14 @@ def owned_of(
     return Owned(found, column, (link, *rest.links), rest.unit, rest.at_most if unique else None, path)
 
 
-def one_kind(document: Document, unit: Owned, tables: Iterable[Owned]) -> None:
-    """Refuses tables whose own unit columns are not all of the unit's kind."""
-    own = [each for each in tables if not each.links]
-    for one, other in itertools.product([unit, *own], own):
+def one_kind(document: Document, unit: Owned, tables: Iterable[Owned]) -> Type:
+    """The type in which units are read in every table; refuses tables whose own columns have none."""
+    own = [unit, *(each for each in tables if not each.links)]
+    for one, other in itertools.product(own, own[1:]):
         _same_kind(document, (one.table, one.column), (other.table, other.column), other.path)
+    found = type_of_all([type_of(each.column) for each in own])
+    assert found is not None, "only UHUGEINT and signed ones have no type, and they were refused in pairs"
+    return found
 
 
 def _tells_units_apart(document: Document, table: FoundTable, column: FoundColumn, path: Path) -> None:
@@ -84,9 +87,8 @@ def _tells_units_apart(document: Document, table: FoundTable, column: FoundColum
 def _same_kind(
     document: Document, one: tuple[FoundTable, FoundColumn], other: tuple[FoundTable, FoundColumn], path: Path
 ) -> None:
-    """One kind, and not the two widest integers together: the database compares those as DOUBLE."""
-    types = [type_of(column) for _, column in (one, other)]
-    if types[0].kind is types[1].kind and {each.sql for each in types} != {"HUGEINT", "UHUGEINT"}:
+    """One kind, and a type that holds the values of both: whatever compares them must not fail on any."""
+    if type_of_all([type_of(column) for _, column in (one, other)]) is not None:
         return
     first, second = (f"{table.name}.{column.name} is {column.sql}" for table, column in (one, other))
     raise document.refuse(
@@ -94,5 +96,6 @@ def _same_kind(
         "the unit is not of one kind everywhere",
         path,
         label=f"{second}, {first}",
-        help="comparing them would split one unit or join two: give both columns one type",
+        help="no type holds the values of both, and comparing them would split one unit or join two: give "
+        "both columns one type",
     )

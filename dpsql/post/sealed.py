@@ -178,15 +178,8 @@ class Sealed:
     ) -> list[tuple[Any, ...]]:
         """The rows of SQL over released tables; ``texted`` as they are handed down to private rows."""
         with self._working("post-processing what was released", paid=True):
-            for table in post.tables:
-                self._load_table(table)
-            names = self._create(measures)
             try:
-                for measure, columns in zip(measures, tables, strict=True):
-                    self._fill(measure.name, columns, measure.intervals)
-                if texted:
-                    return self._all(_texted(post.sql, types), self._handed_down)
-                rows = self._all(_fetchable(post.sql, types), rows=self._limits.rows)
+                rows = self._rows(post, measures, tables, types, texted)
             except Failed:
                 raise refuse(
                     "D601",
@@ -194,11 +187,40 @@ class Sealed:
                     label="what was debited stays debited",
                     help="a cast or a division over noisy numbers fails? TRY(...) or NULLIF makes it NULL",
                 ) from None
-            finally:
-                self._drop(names)
-        if _AWARE not in types:
+        if texted or _AWARE not in types:
             return rows
         return [tuple(_aware(value, sql) for value, sql in zip(row, types, strict=True)) for row in rows]
+
+    def fails(
+        self, post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]], types: Sequence[str]
+    ) -> bool:
+        """Whether the SQL fails over these tables."""
+        with self._working("planning what stands above the release"):
+            try:
+                self._rows(post, measures, tables, types, texted=False)
+            except Failed:
+                return True
+        return False
+
+    def _rows(
+        self,
+        post: Post,
+        measures: Sequence[Measure],
+        tables: Sequence[list[Finished]],
+        types: Sequence[str],
+        texted: bool,
+    ) -> list[tuple[Any, ...]]:
+        for table in post.tables:
+            self._load_table(table)
+        names = self._create(measures)
+        try:
+            for measure, columns in zip(measures, tables, strict=True):
+                self._fill(measure.name, columns, measure.intervals)
+            if texted:
+                return self._all(_texted(post.sql, types), self._handed_down)
+            return self._all(_fetchable(post.sql, types), rows=self._limits.rows)
+        finally:
+            self._drop(names)
 
     def _create(self, measures: Sequence[Measure]) -> list[str]:
         from dpsql.facts.released import released_columns

@@ -18,6 +18,7 @@ from dpsql.ir.table import ReleasedTable
 from dpsql.post.finish import finish
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.sealed import Sealed
+from dpsql.post.tried import refuse_failing
 
 
 @dataclass(slots=True)
@@ -78,9 +79,11 @@ def _distinct(rows: list[tuple[Any, ...]], places: list[int]) -> bool:
 
 
 def types_of_stages(stages: Sequence[PlannedStage], sealed: Sealed) -> list[str]:
-    """The types of the answer, or a refusal: every stage's SQL is bound over empty tables."""
-    measures = {each.measure.name: each.measure for stage in stages for each in stage.measures}
+    """The types of the answer, or a refusal: every stage's SQL is bound over empty tables, and tried."""
+    planned = {each.measure.name: each for stage in stages for each in stage.measures}
     types: list[str] = []
     for stage in stages:
-        types = sealed.check(stage.post.sql, stage.post.tables, [measures[n] for n in stage.post.released])
+        measures = [planned[name].measure for name in stage.post.released]
+        types = sealed.check(stage.post.sql, stage.post.tables, measures)
+        refuse_failing(stage, planned, sealed, types)
     return types

@@ -116,6 +116,9 @@ def hidden(found: Known, catalogue: Catalogue) -> list[str]:
             ]
             if names:
                 said.append(f"hidden    {table.name}: {', '.join(names)}")
+            if table.unstable:
+                each = "generated, and may read differently each time: store its values"
+                said.append(f"hidden    {table.name}: {', '.join(table.unstable)} ({each})")
     return said
 
 

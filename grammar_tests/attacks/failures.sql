@@ -166,3 +166,20 @@ SELECT COUNT(*) AS n FROM (SELECT patient_id, 7 // (minutes - 33) AS x FROM visi
 -- attack: expressions that fail
 -- outcome: refused D252 at 1:37
 SELECT COUNT(*) AS n FROM patients, range((SELECT COUNT(*) FROM visits)) AS r(i);
+
+-- case: a key that an alias list has renamed
+-- attack: names that hide what they are
+-- outcome: accepted
+-- oracle: no-meaning (two stages)
+SELECT COUNT(*) AS n FROM patients p JOIN (SELECT b, a FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) AS t(a, b)) AS u ON p.ward = u.a;
+
+-- case: a count under the name of a key
+-- attack: names that hide what they are
+-- outcome: refused D303 at 1:44
+SELECT COUNT(*) FROM patients JOIN (SELECT n, ward FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) AS t(n, ward)) AS u ON age = u.ward;
+
+-- case: more rows out of CUBE than went in
+-- attack: names that hide what they are
+-- outcome: accepted
+-- oracle: no-meaning (two stages)
+SELECT COUNT(*) AS n FROM patients p JOIN (SELECT ward, sex, SUM(n) AS n FROM (SELECT ward, sex, COUNT(*) AS n FROM patients GROUP BY ward, sex LIMIT 3) GROUP BY CUBE (ward, sex)) AS u ON p.ward = u.ward;

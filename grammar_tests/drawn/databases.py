@@ -1,7 +1,8 @@
 """Small random worlds, each with its neighbours: the same without one unit.
 
 Every world has what breaks engines: NaN and infinities, NULL units and dangling keys, ties, the ends of
-every type, numbers that cancel out, one unit with many rows, units that are alone in their groups.
+every type, numbers that cancel out, one unit with many rows, units that are alone in their groups. In
+two of three worlds the tables hold units in columns of different integer types, up to the ends of each.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import duckdb
 import dpsql
 from dpsql.audit.neighbours import shuffled, units_of, without
 from dpsql.engines.duckdb import DuckDB
+from dpsql.ir.column import INTEGERS, type_named, type_range
 from dpsql.session import Session
 
 HERE = Path(__file__).parent.parent
@@ -67,8 +69,50 @@ _POOLS: dict[str, tuple[str, ...]] = {
 
 _ODD_UNITS = (0, -7, 2147483647, -2147483648)
 
+Types = dict[tuple[str, str], str]
+"""The types of some tables' columns, where they are not those of the schema."""
 
-def rows_of(rng: random.Random) -> str:
+_OWN = ("patients", "visits", "referrals", "calls", "sales.orders", "sales.refunds")
+_PATHS = (
+    (("treatments", "visit_id"), ("visits", "visit_id")),
+    (("reactions", "treatment_id"), ("treatments", "treatment_id")),
+)
+
+
+def types_of(rng: random.Random) -> Types:
+    """Types for the columns that hold units, and for those that lead to them: any that go together."""
+    columns = [tuple((table, "patient_id") for table in _OWN), *_PATHS]
+    unsigned = [sql for sql in INTEGERS if sql.startswith("U")]
+    found: Types = {}
+    for some in columns:
+        pool = unsigned if rng.random() < 0.2 else [sql for sql in INTEGERS if sql != "UHUGEINT"]
+        wide = (
+            pool if some not in _PATHS else [sql for sql in pool if type_range(type_named(sql)).high > 10**6]
+        )
+        found |= {column: rng.choice(wide) for column in some}
+    return found
+
+
+def typed(schema: str, types: Types) -> str:
+    """The schema with these types in the place of its own."""
+    for (table, column), sql in types.items():
+        place = rf"(CREATE TABLE {re.escape(table)} \([^;]*?\b{column} )\w+"
+        schema, number = re.subn(place, rf"\g<1>{sql}", schema)
+        assert number == 1, (table, column)
+    return schema
+
+
+def fitted(unit: int, sql: str | None) -> int:
+    """The unit, or one near the end of the type where the type does not hold it; some stand for the ends."""
+    if sql is None:
+        return unit
+    whole = type_range(type_named(sql))
+    low, high = int(whole.low), int(whole.high)
+    ends = {900001: low or high - 1, 900002: high, 900003: low}
+    return ends.get(unit, unit if low <= unit <= high else high - abs(unit) % 19)
+
+
+def rows_of(rng: random.Random, types: Types) -> str:
     """The private rows of one world, as SQL."""
     wild = rng.choice((0.3, 0.6, 1.0))
     # infinite dates hide finite extremes from the engine's statistics
@@ -85,6 +129,9 @@ def rows_of(rng: random.Random) -> str:
     def listed(columns: str) -> str:
         return ", ".join(value(column) for column in columns.split())
 
+    def owned(table: str, unit: int | None) -> str:
+        return "NULL" if unit is None else str(fitted(unit, types.get((table, "patient_id"))))
+
     tables: dict[str, list[str]] = {}
 
     def add(table: str, *rows: str) -> None:
@@ -95,7 +142,7 @@ def rows_of(rng: random.Random) -> str:
         first = (
             "born age sex ward income insured smoker city height children score blood registered allergies"
         )
-        row = f"{unit}, {listed(first)}, NULL"
+        row = f"{owned('patients', unit)}, {listed(first)}, NULL"
         add("patients", row)
     heavy = patients[0]
     owners: list[int | None] = [*patients, *patients, 900001, 900002, None]
@@ -106,9 +153,9 @@ def rows_of(rng: random.Random) -> str:
             owner = 900001
         row = listed("place_id visited_on seen_at cost minutes visit_kind urgent steps")
         tied = rng.random() < 0.2
-        add("visits", f"{number}, {_sql(owner)}, {row}")
+        add("visits", f"{number}, {owned('visits', owner)}, {row}")
         if tied:  # the same visit again, under another number or none
-            add("visits", f"{rng.choice(('NULL', str(number + 5000)))}, {_sql(owner)}, {row}")
+            add("visits", f"{rng.choice(('NULL', str(number + 5000)))}, {owned('visits', owner)}, {row}")
     places = [str(1 + i % 7) for i in range(40)]
     for i in range(rng.choice((25, 60))):  # one unit that is everywhere, with costs that cancel out
         cost = ("1e300", "-1e300", "0.1", "7.25", "40")[i % 5]
@@ -127,20 +174,21 @@ def rows_of(rng: random.Random) -> str:
         treatment = rng.choice((*map(str, treatments), "1", "1", "1", "NULL", "888888"))
         add("reactions", f"{treatment}, {listed('severity noted_on')}")
     for _ in range(rng.randint(0, 8)):
-        add("referrals", f"{rng.randint(1, 9)}, {_sql(rng.choice(owners))}, {listed('reason cost noted_on')}")
+        owner = owned("referrals", rng.choice(owners))
+        add("referrals", f"{rng.randint(1, 9)}, {owner}, {listed('reason cost noted_on')}")
     orders = list(range(1, rng.randint(8, 20)))
     for number in orders:
         owner = heavy if rng.random() < 0.3 else rng.choice((*owners, 900003, 9223372036854775807))
-        add("sales.orders", f"{number}, {_sql(owner)}, {listed('placed_at amount status method')}")
+        add(
+            "sales.orders",
+            f"{number}, {owned('sales.orders', owner)}, {listed('placed_at amount status method')}",
+        )
     for number in orders:  # refunds of one unit for everybody's orders: two tables that disagree
-        add("sales.refunds", f"{number}, {patients[-1]}, {listed('amount paid_on')}")
+        add("sales.refunds", f"{number}, {owned('sales.refunds', patients[-1])}, {listed('amount paid_on')}")
         if rng.random() < 0.5:
-            add("sales.refunds", f"{number}, {_sql(rng.choice(owners))}, {listed('amount paid_on')}")
+            owner = owned("sales.refunds", rng.choice(owners))
+            add("sales.refunds", f"{number}, {owner}, {listed('amount paid_on')}")
     return "\n".join(f"INSERT INTO {name} VALUES {', '.join(rows)};" for name, rows in tables.items())
-
-
-def _sql(unit: int | None) -> str:
-    return "NULL" if unit is None else str(unit)
 
 
 _POLICIES = (
@@ -191,8 +239,10 @@ def databases(folder: Path, rng: random.Random, worlds: int, neighbours: int) ->
 def _made(folder: Path, rng: random.Random, number: int, neighbours: int, stack: ExitStack) -> Database:
     folder.mkdir()
     world, policy = folder / "world.duckdb", folder / "policy.toml"
-    schema = (HERE / "schema.sql").read_text(encoding="utf-8")
-    rows = rows_of(rng)
+    # drawn beside the rows, which stay what they are
+    types = types_of(random.Random(repr(rng.getstate()))) if number % 3 else {}
+    schema = typed((HERE / "schema.sql").read_text(encoding="utf-8"), types)
+    rows = rows_of(rng, types)
     with duckdb.connect(str(world)) as connection:
         connection.execute(schema + rows)
     plain = stack.enter_context(duckdb.connect(config={"threads": 1}))
@@ -204,7 +254,8 @@ def _made(folder: Path, rng: random.Random, number: int, neighbours: int, stack:
         known = first._open().known
     units = units_of(world, known)
     rng.shuffle(units)
-    units.sort(key=lambda unit: unit not in (1, 900001))  # the one with many rows, one that is no patient
+    stranger = fitted(900001, types.get(("visits", "patient_id")))
+    units.sort(key=lambda unit: unit not in (1, stranger))  # the one with many rows, one that is no patient
     found = []
     for place, unit in enumerate(units[:neighbours]):
         target = folder / f"without{place}.duckdb"

@@ -15,19 +15,21 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsql.aggregates.sum import Sum
-from dpsql.bind import joins
+from dpsql.bind import joins, queries
+from dpsql.bind.sources import Private, scan
 from dpsql.engines import cells, histograms, sql
 from dpsql.facts import ownership, schema
 from dpsql.facts.ownership import Owned, Ownership
 from dpsql.facts.truths import Truths
 from dpsql.functions import narrowing, operands
 from dpsql.functions.ranges import spread
-from dpsql.ir.column import Interval
+from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.plan import Planned
-from dpsql.ir.relation import Aggregate, Filter, Join, Relation
+from dpsql.ir.relation import Aggregate, Filter, Join, Relation, Scan
 from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.plan.subject import Subject
+from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.rewrite import atoms, statistics, weights
 
 
@@ -106,6 +108,35 @@ def both_sides_hold_one_row() -> AbstractContextManager[None]:
 def left_joins_fill_their_side() -> AbstractContextManager[None]:
     """What a LEFT join may not find is said never to be NULL."""
     return _set(schema, "_nullable", dict)
+
+
+# ---- units -------------------------------------------------------------------------------------------
+
+
+def units_are_read_as_integers() -> AbstractContextManager[None]:
+    """Whatever their type, units are cast to INTEGER."""
+    scan = sql._scan
+
+    def narrow(relation: Scan) -> str:
+        owner = relation.owner
+        if owner is None or owner.fact.type.kind is not Kind.INTEGER:
+            return scan(relation)
+        fact = replace(owner.fact, type=INTEGER)
+        return scan(replace(relation, owner=replace(owner, fact=fact, widened=True)))
+
+    return _set(sql, "_scan", narrow)
+
+
+def units_keep_their_types() -> AbstractContextManager[None]:
+    """Every table's units are of the type that it stores them in."""
+
+    def as_stored(table: KnownTable, known: Known, *rest: Any) -> Private:
+        holder = known.table(table.links[-1].table) if table.links else table
+        assert holder is not None
+        stored = (each.fact.type for each in holder.columns if each.name == holder.unit_column)
+        return scan(table, replace(known, unit_type=next(stored, known.unit_type)), *rest)
+
+    return _set(queries, "scan", as_stored)
 
 
 # ---- groups ------------------------------------------------------------------------------------------
@@ -333,6 +364,7 @@ PLANTS: dict[str, Plant] = {
                 runs_and_their_cells_exclude_each_other,
             ),
         ),
+        ("units", (units_are_read_as_integers, units_keep_their_types)),
         ("ties", (sums_in_any_order, orders_leave_ties)),
         ("meaning", (filters_are_lost,)),
     )
