@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 import dpsql
 from dpsql.audit import measure, plan_of
 from dpsql.ir.plan import PublicKeys, Shape
+from dpsql.shell import main
 
 POLICY = """
 [budget]
@@ -315,3 +318,80 @@ def test_members_of_an_enum_that_no_policy_lists_are_in_no_message(tmp_path: Pat
                     told.append(str(error))
     assert "ENUM" in told[0]
     assert not [each for each in told if "rarepox" in each]
+
+
+# ---- questions that have an answer, and fail or get a wrong one ----------------------------------------
+
+
+def database_in(folder: Path, more: str = "", **said: str) -> Path:
+    """The database of TABLES and some more statements; ``said`` are lines of its policy, by what they set."""
+    path = folder / "d.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(TABLES + more)
+    policy = POLICY
+    for setting, value in said.items():
+        found = re.search(rf"^{setting} = .*$", policy, re.MULTILINE)
+        line = f"{setting} = {value}"
+        policy = (
+            policy.replace("[budget]", f"[budget]\n{line}")
+            if found is None
+            else policy.replace(found[0], line, 1)
+        )
+    path.with_suffix(".toml").write_text(policy)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("sql", "spread"),
+    [
+        ("SELECT STDDEV(age) / AVG(age) FROM people", "stddev_samp"),
+        ("SELECT city, VAR_POP(x) / COUNT(x) FROM people GROUP BY city", "var_pop"),
+    ],
+)
+def test_what_is_computed_from_a_spread_is_explained_and_priced(opened: Open, sql: str, spread: str) -> None:
+    """A spread's expected error was simulated with the formulas of all outputs: D901 (KeyError)."""
+    db = opened("")
+    assert spread in str(db.explain(sql))
+    assert all(each.error is not None and each.error > 0 for each in db.price(sql).expected)
+    assert [row for (row,) in db.execute(f"EXPLAIN {sql}")] == str(db.explain(sql)).split("\n")
+
+
+@pytest.mark.parametrize("accountant", ["pure", "approx"])
+def test_counts_take_their_share_of_a_file_where_a_query_is_dear(
+    tmp_path: Path, accountant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From a default price of 3.7 on, most noise of whole numbers is 0 (pure, approx): so was the half-width
+
+    of a count, which stood for its share, and ``dpsql run --epsilon 2`` divided by it or gave it nothing.
+    """
+    script = tmp_path / "all.sql"
+    script.write_text(
+        "SELECT COUNT(*) AS n FROM people; SELECT SUM(age) AS s FROM people; SELECT AVG(x) FROM people;"
+    )
+    said = []
+    for price in ("1.0", "20.0"):
+        folder = tmp_path / price
+        folder.mkdir()
+        delta = {"delta": "0.0"} if accountant == "pure" else {}
+        path = database_in(folder, accountant=f'"{accountant}"', epsilon="1000.0", **delta)
+        text = path.with_suffix(".toml").read_text()
+        path.with_suffix(".toml").write_text(
+            text.replace("[query]\nepsilon = 1.0", f"[query]\nepsilon = {price}")
+        )
+        for number, asked in enumerate((script.read_text(), "SELECT COUNT(*) AS n FROM people")):
+            (tmp_path / f"{number}.sql").write_text(asked)
+            words = [
+                "run",
+                str(path),
+                str(tmp_path / f"{number}.sql"),
+                "--epsilon",
+                "2",
+                "--out",
+                str(folder / str(number)),
+            ]
+            assert main(words) == 0, capsys.readouterr()
+        manifest = json.loads((folder / "0" / "manifest.json").read_text())
+        said.append([each["epsilon"] for each in manifest["statements"]])
+    assert said[0] == said[1]  # what a query usually costs has no part in it
+    assert sum(said[0]) == pytest.approx(2, rel=1e-3)
+    assert min(said[0]) > 0.1

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from dpsql.accounting import Accountant, Budget, Spent
-from dpsql.ir.plan import Plan, Planned, PlannedDetail, PublicKeys
+from dpsql.ir.plan import Noise, Plan, Planned, PlannedDetail, PublicKeys
 from dpsql.mechanisms import mechanism
 
 GROUPS = 20
@@ -109,13 +109,23 @@ def _groups(each: Planned) -> int:
 
 
 def _errors(each: Planned) -> list[float]:
-    chosen, rows = mechanism(each.noise.mechanism), each.rows or 1
-    reach = chosen.half_width(each.noise.scale)
+    rows = each.rows or 1
+    reach = _reach(each.noise)
     found = [reach / (rows * statistic.most) for statistic in each.measure.statistics]
     return [*found, *map(_error, each.details)] or [1.0]
 
 
 def _error(detail: PlannedDetail) -> float:
     if detail.noise is not None:
-        return mechanism(detail.noise.mechanism).half_width(detail.noise.scale) / max(1, detail.sensitivity)
+        return _reach(detail.noise) / max(1, detail.sensitivity)
     return _RANKS / detail.epsilon if detail.epsilon else 1.0
+
+
+def _reach(noise: Noise) -> float:
+    """How far noise reaches, in proportion to its scale, as a share of the price is.
+
+    Whole units do so at low prices only: at high ones 95 of 100 draws of them are 0, and so is their
+    half-width, while those of a share of the price reach as far as Laplace noise does.
+    """
+    name = "laplace" if noise.mechanism == "geometric" else noise.mechanism
+    return mechanism(name).half_width(noise.scale)

@@ -122,7 +122,7 @@ def _of_cells(finish: Finish, first: Statistic, each: Planned, known: Known) -> 
         even = _EVEN[cell.part]
         share = even[cell.cell] if cell.other is None else even[cell.cell // 3] * even[cell.cell % 3]
         sums[0, position] = round(1000 * cell.most * share)
-    alone = replace(each, measure=replace(each.measure, finishes=(finish,), other=None))
+    alone = replace(each, measure=replace(each.measure, finishes=(finish,), other=None, derived=()))
     margins = finished(ReleasedTable([(None,) * len(each.keys)], sums), alone)[-1].margins
     assert margins is not None
     return {
