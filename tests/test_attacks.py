@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
 import json
+import math
 import re
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import numpy
 import pytest
 
 import dpsql
 from dpsql.audit import measure, plan_of
+from dpsql.estimates import estimates
 from dpsql.ir.plan import PublicKeys, Shape
 from dpsql.shell import main
 
@@ -395,3 +402,164 @@ def test_counts_take_their_share_of_a_file_where_a_query_is_dear(
     assert said[0] == said[1]  # what a query usually costs has no part in it
     assert sum(said[0]) == pytest.approx(2, rel=1e-3)
     assert min(said[0]) > 0.1
+
+
+# ---- refusals that contradict themselves, and calls that end in an error of ours -----------------------
+
+ONE = "SELECT DP_RANDOMIZED_RESPONSE(age >= 35, {:g}) AS old FROM people"
+TWO = ONE.replace("AS old", "AS old, DP_RANDOMIZED_RESPONSE(x > 0, {:g}) AS x")
+
+
+@pytest.mark.parametrize("accountant", ["zcdp", "pure", "approx"])
+@pytest.mark.parametrize(("sql", "coins"), [(ONE, (1.0986,)), (ONE, (3.5,)), (TWO, (0.9, 0.8))])
+def test_an_export_that_does_not_fit_says_what_it_takes_and_what_would_fit(
+    tmp_path: Path, accountant: str, sql: str, coins: tuple[float, ...]
+) -> None:
+    """'costs epsilon 1.5986; about 5 remains', and was refused: of rho a coin takes more than it says.
+
+    What is said to fit, fits; and what is said to be too much is more than what is said to fit.
+    """
+    said = {"delta": "0.0"} if accountant == "pure" else {}
+    path = database_in(tmp_path, accountant=f'"{accountant}"', epsilon="5.0", max_epsilon="5.0", **said)
+    text = path.with_suffix(".toml").read_text()
+    path.with_suffix(".toml").write_text(text.replace("[query]\nepsilon = 1.0", "[query]\nepsilon = 0.5"))
+    spent = 0.0 if accountant == "zcdp" else 4.0
+    with dpsql.connect(path) as db:
+        if spent:
+            db.execute("SELECT COUNT(*) FROM people", epsilon=spent)
+        with pytest.raises(dpsql.OperationalError) as refused:
+            db.export(sql.format(*coins))
+        assert refused.value.code == "D501"
+        found = re.fullmatch(
+            r"the export costs epsilon ([\d.]+)"
+            r"(?:, and takes as much as a query at ([\d.]+) does \(zcdp\))?; at most ([\d.]+) fits",
+            refused.value.label,
+        )
+        assert found is not None
+        assert float(found[1]) == pytest.approx(0.5 + sum(coins))
+        assert float(found[2] or found[1]) > float(found[3]) == 5 - spent
+        (part,) = re.findall(r"(?:RESPONSE\(x, |with )([\d.]+)", refused.value.help)
+        less = [float(part)] if len(coins) == 1 else [float(part) * each for each in coins]
+        assert db.export(sql.format(*less)).cost > 0.5
+
+
+@pytest.mark.parametrize("accountant", ["zcdp", "pure", "approx"])
+def test_the_price_that_is_said_to_fit_fits(tmp_path: Path, accountant: str) -> None:
+    """Under zcdp more fits than what remains as an epsilon: D501 names the largest price."""
+    delta = {"delta": "0.0"} if accountant == "pure" else {}
+    path = database_in(tmp_path, accountant=f'"{accountant}"', epsilon="1.0", max_epsilon="1.0", **delta)
+    with dpsql.connect(path) as db:
+        db.execute("SELECT COUNT(*) FROM people", epsilon=0.9)
+        with pytest.raises(dpsql.OperationalError) as refused:
+            db.execute("SELECT SUM(age) FROM people", epsilon=0.99)
+        (fits,) = re.findall(r"costs epsilon 0.99; at most ([\d.]+) fits", refused.value.label)
+        with pytest.raises(dpsql.OperationalError):
+            db.execute("SELECT SUM(age) FROM people", epsilon=float(fits) + 2e-4)
+        assert db.execute("SELECT SUM(age) FROM people", epsilon=float(fits)).cost == float(fits)
+        with pytest.raises(dpsql.OperationalError, match=r"at most 0\.00|next to nothing is left"):
+            db.execute("SELECT AVG(age) FROM people", epsilon=0.99)
+
+
+@pytest.mark.parametrize("price", [1000.0001, 1000.0000000000002])
+def test_a_price_above_the_ceiling_is_not_said_to_be_the_ceiling(opened: Open, price: float) -> None:
+    """'the price 2 is above the ceiling of 2': both were rounded to six digits."""
+    with pytest.raises(dpsql.OperationalError) as refused:
+        opened("").execute("SELECT COUNT(*) FROM people", epsilon=price)
+    assert refused.value.title == f"the price {price!r} is above the ceiling of 1000 for one query"
+
+
+@pytest.mark.parametrize("length", [100_001, 200_001, 1_000_000])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM people WHERE city = ?",
+        "SELECT COUNT(*) FROM people WHERE city || ? = city",
+        "SELECT ? AS x, COUNT(*) FROM people",
+    ],
+)
+def test_a_text_that_is_given_may_be_as_long_as_a_query(opened: Open, sql: str, length: int) -> None:
+    """D901 for a text parameter whose SQL was too long to print: the refusal of that had no place to go."""
+    db = opened("")
+    assert db.execute(sql, ("x" * 50_000,)).cost == 1.0
+    for ask in (db.execute, db.explain, db.price):
+        with pytest.raises(dpsql.ProgrammingError) as refused:
+            ask(sql, ("x" * length,))
+        assert refused.value.code == "D103"
+    assert len(db.purchases) == 1
+
+
+class Anything:
+    """A value of no known type."""
+
+    def __repr__(self) -> str:
+        return "anything"
+
+
+WRONG: tuple[Any, ...] = (
+    *(5, -1, 2**70, 2.5, math.nan, math.inf, 1j, True, Decimal("0.5"), Fraction(1, 2)),
+    *("", "2", "\ud800", "a\0b", b"x", [], {}, (1, 2), datetime.date(2020, 1, 1), Anything(), len),
+    *(numpy.float32(0.5), numpy.float64(0.5), numpy.int64(2), numpy.bool_(True), numpy.array([1.0, 2.0])),
+)
+
+
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+def test_arguments_of_wrong_types_are_refused_as_what_they_are(opened: Open, value: object) -> None:
+    """``analyst=5`` was D901, ``fetchmany("2")`` a bare TypeError: what is no answer says why not."""
+    db: Any = opened("")
+    path, sql = db.ledger_path.with_suffix(".duckdb"), "SELECT COUNT(*) FROM people"
+    cursor: Any = db.cursor()
+
+    def pieces() -> None:
+        cursor.execute(sql)
+        cursor.arraysize = value
+        cursor.fetchmany()
+
+    def timed() -> None:
+        db.timeout = value
+        try:
+            db.execute(sql)
+        finally:
+            db.timeout = None
+
+    def usual() -> None:
+        db.epsilon = value
+        db.epsilon = None
+
+    calls: list[Callable[[], object]] = [
+        lambda: dpsql.connect(value),  # type: ignore[arg-type]  # that is what is tried
+        lambda: dpsql.connect(path, value).close(),  # type: ignore[arg-type]
+        lambda: dpsql.connect(path, None, value).close(),  # type: ignore[arg-type]
+        lambda: dpsql.connect(path, analyst=value).close(),  # type: ignore[arg-type]
+        *(lambda ask=ask: ask(value) for ask in (db.execute, db.explain, db.price, db.export)),
+        *(lambda ask=ask: ask(sql, value) for ask in (db.execute, db.explain, db.price, db.export)),
+        *(lambda ask=ask: ask(sql, epsilon=value) for ask in (db.execute, db.explain, db.price, db.export)),
+        lambda: db.execute(f"{sql} WHERE age > ?", (value,)),
+        lambda: cursor.execute(value),
+        lambda: cursor.execute(sql).fetchmany(value),
+        *(pieces, timed, usual),
+        *(lambda make=make: make(value) for make in (dpsql.DateFromTicks, dpsql.TimeFromTicks)),  # type: ignore[misc]
+        lambda: dpsql.TimestampFromTicks(value),  # type: ignore[arg-type]
+        lambda: estimates(value),  # type: ignore[arg-type]
+        lambda: measure(db, value),  # type: ignore[arg-type]
+        lambda: measure(db, sql, value),  # type: ignore[arg-type]
+        lambda: measure(db, sql, replay=value),  # type: ignore[arg-type]
+    ]
+    for call in calls:
+        with suppress(
+            dpsql.InterfaceError, dpsql.ProgrammingError, dpsql.OperationalError, dpsql.NotSupportedError
+        ):
+            call()
+
+
+@pytest.mark.parametrize("made", [numpy.float64, numpy.float32, numpy.int64, numpy.float16])
+def test_a_price_and_a_time_limit_may_be_numbers_of_numpy(opened: Open, made: Callable[[float], Any]) -> None:
+    """Refused as D503: 'this one is a float64'."""
+    db = opened("")
+    sql = "SELECT COUNT(*) FROM people"
+    db.timeout = made(30)
+    assert db.execute(sql, epsilon=made(2)).cost == 2.0
+    assert db.price("SELECT SUM(age) FROM people", epsilon=made(2)).cost == 2.0
+    assert db.explain(sql, epsilon=made(2)).to_dict()["price"] == 2.0
+    db.epsilon = made(4)
+    assert (db.epsilon, type(db.epsilon)) == (4.0, float)
+    assert measure(db, sql, made(2))[0].noises[0].scale == measure(db, sql, 2.0)[0].noises[0].scale

@@ -19,7 +19,8 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from dpsql.accounting import Accountant, Budget, Spent
+from dpsql.accounting import Accountant, Budget
+from dpsql.accounting.prices import bought, price_of
 from dpsql.ir.plan import Noise, Plan, Planned, PlannedDetail, PublicKeys
 from dpsql.mechanisms import mechanism
 
@@ -34,28 +35,16 @@ def shared(
     total: float, weights: Sequence[float], accountant: Accountant, budget: Budget, ceiling: float
 ) -> tuple[float, ...]:
     """The price of each statement, rounded down to four digits; none is above the ceiling."""
-    whole, most = _bought(total, accountant, budget), _bought(ceiling, accountant, budget)
+    whole, most = bought(total, accountant, budget), bought(ceiling, accountant, budget)
     units = _filled(whole, weights, most)
-    return tuple(min(ceiling, _down(_price(each, accountant, budget))) for each in units)
+    return tuple(min(ceiling, _down(price_of(each, accountant, budget))) for each in units)
 
 
 def combined(prices: Sequence[float], accountant: Accountant, budget: Budget) -> float:
     """What remains of a total price when these are taken off, in the accountant's units, as a price."""
     first, *others = prices
-    left = _bought(first, accountant, budget) - sum(_bought(each, accountant, budget) for each in others)
-    return 0.0 if left <= 0 else _price(left, accountant, budget)
-
-
-def _bought(price: float, accountant: Accountant, budget: Budget) -> float:
-    """The units that a price buys: never a larger part of the whole than it is of the whole epsilon."""
-    alone = accountant.total(Budget(price, budget.delta)).main
-    return min(alone, accountant.total(budget).main * price / budget.epsilon)
-
-
-def _price(units: float, accountant: Accountant, budget: Budget) -> float:
-    """The price that buys so many."""
-    alone = accountant.epsilon(Spent(math.floor(units)), budget)
-    return max(alone, units * budget.epsilon / accountant.total(budget).main)
+    left = bought(first, accountant, budget) - sum(bought(each, accountant, budget) for each in others)
+    return 0.0 if left <= 0 else price_of(left, accountant, budget)
 
 
 def _filled(whole: float, weights: Sequence[float], most: float) -> list[float]:
