@@ -23,7 +23,7 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.source import Span
 from dpsql.parse.options import node_of
-from dpsql.parse.written import DEEPER, Written, called, is_call, span_between
+from dpsql.parse.written import NESTED, Written, called, is_call, span_between
 
 _PLAIN = {
     **{name: name for name in ("count", "sum", "avg", "var_pop", "stddev_pop")},
@@ -38,9 +38,7 @@ _PAIRS = frozenset(
 
 _NAMED_BOUNDS = frozenset("sum avg var_pop stddev_pop percentile_cont quantile_cont".split())
 _BOUNDED = (
-    frozenset(
-        "mean favg var_samp variance stddev_samp stddev median quantile quantile_disc min max".split()
-    )
+    frozenset("mean favg var_samp variance stddev_samp stddev median quantile quantile_disc min max".split())
     | _NAMED_BOUNDS
     | _PAIRS
 )
@@ -208,7 +206,7 @@ def _first(kept: list[Token], start: int) -> tuple[int, int]:
         start += 1
     depth = 0
     for place in range(start, len(kept)):
-        depth += DEEPER.get(kept[place].token_type, 0)
+        depth += NESTED.get(kept[place].token_type, 0)
         if kept[place].token_type is TokenType.COMMA and depth == 0:
             return start, place
     return start, len(kept)
@@ -218,7 +216,7 @@ def _last(kept: list[Token], start: int) -> tuple[int, int]:
     """Where the argument stands that was read last, of several."""
     depth, last = 0, start
     for place in range(start, len(kept)):
-        depth += DEEPER.get(kept[place].token_type, 0)
+        depth += NESTED.get(kept[place].token_type, 0)
         if kept[place].token_type is TokenType.COMMA and depth == 0:
             last = place + 1
     return last, len(kept)

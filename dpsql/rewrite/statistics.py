@@ -290,7 +290,7 @@ class _Statistics:
             if bounds is not None and max(abs(bounds.low), abs(bounds.high)) >= _LARGEST:
                 raise Unbounded(
                     "these values do not fit the fixed-point grid",
-                    "divide the value by a constant, or clamp it inside the aggregate: x CLAMPED BETWEEN 0 AND 500",
+                    f"divide the value by a constant, or clamp it: {_clamped(call, fact)}",
                     code="D305",
                 )
             if bounds is None:
