@@ -115,12 +115,14 @@ def test_explained_and_priced(case: Case, worlds: Worlds) -> None:
     columns = [column for stage in stages for each in stage["measures"] for column in each["columns"]]
     plan, price = db._priced(case.sql, (), case.epsilon)
     assert [each.aggregate for each in price.expected] == [each["aggregate"] for each in columns]
-    assert price.epsilon == (case.cost if plan.events else 0)
+    assert 0 < price.epsilon <= case.cost if plan.events else price.epsilon == 0
     assert not plan.events or 0 < strain(plan) < math.inf
 
 
 # Those that say no price themselves, which would be said twice.
-PRICELESS = [case for case in ACCEPTED if case.policy.name == "world.toml" and "OPTIONS" not in case.sql][::3]
+PRICELESS = [
+    case for case in ACCEPTED if case.policy.name == "world.toml" and "options" not in case.sql.lower()
+][::3]
 
 
 @pytest.mark.parametrize("case", PRICELESS, ids=ids)

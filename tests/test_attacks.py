@@ -583,3 +583,64 @@ def test_the_help_for_an_average_leaves_null_alone(opened: Open) -> None:
             (said,) = re.findall(r"bound it: (.*\)), or", refused.value.help)
             done = re.sub(r"\bx\b", "score", said).replace("500", "60")
             assert without_noise(db, f"SELECT {done} FROM people", 1000.0)[0][0] == pytest.approx(30, abs=0.1)
+
+
+MANY = """
+CREATE TABLE orders (pid INTEGER, order_id INTEGER UNIQUE, code INTEGER, kind VARCHAR NOT NULL);
+INSERT INTO orders SELECT i % 10, i, 7 * i, ['a', 'b', 'c'][1 + i % 3] FROM range(200) AS r(i);
+CREATE TABLE loose AS SELECT pid, code FROM orders;
+"""
+ORDERS = """
+[tables.orders]
+key = "order_id"
+unit = { column = "pid" }
+rows_per_unit = 30
+[tables.orders.columns]
+pid = {}
+order_id = {}
+code = {}
+kind = { values = ["a", "b", "c"] }
+[tables.loose]
+unit = { column = "pid" }
+[tables.loose.columns]
+pid = {}
+code = {}
+"""
+
+
+def test_different_values_are_counted_as_far_as_rows_are(tmp_path: Path) -> None:
+    """Each person counted for at most 5 values, and nothing said so: 64,120 ± 64 orders, not 92,030.
+
+    A key of the rows is counted as rows are; what is none, as far as ``rows_per_unit`` says; and where
+    nobody says that, or the query says less, the answer has a note.
+    """
+    path = database_in(tmp_path, MANY)
+    path.with_suffix(".toml").write_text(POLICY + ORDERS)
+    with dpsql.connect(path) as db:
+        for sql, expected in (
+            ("SELECT COUNT(DISTINCT order_id) FROM orders", 200),
+            ("SELECT COUNT(DISTINCT code) FROM orders", 200),
+            ("SELECT COUNT(DISTINCT kind) FROM orders", 3),
+        ):
+            assert without_noise(db, sql, 1.0) == [(expected,)]
+            assert db.execute(sql).note == ""
+        (rows,) = measure(db, "SELECT COUNT(DISTINCT order_id) FROM orders")
+        (same,) = measure(db, "SELECT COUNT(order_id) FROM orders")
+        assert rows == same
+        claims = [
+            plan_of(db._open(), sql, 1.0).stages[0].measures[0].details[0].sensitivity
+            for sql in (
+                "SELECT COUNT(DISTINCT code) FROM orders",
+                "SELECT COUNT(DISTINCT kind) FROM orders",
+                "SELECT OPTIONS(max_rows_contributed = 7) COUNT(DISTINCT code) FROM orders",
+                "SELECT OPTIONS(max_values_contributed = 9) COUNT(DISTINCT order_id) FROM orders",
+                "SELECT COUNT(DISTINCT code) FROM loose",
+            )
+        ]
+        assert claims == [30, 3, 7, 9, 5]
+        for sql, values in (
+            ("SELECT COUNT(DISTINCT code) FROM loose", "5 values"),
+            ("SELECT OPTIONS(max_values_contributed = 1) COUNT(DISTINCT code) FROM orders", "one value"),
+        ):
+            assert f"COUNT(DISTINCT ...) counts at most {values} of one person alone" in db.execute(sql).note
+            assert "beyond them may not be counted" in str(db.explain(sql))

@@ -99,6 +99,7 @@ def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
         found["expected_error_in_rows"] = 3 * planned.rows / planned.epsilon
     if isinstance(planned.detail, Matching):
         found["claimed_per_unit"] = planned.detail.most
+        found["claims_short"] = planned.detail.short
     if planned.noise is not None:
         chosen = mechanism(planned.noise.mechanism)
         found["mechanism"] = planned.noise.mechanism
