@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsql.dbapi.guard import path_of
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
 from dpsql.post.responses import FORMAT
@@ -40,9 +41,12 @@ def manifest_beside(file: Path) -> Path:
 
 def estimates(file: str | Path, manifest: str | Path | None = None) -> dict[str, list[Estimate]]:
     """The values of every column of an exported file (CSV, Parquet or JSON), with their estimates."""
-    path = Path(file)
+    path = path_of(file, "a file")
+    if not path.name:
+        raise InterfaceError(f"{path} is no file", help="name the file as it was written")
+    beside = manifest_beside(path) if manifest is None else path_of(manifest, "a manifest")
     try:
-        said = json.loads(Path(manifest or manifest_beside(path)).read_text(encoding="utf-8"))
+        said = json.loads(beside.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         said = None
     if not isinstance(said, dict) or said.get("format") != FORMAT:

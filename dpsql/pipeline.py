@@ -254,7 +254,14 @@ def _taken_before(
 def _printable(office: Office, what: Plan) -> None:
     measures = [each for stage in what.stages for each in stage.measures]
     for each in [*measures, *(what.first.measures if what.first is not None else ())]:
-        office.engine.measure_sql(each)
+        _printed(office, what, each)
+
+
+def _printed(office: Office, what: Plan, each: Planned) -> str:
+    try:
+        return office.engine.measure_sql(each)
+    except Error as error:
+        raise error.within(what.source.text, what.source.name) from None
 
 
 def _found(office: Office, first: Findings) -> float:
@@ -268,7 +275,7 @@ def _found(office: Office, first: Findings) -> float:
 def explained(office: Office, what: Plan) -> Explanation:
     """What a plan would release. Reads no row and costs nothing."""
     types_of_stages(what.stages, office.sealed)
-    return explain(what, office.known, office.known.unit, office.engine.measure_sql)
+    return explain(what, office.known, office.known.unit, partial(_printed, office, what))
 
 
 def priced_now(

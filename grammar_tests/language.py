@@ -50,7 +50,8 @@ AGGREGATES = {
     "count_units": ("COUNT(DISTINCT unit)", "how many persons"),
     "count_distinct": (
         "COUNT(DISTINCT x)",
-        "each person stands for at most five values that no other has claimed (`max_values_contributed`), "
+        "each person stands for as many values as it may have rows, that no other has claimed "
+        "(`max_values_contributed`), "
         "or for what it can have; `APPROX_COUNT_DISTINCT(x)` is the same",
     ),
     "sum": ("SUM(x)", "`x` needs a finite range, or one is found privately; of nothing it is 0"),

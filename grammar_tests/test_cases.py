@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 import sqlglot
 from cases import Case, all_cases
-from worlds import Worlds
+from worlds import APPROX, Worlds
 
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import coarseness, meaning, ready_measures, sensitivity, widest_bin, without_noise
+from dpsql.batch.shares import strain
 from dpsql.ir.plan import PublicKeys
 from dpsql.ir.table import Weights
 from dpsql.post.stages import types_of_stages
@@ -102,6 +105,31 @@ def test_answered(case: Case, worlds: Worlds) -> None:
             len(row) == len(answer.columns) == len(m) for row, m in zip(answer, answer.margins, strict=True)
         )
         assert answer.cost in (0.0, case.cost)
+
+
+@pytest.mark.parametrize("case", ACCEPTED, ids=ids)
+def test_explained_and_priced(case: Case, worlds: Worlds) -> None:
+    """What is answered can be explained, priced, and given its share of what a whole file may cost."""
+    db = worlds.connections["world", case.policy.name]
+    stages = db.explain(case.sql, epsilon=case.epsilon).to_dict()["stages"]
+    columns = [column for stage in stages for each in stage["measures"] for column in each["columns"]]
+    plan, price = db._priced(case.sql, (), case.epsilon)
+    assert [each.aggregate for each in price.expected] == [each["aggregate"] for each in columns]
+    assert 0 < price.epsilon <= case.cost if plan.events else price.epsilon == 0
+    assert not plan.events or 0 < strain(plan) < math.inf
+
+
+# Those that say no price themselves, which would be said twice.
+PRICELESS = [
+    case for case in ACCEPTED if case.policy.name == "world.toml" and "options" not in case.sql.lower()
+][::3]
+
+
+@pytest.mark.parametrize("case", PRICELESS, ids=ids)
+def test_priced_where_noise_is_next_to_nothing(case: Case, worlds: Worlds) -> None:
+    """At a high price most noise of whole numbers is 0; its share of a file's price is not."""
+    plan, _ = worlds.connections["world", APPROX]._priced(case.sql, (), 20.0)
+    assert not plan.events or 0 < strain(plan) < math.inf
 
 
 # A LIMIT is not asked for twice; and where no number is released, none can be near enough.

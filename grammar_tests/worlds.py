@@ -16,6 +16,9 @@ from dpsql.engines.duckdb import DuckDB
 
 POLICIES = ("world.toml", "pure.toml", "finds.toml")
 
+APPROX = "approx.toml"
+"""world.toml under the other accountant that has a delta."""
+
 
 @dataclass(frozen=True)
 class Worlds:
@@ -53,6 +56,9 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
         shuffled(world, path, known, salt)
     for policy in POLICIES:
         connections["world", policy] = dpsql.connect(world, HERE / policy, folder / f"world-{policy}.ledger")
+    other = folder / APPROX
+    other.write_text((HERE / "world.toml").read_text().replace('"zcdp"', '"approx"'))
+    connections["world", APPROX] = dpsql.connect(world, other, folder / "world-approx.ledger")
     plain = duckdb.connect(":memory:")
     plain.execute(script("calm"))
     whole = DuckDB(world)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, suppress
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import duckdb
+import numpy
 import numpy as np
 import pytest
 
@@ -24,6 +29,7 @@ from dpsql.accounting.conversions import response_rho, zcdp_eps
 from dpsql.audit import measure, plan_of
 from dpsql.audit.oracles import without_noise
 from dpsql.engines.opened import open_database
+from dpsql.estimates import estimates
 from dpsql.ir.column import INTEGERS, type_named, type_range
 from dpsql.ir.plan import PublicKeys, Shape, Threshold
 from dpsql.ir.table import ReleasedTable
@@ -31,6 +37,7 @@ from dpsql.mechanisms import mechanism
 from dpsql.post.finish import finish
 from dpsql.screen.accounts import budget_text
 from dpsql.session.checks import load_policy
+from dpsql.shell import main
 from dpsql.shell.policies import checked
 
 POLICY = """
@@ -1257,3 +1264,321 @@ def test_what_fails_whatever_is_released_is_not_paid_for(opened: Open, sql: str)
 def test_what_may_be_answered_is_tried(opened: Open, sql: str) -> None:
     """Noise of 10 people at epsilon 1000 is below a half but for a chance of 1e-100."""
     assert opened("").execute(sql, epsilon=1000.0).columns
+
+
+# ---- questions that have an answer, and fail or get a wrong one ----------------------------------------
+
+
+def database_in(folder: Path, more: str = "", **said: str) -> Path:
+    """The database of TABLES and some more statements; ``said`` are lines of its policy, by what they set."""
+    path = folder / "d.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(TABLES + more)
+    policy = POLICY
+    for setting, value in said.items():
+        found = re.search(rf"^{setting} = .*$", policy, re.MULTILINE)
+        line = f"{setting} = {value}"
+        policy = (
+            policy.replace("[budget]", f"[budget]\n{line}")
+            if found is None
+            else policy.replace(found[0], line, 1)
+        )
+    path.with_suffix(".toml").write_text(policy)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("sql", "spread"),
+    [
+        ("SELECT STDDEV(age) / AVG(age) FROM people", "stddev_samp"),
+        ("SELECT city, VAR_POP(x) / COUNT(x) FROM people GROUP BY city", "var_pop"),
+    ],
+)
+def test_what_is_computed_from_a_spread_is_explained_and_priced(opened: Open, sql: str, spread: str) -> None:
+    """A spread's expected error was simulated with the formulas of all outputs: D901 (KeyError)."""
+    db = opened("")
+    assert spread in str(db.explain(sql))
+    assert all(each.error is not None and each.error > 0 for each in db.price(sql).expected)
+    assert [row for (row,) in db.execute(f"EXPLAIN {sql}")] == str(db.explain(sql)).split("\n")
+
+
+@pytest.mark.parametrize("accountant", ["pure", "approx"])
+def test_counts_take_their_share_of_a_file_where_a_query_is_dear(
+    tmp_path: Path, accountant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """From a default price of 3.7 on, most noise of whole numbers is 0 (pure, approx): so was the half-width
+
+    of a count, which stood for its share, and ``dpsql run --epsilon 2`` divided by it or gave it nothing.
+    """
+    script = tmp_path / "all.sql"
+    script.write_text(
+        "SELECT COUNT(*) AS n FROM people; SELECT SUM(age) AS s FROM people; SELECT AVG(x) FROM people;"
+    )
+    said = []
+    for price in ("1.0", "20.0"):
+        folder = tmp_path / price
+        folder.mkdir()
+        delta = {"delta": "0.0"} if accountant == "pure" else {}
+        path = database_in(folder, accountant=f'"{accountant}"', epsilon="1000.0", **delta)
+        text = path.with_suffix(".toml").read_text()
+        path.with_suffix(".toml").write_text(
+            text.replace("[query]\nepsilon = 1.0", f"[query]\nepsilon = {price}")
+        )
+        for number, asked in enumerate((script.read_text(), "SELECT COUNT(*) AS n FROM people")):
+            (tmp_path / f"{number}.sql").write_text(asked)
+            words = [
+                "run",
+                str(path),
+                str(tmp_path / f"{number}.sql"),
+                "--epsilon",
+                "2",
+                "--out",
+                str(folder / str(number)),
+            ]
+            assert main(words) == 0, capsys.readouterr()
+        manifest = json.loads((folder / "0" / "manifest.json").read_text())
+        said.append([each["epsilon"] for each in manifest["statements"]])
+    assert said[0] == said[1]  # what a query usually costs has no part in it
+    assert sum(said[0]) == pytest.approx(2, rel=1e-3)
+    assert min(said[0]) > 0.1
+
+
+# ---- refusals that contradict themselves, and calls that end in an error of ours -----------------------
+
+ONE = "SELECT DP_RANDOMIZED_RESPONSE(age >= 35, {:g}) AS old FROM people"
+TWO = ONE.replace("AS old", "AS old, DP_RANDOMIZED_RESPONSE(x > 0, {:g}) AS x")
+
+
+@pytest.mark.parametrize("accountant", ["zcdp", "pure", "approx"])
+@pytest.mark.parametrize(("sql", "coins"), [(ONE, (1.0986,)), (ONE, (3.5,)), (TWO, (0.9, 0.8))])
+def test_an_export_that_does_not_fit_says_what_it_takes_and_what_would_fit(
+    tmp_path: Path, accountant: str, sql: str, coins: tuple[float, ...]
+) -> None:
+    """'costs epsilon 1.5986; about 5 remains', and was refused: of rho a coin takes more than it says.
+
+    What is said to fit, fits; and what is said to be too much is more than what is said to fit.
+    """
+    said = {"delta": "0.0"} if accountant == "pure" else {}
+    path = database_in(tmp_path, accountant=f'"{accountant}"', epsilon="5.0", max_epsilon="5.0", **said)
+    text = path.with_suffix(".toml").read_text()
+    path.with_suffix(".toml").write_text(text.replace("[query]\nepsilon = 1.0", "[query]\nepsilon = 0.5"))
+    spent = 0.0 if accountant == "zcdp" else 4.0
+    with dpsql.connect(path) as db:
+        if spent:
+            db.execute("SELECT COUNT(*) FROM people", epsilon=spent)
+        with pytest.raises(dpsql.OperationalError) as refused:
+            db.export(sql.format(*coins))
+        assert refused.value.code == "D501"
+        found = re.fullmatch(
+            r"the export costs epsilon ([\d.]+)"
+            r"(?:, and takes as much as a query at ([\d.]+) does \(zcdp\))?; at most ([\d.]+) fits",
+            refused.value.label,
+        )
+        assert found is not None
+        assert float(found[1]) == pytest.approx(0.5 + sum(coins))
+        assert float(found[2] or found[1]) > float(found[3]) == 5 - spent
+        (part,) = re.findall(r"(?:RESPONSE\(x, |with )([\d.]+)", refused.value.help)
+        less = [float(part)] if len(coins) == 1 else [float(part) * each for each in coins]
+        assert db.export(sql.format(*less)).cost > 0.5
+
+
+@pytest.mark.parametrize("accountant", ["zcdp", "pure", "approx"])
+def test_the_price_that_is_said_to_fit_fits(tmp_path: Path, accountant: str) -> None:
+    """Under zcdp more fits than what remains as an epsilon: D501 names the largest price."""
+    delta = {"delta": "0.0"} if accountant == "pure" else {}
+    path = database_in(tmp_path, accountant=f'"{accountant}"', epsilon="1.0", max_epsilon="1.0", **delta)
+    with dpsql.connect(path) as db:
+        db.execute("SELECT COUNT(*) FROM people", epsilon=0.9)
+        with pytest.raises(dpsql.OperationalError) as refused:
+            db.execute("SELECT SUM(age) FROM people", epsilon=0.99)
+        (fits,) = re.findall(r"costs epsilon 0.99; at most ([\d.]+) fits", refused.value.label)
+        with pytest.raises(dpsql.OperationalError):
+            db.execute("SELECT SUM(age) FROM people", epsilon=float(fits) + 2e-4)
+        assert db.execute("SELECT SUM(age) FROM people", epsilon=float(fits)).cost == float(fits)
+        with pytest.raises(dpsql.OperationalError, match=r"at most 0\.00|next to nothing is left"):
+            db.execute("SELECT AVG(age) FROM people", epsilon=0.99)
+
+
+@pytest.mark.parametrize("price", [1000.0001, 1000.0000000000002])
+def test_a_price_above_the_ceiling_is_not_said_to_be_the_ceiling(opened: Open, price: float) -> None:
+    """'the price 2 is above the ceiling of 2': both were rounded to six digits."""
+    with pytest.raises(dpsql.OperationalError) as refused:
+        opened("").execute("SELECT COUNT(*) FROM people", epsilon=price)
+    assert refused.value.title == f"the price {price!r} is above the ceiling of 1000 for one query"
+
+
+@pytest.mark.parametrize("length", [100_001, 200_001, 1_000_000])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) FROM people WHERE city = ?",
+        "SELECT COUNT(*) FROM people WHERE city || ? = city",
+        "SELECT ? AS x, COUNT(*) FROM people",
+    ],
+)
+def test_a_text_that_is_given_may_be_as_long_as_a_query(opened: Open, sql: str, length: int) -> None:
+    """D901 for a text parameter whose SQL was too long to print: the refusal of that had no place to go."""
+    db = opened("")
+    assert db.execute(sql, ("x" * 50_000,)).cost == 1.0
+    for ask in (db.execute, db.explain, db.price):
+        with pytest.raises(dpsql.ProgrammingError) as refused:
+            ask(sql, ("x" * length,))
+        assert refused.value.code == "D103"
+    assert len(db.purchases) == 1
+
+
+class Anything:
+    """A value of no known type."""
+
+    def __repr__(self) -> str:
+        return "anything"
+
+
+WRONG: tuple[Any, ...] = (
+    *(5, -1, 2**70, 2.5, math.nan, math.inf, 1j, True, Decimal("0.5"), Fraction(1, 2)),
+    *("", "2", "\ud800", "a\0b", b"x", [], {}, (1, 2), datetime.date(2020, 1, 1), Anything(), len),
+    *(numpy.float32(0.5), numpy.float64(0.5), numpy.int64(2), numpy.bool_(True), numpy.array([1.0, 2.0])),
+)
+
+
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+def test_arguments_of_wrong_types_are_refused_as_what_they_are(opened: Open, value: object) -> None:
+    """``analyst=5`` was D901, ``fetchmany("2")`` a bare TypeError: what is no answer says why not."""
+    db: Any = opened("")
+    path, sql = db.ledger_path.with_suffix(".duckdb"), "SELECT COUNT(*) FROM people"
+    cursor: Any = db.cursor()
+
+    def pieces() -> None:
+        cursor.execute(sql)
+        cursor.arraysize = value
+        cursor.fetchmany()
+
+    def timed() -> None:
+        db.timeout = value
+        try:
+            db.execute(sql)
+        finally:
+            db.timeout = None
+
+    def usual() -> None:
+        db.epsilon = value
+        db.epsilon = None
+
+    calls: list[Callable[[], object]] = [
+        lambda: dpsql.connect(value),  # type: ignore[arg-type]  # that is what is tried
+        lambda: dpsql.connect(path, value).close(),  # type: ignore[arg-type]
+        lambda: dpsql.connect(path, None, value).close(),  # type: ignore[arg-type]
+        lambda: dpsql.connect(path, analyst=value).close(),  # type: ignore[arg-type]
+        *(lambda ask=ask: ask(value) for ask in (db.execute, db.explain, db.price, db.export)),
+        *(lambda ask=ask: ask(sql, value) for ask in (db.execute, db.explain, db.price, db.export)),
+        *(lambda ask=ask: ask(sql, epsilon=value) for ask in (db.execute, db.explain, db.price, db.export)),
+        lambda: db.execute(f"{sql} WHERE age > ?", (value,)),
+        lambda: cursor.execute(value),
+        lambda: cursor.execute(sql).fetchmany(value),
+        *(pieces, timed, usual),
+        *(lambda make=make: make(value) for make in (dpsql.DateFromTicks, dpsql.TimeFromTicks)),  # type: ignore[misc]
+        lambda: dpsql.TimestampFromTicks(value),  # type: ignore[arg-type]
+        lambda: estimates(value),  # type: ignore[arg-type]
+        lambda: measure(db, value),  # type: ignore[arg-type]
+        lambda: measure(db, sql, value),  # type: ignore[arg-type]
+        lambda: measure(db, sql, replay=value),  # type: ignore[arg-type]
+    ]
+    for call in calls:
+        with suppress(
+            dpsql.InterfaceError, dpsql.ProgrammingError, dpsql.OperationalError, dpsql.NotSupportedError
+        ):
+            call()
+
+
+@pytest.mark.parametrize("made", [numpy.float64, numpy.float32, numpy.int64, numpy.float16])
+def test_a_price_and_a_time_limit_may_be_numbers_of_numpy(opened: Open, made: Callable[[float], Any]) -> None:
+    """Refused as D503: 'this one is a float64'."""
+    db = opened("")
+    sql = "SELECT COUNT(*) FROM people"
+    db.timeout = made(30)
+    assert db.execute(sql, epsilon=made(2)).cost == 2.0
+    assert db.price("SELECT SUM(age) FROM people", epsilon=made(2)).cost == 2.0
+    assert db.explain(sql, epsilon=made(2)).to_dict()["price"] == 2.0
+    db.epsilon = made(4)
+    assert (db.epsilon, type(db.epsilon)) == (4.0, float)
+    assert measure(db, sql, made(2))[0].noises[0].scale == measure(db, sql, 2.0)[0].noises[0].scale
+
+
+def test_the_help_for_an_average_leaves_null_alone(opened: Open) -> None:
+    """D301's help made 0 of NULL: done as it said, an average was .023 where .341 is right.
+
+    Here a third of the scores is NULL; the others are 30, so that every wrong reading is far off.
+    """
+    db = opened("ALTER TABLE people ADD COLUMN score DOUBLE; UPDATE people SET score = 30 WHERE pid % 3 > 0;")
+    database, policy = (db.ledger_path.with_suffix(each) for each in (".duckdb", ".toml"))
+    db.close()
+    text = policy.read_text().replace("age = {", "score = {}\nage = {")
+    policy.write_text(text.replace("max_epsilon", "find_bounds = false\nmax_epsilon"))
+    with dpsql.connect(database) as db:
+        for name, place in (("AVG", ""), ("MEDIAN", ""), ("MIN", ""), ("QUANTILE_CONT", ", 0.5")):
+            with pytest.raises(dpsql.NotSupportedError) as refused:
+                db.explain(f"SELECT {name}(score{place}) FROM people")
+            (said,) = re.findall(r"bound it: (.*\)), or", refused.value.help)
+            done = re.sub(r"\bx\b", "score", said).replace("500", "60")
+            assert without_noise(db, f"SELECT {done} FROM people", 1000.0)[0][0] == pytest.approx(30, abs=0.1)
+
+
+MANY = """
+CREATE TABLE orders (pid INTEGER, order_id INTEGER UNIQUE, code INTEGER, kind VARCHAR NOT NULL);
+INSERT INTO orders SELECT i % 10, i, 7 * i, ['a', 'b', 'c'][1 + i % 3] FROM range(200) AS r(i);
+CREATE TABLE loose AS SELECT pid, code FROM orders;
+"""
+ORDERS = """
+[tables.orders]
+key = "order_id"
+unit = { column = "pid" }
+rows_per_unit = 30
+[tables.orders.columns]
+pid = {}
+order_id = {}
+code = {}
+kind = { values = ["a", "b", "c"] }
+[tables.loose]
+unit = { column = "pid" }
+[tables.loose.columns]
+pid = {}
+code = {}
+"""
+
+
+def test_different_values_are_counted_as_far_as_rows_are(tmp_path: Path) -> None:
+    """Each person counted for at most 5 values, and nothing said so: 64,120 ± 64 orders, not 92,030.
+
+    A key of the rows is counted as rows are; what is none, as far as ``rows_per_unit`` says; and where
+    nobody says that, or the query says less, the answer has a note.
+    """
+    path = database_in(tmp_path, MANY)
+    path.with_suffix(".toml").write_text(POLICY + ORDERS)
+    with dpsql.connect(path) as db:
+        for sql, expected in (
+            ("SELECT COUNT(DISTINCT order_id) FROM orders", 200),
+            ("SELECT COUNT(DISTINCT code) FROM orders", 200),
+            ("SELECT COUNT(DISTINCT kind) FROM orders", 3),
+        ):
+            assert without_noise(db, sql, 1.0) == [(expected,)]
+            assert db.execute(sql).note == ""
+        (rows,) = measure(db, "SELECT COUNT(DISTINCT order_id) FROM orders")
+        (same,) = measure(db, "SELECT COUNT(order_id) FROM orders")
+        assert rows == same
+        claims = [
+            plan_of(db._open(), sql, 1.0).stages[0].measures[0].details[0].sensitivity
+            for sql in (
+                "SELECT COUNT(DISTINCT code) FROM orders",
+                "SELECT COUNT(DISTINCT kind) FROM orders",
+                "SELECT OPTIONS(max_rows_contributed = 7) COUNT(DISTINCT code) FROM orders",
+                "SELECT OPTIONS(max_values_contributed = 9) COUNT(DISTINCT order_id) FROM orders",
+                "SELECT COUNT(DISTINCT code) FROM loose",
+            )
+        ]
+        assert claims == [30, 3, 7, 9, 5]
+        for sql, values in (
+            ("SELECT COUNT(DISTINCT code) FROM loose", "5 values"),
+            ("SELECT OPTIONS(max_values_contributed = 1) COUNT(DISTINCT code) FROM orders", "one value"),
+        ):
+            assert f"COUNT(DISTINCT ...) counts at most {values} of one person alone" in db.execute(sql).note
+            assert "beyond them may not be counted" in str(db.explain(sql))

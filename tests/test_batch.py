@@ -22,8 +22,9 @@ import pytest
 
 import dpsql
 from dpsql.accounting import Budget, Spent, accountant, names
+from dpsql.accounting.prices import bought
 from dpsql.batch.script import read
-from dpsql.batch.shares import _bought, balance, combined, shared, strain
+from dpsql.batch.shares import balance, combined, shared, strain
 from dpsql.errors import Error
 from dpsql.shell import main
 
@@ -321,8 +322,8 @@ def test_shares_add_up_to_the_total(name: str, total: float) -> None:
     """What these prices buy together is what the total buys; four digits lose little."""
     chosen, budget = accountant(name), Budget(5.0, 1e-6)
     prices = shared(total, [1, 2, 5], chosen, budget, 10.0)
-    whole = _bought(total, chosen, budget)
-    assert 0.995 * whole <= sum(_bought(each, chosen, budget) for each in prices) <= whole
+    whole = bought(total, chosen, budget)
+    assert 0.995 * whole <= sum(bought(each, chosen, budget) for each in prices) <= whole
     assert shared(total, [1], chosen, budget, 10.0) == (total,)
     assert combined((total, *prices), chosen, budget) < 0.1 * total
 

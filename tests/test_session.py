@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 import pytest
 
 import dpsql
@@ -282,7 +281,6 @@ def test_an_analyst_sees_own_purchases_alone(clinic: Path) -> None:
         False,
         "0.1",
         Decimal("0.1"),
-        np.float64(0.1),
         1j,
         [0.1],
     ],

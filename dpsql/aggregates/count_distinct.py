@@ -5,6 +5,13 @@ Proof   mechanisms/matching.py
 Test    tests/test_matching.py, grammar_tests/aggregates/distinct_values.sql
 
 Where a unit has more values than it may claim, values that nobody else claims are not counted.
+
+Of what is a key of the rows, COUNT(DISTINCT x) is COUNT(x), and is measured as that (bind/release_point.py).
+
+Claim   then one row changes the count by at most 1, as in count.py.
+Proof   what is measured is a count of rows, and its clip is that of rows: nothing rests on the key. Were it
+        none after all, rows would be counted where values were asked for: a wrong number, as private.
+Test    grammar_tests/aggregates/distinct_values.sql, tests/test_attacks.py
 """
 
 from __future__ import annotations

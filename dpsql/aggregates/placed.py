@@ -34,7 +34,7 @@ def placed(argument: str, fact: Fact, name: str) -> Placed:
     if not (bounds.finite and width < 1e150) or (fact.type.kind is Kind.INTEGER and not exact):
         raise Unbounded(
             f"{name.upper()} of one unit's rows needs a finite range",
-            "clamp the value: LEAST(GREATEST(x, low), high)",
+            "clamp the value inside the aggregate: x CLAMPED BETWEEN 0 AND 500",
         )
     step = 1 / scale if exact else max(width, 2.0**-400) / MOST
     low, high = float(bounds.low), float(bounds.high)

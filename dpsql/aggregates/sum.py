@@ -54,7 +54,7 @@ def on_grid(argument: str, fact: Fact) -> tuple[float, str]:
     if not bounds.finite:
         raise Unbounded(
             "a sum of floating-point values per unit needs a finite range",
-            "clamp the value: LEAST(GREATEST(x, low), high)",
+            "clamp the value inside the aggregate: x CLAMPED BETWEEN 0 AND 500",
         )
     most = max(abs(bounds.low), abs(bounds.high), 2.0**-900)
     exponent = int(most).bit_length() if most >= 1 else 0

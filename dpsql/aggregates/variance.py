@@ -90,7 +90,7 @@ def spread_of(bounds: Interval) -> float:
     if width >= 1e150:
         raise Unbounded(
             "the squares of these values do not fit a DOUBLE",
-            "divide the value by a constant, or clamp it: LEAST(GREATEST(x, low), high)",
+            "divide the value by a constant, or clamp it inside the aggregate: x CLAMPED BETWEEN 0 AND 500",
             code="D305",
         )
     return width

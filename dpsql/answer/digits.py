@@ -47,6 +47,15 @@ def above(epsilon: float) -> str:
     return f"{math.ceil(epsilon * 1e4 - 1e-6) / 1e4:g}"
 
 
+def unlike(number: float, other: float) -> tuple[str, str]:
+    """Two numbers in as few digits as tell them apart, six at least."""
+    for digits in range(6, 18):
+        said, said_of_other = f"{number:.{digits}g}", f"{other:.{digits}g}"
+        if said != said_of_other:
+            break
+    return said, said_of_other
+
+
 def plain(value: Any) -> str:
     """A value in full, as DuckDB spells it."""
     match value:

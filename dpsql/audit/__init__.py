@@ -17,6 +17,7 @@ import numpy as np
 
 from dpsql.audit.silence import silently
 from dpsql.dbapi import Connection
+from dpsql.dbapi.guard import own, text_of
 from dpsql.errors import InterfaceError, refuse
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Value
@@ -83,6 +84,10 @@ def measure(
     a measure of its own, behind the first: as it is where that found nothing.
     """
     session = owners_session(db)
+    if not isinstance(replay, list | None):
+        raise InterfaceError(
+            "replay is what an earlier call returned", help="give that list, or leave it out"
+        )
     reports: list[Measured] = []
 
     def held(each: Planned) -> ExactTable:
@@ -149,10 +154,11 @@ def plan_of(
 
     Bounds that have to be found are those that hold every unit in what ``held`` tells: the session's data.
     """
-    if not 0 < epsilon < math.inf:
+    source, epsilon = Source(text_of(sql)), own(epsilon)
+    if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
         raise refuse("D503", "a price must be a finite positive number", help="give an epsilon such as 1.0")
     terms = Terms(session.accountant, session.budget, float(epsilon))
-    source, bounds = Source(sql), dict[Lack, Bound]()
+    bounds = dict[Lack, Bound]()
     lookup = Lookup(session.find_bounds, bounds.get, lambda: bool(bounds))  # none of the ledger's
     plan = planned(session, source, (), terms, lookup)
     if plan.first is None:

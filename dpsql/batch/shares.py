@@ -19,8 +19,9 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from dpsql.accounting import Accountant, Budget, Spent
-from dpsql.ir.plan import Plan, Planned, PlannedDetail, PublicKeys
+from dpsql.accounting import Accountant, Budget
+from dpsql.accounting.prices import bought, price_of
+from dpsql.ir.plan import Noise, Plan, Planned, PlannedDetail, PublicKeys
 from dpsql.mechanisms import mechanism
 
 GROUPS = 20
@@ -34,28 +35,16 @@ def shared(
     total: float, weights: Sequence[float], accountant: Accountant, budget: Budget, ceiling: float
 ) -> tuple[float, ...]:
     """The price of each statement, rounded down to four digits; none is above the ceiling."""
-    whole, most = _bought(total, accountant, budget), _bought(ceiling, accountant, budget)
+    whole, most = bought(total, accountant, budget), bought(ceiling, accountant, budget)
     units = _filled(whole, weights, most)
-    return tuple(min(ceiling, _down(_price(each, accountant, budget))) for each in units)
+    return tuple(min(ceiling, _down(price_of(each, accountant, budget))) for each in units)
 
 
 def combined(prices: Sequence[float], accountant: Accountant, budget: Budget) -> float:
     """What remains of a total price when these are taken off, in the accountant's units, as a price."""
     first, *others = prices
-    left = _bought(first, accountant, budget) - sum(_bought(each, accountant, budget) for each in others)
-    return 0.0 if left <= 0 else _price(left, accountant, budget)
-
-
-def _bought(price: float, accountant: Accountant, budget: Budget) -> float:
-    """The units that a price buys: never a larger part of the whole than it is of the whole epsilon."""
-    alone = accountant.total(Budget(price, budget.delta)).main
-    return min(alone, accountant.total(budget).main * price / budget.epsilon)
-
-
-def _price(units: float, accountant: Accountant, budget: Budget) -> float:
-    """The price that buys so many."""
-    alone = accountant.epsilon(Spent(math.floor(units)), budget)
-    return max(alone, units * budget.epsilon / accountant.total(budget).main)
+    left = bought(first, accountant, budget) - sum(bought(each, accountant, budget) for each in others)
+    return 0.0 if left <= 0 else price_of(left, accountant, budget)
 
 
 def _filled(whole: float, weights: Sequence[float], most: float) -> list[float]:
@@ -109,13 +98,23 @@ def _groups(each: Planned) -> int:
 
 
 def _errors(each: Planned) -> list[float]:
-    chosen, rows = mechanism(each.noise.mechanism), each.rows or 1
-    reach = chosen.half_width(each.noise.scale)
+    rows = each.rows or 1
+    reach = _reach(each.noise)
     found = [reach / (rows * statistic.most) for statistic in each.measure.statistics]
     return [*found, *map(_error, each.details)] or [1.0]
 
 
 def _error(detail: PlannedDetail) -> float:
     if detail.noise is not None:
-        return mechanism(detail.noise.mechanism).half_width(detail.noise.scale) / max(1, detail.sensitivity)
+        return _reach(detail.noise) / max(1, detail.sensitivity)
     return _RANKS / detail.epsilon if detail.epsilon else 1.0
+
+
+def _reach(noise: Noise) -> float:
+    """How far noise reaches, in proportion to its scale, as a share of the price is.
+
+    Whole units do so at low prices only: at high ones 95 of 100 draws of them are 0, and so is their
+    half-width, while those of a share of the price reach as far as Laplace noise does.
+    """
+    name = "laplace" if noise.mechanism == "geometric" else noise.mechanism
+    return mechanism(name).half_width(noise.scale)

@@ -25,7 +25,6 @@ from dpsql.bind.whole_days import of_days
 from dpsql.errors import Error
 from dpsql.facts.guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.functions import Unfit
 from dpsql.functions.literals import as_own, literal_sql
 from dpsql.functions.printing import sql_of
 from dpsql.functions.ranges import DAY
@@ -276,7 +275,7 @@ def _image(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
     facts = {atom.name: atom.fact for atom in cut.atoms.values()}
     try:
         sql = sql_of(cut.scalar, facts.__getitem__, str)
-    except Unfit:
+    except Error:
         return None
     tables = tuple(atom.table for atom in cut.atoms.values() if atom.table is not None)
     sources = ", ".join(f"({atom.sql}) AS s{atom.name}({atom.name})" for atom in cut.atoms.values())

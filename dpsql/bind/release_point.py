@@ -151,9 +151,16 @@ def released_call(
         return replace(call, distinct=False)
     if call.function == "count" and isinstance(call.argument, Ref) and call.argument.name in owned.units:
         return AggregateCall("", "count_units", None, True, call.condition, call.span)
+    if call.function == "count" and not claimed and _tells_rows_apart(call, owned):
+        return replace(call, distinct=False)
     if call.function == "count":
         return replace(call, function="count_distinct", others=claimed)
     refuse_distinct(ctx, call)
+
+
+def _tells_rows_apart(call: AggregateCall, owned: Owned) -> bool:
+    """Whether no two rows have the same value: then there are as many values as rows that have one."""
+    return isinstance(call.argument, Ref) and any(key <= {call.argument.name} for key in owned.row_keys)
 
 
 def refuse_identity(ctx: Context, source: Lifts, keys: list[tuple[exp.Expr, Named]]) -> None:

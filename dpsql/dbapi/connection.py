@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from dpsql.dbapi.accounts import Account, Balance, Purchase
-from dpsql.dbapi.guard import guarded, text_of, values_of
+from dpsql.dbapi.guard import guarded, name_of, own, path_of, text_of, values_of
 from dpsql.dbapi.limits import interrupt, limited
 from dpsql.dbapi.rows import Rows
 from dpsql.dbapi.types import Exceptions
@@ -40,14 +40,14 @@ def connect(
 
     Policy and ledger default to its name: clinic.toml and clinic.ledger of clinic.duckdb, data.toml of data/.
     """
-    path = Path(database)
+    path = path_of(database, "a database")
     if not os.path.exists(path):
         raise refuse("D602", f"there is no database {path}", help="check the path")
     return Connection(
         path,
-        beside(path, ".toml") if policy is None else Path(policy),
-        beside(path, ".ledger") if ledger is None else Path(ledger),
-        analyst,
+        beside(path, ".toml") if policy is None else path_of(policy, "a policy"),
+        beside(path, ".ledger") if ledger is None else path_of(ledger, "a ledger"),
+        name_of(analyst),
     )
 
 
@@ -88,21 +88,21 @@ class Connection(Exceptions):
     def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Answer:
         """Answer one query, paying ``epsilon`` (the policy's default price if it is left out)."""
         source, values = Source(text_of(sql)), values_of(parameters)
-        with self._using() as session, limited(session, self.timeout):
+        with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.pipeline import answer
 
-            return guarded(lambda: answer(session, source, values, epsilon))
+            return guarded(lambda: answer(session, source, values, own(epsilon)))
 
     def explain(
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
     ) -> Explanation:
         """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
         source, values = Source(text_of(sql)), values_of(parameters)
-        with self._using() as session, limited(session, self.timeout):
+        with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.pipeline import explained, planned
 
             return guarded(
-                lambda: explained(session, planned(session, source, values, session.terms(epsilon)))
+                lambda: explained(session, planned(session, source, values, session.terms(own(epsilon))))
             )
 
     def price(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Price:
@@ -112,10 +112,10 @@ class Connection(Exceptions):
     def _priced(self, sql: str, parameters: Sequence[Value], epsilon: float | None) -> tuple[Plan, Price]:
         """The plan too, for whoever prices many queries as one."""
         source, values = Source(text_of(sql)), values_of(parameters)
-        with self._using() as session, limited(session, self.timeout):
+        with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.pipeline import parsed, priced_now
 
-            return guarded(lambda: priced_now(session, parsed(session, source, values), values, epsilon))
+            return guarded(lambda: priced_now(session, parsed(session, source, values), values, own(epsilon)))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -136,8 +136,8 @@ class Connection(Exceptions):
                 help="open one without analyst=; analysts ask queries: SELECT ward, COUNT(*) FROM ...",
             )
         source, values = Source(text_of(sql)), values_of(parameters)
-        with self._using() as session, limited(session, self.timeout):
-            return guarded(lambda: export(session, source, values, epsilon))
+        with self._using() as session, limited(session, own(self.timeout)):
+            return guarded(lambda: export(session, source, values, own(epsilon)))
 
     @property
     def budget(self) -> Balance:
@@ -184,7 +184,7 @@ class Connection(Exceptions):
     def epsilon(self, price: float | None) -> None:
         with self._using() as session:
             usual = session.policy.query.epsilon
-            session.usual = usual if price is None else guarded(lambda: session.terms(price)).epsilon
+            session.usual = usual if price is None else guarded(lambda: session.terms(own(price))).epsilon
 
     # ---- PEP 249 -----------------------------------------------------------------------------------
 

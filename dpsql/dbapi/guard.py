@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
+import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from dpsql.errors import Error, InterfaceError, InternalError, refuse
 
@@ -70,6 +73,43 @@ def _own(value: object) -> object:
     if pandas is not None and isinstance(value, pandas.Timestamp):
         return value.to_pydatetime(warn=False)
     return value
+
+
+def own(value: T) -> T:
+    """A price or a number of seconds that numpy holds, as Python's own."""
+    return cast(T, _own(value))
+
+
+def path_of(value: object, what: str) -> Path:
+    """Where a file is; ``what`` it would be is said where this is no path."""
+    try:
+        path = os.fspath(value)  # type: ignore[call-overload]  # found out here
+    except TypeError:
+        path = None
+    if not isinstance(path, str):
+        raise InterfaceError(f"{what} is named by a path, not by a {type(value).__name__}", help="give a str")
+    if "\0" in path:
+        raise InterfaceError(f"{what} is named by a path without zeros", help="leave the zero byte out")
+    return Path(_spelled(path))
+
+
+def name_of(analyst: object) -> str | None:
+    if analyst is None or isinstance(analyst, str):
+        return None if analyst is None else _spelled(analyst)
+    raise InterfaceError(f"an analyst has a name, not a {type(analyst).__name__}", help='say analyst="ana"')
+
+
+def number_of(rows: object) -> int:
+    try:
+        number = operator.index(rows)  # type: ignore[arg-type]  # found out here
+    except TypeError:
+        raise InterfaceError(
+            f"a number of rows is a whole number, not a {type(rows).__name__}",
+            help="fetchall() gives all that are left",
+        ) from None
+    if number < 0:
+        raise InterfaceError(f"there are no {number} rows", help="fetchall() gives all that are left")
+    return number
 
 
 def values_of(parameters: object) -> tuple[Value, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dpsql.answer import Answer
+from dpsql.dbapi.guard import number_of
 from dpsql.errors import InterfaceError
 
 Description = tuple[tuple[str, str, None, None, None, None, None], ...]
@@ -54,9 +55,7 @@ class Rows(ABC):
 
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
         rows = self._answered().rows
-        most = self.arraysize if size is None else size
-        if most < 0:
-            raise InterfaceError(f"there are no {most} rows", help="fetchall() gives all that are left")
+        most = number_of(self.arraysize if size is None else size)
         found = rows[self._at : self._at + most]
         self._at += len(found)
         return found

@@ -14,15 +14,26 @@ Binary = bytes
 
 
 def DateFromTicks(ticks: float) -> Date:
-    return Date(*time.localtime(ticks)[:3])
+    return Date(*_moment(ticks)[:3])
 
 
 def TimeFromTicks(ticks: float) -> Time:
-    return Time(*time.localtime(ticks)[3:6])
+    return Time(*_moment(ticks)[3:6])
 
 
 def TimestampFromTicks(ticks: float) -> Timestamp:
-    return Timestamp(*time.localtime(ticks)[:6])
+    return Timestamp(*_moment(ticks)[:6])
+
+
+def _moment(ticks: float) -> time.struct_time:
+    try:
+        found = time.localtime(float(ticks))
+        Date(*found[:3])
+    except (TypeError, ValueError, OverflowError, OSError):
+        raise errors.InterfaceError(
+            "ticks are seconds since 1970, as a number", help="time.time() gives those of this moment"
+        ) from None
+    return found
 
 
 class _TypeCode(str):

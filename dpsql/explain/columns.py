@@ -102,6 +102,7 @@ def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
         found["expected_error_in_rows"] = 3 * planned.rows / planned.epsilon
     if isinstance(planned.detail, Matching):
         found["claimed_per_unit"] = planned.detail.most
+        found["claims_short"] = planned.detail.short
     if planned.noise is not None:
         chosen = mechanism(planned.noise.mechanism)
         found["mechanism"] = planned.noise.mechanism
@@ -125,7 +126,8 @@ def _of_cells(finish: Finish, first: Statistic, each: Planned, known: Known) -> 
         even = _EVEN[cell.part]
         share = even[cell.cell] if cell.other is None else even[cell.cell // 3] * even[cell.cell % 3]
         sums[0, position] = round(1000 * cell.most * share)
-    alone = replace(each, rests_on_noise=False, measure=replace(each.measure, finishes=(finish,), other=None))
+    plain = replace(each.measure, finishes=(finish,), other=None, derived=())
+    alone = replace(each, rests_on_noise=False, measure=plain)
     margins = finished(ReleasedTable([(None,) * len(each.keys)], sums), alone)[-1].margins
     assert margins is not None
     return {

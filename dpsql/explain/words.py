@@ -85,6 +85,8 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
     if "claimed_per_unit" in column:
         parts.append(f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed")
+        if column["claims_short"]:
+            parts.append(f"what a {unit} has beyond them may not be counted: no margin shows that")
     if "mechanism" in column:
         parts.append(column["mechanism"])
     parts.append(f"sensitivity {column['sensitivity']:.6g}, scale {column['scale']:.6g}")

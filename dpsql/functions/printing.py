@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
+from dpsql.errors import refuse
 from dpsql.functions import Argument, Unfit, shelf
 from dpsql.functions.literals import constant, literal_sql
 from dpsql.functions.meaning import Lookup, checked, enforced
@@ -21,8 +22,11 @@ LONGEST = 200_000
 
 
 def sql_of(scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str]) -> str:
-    """SQL for a scalar over columns whose types ``lookup`` knows and ``column_sql`` spells."""
-    return _printed(scalar, lookup, column_sql)[0]
+    """SQL for a scalar over columns whose types ``lookup`` knows and ``column_sql`` spells; or D103."""
+    try:
+        return _printed(scalar, lookup, column_sql)[0]
+    except Unfit as unfit:  # its types fit when it was bound: its length alone does not
+        raise refuse(unfit.code, unfit.title, scalar.span, help="compute parts of it in a subquery") from None
 
 
 def _printed(scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str]) -> tuple[str, Argument]:

@@ -43,11 +43,15 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """How many different values there are, of which a unit claims at most ``most``, over all groups."""
+    """How many different values there are, of which a unit claims at most ``most``, over all groups.
+
+    ``short`` says that a unit may well have more, as far as anybody said how many rows it has.
+    """
 
     argument: Scalar
     condition: Scalar | None
     most: int
+    short: bool = False
 
     @property
     def width(self) -> int:

@@ -19,7 +19,7 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.options import Option, Options, OptionValue
 from dpsql.ir.source import Span
-from dpsql.parse.written import DEEPER, Written, called, is_call, span_between
+from dpsql.parse.written import DEEPER, NESTED, Written, called, is_call, span_between
 
 KNOWN = (
     "epsilon",
@@ -45,7 +45,6 @@ _REASONS = {
     ),
 }
 _NUMBER = re.compile(r"([+-]?)\s*(\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
-_BRACKETS = {TokenType.L_BRACKET: 1, TokenType.R_BRACKET: -1}
 _OPTIONS = "options"
 
 
@@ -194,7 +193,7 @@ def _split(tokens: list[Token]) -> list[list[Token]]:
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
-        depth += DEEPER.get(token.token_type, 0) + _BRACKETS.get(token.token_type, 0)
+        depth += NESTED.get(token.token_type, 0)
         if token.token_type is TokenType.COMMA and depth == 0:
             parts.append([])
         else:

@@ -18,6 +18,9 @@ from dpsql.errors import InterfaceError, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.source import Span
 
+MOST_GIVEN = 100_000
+"""Characters of all parameters together: as many as a text may have."""
+
 _CLOCKS = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.Localtimestamp, exp.Localtime)
 _CLOCK_NAMES = {"now", "get_current_timestamp", "transaction_timestamp"}
 
@@ -44,6 +47,12 @@ def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token
             "D106",
             f"the query has {asked}, and {given} given",
             help="give one value for each question mark" if marks else "write ? where each value belongs",
+        )
+    if sum(len(each) for each in parameters if isinstance(each, str)) > MOST_GIVEN:
+        raise refuse(
+            "D103",
+            f"the values of the question marks are longer than {MOST_GIVEN:,} characters",
+            help="compare with the first characters: LEFT(x, 100) = ?; or ask for fewer values at a time",
         )
     return numbered
 

@@ -14,7 +14,7 @@ _STEPS = (
     "list the bins: HISTOGRAM(x, [10, 20, 30]); or count by steps: SELECT x // 10, COUNT(*) ... GROUP BY 1"
 )
 _SUM = "write SUM(x): whole steps of a grid are added up, which is exact"
-_WEIGHED = "write SUM(x * w) / SUM(w)"
+_WEIGHED = "write SUM(x * w) / SUM(w) FILTER (WHERE x IS NOT NULL)"
 
 INSTEAD: dict[str, str] = {
     **dict.fromkeys(("any_value", "arbitrary", "first", "last", "list", "array_agg"), _VALUES),
@@ -28,7 +28,7 @@ INSTEAD: dict[str, str] = {
     **dict.fromkeys(("histogram", "histogram_exact"), _STEPS),
     **dict.fromkeys(("fsum", "kahan_sum", "sumkahan", "sum_no_overflow"), _SUM),
     **dict.fromkeys(("wavg", "weighted_avg"), _WEIGHED),
-    **dict.fromkeys(("geomean", "geometric_mean"), "write EXP(AVG(LN(GREATEST(x, 1))))"),
+    **dict.fromkeys(("geomean", "geometric_mean"), "write EXP(AVG(LN(x) CLAMPED BETWEEN -5 AND 10))"),
     "combine_aggr": "aggregate the rows themselves: SUM(x), AVG(x)",
     "count_star": "write COUNT(*)",
     "decimal_average": "write AVG(x)",
@@ -37,8 +37,8 @@ INSTEAD: dict[str, str] = {
     "kurtosis_pop": "take it of blocks of units: DP_SAMPLE(kurtosis_pop(x), -3, 30)",
     "lttb": "draw means by steps: SELECT date_trunc('month', t) AS month, AVG(x) FROM ... GROUP BY month",
     "mad": "take it of blocks of units: DP_SAMPLE(mad(x), 0, 100); or ask QUANTILE_CONT(x, [0.25, 0.75])",
-    "product": "write EXP(SUM(LN(GREATEST(x, 1))))",
+    "product": "write EXP(SUM(LN(x) CLAMPED BETWEEN -5 AND 10))",
     "reservoir_quantile": "write QUANTILE_CONT(x, 0.9)",
-    "sem": "write STDDEV(x) / SQRT(COUNT(x))",
+    "sem": "write STDDEV_POP(x) / SQRT(COUNT(x))",
     "skewness": "take it of blocks of units: DP_SAMPLE(skewness(x), -5, 5)",
 }

@@ -3,6 +3,7 @@
     DP_COUNT(*)                                           COUNT(*)
     ANON_SUM(cost CLAMPED BETWEEN 0 AND 500)              SUM(CASE WHEN cost IS NOT NULL
     SUM(cost, contribution_bounds_per_row => (0, 500))        THEN LEAST(GREATEST(cost, 0), 500) END)
+    CORR(age, cost CLAMPED BETWEEN 0 AND 500)             the second argument of the two
 
 The bounds hold for the value of each row here, which is narrower than BigQuery's, where those of
 ``contribution_bounds_per_group`` hold for what a unit adds to a group: a row is one summand of that.
@@ -22,14 +23,25 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.source import Span
 from dpsql.parse.options import node_of
-from dpsql.parse.written import DEEPER, Written, called, is_call, span_between
+from dpsql.parse.written import NESTED, Written, called, is_call, span_between
 
 _PLAIN = {
     **{name: name for name in ("count", "sum", "avg", "var_pop", "stddev_pop")},
     "percentile_cont": "quantile_cont",
 }
 _SPELLED = {f"{prefix}_{name}": plain for prefix in ("anon", "dp") for name, plain in _PLAIN.items()}
-_BOUNDED = frozenset(("sum", "avg", "var_pop", "stddev_pop", "percentile_cont", "quantile_cont"))
+_PAIRS = frozenset(
+    "covar_pop covar_samp corr regr_slope regr_intercept regr_r2 regr_avgx regr_avgy regr_sxx regr_syy "
+    "regr_sxy".split()
+)
+"""Aggregates of two arguments: each has bounds of its own."""
+
+_NAMED_BOUNDS = frozenset("sum avg var_pop stddev_pop percentile_cont quantile_cont".split())
+_BOUNDED = (
+    frozenset("mean favg var_samp variance stddev_samp stddev median quantile quantile_disc min max".split())
+    | _NAMED_BOUNDS
+    | _PAIRS
+)
 _COUNTS = frozenset(("count", "count_if", "countif"))
 _NAMED = ("contribution_bounds_per_group", "contribution_bounds_per_row")
 _BEFORE_OPERANDS = frozenset(
@@ -63,12 +75,12 @@ def take_spellings(written: Written, parameters: Sequence[Value]) -> tuple[Writt
     while at < len(tokens):
         token = tokens[at]
         function = kept[opened[-1] - 1].text.casefold() if opened and opened[-1] else ""
-        if function in _BOUNDED | _COUNTS and (start := _starts(tokens, at)):
+        if function in _BOUNDED | _COUNTS and (start := _starts(tokens, at, function)):
             end, clamp = _clamp(written.text, tokens, at, start, parameters)
             span = span_between(token, tokens[end - 1])
             if function in _COUNTS:
                 raise _of_a_count(_seen(tokens, at, end - 1))
-            argument = _first(kept, opened[-1] + 1)
+            argument = _last(kept, opened[-1] + 1) if function in _PAIRS else _first(kept, opened[-1] + 1)
             if any(is_mark(each, written.mark) for each in kept[argument[0] :]):
                 seen = _seen(tokens, at, end - 1)
                 raise refuse("D101", "the bounds stand twice in one aggregate", seen, help="say them once")
@@ -117,14 +129,14 @@ def clamped(tree: exp.Expr, mark: str, clamps: tuple[Clamp, ...]) -> exp.Expr:
 # ---- tokens ------------------------------------------------------------------------------------------
 
 
-def _starts(tokens: list[Token], at: int) -> int:
+def _starts(tokens: list[Token], at: int, function: str) -> int:
     """How many tokens introduce bounds here: CLAMPED BETWEEN, or a comma and a name with an arrow; or 0."""
     following = tokens[at + 1 : at + 3]
     if len(following) < 2:
         return 0
     if tokens[at].token_type is TokenType.COMMA:
         named = following[0].text.casefold() in _NAMED and following[1].token_type is TokenType.FARROW
-        return 3 if named else 0
+        return 3 if named and function in _NAMED_BOUNDS | _COUNTS else 0
     if tokens[at].text.casefold() != "clamped" or following[0].token_type is not TokenType.BETWEEN:
         return 0
     before = tokens[at - 1]
@@ -194,10 +206,20 @@ def _first(kept: list[Token], start: int) -> tuple[int, int]:
         start += 1
     depth = 0
     for place in range(start, len(kept)):
-        depth += DEEPER.get(kept[place].token_type, 0)
+        depth += NESTED.get(kept[place].token_type, 0)
         if kept[place].token_type is TokenType.COMMA and depth == 0:
             return start, place
     return start, len(kept)
+
+
+def _last(kept: list[Token], start: int) -> tuple[int, int]:
+    """Where the argument stands that was read last, of several."""
+    depth, last = 0, start
+    for place in range(start, len(kept)):
+        depth += NESTED.get(kept[place].token_type, 0)
+        if kept[place].token_type is TokenType.COMMA and depth == 0:
+            last = place + 1
+    return last, len(kept)
 
 
 def _seen(tokens: list[Token], at: int, last: int) -> Span:

@@ -65,6 +65,12 @@ def is_call(node: object, name: str) -> bool:
 
 DEEPER = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
 
+NESTED = DEEPER | {
+    **dict.fromkeys((TokenType.L_BRACKET, TokenType.L_BRACE), 1),
+    **dict.fromkeys((TokenType.R_BRACKET, TokenType.R_BRACE), -1),
+}
+"""Commas inside of these part no arguments."""
+
 
 def span_between(first: Token, last: Token) -> Span:
     return Span(first.start, last.end + 1)

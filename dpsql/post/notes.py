@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dpsql.ir.detail import Matching
 from dpsql.ir.plan import Plan, Threshold
 from dpsql.mechanisms.found_range import few_units
 
@@ -34,5 +35,18 @@ def note_on(what: Plan, unit: str) -> str:
     if blocks:
         said.append(
             f"DP_SAMPLE is the median over {max(blocks)} blocks of units: small ones differ from the whole."
+        )
+    claims = [
+        one.detail.most
+        for stage in what.stages
+        for each in stage.measures
+        for one in each.details
+        if isinstance(one.detail, Matching) and one.detail.short
+    ]
+    if claims:
+        values = "one value" if max(claims) == 1 else f"{max(claims):,} values"
+        said.append(
+            f"COUNT(DISTINCT ...) counts at most {values} of one {unit} alone, and may miss others: "
+            "OPTIONS(max_values_contributed = 50) counts more, with more noise."
         )
     return " ".join(said)

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+from dpsql.answer.digits import unlike
 from dpsql.errors import Error, refuse
 from dpsql.ir.options import Goal
 from dpsql.ir.plan import Plan
@@ -57,11 +58,12 @@ def priced(goal: Goal, plan_at: PlanAt, terms: Terms, least: float, ceiling: flo
         )
     price = max(least, price_of(index))
     if price > ceiling:
+        said, highest = unlike(price, ceiling)
         raise refuse(
             "D502",
-            f"{goal} would cost an epsilon of {price:g}",
+            f"{goal} would cost an epsilon of {said}",
             goal.span,
-            label=f"the owner's ceiling for one query is {ceiling:g}",
+            label=f"the owner's ceiling for one query is {highest}",
             help=f"write within = {_rounded(_reach(plan_at(ceiling), goal)):g}, which the ceiling pays for",
         )
     return replace(plan_at(price), goal=goal)

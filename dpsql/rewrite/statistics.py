@@ -294,16 +294,13 @@ class _Statistics:
             if bounds is not None and max(abs(bounds.low), abs(bounds.high)) >= _LARGEST:
                 raise Unbounded(
                     "these values do not fit the fixed-point grid",
-                    "divide the value by a constant, or clamp it: LEAST(GREATEST(x, low), high)",
+                    f"divide the value by a constant, or clamp it: {_clamped(call, fact)}",
                     code="D305",
                 )
             if bounds is None:
-                name, clamp = call.function.upper(), "LEAST(GREATEST(x, 0), 500)"
-                if call.others:
-                    clamp = f"y, {clamp}" if call.argument in call.others else f"{clamp}, y"
                 raise Unbounded(
-                    f"this {name} has no finite bound",
-                    f"bound it: {name}({clamp}), or let the owner declare a range",
+                    f"this {call.function.upper()} has no finite bound",
+                    f"bound it: {_clamped(call, fact)}, or let the owner declare a range",
                 )
         except Unbounded as finding:
             unbounded = finding.code == "D301"
@@ -336,6 +333,20 @@ class _Statistics:
             low, high = as_text(bounds.low, fact.type), as_text(bounds.high, fact.type)
             notes.append(f"{table}.{column} is in [{low}, {high}]{place}")
         return tuple(notes)
+
+
+def _clamped(call: AggregateCall, fact: Fact) -> str:
+    """The aggregate with limits of the analyst's own: NULL stays NULL, so that it counts for nothing."""
+    if fact.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+        ends = (f"{fact.type.sql} '{day}'" for day in ("2020-01-01", "2029-12-31"))
+        clamp = "CASE WHEN x IS NOT NULL THEN LEAST(GREATEST(x, {}), {}) END".format(*ends)
+    else:
+        clamp = "x CLAMPED BETWEEN 0 AND 500"
+    if call.function in ("quantile_cont", "quantile_disc"):
+        clamp = f"{clamp}, 0.5"
+    elif call.others:
+        clamp = f"y, {clamp}" if call.argument in call.others else f"{clamp}, y"
+    return f"{call.function.upper()}({clamp})"
 
 
 def _argument(call: AggregateCall) -> Scalar:

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 from dpsql.accounting import Budget, Spent, accountant
 from dpsql.accounting.entries import Debit, Granted, Overdrawn, Stored
+from dpsql.answer.digits import unlike
 from dpsql.errors import Error, refuse
 from dpsql.plan.terms import Terms
 
 if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.accounting.ledger import Ledger
     from dpsql.engines import Engine
+    from dpsql.ir.event import Event
     from dpsql.ir.options import Option
     from dpsql.ir.plan import Findings, Plan
     from dpsql.ir.source import Span
@@ -64,7 +66,7 @@ class Till:
         if terms.given and price.value != terms.epsilon:
             raise refuse(
                 "D503",
-                f"the call says epsilon {terms.epsilon:g}, and the query another",
+                f"the call says epsilon {terms.epsilon!r}, and the query another",
                 price.span,
                 help="say it in one place",
             )
@@ -84,12 +86,13 @@ class Till:
                 help="give an epsilon such as 0.1",
             )
         if price > rule.max_epsilon:
+            said, ceiling = unlike(price, rule.max_epsilon)
             raise refuse(
                 "D502",
-                f"the price {price:g} is above the ceiling of {rule.max_epsilon:g} for one query",
+                f"the price {said} is above the ceiling of {ceiling} for one query",
                 span,
                 label=f"max_epsilon in {self.policy.name}",
-                help=f"ask with an epsilon of at most {rule.max_epsilon:g}",
+                help=f"ask with an epsilon of at most {ceiling}",
             )
         if price < self.least:
             raise refuse(
@@ -112,7 +115,7 @@ class Till:
         try:
             self.ledger.check(self._payer, price)
         except Overdrawn as error:
-            raise self._exhausted(planned.price, error) from None
+            raise self._exhausted(planned.price, planned.events, error) from None
 
     def quoted(self, planned: Plan) -> tuple[float, float, bool]:
         """What a plan would cost now, what would remain then, and whether it was paid for before."""
@@ -173,16 +176,23 @@ class Till:
         try:
             return self.ledger.debit_or_join(debit)
         except Overdrawn as error:
-            raise self._exhausted(planned.epsilon, error) from None
+            raise self._exhausted(planned.epsilon, planned.events, error) from None
 
-    def _exhausted(self, price: float, error: Overdrawn) -> Error:
-        whose = "the database's budget" if error.analyst is None else f"{error.analyst}'s budget"
-        return refuse(
-            "D501",
-            f"{whose} does not hold this price",
-            label=f"the query costs epsilon {price:g}; about {self.remaining():.3g} remains",
-            help="ask for a smaller epsilon, or ask something that was answered before: that is free",
-        )
+    def _exhausted(self, price: float, events: tuple[Event, ...], error: Overdrawn) -> Error:
+        from dpsql.session.too_dear import Means, too_dear
+
+        means = Means(self.accountant, self.budget, self._unspent(), self.holds)
+        return too_dear(price, events, means, error)
+
+    def _unspent(self) -> Spent:
+        """What the database's account and the analyst's hold both."""
+        granted = self.granted()
+        accounts = [(granted.total, self.ledger.spent())]
+        accounts += [
+            (total, self.ledger.spent(name)) for name, _, total in granted.analysts if name == self.analyst
+        ]
+        left = [(total.main - spent.main, total.delta - spent.delta) for total, spent in accounts]
+        return Spent(min(main for main, _ in left), min(delta for _, delta in left))
 
     def store(self, receipt: Stored, released: bytes) -> bytes:
         return self.ledger.store(receipt.debit_id, released)

@@ -108,3 +108,31 @@ SELECT COUNT(*) AS n FROM patients WHERE age > (SELECT COUNT(DISTINCT city) FROM
 -- outcome: accepted
 -- policy: pure.toml
 SELECT sex, COUNT(DISTINCT city) AS cities FROM patients GROUP BY sex;
+
+-- case: of a key of the rows, which is a count of rows
+-- outcome: accepted
+SELECT COUNT(DISTINCT visit_id) AS visits, AVG(minutes) AS minutes FROM visits;
+
+-- case: of a key of the rows, by groups, in sets and with conditions
+-- outcome: accepted
+SELECT kind, COUNT(DISTINCT visit_id) AS n, COUNT(DISTINCT visit_id) FILTER (WHERE minutes > 30) AS more FROM visits GROUP BY ROLLUP (kind);
+
+-- case: of a key of rows that a join keeps as they are
+-- outcome: accepted
+SELECT p.ward, COUNT(DISTINCT v.visit_id) AS n FROM visits v JOIN patients p USING (patient_id) JOIN places q ON q.place_id = v.place_id GROUP BY p.ward;
+
+-- case: of a key of rows that a join repeats
+-- outcome: accepted
+SELECT COUNT(DISTINCT v.visit_id) AS n FROM visits v JOIN place_tags t ON t.place_id = v.place_id;
+
+-- case: of a key that other rows refer to
+-- outcome: accepted
+SELECT drug, COUNT(DISTINCT v.visit_id) AS n FROM treatments t JOIN visits v USING (visit_id) GROUP BY drug;
+
+-- case: of a key of rows of which each stands twice
+-- outcome: accepted
+SELECT COUNT(DISTINCT visit_id) AS n FROM (SELECT patient_id, visit_id FROM visits UNION ALL SELECT patient_id, visit_id FROM visits);
+
+-- case: of a part of a key, after groups of the unit
+-- outcome: accepted
+SELECT COUNT(DISTINCT kind) AS n FROM (SELECT patient_id, kind FROM visits GROUP BY patient_id, kind);

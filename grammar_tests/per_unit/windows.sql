@@ -20,7 +20,8 @@ SELECT SUM(minutes) AS minutes FROM (
 
 -- case: the change from the visit before
 -- outcome: accepted
-SELECT AVG(LEAST(GREATEST(change, -100), 100)) AS change FROM (
+-- plain: SELECT AVG(LEAST(GREATEST(change, -100), 100)) FILTER (change IS NOT NULL) AS change FROM (SELECT cost - LAG(cost) OVER (PARTITION BY patient_id ORDER BY visited_on, visit_id) AS change FROM visits WHERE patient_id IS NOT NULL)
+SELECT AVG(change CLAMPED BETWEEN -100 AND 100) AS change FROM (
     SELECT patient_id, cost - LAG(cost) OVER (PARTITION BY patient_id ORDER BY visited_on, visit_id) AS change FROM visits);
 
 -- case: days between visits

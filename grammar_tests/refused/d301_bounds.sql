@@ -10,7 +10,7 @@ SELECT ward, AVG(score) FROM patients GROUP BY ward;
 
 -- case: a ratio whose divisor may be zero
 -- outcome: refused D301 at 1:12
--- instead: SELECT SUM(LEAST(GREATEST(income / age, 0), 50000)) AS rate FROM patients
+-- instead: SELECT SUM(income / age CLAMPED BETWEEN 0 AND 50000) AS rate FROM patients
 SELECT SUM(income / age) AS rate FROM patients;
 
 -- case: one by something
@@ -147,7 +147,7 @@ SELECT SUM(score) FROM patients WHERE score IS DISTINCT FROM 3;
 
 -- case: the spread of a column without a range
 -- outcome: refused D301 at 1:15
--- instead: SELECT STDDEV(LEAST(GREATEST(score, -5), 5)) AS deviation FROM patients
+-- instead: SELECT STDDEV(score CLAMPED BETWEEN -5 AND 5) AS deviation FROM patients
 SELECT STDDEV(score) FROM patients;
 
 -- case: a correlation whose second side has no range
@@ -160,12 +160,12 @@ SELECT REGR_SLOPE(minutes, steps) FROM visits;
 
 -- case: the spread of wide whole numbers needs a range
 -- outcome: refused D301 at 1:40
--- instead: SELECT AVG(v) FROM (SELECT patient_id, VAR_POP(GREATEST(LEAST(steps, 20000), 0)) AS v FROM visits GROUP BY patient_id)
+-- instead: SELECT AVG(v) FROM (SELECT patient_id, VAR_POP(steps CLAMPED BETWEEN 0 AND 20000) AS v FROM visits GROUP BY patient_id)
 SELECT AVG(v) FROM (SELECT patient_id, VAR_POP(steps) AS v FROM visits GROUP BY patient_id);
 
 -- case: a median without a bound
 -- outcome: refused D301 at 1:15
--- instead: SELECT MEDIAN(LEAST(GREATEST(score, -10), 10)) FROM patients
+-- instead: SELECT MEDIAN(score CLAMPED BETWEEN -10 AND 10) FROM patients
 SELECT MEDIAN(score) FROM patients;
 
 -- case: the unit's smallest number by group

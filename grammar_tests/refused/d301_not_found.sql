@@ -13,7 +13,7 @@ SELECT SUM(ln(income)) FROM patients;
 -- case: a ratio whose divisor may be zero
 -- outcome: refused D301 at 1:12
 -- policy: finds.toml
--- instead: SELECT SUM(LEAST(GREATEST(income / age, 0), 50000)) AS rate FROM patients
+-- instead: SELECT SUM(income / age CLAMPED BETWEEN 0 AND 50000) AS rate FROM patients
 SELECT SUM(income / age) AS rate FROM patients;
 
 -- case: a sum of texts
