@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from dpsql.driver import duckdb
+from dpsql.driver import connect, duckdb
 from dpsql.errors import interrupted, refuse
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
 
@@ -47,9 +47,9 @@ class Sealed:
 
     def _open(self) -> duckdb.DuckDBPyConnection:
         if self._connection is None:
-            self._connection = duckdb.connect(
+            self._connection = connect(
                 ":memory:",
-                config={
+                {
                     "threads": 1,
                     "autoinstall_known_extensions": "false",
                     "autoload_known_extensions": "false",
