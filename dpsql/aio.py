@@ -95,7 +95,8 @@ class Connection:
         return await self._run(lambda: self.plain.budget)
 
     async def close(self) -> None:
-        await self._run(self.plain.close)
+        if not self.plain._inherited:
+            await self._run(self.plain.close)
 
     async def __aenter__(self) -> Connection:
         return self
@@ -106,6 +107,8 @@ class Connection:
         await self.close()
 
     async def _run(self, call: Callable[[], T]) -> T:
+        if self.plain._inherited:  # the thread was not forked with us: it would never begin
+            self.plain._usable()
         work = self._thread.submit(call)
         try:
             return await asyncio.wrap_future(work)

@@ -22,6 +22,7 @@ import duckdb
 import numpy
 import numpy as np
 import pytest
+from processes import told
 
 import dpsql
 from dpsql.accounting import Budget, Spent, pure, zcdp
@@ -1582,3 +1583,422 @@ def test_different_values_are_counted_as_far_as_rows_are(tmp_path: Path) -> None
         ):
             assert f"COUNT(DISTINCT ...) counts at most {values} of one person alone" in db.execute(sql).note
             assert "beyond them may not be counted" in str(db.explain(sql))
+
+
+# ---- files that change, processes that fork -------------------------------------------------------------
+
+
+def overwritten(path: Path, more: str) -> None:
+    """Another database's bytes in the same file: as many of them, with the time put back."""
+    other = path.with_name("other.duckdb")
+    with duckdb.connect(str(other)) as connection:
+        connection.execute(TABLES + more)
+    before = path.stat()
+    assert other.stat().st_size == before.st_size
+    with path.open("r+b") as file:
+        file.write(other.read_bytes())
+    os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def test_a_database_overwritten_under_a_connection_is_refused_before_payment(opened: Open) -> None:
+    """DuckDB would read some blocks of the old file and some of the new: an answer about neither."""
+    db = opened("")
+    overwritten(db.ledger_path.with_suffix(".duckdb"), "UPDATE people SET age = 80")
+    with pytest.raises(dpsql.OperationalError, match="D602"):
+        db.execute("SELECT AVG(age) FROM people")
+    assert db.budget.spent == 0
+    assert not db.purchases
+
+
+def test_a_database_overwritten_while_it_is_read_gives_no_answer(opened: Open) -> None:
+    db = opened("")
+    engine = db._open().engine
+    measure = engine.measure
+
+    def changed_behind(planned: object) -> object:
+        found = measure(planned)  # type: ignore[arg-type]  # as it was given
+        overwritten(db.ledger_path.with_suffix(".duckdb"), "UPDATE people SET age = 80")
+        with pytest.raises(dpsql.OperationalError, match="D602"):
+            measure(planned)  # type: ignore[arg-type]  # as it was given
+        engine.unchanged()
+        return found
+
+    engine.measure = changed_behind  # type: ignore[assignment]  # the same one, and a change behind it
+    with pytest.raises(dpsql.OperationalError, match="D602"):
+        db.execute("SELECT AVG(age) FROM people")
+    assert [each.answered for each in db.purchases] == [False]
+
+
+WRITES = """
+import sys, duckdb
+try:
+    with duckdb.connect(sys.argv[1]) as connection:
+        connection.execute("CREATE TABLE written AS SELECT 1")
+    print("written")
+except duckdb.IOException as error:
+    print("kept out" if "lock" in str(error) else error)
+"""
+
+
+def test_what_is_closed_leaves_the_lock_of_what_is_open(opened: Open) -> None:
+    """A process loses its locks on a file with any descriptor of it that it closes: ours, or anybody's."""
+    db = opened("")
+    path = db.ledger_path.with_suffix(".duckdb")
+    assert told(WRITES, path) == "kept out"
+    dpsql.connect(path).close()
+    assert told(WRITES, path) == "kept out"
+    dpsql.connect(path, ledger=path.with_name("another.ledger")).close()
+    path.read_bytes()  # drops it, and the next look takes it again
+    db.execute("SELECT COUNT(*) FROM people")
+    assert told(WRITES, path) == "kept out"
+    db.close()
+    assert told(WRITES, path) == "written"
+
+
+def test_a_refused_connection_leaves_the_lock_of_who_writes(tmp_path: Path) -> None:
+    """The same process has the file open for writing: dpsql refuses, and its refusal drops no lock."""
+    path = tmp_path / "d.duckdb"
+    (tmp_path / "d.toml").write_text(POLICY)
+    with duckdb.connect(str(path)) as writer:
+        writer.execute(TABLES)
+        for _ in range(2):
+            with pytest.raises(dpsql.OperationalError, match="D602"):
+                dpsql.connect(path)
+            assert told(WRITES, path) == "kept out"
+        writer.execute("CREATE TABLE more AS SELECT 1")
+    dpsql.connect(path).close()
+    assert told(WRITES, path) == "written"
+
+
+FILES_POLICY = """
+[budget]
+epsilon = 1000.0
+delta = 1e-6
+[query]
+epsilon = 1.0
+max_epsilon = 1000.0
+[unit]
+name = "person"
+table = "people"
+key = "pid"
+[tables.people]
+CSV
+[tables.people.columns]
+COLUMNS
+"""
+
+
+def folder_of(place: Path, lines: str, csv: str, columns: str) -> Path:
+    (place / "data").mkdir(exist_ok=True)
+    (place / "data" / "people.csv").write_text(lines)
+    (place / "data.toml").write_text(FILES_POLICY.replace("CSV", csv).replace("COLUMNS", columns))
+    return place / "data"
+
+
+def test_a_csv_of_the_same_size_and_time_is_another_version(tmp_path: Path) -> None:
+    """Times can be put back by whoever writes; when a file changed cannot."""
+    columns = 'pid = { type = "INTEGER" }\nage = { type = "INTEGER", range = [0, 120] }'
+    data = folder_of(tmp_path, "pid,age\n1,30\n2,31\n", "", columns)
+    with dpsql.connect(data) as db:
+        first = db.execute("SELECT SUM(age) FROM people", epsilon=400)
+        file, version = data / "people.csv", db._open().engine.version()
+        before = file.stat()
+        file.write_text("pid,age\n1,90\n2,91\n")
+        os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+        assert (file.stat().st_size, file.stat().st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+        with pytest.raises(dpsql.OperationalError, match="D602"):
+            db.execute("SELECT COUNT(*) FROM people")
+    with dpsql.connect(data) as db:
+        assert db._open().engine.version() != version
+        again = db.execute("SELECT SUM(age) FROM people", epsilon=400)
+    assert not again.repeated
+    assert again.rows[0][0] - first.rows[0][0] > 60  # of 120; the noise has a deviation below 2
+
+
+TYPED = 'pid = { type = "INTEGER" }\nage = { type = "INTEGER", range = [0, 120] }'
+TEXTS = 'pid = { type = "VARCHAR" }\nage = { type = "INTEGER", range = [0, 120] }'
+
+
+@pytest.mark.parametrize(
+    ("lines", "before", "after"),
+    [
+        (  # the first of two columns, then the second: the header names none
+            "1,7\n2,7\n3,7\n",
+            ("csv = { header = false }", TYPED),
+            ("csv = { header = false }", "\n".join(reversed(TYPED.split("\n")))),
+        ),
+        ("pid,age\n1,30\n01,31\n2,32\n", ("", TEXTS), ("", TYPED)),
+        (
+            "pid;age\n1,5;30\n1,6;31\n",
+            ('csv = { delim = ";" }', TEXTS),
+            ('csv = { delim = ";", decimal = "," }', TYPED),
+        ),
+        ("pid,age\n'1',30\n1,31\n", ("", TEXTS), ('csv = { quote = "\'" }', TEXTS)),
+    ],
+    ids=["the order of columns", "a type", "the decimal mark", "the quote"],
+)
+def test_a_key_is_verified_again_when_the_same_file_is_read_otherwise(
+    tmp_path: Path, lines: str, before: tuple[str, str], after: tuple[str, str]
+) -> None:
+    """People with rows of equal keys were taken for different ones, and no row of theirs was clipped."""
+    dpsql.connect(folder_of(tmp_path, lines, *before)).close()
+    state = (tmp_path / "data" / "people.csv").stat()
+    (tmp_path / "data.toml").write_text(FILES_POLICY.replace("CSV", after[0]).replace("COLUMNS", after[1]))
+    assert (tmp_path / "data" / "people.csv").stat() == state
+    with pytest.raises(dpsql.ProgrammingError, match="D805"):
+        dpsql.connect(tmp_path / "data")
+
+
+def test_more_files_of_a_table_are_verified_again(tmp_path: Path) -> None:
+    """All of the folder's states are the same: what changed is which of the files are a table."""
+    columns = TYPED + "\n[tables.others]\npublic = true\nfiles = 'b*.csv'\n[tables.others.columns]\n" + TYPED
+    (tmp_path / "data").mkdir()
+    for name in ("a1", "b1"):
+        (tmp_path / "data" / f"{name}.csv").write_text("pid,age\n1,30\n2,31\n")
+    policy = FILES_POLICY.replace("COLUMNS", columns)
+    (tmp_path / "data.toml").write_text(policy.replace("CSV", "files = 'a*.csv'"))
+    dpsql.connect(tmp_path / "data").close()
+    (tmp_path / "data.toml").write_text(policy.replace("CSV", "files = '*.csv'"))
+    with pytest.raises(dpsql.ProgrammingError, match="D805"):
+        dpsql.connect(tmp_path / "data")
+
+
+def test_two_keys_of_one_spelling_are_two_facts(tmp_path: Path) -> None:
+    """["a", "b"] is unique, and "a, b" is not: the one was taken for verified by the other's name."""
+    path = tmp_path / "d.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE people (pid INTEGER PRIMARY KEY);"
+            'CREATE TABLE marks (pid INTEGER, a INTEGER, b INTEGER, "a, b" INTEGER);'
+            "INSERT INTO people VALUES (1); INSERT INTO marks VALUES (1, 1, 1, 1), (1, 2, 1, 1)"
+        )
+    policy = POLICY[: POLICY.index("[tables.people.columns]")] + (
+        "[tables.people.columns]\npid = {}\n[tables.marks]\nkey = KEY\nunit = { column = 'pid' }\n"
+        "rows_per_unit = 5\n[tables.marks.columns]\npid = {}\na = {}\nb = {}\n'a, b' = {}\n"
+    )
+    path.with_suffix(".toml").write_text(policy.replace("KEY", "['a', 'b']"))
+    dpsql.connect(path).close()
+    path.with_suffix(".toml").write_text(policy.replace("KEY", "'a, b'"))
+    with pytest.raises(dpsql.ProgrammingError, match="D805"):
+        dpsql.connect(path)
+
+
+SPILL_AFTER_FORK = """
+import os, shutil, stat, sys, threading, warnings
+import dpsql
+from dpsql.engines import duckdb as databases, spill
+
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, from Python 3.12 on
+usual = databases.configuration
+databases.configuration = lambda *threads: usual(*threads) | {"memory_limit": "64MB", "threads": 1}
+top, seen, done = os.environ["TMPDIR"], set(), threading.Event()
+
+def watch():
+    while not done.wait(0.001):
+        for name in os.listdir(top):
+            for place, _, files in os.walk(os.path.join(top, name)):
+                if any("storage" in each for each in files):
+                    seen.add(stat.S_IMODE(os.stat(os.path.join(top, name)).st_mode))
+
+with dpsql.connect(sys.argv[1], ledger=sys.argv[3]) as db:
+    child = os.fork()
+    if child == 0:
+        sys.stderr = open(os.devnull, "w")
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.exit(0)
+    ended = os.waitpid(child, 0)[1]
+    if sys.argv[2] == "tidied":
+        shutil.rmtree(os.path.join(top, *os.listdir(top)))
+    watching = threading.Thread(target=watch)
+    watching.start()
+    db.execute("SELECT COUNT(*) FROM (SELECT pid, name, COUNT(*) AS n FROM people GROUP BY pid, name)")
+    done.set()
+    watching.join()
+print(ended, *map(oct, seen))
+"""
+
+NAMES = """
+CREATE TABLE people AS
+SELECT i AS pid, 'PERSON' || repeat(md5(i::VARCHAR), 3) AS name FROM range(600000) AS r(i);
+"""
+
+
+@pytest.fixture(scope="module")
+def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """More than fits into the memory that a test allows."""
+    path = tmp_path_factory.mktemp("names") / "d.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(NAMES)
+    policy = POLICY[: POLICY.index("[tables.people.columns]")]
+    path.with_suffix(".toml").write_text(policy + "[tables.people.columns]\npid = {}\nname = {}\n")
+    return path
+
+
+@pytest.mark.parametrize("how", ["forked", "tidied"])
+def test_rows_spill_where_nobody_else_looks(
+    names: Path, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A child that ended, or what tidies up, removed the folder: DuckDB made another, for all to read."""
+    top = tmp_path / "temporary"
+    top.mkdir()
+    monkeypatch.setenv("TMPDIR", str(top))
+    assert told(SPILL_AFTER_FORK, names, how, tmp_path / "own.ledger") == "0 0o700"
+    assert not list(top.iterdir())
+
+
+@pytest.mark.parametrize("how", ["opened", "replaced", "another lock"])
+def test_a_spill_folder_that_is_not_ours_is_refused_before_payment(
+    opened: Open, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever put another folder in its place could read what spills there."""
+    path = opened("").ledger_path.with_suffix(".duckdb")
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    script = """
+import glob, os, sys
+import dpsql
+with dpsql.connect(sys.argv[1]) as db:
+    [folder] = glob.glob(os.path.join(os.environ["TMPDIR"], "dpsql-*"))
+    if sys.argv[2] == "opened":
+        os.chmod(folder, 0o755)
+    elif sys.argv[2] == "replaced":
+        os.rename(folder, folder + ".away")
+        os.symlink(folder + ".away", folder)
+    else:
+        os.remove(os.path.join(folder, ".held"))
+        open(os.path.join(folder, ".held"), "w").close()
+    try:
+        db.execute("SELECT COUNT(*) FROM people")
+    except dpsql.OperationalError as error:
+        print(error.code, db.budget.spent)
+"""
+    assert told(script, path, how) == "D602 0.0"
+
+
+FORKED = """
+import asyncio, os, sys, threading, warnings
+import sqlalchemy
+import dpsql, dpsql.aio
+from dpsql.console.ask import ask
+from dpsql.console.state import Shell
+from dpsql.shell import main
+
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, from Python 3.12 on
+path, ledger, count = sys.argv[1], sys.argv[2], "SELECT COUNT(*) FROM people"
+
+db = dpsql.connect(path, ledger=ledger)
+rows = db.execute(count).rows
+cursor = db.cursor().execute(count)
+asynchronous = dpsql.aio.Connection(dpsql.connect(path, ledger=ledger))
+asyncio.run(asynchronous.execute(count))
+pool = sqlalchemy.create_engine(f"dpsql:///{path}?ledger={ledger}")
+checked = pool.connect()
+checked.execute(sqlalchemy.text(count)).all()
+shell = Shell(db)
+
+entries = {
+    "execute": lambda: db.execute(count),
+    "explain": lambda: db.explain(count),
+    "price": lambda: db.price(count),
+    "export": lambda: db.export("SELECT city FROM people"),
+    "tables": lambda: db.tables,
+    "budget": lambda: db.budget,
+    "purchases": lambda: db.purchases,
+    "epsilon": lambda: db.epsilon,
+    "interrupt": db.interrupt,
+    "cursor": db.cursor,
+    "commit": db.commit,
+    "rollback": db.rollback,
+    "cursor.execute": lambda: cursor.execute(count),
+    "cursor.fetchone": cursor.fetchone,
+    "cursor.fetchall": cursor.fetchall,
+    "cursor.executemany": lambda: cursor.executemany(count, [()]),
+    "cursor.setinputsizes": lambda: cursor.setinputsizes([]),
+    "aio.execute": lambda: asyncio.run(asynchronous.execute(count)),
+    "aio.budget": lambda: asyncio.run(asynchronous.budget()),
+    "sqlalchemy": lambda: checked.execute(sqlalchemy.text(count)),
+    "shell": lambda: ask(shell, count),
+}
+
+def wrong():
+    for name, call in entries.items():
+        try:
+            call()
+            yield name
+        except (dpsql.InterfaceError, sqlalchemy.exc.InterfaceError) as error:
+            if "forked" not in str(error):
+                yield name
+    db.close()  # harmless: a with statement does it on the way out
+    cursor.close()
+    asyncio.run(asynchronous.close())
+    with dpsql.connect(path, ledger=ledger) as own, dpsql.connect(path, ledger=ledger) as another:
+        for each in (own, another):
+            answer = each.execute(count)
+            if answer.rows != rows or not answer.repeated or len(each.tables) != 3:
+                yield "one's own"
+    with pool.connect() as fresh:
+        if [tuple(each) for each in fresh.execute(sqlalchemy.text(count))] != rows:
+            yield "sqlalchemy's own"
+    if main(["query", path, "--ledger", ledger, "--format", "csv", "-c", count]):
+        yield "the command line"
+    if os.fork() == 0:  # and once more, from a child that has connections of its own
+        with dpsql.connect(path, ledger=ledger) as own:
+            os._exit(own.execute(count).rows != rows)
+    if os.wait()[1]:
+        yield "a grandchild"
+
+def run(number, stop):
+    while not stop.is_set():
+        db.execute("SELECT COUNT(*) FROM people WHERE age > ?", (number,))
+
+stop = threading.Event()
+busy = [threading.Thread(target=run, args=(number, stop)) for number in range(int(sys.argv[3]))]
+for each in busy:
+    each.start()
+children = []
+for _ in range(int(sys.argv[4])):
+    child = os.fork()
+    if child == 0:
+        sys.stdout = open(os.devnull, "w")
+        told = list(wrong())
+        os.write(1, f"{told}\\n".encode())
+        os._exit(bool(told))
+    children.append(os.waitpid(child, 0)[1])
+stop.set()
+for each in busy:
+    each.join()
+db.execute(count)
+print(children)
+"""
+
+
+@pytest.mark.parametrize(("threads", "forks"), [(0, 1), (4, 8)])
+def test_a_child_is_told_that_a_connection_is_its_parents(opened: Open, threads: int, forks: int) -> None:
+    """Whatever it called, it waited for threads that were not forked with it, or died of SIGSEGV."""
+    path = opened("").ledger_path.with_suffix(".duckdb")
+    said = told(FORKED, path, path.with_name("own.ledger"), threads, forks)
+    assert said.split("\n") == ["[]"] * forks + [str([0] * forks)]
+
+
+ENDS = """
+import gc, os, sys
+import dpsql
+db = dpsql.connect(sys.argv[1])
+db.execute("SELECT COUNT(*) FROM people")
+child = os.fork()
+if child == 0:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # the driver counts what it does not take down
+    if sys.argv[2] == "forgets":
+        del db
+        gc.collect()
+    elif sys.argv[2] == "closes":
+        db.close()
+    sys.exit(7)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), len(db.execute("SELECT COUNT(*) FROM people")))
+"""
+
+
+@pytest.mark.parametrize("how", ["keeps", "closes", "forgets"])
+def test_a_child_ends_in_order_beside_what_it_inherited(opened: Open, how: str) -> None:
+    """It died of SIGSEGV, joining threads of DuckDB that it never had."""
+    path = opened("").ledger_path.with_suffix(".duckdb")
+    assert told(ENDS, path, how) == "7 1"

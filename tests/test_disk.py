@@ -139,7 +139,7 @@ def test_nothing_spilled_outlives_a_command_that_is_stopped(
     assert done.returncode == (130 if number == "SIGINT" else -signal.SIGKILL)
     assert done.stdout == "0o700\n"
     assert "PERSON" not in done.stderr
-    left = [each for folder in tmp_path.glob("dpsql-*") for each in folder.iterdir()]
+    left = [each for folder in tmp_path.glob("dpsql-*") for each in folder.rglob("*")]
     assert any("storage" in each.name for each in left) == (number == "SIGKILL")
     after = [sys.executable, "-m", "dpsql.shell", "budget", str(people), *ledger]
     subprocess.run(after, capture_output=True, env=temporary, check=True)

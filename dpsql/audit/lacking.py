@@ -9,12 +9,10 @@ policy's paths reach, in every private table; rows of no unit stay.
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
-import duckdb
-
 from dpsql.audit.neighbours import owner_sql
+from dpsql.driver import connect
 from dpsql.engines.duckdb import DuckDB, configuration
 from dpsql.engines.folder import Folder
 from dpsql.engines.names import quote, table_sql, text
@@ -105,20 +103,20 @@ class Lacking:
 class _Attached(DuckDB):
     """A database file behind an empty database."""
 
-    def __init__(self, path: Path, timezone: str) -> None:
-        self._path, self._lock = path, threading.RLock()
-        self._connection = duckdb.connect(":memory:", config=configuration())
-        for sql in (
-            "SET enable_progress_bar = false",
-            f"SET TimeZone = '{timezone}'",
-            "SET disabled_optimizers = 'statistics_propagation'",  # as for analysts
-            f"ATTACH {text(str(path))} AS whole (READ_ONLY)",
-        ):
-            self._connection.execute(sql)
-
-    def close(self) -> None:
-        with self._lock:
+    def _open(self, timezone: str, threads: int | None) -> None:
+        self._connection = connect(":memory:", configuration(threads))
+        try:
+            for sql in (
+                "SET enable_progress_bar = false",
+                f"SET TimeZone = '{timezone}'",
+                "SET disabled_optimizers = 'statistics_propagation'",  # as for analysts
+                f"ATTACH {text(str(self._file.path))} AS whole (READ_ONLY)",
+            ):
+                self._connection.execute(sql)
+            self._same_file()
+        except BaseException:
             self._connection.close()
+            raise
 
 
 def _attached(name: str) -> str:

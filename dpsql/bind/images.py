@@ -14,6 +14,7 @@ within ``rows_per_unit`` is a guess, so what is computed from it is a private ke
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,9 +41,19 @@ MOST_COMBINATIONS = 200_000
 """Nor is an expression computed over more combinations of its columns' values."""
 
 _KEPT: dict[str, KeyList | None] = {}
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()
 _REMEMBERED = 500
 """Lists by the SQL that made them, where it reads no table."""
+
+
+def _unlocked() -> None:
+    """In a child: whoever held the lock is a thread that it does not have."""
+    global _LOCK
+    _LOCK = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlocked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,23 +65,48 @@ class Connection(Exceptions):
     def __init__(self, database: Path, policy: Path, ledger: Path, analyst: str | None) -> None:
         from dpsql.session import Session
 
+        self._process = os.getpid()
         self._session: Session | None = guarded(lambda: Session(database, policy, ledger, analyst))
         self._lock = threading.RLock()
+        self._calls = 0  # of the thread that has the lock: a signal's handler may call within a call
+        self._closing = False
         self.analyst = analyst
         self.timeout: float | None = None  # seconds that a query may take
         self.ledger_created = self._session.ledger.created
         self.ledger_path = ledger
 
-    def _open(self) -> Session:
-        if self._session is None:
+    @property
+    def _inherited(self) -> bool:
+        """Whether this process is a child of the one that opened it, and has nothing of it but the looks."""
+        return self._process != os.getpid()
+
+    def _usable(self) -> None:
+        """InterfaceError where the connection is closed, or another process's."""
+        if self._inherited:
+            raise InterfaceError(
+                "this connection belongs to the process that this one was forked from",
+                help="an engine does not survive a fork: open another here with dpsql.connect",
+            )
+        if self._session is None or self._closing:
             raise InterfaceError("the connection is closed", help="open another with dpsql.connect")
+
+    def _open(self) -> Session:
+        self._usable()
+        assert self._session is not None
         return self._session
 
     @contextmanager
     def _using(self) -> Iterator[Session]:
         """The session, for one call at a time; nobody closes it meanwhile."""
+        self._usable()  # in a child nobody would ever give the lock back that another thread had taken
         with self._lock:
-            yield self._open()
+            self._calls += 1
+            try:
+                yield self._open()
+            finally:
+                self._calls -= 1
+                if self._closing and not self._calls:
+                    self._end()
 
     # ---- what dpsql says beside PEP 249 ------------------------------------------------------------
 
@@ -202,10 +227,20 @@ class Connection(Exceptions):
         raise NotSupportedError("D104", "there are no transactions: a debit is never rolled back")
 
     def close(self) -> None:
+        """Within a call of the same thread (in a signal's handler), stop that call and close behind it."""
+        if self._session is None or self._inherited:  # what is a parent's is not the child's to close
+            return
         with self._lock:
-            if self._session is not None:
-                self._session.close()
-                self._session = None
+            self._closing = True
+            if self._calls:
+                interrupt(self._session)
+            else:
+                self._end()
+
+    def _end(self) -> None:
+        session, self._session = self._session, None
+        if session is not None:
+            session.close()
 
     def __enter__(self) -> Connection:
         return self

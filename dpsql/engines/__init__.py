@@ -32,6 +32,10 @@ class Engine(Protocol):
         """Which data this is: changes whenever the data may have."""
         ...
 
+    def reading(self) -> str:
+        """Which data this is and how it is read: what was found true of its rows is so under this alone."""
+        ...
+
     def identity(self) -> str:
         """Which database this is, whatever its data."""
         ...

@@ -14,13 +14,13 @@ import tempfile
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsql.driver import duckdb
+from dpsql.driver import connect, duckdb
+from dpsql.engines.held import changed, hold, inherited, let_go
 from dpsql.engines.legal import legal_sql
 from dpsql.engines.names import TEXTED, fetched, quote, table_sql, text
 from dpsql.engines.spill import spill_folder
@@ -28,7 +28,6 @@ from dpsql.engines.written import WrittenColumn, written_columns
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Value, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
-from dpsql.turns import Taken, Turn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,10 +38,8 @@ if TYPE_CHECKING:
 
 NAME = "duckdb"
 
-_IDENTITY = slice(124, 140)  # the identifier in the file's main header, drawn when the file was made
-
-
-_OPENING = Turn("opening databases")
+_BESIDE = "the database beside an engine that was inherited"
+"""What a file is called in an engine that was not opened with it."""
 
 
 def lock_down(connection: duckdb.DuckDBPyConnection, timezone: str, paths: Sequence[Path] = ()) -> None:
@@ -85,27 +82,18 @@ def configuration(threads: int | None = None) -> dict[str, str | bool | int | fl
     return config if threads is None else config | {"threads": threads}
 
 
-@dataclass(frozen=True, slots=True)
-class _State:
-    """Which file stands at a path: its place on the disk, its size, its time, its headers, its log."""
-
-    place: tuple[int, int]
-    size: int
-    time: int
-    header: bytes
-    log: tuple[int, ...]
-
-
-_LIVE: dict[str, list[_State]] = {}
-"""The files that this process has open, by their resolved paths."""
-
-
-def _state_of(path: Path) -> _State:
-    with path.open("rb") as file:
-        header, stat = file.read(3 * 4096), os.fstat(file.fileno())
-    wal = path.with_name(path.name + ".wal")
-    log = (wal.stat().st_size, wal.stat().st_mtime_ns) if wal.exists() else ()
-    return _State((stat.st_dev, stat.st_ino), stat.st_size, stat.st_mtime_ns, header, log)
+def _connected(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
+    """A connection to the one engine that this process has for a file."""
+    if not inherited(path):
+        return connect(str(path), configuration(threads), read_only=True)
+    made = connect(":memory:", configuration(threads))  # DuckDB would hand out the one from before the fork
+    try:
+        made.execute(f"ATTACH {text(str(path))} AS {quote(_BESIDE)} (READ_ONLY)")
+        made.execute(f"USE {quote(_BESIDE)}")
+    except BaseException:
+        made.close()
+        raise
+    return made
 
 
 class DuckDB:
@@ -115,26 +103,27 @@ class DuckDB:
         self._path = path
         self._lock = threading.RLock()
         try:
-            with _OPENING.taken():
-                self._state = _state_of(path)
-                self._connection = duckdb.connect(str(path), read_only=True, config=configuration(threads))
+            self._file = hold(path, self)
+        except OSError as error:
+            raise self._unopened(error) from None
+        try:
+            self._open(timezone, threads)
+        except BaseException as error:
+            in_use = isinstance(error, duckdb.Error) and _used_here(error)
+            let_go(self._file, self, in_use=in_use)
+            if isinstance(error, duckdb.Error | OSError):
+                raise self._unopened(error) from None
+            raise
+
+    def _open(self, timezone: str, threads: int | None) -> None:
+        with self._file.opening:
+            self._connection = _connected(self._file.path, threads)
+            try:
                 lock_down(self._connection, timezone)
                 self._same_file()
-        except (duckdb.Error, OSError, Taken) as error:
-            raise self._unopened(error) from None
-
-    def _same_file(self) -> None:
-        """DuckDB keeps one instance of a path in a process: it must be the file that is there now."""
-        self._place = str(self._path.resolve())
-        others = _LIVE.setdefault(self._place, [])
-        if _state_of(self._path) != self._state or any(each != self._state for each in others):
-            self._connection.close()
-            raise refuse(
-                "D602",
-                f"{self._path.name} was replaced while it was open",
-                help="close the other connections to it, then open it again",
-            )
-        others.append(self._state)
+            except BaseException:
+                self._connection.close()
+                raise
 
     def _unopened(self, error: Exception) -> Exception:
         name = self._path.name
@@ -144,7 +133,7 @@ class DuckDB:
             return refuse("D602", f"{name} is a folder", help="name a DuckDB file")
         if isinstance(error, PermissionError):
             return refuse("D602", f"{name} may not be read", help="check who may read it, and its folder")
-        if any(each in str(error).casefold() for each in ("conflicting lock", "different configuration")):
+        if "conflicting lock" in str(error).casefold() or _used_here(error):
             return refuse(
                 "D602",
                 f"{name} is in use by another process or connection that writes",
@@ -228,10 +217,13 @@ class DuckDB:
         return ()
 
     def version(self) -> str:
-        return hashlib.sha256(repr(self._state).encode()).hexdigest()
+        return hashlib.sha256(repr(self._file.state).encode()).hexdigest()
+
+    def reading(self) -> str:
+        return hashlib.sha256(repr((self.version(), duckdb.__version__)).encode()).hexdigest()
 
     def identity(self) -> str:
-        own = self._state.header[_IDENTITY]
+        own = self._file.state.identity
         if any(own):
             return "duckdb:" + own.hex()
         return "duckdb:path:" + hashlib.sha256(os.fsencode(self._path.resolve())).hexdigest()
@@ -352,21 +344,28 @@ class DuckDB:
             self.unchanged()
 
     def unchanged(self) -> None:
-        """A database file stays what it was: DuckDB has it open, and keeps others from writing."""
+        """DuckDB's lock keeps other engines from writing, but not a copy over the file."""
+        spill_folder()
+        self._same_file()
+
+    def _same_file(self) -> None:
+        if not self._file.stands():
+            raise changed(self._path)
 
     def interrupt(self) -> None:
         with suppress(duckdb.ConnectionException):  # closed meanwhile
             self._connection.interrupt()
 
     def close(self) -> None:
-        """At once; while a database is being opened (by this very thread, perhaps) after that."""
         with self._lock:
-            _OPENING.afterwards(self._disconnect)
+            self._connection.close()
+            let_go(self._file, self)
 
-    def _disconnect(self) -> None:
-        self._connection.close()
-        if self._state in _LIVE.get(self._place, ()):
-            _LIVE[self._place].remove(self._state)
+
+def _used_here(error: Exception) -> bool:
+    """Whether another engine of this very process, which is not ours, has the file open."""
+    said = str(error).casefold()
+    return "different configuration" in said or "unique file handle conflict" in said
 
 
 def _failed(error: Exception) -> DatabaseError:

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from dpsql.engines.held import Seen, seen
 from dpsql.engines.readers import fields_of
 from dpsql.errors import DatabaseError, refuse
 from dpsql.policy.files import ENDINGS
@@ -43,21 +44,15 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Which file stands at a path: its place on the disk, its size, its time."""
+    """Which file stands at a path, as far as the system tells without reading it."""
 
     path: str
-    place: tuple[int, int]
-    size: int
-    time: int
+    file: Seen
 
 
 def states_of(paths: Iterable[Path]) -> tuple[State, ...]:
     """What a version is made of; OSError where a file is gone."""
-    found = []
-    for path in sorted(set(paths)):
-        stat = path.stat()
-        found.append(State(str(path), (stat.st_dev, stat.st_ino), stat.st_size, stat.st_mtime_ns))
-    return tuple(found)
+    return tuple(State(str(path), seen(path.stat())) for path in sorted(set(paths)))
 
 
 def files_of(path: Path, policy: Policy) -> tuple[Files, ...]:

@@ -16,11 +16,14 @@ from pathlib import Path
 
 import duckdb
 
+from dpsql.driver import connect
 from dpsql.engines.duckdb import DuckDB, configuration, lock_down
 from dpsql.engines.files import Files, State, all_files, files_of, foreign, header_of, names_in, states_of
+from dpsql.engines.held import changed
 from dpsql.engines.names import quote, table_sql
 from dpsql.engines.readers import csv_sql, lines_sql, parquet_sql
 from dpsql.engines.sniffed import sniffed
+from dpsql.engines.spill import spill_folder
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
@@ -41,13 +44,15 @@ class Folder(DuckDB):
         try:
             files = all_files(path) if policy is None else files_of(path, policy)
             self._states = states_of(path for each in files for path in each.paths)
-            self._connection = duckdb.connect(":memory:", config=configuration(threads))
+            self._connection = connect(":memory:", configuration(threads))
         except OSError:
             raise refuse("D602", f"{path.name} cannot be read", help="check who may read it") from None
         try:
             self._paths = {each.table: each.paths for each in files}
             paths = [part for each in files for part in each.paths]
-            lock_down(self._connection, "UTC" if policy is None else policy.timezone, paths)
+            self._timezone = "UTC" if policy is None else policy.timezone
+            lock_down(self._connection, self._timezone, paths)
+            self._views: dict[str, str] = {}
             self._tables = tuple(map(self._found, files))
             self.unchanged()
         except BaseException:
@@ -65,6 +70,7 @@ class Folder(DuckDB):
                 schema = quote(files.table.split(".", 1)[0])
                 self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
             self._connection.execute(f"CREATE VIEW {table_sql(files.table)} AS {view}")
+            self._views[files.table] = view
         except (duckdb.Error, OSError):
             raise self._unread(files, files.paths[0]) from None
         return found
@@ -197,7 +203,9 @@ class Folder(DuckDB):
         return tuple(found)
 
     def version(self) -> str:
-        return hashlib.sha256(repr(self._states).encode()).hexdigest()
+        """The views tell which fields of which files are read as which columns, and of what types."""
+        read = (self._states, self._timezone, sorted(self._views.items()))
+        return hashlib.sha256(repr(read).encode()).hexdigest()
 
     def identity(self) -> str:
         return "files:path:" + hashlib.sha256(os.fsencode(self._path.resolve())).hexdigest()
@@ -205,13 +213,9 @@ class Folder(DuckDB):
     # ---- housekeeping ------------------------------------------------------------------------------
 
     def unchanged(self) -> None:
+        spill_folder()
         if _now(self._states) != self._states:
-            raise refuse(
-                "D602",
-                f"{self._path.name} has changed since it was opened",
-                label="what was debited stays debited; answers are of one version of the data",
-                help="open it again",
-            )
+            raise changed(self._path)
 
     def close(self) -> None:
         with self._lock:

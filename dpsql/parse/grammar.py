@@ -9,13 +9,14 @@ DuckDB's parser sees the text and nothing else: this engine holds no table, and 
 from __future__ import annotations
 
 import json
+import os
 import threading
 
-from dpsql.driver import duckdb
+from dpsql.driver import connect, duckdb
 from dpsql.errors import refuse
 from dpsql.ir.source import Span
 
-_LOCK = threading.Lock()
+_LOCK = threading.RLock()
 _ENGINES: list[duckdb.DuckDBPyConnection] = []
 _HELP = "check the spelling and the order of the clauses"
 
@@ -31,9 +32,9 @@ def check_grammar(text: str) -> None:
 
 def _engine() -> duckdb.DuckDBPyConnection:
     if not _ENGINES:
-        engine = duckdb.connect(
+        engine = connect(
             ":memory:",
-            config={
+            {
                 "threads": 1,
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
@@ -47,6 +48,17 @@ def _engine() -> duckdb.DuckDBPyConnection:
             engine.execute(f"SET {setting}")
         _ENGINES.append(engine)
     return _ENGINES[0]
+
+
+def _begin_anew() -> None:
+    """A child's engine is its own; the lock may have been held by a thread that it does not have."""
+    global _LOCK
+    _LOCK = threading.RLock()
+    _ENGINES.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 def _unread(text: str, said: str) -> Exception:

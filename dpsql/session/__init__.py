@@ -1,6 +1,6 @@
 """Policy + engine + ledger: what is true for as long as a connection lasts.
 
-Opening checks everything that the policy declares against the database, once per version of the data;
+Opening checks everything that the policy declares against the database, once for the same data read alike;
 what fails is the owner's to see and to mend, and nothing is answered before that.
 """
 
@@ -18,7 +18,7 @@ from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
 from dpsql.policy.model import version
 from dpsql.post.sealed import Sealed
-from dpsql.session.checks import check_readable, keep_types, kept_types, load_policy, promise
+from dpsql.session.checks import check_readable, fact, keep_types, kept_types, load_policy, promise
 from dpsql.session.till import Till
 
 if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
@@ -55,11 +55,11 @@ class Session(Till):
     # ---- opening -----------------------------------------------------------------------------------
 
     def _checked(self) -> Known:
-        """The policy held against the catalogue, its keys verified for this version of the data."""
+        """The policy held against the catalogue, its keys verified for this data as it is read now."""
         catalogue = self.engine.describe()
         self._same_types(catalogue)
-        version = self.engine.version()
-        verified = self.ledger.verified(version)
+        reading = self.engine.reading()
+        verified = self.ledger.verified(reading)
         keys = declared_keys(self.policy, catalogue)
         held: set[Key] = {key for key in keys if _said(key) in verified}
         fresh = {key for key in keys if key not in held and self.engine.is_key(key)}
@@ -73,7 +73,7 @@ class Session(Till):
         facts = {_said(key) for key in fresh} | check_readable(self.engine, found, verified)
         result = self._with_ranges(found)
         if facts:
-            self.ledger.note_verified(version, frozenset(facts))
+            self.ledger.note_verified(reading, frozenset(facts))
         return result
 
     def _checked_views(self) -> dict[str, View]:
@@ -158,7 +158,7 @@ def _with_range(column: Column, bounds: Interval | None) -> Column:
 
 
 def _said(key: Key) -> str:
-    return f"{key.table}({', '.join(key.columns)})"
+    return fact("key", key.table, key.columns)
 
 
 def _spelling(name: str, names: set[str]) -> str:

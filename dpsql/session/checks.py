@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+import json
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,8 @@ def check_readable(engine: Engine, found: Known, verified: Set[str] = frozenset(
     """
     facts = set[str]()
     for table in found.tables:
-        fact = f"{table.name} reads: {', '.join(each.name for each in table.columns)}"
-        if fact not in verified:
+        readable = fact("readable", table.name, [each.name for each in table.columns])
+        if readable not in verified:
             if not engine.is_readable(table.name, table.columns):
                 raise refuse(
                     "D602",
@@ -49,8 +50,13 @@ def check_readable(engine: Engine, found: Known, verified: Set[str] = frozenset(
                     label="pages are damaged, a text is not UTF-8, or a number or time is beyond its type",
                     help="write it anew; nothing can be asked before that",
                 )
-            facts.add(fact)
+            facts.add(readable)
     return facts
+
+
+def fact(kind: str, table: str, columns: Sequence[str]) -> str:
+    """The name under which the ledger keeps what was found true: no two facts have one."""
+    return json.dumps([kind, table, *columns])
 
 
 def promise(policy: Policy, engine: Engine) -> Promise:

@@ -31,6 +31,7 @@ from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.plan.subject import Subject
 from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.rewrite import atoms, statistics, weights
+from drawn.queries import CROSSINGS
 
 
 @contextmanager
@@ -316,10 +317,11 @@ def _both(one: AbstractContextManager[None], other: AbstractContextManager[None]
 
 @dataclass(frozen=True, slots=True)
 class Plant:
-    """How to plant an error, and the seed of the run that looks for it."""
+    """How to plant an error, and the seed of the run that looks for it, among queries of which kind."""
 
     plant: Callable[[], AbstractContextManager[None]]
     seed: int
+    crossings: float
 
 
 _SEEDS = {
@@ -334,7 +336,9 @@ _SEEDS = {
 }
 
 PLANTS: dict[str, Plant] = {
-    f"{place}: {plant.__name__.replace('_', ' ')}": Plant(plant, _SEEDS.get(plant, 1))
+    f"{place}: {plant.__name__.replace('_', ' ')}": Plant(
+        plant, _SEEDS.get(plant, 1), 1.0 if place == "sharing" else CROSSINGS
+    )
     for place, plants in (
         ("ranges", (products_by_two_corners, declared_ranges_are_trusted, narrowing_looks_the_other_way)),
         (

@@ -24,6 +24,9 @@ RATIOS = ("CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2")
 PUBLIC_KEYS = ("floor", "beds", "tag", "band", "low", "fee", "name", "day")
 """Columns of public tables alone."""
 
+CROSSINGS = 0.35
+"""How many of the queries have a list of aggregates under conditions that cross."""
+
 GROUPINGS = {
     1: ("ROLLUP ({0})", "CUBE ({0})", "GROUPING SETS (({0}), ())", "GROUPING SETS (({0}), ({0}))"),
     2: (
@@ -102,8 +105,8 @@ def _adds_up(call: str) -> bool:
 class Queries:
     """Draws queries. Calm ones stay under every clip and bound, so that plain DuckDB agrees with them."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, crossings: float = CROSSINGS) -> None:
+        self.rng, self.crossings = rng, crossings
         self.expressions = Expressions(rng)
 
     def draw(self) -> Query:
@@ -115,9 +118,9 @@ class Queries:
         calls = [self.call(tree) for _ in range(rng.choice((1, 2, 3, 4) if not keys else (0, 1, 2, 3)))]
         if calls and rng.random() < 0.6:
             calls.append(self.many(tree))
-        if calls and rng.random() < 0.25:
+        if calls and self.crossings < 1 and rng.random() < 0.25:
             calls += self.overlapping(tree)
-        elif calls and rng.random() < 0.35:
+        elif calls and rng.random() < self.crossings:
             calls = self.crossing(tree) if rng.random() < 0.9 else self.nested(tree) or calls
             listed = [each.token for each in tree.columns if each.name in KEYS[:5]]
             keys = (rng.choice(listed),) if listed and rng.random() < 0.7 else keys
