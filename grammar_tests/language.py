@@ -72,7 +72,10 @@ AGGREGATES = {
     "regr_sxx": ("REGR_SXX(y, x)", "n times the variance of `x`"),
     "regr_syy": ("REGR_SYY(y, x)", "n times the variance of `y`"),
     "regr_sxy": ("REGR_SXY(y, x)", "n times the covariance"),
-    "min": ("MIN(x)", "as a release a value with a few rows below it, about 15 at epsilon 1: see below"),
+    "min": (
+        "MIN(x)",
+        "as a release a value with a few rows below it, about 15 at epsilon 1: see below; of what the group's keys determine exact and free",
+    ),
     "max": ("MAX(x)", "the same from above"),
     "bool_and": ("BOOL_AND(x)", "whether all are true"),
     "bool_or": ("BOOL_OR(x)", "whether any is true"),

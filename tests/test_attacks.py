@@ -2002,3 +2002,36 @@ def test_a_child_ends_in_order_beside_what_it_inherited(opened: Open, how: str) 
     """It died of SIGSEGV, joining threads of DuckDB that it never had."""
     path = opened("").ledger_path.with_suffix(".duckdb")
     assert told(ENDS, path, how) == "7 1"
+
+
+REGIONS = """
+CREATE TABLE cities (city VARCHAR PRIMARY KEY, region VARCHAR, size INTEGER);
+INSERT INTO cities VALUES ('Oslo', 'east', 54), ('Longyearbyen', 'north', 2), ('Bergen', 'west', 1331);
+"""
+
+
+def test_what_the_keys_of_a_group_determine_is_exact_and_free(tmp_path: Path) -> None:
+    """MAX of a public column beside a count by its key was chosen with noise: 1,331 where 54 is right.
+
+    It said nothing of that, and ANY_VALUE of the same was refused with help for something else.
+    """
+    path = database_in(tmp_path, REGIONS)
+    policy = path.with_suffix(".toml")
+    policy.write_text(policy.read_text() + '[tables.cities]\npublic = true\nkey = "city"\n')
+    joined = "FROM people p JOIN cities c ON c.city = p.city GROUP BY"
+    sizes = {"Oslo": 54, "Longyearbyen": 2, "Bergen": 1331}
+    with dpsql.connect(path) as db:
+        counts = db.price(f"SELECT c.city, COUNT(*) AS n {joined} c.city")
+        for name in ("MAX", "MIN", "ANY_VALUE", "FIRST", "arbitrary"):
+            sql = f"SELECT c.city, {name}(c.size) AS size, COUNT(*) AS n {joined} c.city"
+            answer = db.execute(sql)
+            assert {city: size for city, size, _ in answer} == sizes
+            assert all(margins[1] is None and margins[2] is not None for margins in answer.margins)
+            assert db.price(sql).expected == counts.expected  # and no part of the price is spent on it
+            assert answer.note == ""
+        assert db.execute(f"SELECT c.city, MAX(c.size) {joined} c.city").cost == 0
+        of_regions = db.execute(f"SELECT region, MAX(c.size), COUNT(*) {joined} region")
+        assert "MIN and MAX have about" in of_regions.note
+        with pytest.raises(dpsql.NotSupportedError) as refused:
+            db.execute(f"SELECT region, ANY_VALUE(c.size), COUNT(*) {joined} region")
+        assert "the key of its public table" in refused.value.help

@@ -16,6 +16,7 @@ from dpsql.bind.groups import Groups
 from dpsql.bind.images import list_of
 from dpsql.bind.intervals import refuse_computed
 from dpsql.bind.lifts import Lifts
+from dpsql.bind.looked_up import lookup_of
 from dpsql.bind.modes import with_values
 from dpsql.bind.options import claims_of, clip_of, refuse_claims
 from dpsql.bind.other_group import other_of, with_total
@@ -73,6 +74,8 @@ def release_point(
         return turner.correlated(each, bound(each))
 
     turner = Released(ctx.text, name, scalars, keys, register, subquery, ctx.fresh)
+    if not groups.sets and other is None:  # subtotals, and what is not shown, are of several groups
+        turner.lookup = lookup_of(ctx, source.relation, groups, name)
     turner.grouping = partial(grouping, quoted(number, name), groups.sets)
     columns: list[str] = []
     turned: list[exp.Expr] = []

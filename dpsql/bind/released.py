@@ -59,6 +59,7 @@ class Released:
         self._places = {named.name: i for i, (_, named) in enumerate(keys)}
         self.grouping: Callable[[list[int]], exp.Expr] | None = None
         self._called: dict[AggregateCall, str] = {}  # equal but for the name: one aggregate of the same rows
+        self.lookup: Callable[[Scalar], exp.Expr | None] | None = None
         self.derived: list[Derived] = []
         self._room = MOST_FOLLOWED
         self.aliases: dict[str, exp.Expr] = {}
@@ -94,12 +95,31 @@ class Released:
             )
         if counts is not None:
             return self._children(counts)
+        alike = self._alike(node)
+        if alike is not None:
+            return alike
         call = self._aggregate(node)
         if call is not None:
             return quoted(self._register(call), self.name)
         if isinstance(node, exp.Column):
             return self._alias(node)
         return self._children(node)
+
+    def _alike(self, node: exp.Expr) -> exp.Expr | None:
+        """MAX(x), ANY_VALUE(x) and the like, where the group's keys determine x: that value itself.
+
+        Only of a key or a column: an expression over these could fail above the release.
+        """
+        argument = None if self.lookup is None else _any_of(node)
+        if self.lookup is None or argument is None:
+            return None
+        while isinstance(argument, exp.Paren):
+            argument = argument.this
+        key = self._key(argument)
+        if key is not None:
+            return quoted(key, self.name)
+        scalar = self._maybe(argument) if isinstance(argument, exp.Column) else None
+        return None if scalar is None else self.lookup(scalar)
 
     def computed(self, turned: exp.Expr) -> bool:
         """Whether an output is computed of released numbers, not one of them."""
@@ -242,6 +262,24 @@ class Released:
             label="its value differs from row to row",
             help=f"add it to GROUP BY, or aggregate it: AVG({node.name}), COUNT({node.name})",
         )
+
+
+_ANY_OF = frozenset(("arbitrary", "any_value", "first", "last"))
+
+
+def _any_of(node: exp.Expr) -> exp.Expr | None:
+    """The argument of an aggregate that gives one of its values: of values all alike, that one."""
+    if isinstance(node, exp.IgnoreNulls):
+        node = node.this
+    if isinstance(node, exp.Anonymous):
+        found = node.expressions if node.name.casefold() in _ANY_OF else []
+    elif isinstance(node, exp.Min | exp.Max | exp.AnyValue | exp.First | exp.Last):
+        others = [key for key, value in node.args.items() if value and key not in ("this", "big_int")]
+        distinct = isinstance(node.this, exp.Distinct) and not node.this.args.get("on")
+        found = [] if others else node.this.expressions if distinct else [node.this]
+    else:
+        return None
+    return found[0] if len(found) == 1 and not isinstance(found[0], exp.Order | exp.HavingMax) else None
 
 
 def _bare(node: exp.Expr) -> exp.Expr:

@@ -7,6 +7,7 @@ approx_top_k     the groups in order, and the first of them
 from __future__ import annotations
 
 _VALUES = "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC"
+_ALIKE = f"group by it, or by the key of its public table, which tells it; or {_VALUES}"
 _TOP = "take the first groups: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC LIMIT 3"
 _BESIDE = "compare groups, no single rows: SELECT x, AVG(y) AS y FROM ... GROUP BY x ORDER BY y DESC LIMIT 1"
 _BITS = "count the rows in which a bit is set: COUNT(*) FILTER (WHERE x & 4 <> 0)"
@@ -17,7 +18,8 @@ _SUM = "write SUM(x): whole steps of a grid are added up, which is exact"
 _WEIGHED = "write SUM(x * w) / SUM(w) FILTER (WHERE x IS NOT NULL)"
 
 INSTEAD: dict[str, str] = {
-    **dict.fromkeys(("any_value", "arbitrary", "first", "last", "list", "array_agg"), _VALUES),
+    **dict.fromkeys(("any_value", "arbitrary", "first", "last"), _ALIKE),
+    **dict.fromkeys(("list", "array_agg"), _VALUES),
     **dict.fromkeys(("group_concat", "listagg", "string_agg", "variant_group_object"), _VALUES),
     **dict.fromkeys(("json_group_array", "json_group_object", "json_group_structure"), _VALUES),
     "approx_top_k": _TOP,

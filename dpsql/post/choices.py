@@ -19,7 +19,6 @@ from dpsql.rewrite.order import target_of
 def choice_facts(finish: Finish, planned: PlannedDetail, detail: Histogram, argument: Type) -> dict[str, Any]:
     """As plain values. Errors are in rows that count in full."""
     grid, target = detail.grid, target_of(finish.call)
-    row = planned.sensitivity / planned.rows
     unit = grid.unit if grid.spacing is Spacing.WHOLE else 1
     found: dict[str, Any] = {
         "bins": grid.size,
@@ -30,10 +29,15 @@ def choice_facts(finish: Finish, planned: PlannedDetail, detail: Histogram, argu
         "epsilon_of_a_choice": planned.epsilon,
     }
     if isinstance(target, End):
-        found["rows_beyond"] = beyond(planned.epsilon, planned.sensitivity) / row
+        found["rows_beyond"] = rows_beyond(planned)
     else:
         found["expected_error_in_rows"] = 6 * float(max(target, 1 - target)) * planned.rows / planned.epsilon
     return found
+
+
+def rows_beyond(planned: PlannedDetail) -> float:
+    """How many rows that count in full lie beyond an extreme."""
+    return beyond(planned.epsilon, planned.sensitivity) * planned.rows / planned.sensitivity
 
 
 def choice_words(column: dict[str, Any], unit: str) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dpsql.ir.detail import Matching
+from dpsql.ir.detail import Histogram, Matching
+from dpsql.ir.grid import End
 from dpsql.ir.plan import Plan, Threshold
 from dpsql.mechanisms.found_range import few_units
+from dpsql.post.choices import rows_beyond
 
 
 def note_on(what: Plan, unit: str) -> str:
@@ -35,6 +37,18 @@ def note_on(what: Plan, unit: str) -> str:
     if blocks:
         said.append(
             f"DP_SAMPLE is the median over {max(blocks)} blocks of units: small ones differ from the whole."
+        )
+    extremes = [
+        rows_beyond(one)
+        for stage in what.stages
+        for each in stage.measures
+        for one in each.details
+        if isinstance(one.detail, Histogram) and any(isinstance(target, End) for target in one.detail.targets)
+    ]
+    if extremes:
+        said.append(
+            f"MIN and MAX have about {max(extremes):.3g} rows beyond them: where there are fewer than about "
+            f"{2 * max(extremes):.3g} rows they tell next to nothing, and no margin shows that."
         )
     claims = [
         one.detail.most

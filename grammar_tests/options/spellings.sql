@@ -1,4 +1,4 @@
-Aggregates as BigQuery spells them, and their bounds.
+-- Aggregates as BigQuery spells them, and their bounds.
 
 -- case: a count, a sum and an average
 -- outcome: accepted

@@ -74,3 +74,8 @@ SELECT AVG(v) FROM (SELECT patient_id, VAR_POP(DISTINCT cost) AS v FROM visits G
 -- outcome: refused D253 at 1:8
 -- instead: SELECT MEDIAN(minutes) FROM (SELECT DISTINCT patient_id, minutes FROM visits)
 SELECT MEDIAN(DISTINCT minutes) FROM visits;
+
+-- case: any value of a public column that the keys do not determine
+-- outcome: refused D253 at 1:17
+-- instead: SELECT w.ward, ANY_VALUE(w.beds) AS beds, COUNT(*) AS n FROM patients p JOIN wards w USING (ward) GROUP BY w.ward
+SELECT w.floor, ANY_VALUE(w.beds), COUNT(*) FROM patients p JOIN wards w USING (ward) GROUP BY w.floor;
