@@ -36,6 +36,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("tpch", "refused on tpch-tiny"),
         ("answers", "five million rows, ms"),
         ("larger", "files beside 250 MB of memory"),
+        ("skipped", "measure over parquet files, ms"),
         ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
     ],
 )
