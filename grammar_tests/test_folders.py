@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 import pytest
@@ -15,7 +17,7 @@ import dpsql
 from dpsql import audit
 from dpsql.audit import plan_of
 from dpsql.audit.neighbours import without
-from dpsql.audit.oracles import sensitivity
+from dpsql.audit.oracles import ready_measures, sensitivity
 from dpsql.engines.folder import Folder
 
 CASES = [case for case in all_cases() if case.outcome == "accepted" and case.policy.name == "world.toml"]
@@ -89,3 +91,25 @@ def test_removing_a_unit_from_files(world: World, case: Case) -> None:
     session = world.folder._open()
     plan = plan_of(session, case.sql, case.cost)
     assert sensitivity(plan, world.engine, world.neighbours, session.sealed) == []
+
+
+SAID = {"Function", "Projections", "Estimated Cardinality", "Total Files Read", "Filename(s)"}
+"""What a plan may say of the scan of a file: which columns of which files, and no condition."""
+
+
+@pytest.mark.parametrize("case", CHOSEN, ids=lambda case: case.id)
+def test_no_condition_reaches_the_reader_of_a_file(world: World, case: Case) -> None:
+    """It would skip rows by statistics of everybody beside them. A join's condition appears as it runs."""
+    session, engine = world.folder._open(), world.engine
+    for measure in ready_measures(plan_of(session, case.sql, case.cost), engine, session.sealed):
+        for sql in engine.measure_sql(measure).split(";\n"):
+            [(_, plan)] = engine._all(f"EXPLAIN (ANALYZE, FORMAT json) {sql}")
+            for scan in _scans(json.loads(str(plan))["operator"]):
+                assert set(scan) <= SAID, scan
+
+
+def _scans(nodes: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for node in nodes:
+        if node["extra_info"].get("Function") == "READ_PARQUET":
+            yield node["extra_info"]
+        yield from _scans(node.get("children", []))

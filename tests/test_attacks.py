@@ -21,6 +21,8 @@ from typing import Any
 import duckdb
 import numpy
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 import pytest
 from processes import told
 
@@ -82,6 +84,26 @@ CREATE TABLE marks (pid INTEGER, k INTEGER UNIQUE);
 INSERT INTO marks SELECT 1, 1000000000 + i FROM range(200) AS r(i);
 CREATE TABLE codes (code BIGINT PRIMARY KEY);
 INSERT INTO codes SELECT 4611686018427387904 + i FROM range(200) AS r(i);
+"""
+
+FILES = """
+[budget]
+epsilon = 10.0
+delta = 1e-6
+[unit]
+name = "person"
+table = "people"
+key = "pid"
+[tables.people]
+[tables.orders]
+key = "order_id"
+unit = { column = "pid" }
+rows_per_unit = 1
+[tables.items]
+unit = { column = "order_id", references = "orders.order_id" }
+rows_per_unit = 5
+[tables.items.columns]
+what = {}
 """
 
 Open = Callable[[str], dpsql.Connection]
@@ -2035,3 +2057,39 @@ def test_what_the_keys_of_a_group_determine_is_exact_and_free(tmp_path: Path) ->
         with pytest.raises(dpsql.NotSupportedError) as refused:
             db.execute(f"SELECT region, ANY_VALUE(c.size), COUNT(*) {joined} region")
         assert "the key of its public table" in refused.value.help
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
+@pytest.mark.parametrize(
+    "condition", ["what IS NULL", "what IS DISTINCT FROM 'pill'", "COALESCE(what, '') = ''"]
+)
+def test_one_persons_text_does_not_decide_which_rows_of_a_file_are_null(
+    tmp_path: Path, condition: str, encoding: str, version: str
+) -> None:
+    """DuckDB took all rows of a page of 'pill' and NULL for NULL, unless one person has 'drip' there.
+
+    10,000 rows more or less were declared to be at most 5.
+    """
+    found = []
+    for person in (True, False):
+        folder = tmp_path / str(person)
+        folder.mkdir()
+        orders = [i // 4 for i in range(10_000)] + [2_500] * person
+        texts = [None if i % 50 == 1 else "pill" for i in range(10_000)] + ["drip"] * person
+        people = list(range(2_501))
+        pyarrow.parquet.write_table(pyarrow.table({"pid": people}), folder / "people.parquet")
+        placed = pyarrow.table({"order_id": people, "pid": people})
+        pyarrow.parquet.write_table(placed, folder / "orders.parquet")
+        pyarrow.parquet.write_table(
+            pyarrow.table({"order_id": orders, "what": texts}),
+            folder / "items.parquet",
+            use_dictionary=False,
+            column_encoding={"what": encoding, "order_id": "PLAIN"},
+            data_page_version=version,
+        )
+        folder.with_suffix(".toml").write_text(FILES)
+        with dpsql.connect(folder) as db:
+            [run] = measure(db, f"SELECT COUNT(*) FROM items WHERE {condition}")
+            found.append(sum(sum(sums) for sums in run.rows.values()) // 2**20)
+    assert found == [200 + ("DISTINCT" in condition), 200]

@@ -42,10 +42,16 @@ _BESIDE = "the database beside an engine that was inherited"
 """What a file is called in an engine that was not opened with it."""
 
 
-def lock_down(connection: duckdb.DuckDBPyConnection, timezone: str, paths: Sequence[Path] = ()) -> None:
+def lock_down(
+    connection: duckdb.DuckDBPyConnection,
+    timezone: str,
+    paths: Sequence[Path] = (),
+    without: Sequence[str] = (),
+) -> None:
     """The same walls for every connection to the data; the first one sets them, and nobody lifts them.
 
-    Nothing but ``paths`` can be read afterwards (and the spill folder).
+    Nothing but ``paths`` can be read afterwards (and the spill folder), and plans are made ``without`` some
+    optimizers.
     """
     asked = "SELECT current_setting('lock_configuration'), current_setting('TimeZone')"
     [(locked, zone)] = connection.execute(asked).fetchall()
@@ -66,7 +72,7 @@ def lock_down(connection: duckdb.DuckDBPyConnection, timezone: str, paths: Seque
         "enable_external_access = false",
         # it calls functions with a column's least and greatest value at planning time, whatever CASE guards
         # them, and fails with them: epoch_ms(seen) would tell whether anybody is at the end of time
-        "disabled_optimizers = 'statistics_propagation'",
+        f"disabled_optimizers = '{','.join(('statistics_propagation', *without))}'",
         "lock_configuration = true",
     ):
         connection.execute(f"SET GLOBAL {setting}")

@@ -21,7 +21,7 @@ from dpsql.engines.duckdb import DuckDB, configuration, lock_down
 from dpsql.engines.files import Files, State, all_files, files_of, foreign, header_of, names_in, states_of
 from dpsql.engines.held import changed
 from dpsql.engines.names import quote, table_sql
-from dpsql.engines.readers import csv_sql, lines_sql, parquet_sql
+from dpsql.engines.readers import PUSHING, csv_sql, lines_sql, parquet_files, parquet_sql
 from dpsql.engines.sniffed import sniffed
 from dpsql.engines.spill import spill_folder
 from dpsql.errors import DatabaseError, interrupted, refuse
@@ -51,7 +51,7 @@ class Folder(DuckDB):
             self._paths = {each.table: each.paths for each in files}
             paths = [part for each in files for part in each.paths]
             self._timezone = "UTC" if policy is None else policy.timezone
-            lock_down(self._connection, self._timezone, paths)
+            lock_down(self._connection, self._timezone, paths, PUSHING)
             self._views: dict[str, str] = {}
             self._tables = tuple(map(self._found, files))
             self.unchanged()
@@ -79,7 +79,7 @@ class Folder(DuckDB):
         first: list[FoundColumn] = []
         for path in files.paths:
             try:
-                described = self._all(f"DESCRIBE {parquet_sql([path])}")
+                described = self._all(f"DESCRIBE FROM {parquet_files([path])}")
             except duckdb.Error:
                 raise self._unread(files, path) from None
             columns = [FoundColumn(str(name), str(type_), True) for name, type_, *_ in described]
@@ -90,7 +90,8 @@ class Folder(DuckDB):
                     help="a table's files have the same columns, of the same types, in the same order",
                 )
             first = columns
-        return FoundTable(files.table, tuple(first), files=files.pattern), parquet_sql(files.paths)
+        view = parquet_sql(files.paths, [each.name for each in first])
+        return FoundTable(files.table, tuple(first), files=files.pattern), view
 
     def _csv(self, files: Files, rule: TableRule | None) -> tuple[FoundTable, str]:
         if rule is None:

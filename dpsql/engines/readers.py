@@ -34,6 +34,10 @@ LONGEST = 10**6
 INSIDE = 10_000
 """Marks of a line that stand between quotes; with more it is no row. It would take apart into too many."""
 
+PUSHING = ("join_filter_pushdown", "top_n", "row_group_pruner", "partitioned_execution")
+"""Optimizers that make the reader choose rows by statistics: for the keys that a join has met, for what
+a LIMIT has found so far (two of them), for a range of a group's keys."""
+
 _GROUPED = r" *[-+]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]*)? *"
 _PLAIN = ("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID")
 """Types that are no numbers."""
@@ -42,14 +46,27 @@ Typed = tuple[int, str, str]
 """A column of a csv file: its place in the line, its name, its type."""
 
 
-def parquet_sql(paths: Sequence[Path]) -> str:
-    """All columns of files of one schema.
+def parquet_sql(paths: Sequence[Path], columns: Sequence[str]) -> str:
+    """Files of one schema, of which every row is read, whatever is asked.
 
-    A file's statistics leave NaN out, so by them a row group of NaN and small numbers holds nothing above 50:
-    whether a NaN, greater than all numbers, is found there would depend on the rows around it.
+    Claim   what is read of a row is a function of its own pages' values, and of no statistics.
+    Proof   the reader skips rows for a condition that reaches it, by the least and greatest values of what
+            lies around them, and for nothing else. A condition may not pass a row number, which it would
+            change. The optimizer places conditions first and leaves out the number after that, since nobody
+            looks at it, so that only the skipping is lost. What places conditions later is PUSHING, and off.
+    Test    grammar_tests/test_folders.py::test_no_condition_reaches_the_reader_of_a_file, and
+            grammar_tests/layouts
+
+    DuckDB 2.0 takes all rows of a page that holds 'pill' and NULL for NULL, until somebody there has 'drip'.
     """
+    listed = ", ".join(map(quote, columns))
+    return f"SELECT {listed} FROM (SELECT *, row_number() OVER () FROM {parquet_files(paths)})"
+
+
+def parquet_files(paths: Sequence[Path]) -> str:
+    """The call of the reader; NaN is in no statistics, should it ever look at them."""
     told = "hive_partitioning = false, union_by_name = false, can_have_nan = true"
-    return f"SELECT * FROM read_parquet({_paths(paths)}, {told})"
+    return f"read_parquet({_paths(paths)}, {told})"
 
 
 def csv_sql(paths: Sequence[Path], rule: CsvRule, width: int, columns: Sequence[Typed]) -> str:
