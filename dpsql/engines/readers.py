@@ -49,7 +49,8 @@ Typed = tuple[int, str, str]
 def parquet_sql(paths: Sequence[Path], columns: Sequence[str]) -> str:
     """Files of one schema, of which every row is read, whatever is asked.
 
-    Claim   what is read of a row is a function of its own pages' values, and of no statistics.
+    Claim   what is read of a row is a function of its own pages' values, and of no statistics, but that a
+            column of a row group is said to be NULL throughout.
     Proof   the reader skips rows for a condition that reaches it, by the least and greatest values of what
             lies around them, and for nothing else. A condition may not pass a row number, which it would
             change. The optimizer places conditions first and leaves out the number after that, since nobody
