@@ -80,16 +80,21 @@ _PATHS = (
 
 
 def types_of(rng: random.Random) -> Types:
-    """Types for the columns that hold units, and for those that lead to them: any that go together."""
-    columns = [tuple((table, "patient_id") for table in _OWN), *_PATHS]
-    unsigned = [sql for sql in INTEGERS if sql.startswith("U")]
+    """Types for the columns that hold units, and for those that lead to them: any that go together.
+
+    Mostly of two that do not hold each other's values: one with negative numbers, one with larger ones.
+    """
     found: Types = {}
-    for some in columns:
-        pool = unsigned if rng.random() < 0.2 else [sql for sql in INTEGERS if sql != "UHUGEINT"]
-        wide = (
-            pool if some not in _PATHS else [sql for sql in pool if type_range(type_named(sql)).high > 10**6]
-        )
-        found |= {column: rng.choice(wide) for column in some}
+    for columns in (tuple((table, "patient_id") for table in _OWN), *_PATHS):
+        least = 2**20 if columns in _PATHS else 0  # the rows' own numbers go up to a million
+        wide = [sql for sql in INTEGERS if type_range(type_named(sql)).high > least]
+        unsigned = [sql for sql in wide if sql.startswith("U")]
+        others = [sql for sql in wide if sql != "UHUGEINT"]
+        pool = rng.choice((unsigned, others))
+        if rng.random() < 0.7:
+            one = rng.choice([sql for sql in others if sql not in (*unsigned, "HUGEINT")])
+            pool = [one, *(sql for sql in (f"U{one}", "UBIGINT") if sql in others)]
+        found |= {column: rng.choice(pool) for column in columns}
     return found
 
 
@@ -108,7 +113,7 @@ def fitted(unit: int, sql: str | None) -> int:
         return unit
     whole = type_range(type_named(sql))
     low, high = int(whole.low), int(whole.high)
-    ends = {900001: low or high - 1, 900002: high, 900003: low}
+    ends = {5: low + 1 if low else 5, 900001: low or high - 1, 900002: high, 900003: low}
     return ends.get(unit, unit if low <= unit <= high else high - abs(unit) % 19)
 
 
