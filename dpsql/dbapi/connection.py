@@ -227,7 +227,7 @@ class Connection(Exceptions):
         raise NotSupportedError("D104", "there are no transactions: a debit is never rolled back")
 
     def close(self) -> None:
-        """Within a call of the same thread (in a signal's handler), stop that call and close behind it."""
+        """Within a call of its own thread, as in a signal's handler, it stops that and closes behind it."""
         if self._session is None or self._inherited:  # what is a parent's is not the child's to close
             return
         with self._lock:

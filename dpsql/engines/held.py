@@ -98,7 +98,8 @@ class Held:
 
     def stands(self) -> bool:
         """Whether the file is what it was, and nobody else may write into it from here on."""
-        return self._locked() and self._same()
+        closed = self._descriptor is None  # what DuckDB says of a connection that is closed says more
+        return closed or (self._locked() and self._same())
 
     def _begin(self) -> None:
         if self._descriptor is None or seen(os.fstat(self._descriptor))[:2] != seen(self.path.stat())[:2]:
