@@ -7,6 +7,7 @@
     coverage   how often intervals hold the truth  peers     error beside that of rivals
     answers    moments and medians                 distinct  COUNT(DISTINCT x), time and memory
     startup    from a command to its answer        larger   files beside less memory
+    found      sums whose range is found privately
 
 --quick runs everything small, to see that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures.
@@ -30,7 +31,7 @@ from typing import Any
 from benchmarks.timing import Report, Runs, Setting
 
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
-QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger")
+QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "found")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

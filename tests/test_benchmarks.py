@@ -36,6 +36,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("tpch", "refused on tpch-tiny"),
         ("answers", "five million rows, ms"),
         ("larger", "files beside 250 MB of memory"),
+        ("found", "SUM with a found range, zcdp: 5 ledgers in each row"),
         ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
     ],
 )

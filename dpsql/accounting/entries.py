@@ -65,7 +65,10 @@ class Debit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a bound was found: in which of the tables of which answer; when, how well, and for whom."""
+    """Where a bound was found: in which of the tables of which answer; when, how well, and for whom.
+
+    ``epsilon`` is what it cost, with all that was found beside it.
+    """
 
     answer: int
     place: int
@@ -73,6 +76,16 @@ class Found:
     time: str
     strength: float
     asker: str
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A debit for bounds that has no answer: it was interrupted, or somebody is about to answer it."""
+
+    debit: Stored
+    finds: tuple[str, ...]
+    strength: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +146,7 @@ class Paid:
     finds: tuple[str, ...] = ()
     strength: float = 0.0
     asker: str = ""
+    epsilon: float = 0.0
     version: str = ""
 
 
@@ -161,7 +175,7 @@ class Account:
                 paid = Paid(link.id, _price(entry), {entry["analyst"]}, version=entry["version"])
                 if "finds" in entry:
                     paid.finds, paid.strength = tuple(entry["finds"]), entry["strength"]
-                    paid.asker = entry["asker"]
+                    paid.asker, paid.epsilon = entry["asker"], entry["epsilon"]
                     self.asked.add((paid.asker, paid.version))
                 self.debits[link.id] = self.latest[entry["digest"], entry["version"]] = paid
                 self.spent[None] += paid.price
@@ -177,7 +191,7 @@ class Account:
                 paid.answer = link.id
                 for place, name in enumerate(paid.finds):
                     where = link.id, place, len(paid.finds)
-                    found = Found(*where, entry["time"], paid.strength, paid.asker)
+                    found = Found(*where, entry["time"], paid.strength, paid.asker, paid.epsilon)
                     self.found[name, paid.version].append(found)
             case "verified":
                 self.verified[entry["version"]] |= frozenset(entry["facts"])

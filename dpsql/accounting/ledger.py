@@ -27,6 +27,7 @@ from dpsql.accounting.entries import (
     Granted,
     Paid,
     Promise,
+    Search,
     Stored,
     entry_of,
     now,
@@ -159,6 +160,13 @@ class Ledger:
         with self._chain.reading():
             found = self._account.found.get((name, version), ())
             return tuple((self._chain.payload(each.answer), each) for each in found)
+
+    def searches(self, name: str, version: str) -> tuple[Search, ...]:
+        """Debits for finding this bound, and perhaps others, that have no answer yet."""
+        with self._chain.reading():
+            paid = [each for each in self._account.debits.values() if name in each.finds]
+            silent = [each for each in paid if each.answer is None and each.version == version]
+            return tuple(Search(self._stored(each), each.finds, each.strength) for each in silent)
 
     def asked(self, asker: str, version: str) -> bool:
         """Whether a query has paid for bounds on this version of the data."""

@@ -93,7 +93,10 @@ class KnownView:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Everything that exists for an analyst, and the words the policy uses for it."""
+    """Everything that exists for an analyst, and the words the policy uses for it.
+
+    ``units`` is about how many there are, where the owner says so.
+    """
 
     unit: str
     tables: tuple[KnownTable, ...]
@@ -101,6 +104,7 @@ class Known:
     timezone: str = "UTC"
     views: tuple[KnownView, ...] = ()
     min_units: int = 1
+    units: int | None = None
 
     @property
     def unit_column(self) -> str:

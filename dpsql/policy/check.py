@@ -46,7 +46,8 @@ def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verifi
         replace(table, size=sizes.get(table.name)) if table.public else table for table in judged.tables
     )
     views = tuple(KnownView(each.name, each.sql) for each in policy.views)
-    return Known(policy.unit.name, tables, policy.name, policy.timezone, views, policy.query.min_units)
+    words = policy.unit.name, tables, policy.name, policy.timezone
+    return Known(*words, views, policy.query.min_units, policy.unit.about)
 
 
 def snapshot(policy: Policy, catalogue: Catalogue) -> str:
