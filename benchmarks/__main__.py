@@ -8,6 +8,7 @@
     answers    moments and medians                 distinct  COUNT(DISTINCT x), time and memory
     startup    from a command to its answer        larger   files beside less memory
     ledger     opening one of 100,000 answers      skipped  files read in full, beside by statistics
+    found      sums whose range is found privately
 
 --quick runs everything small, to see that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures.
@@ -31,7 +32,7 @@ from typing import Any
 from benchmarks.timing import Report, Runs, Setting
 
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
-QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped")
+QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 from typing import Protocol
 
-from dpsql.accounting.entries import Stored
+from dpsql.accounting.entries import Search, Stored
 from dpsql.engines import Engine
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.options import Option
@@ -49,6 +49,10 @@ class Office(Protocol):
 
     def bounds(self, lack: Lack) -> tuple[Bound, ...]:
         """What was found of it for this version of the data, the first first."""
+        ...
+
+    def searches(self, lack: Lack) -> tuple[Search, ...]:
+        """What was paid for finding it, and for others with it, and has no answer yet."""
         ...
 
     def asked(self, asker: str) -> bool:

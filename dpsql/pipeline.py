@@ -38,9 +38,10 @@ from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.office import Office
 from dpsql.parse.parse import Query, parse
 from dpsql.plan.bounded import Lookup, bounded
-from dpsql.plan.findings import asker_of, findings, good_enough
+from dpsql.plan.findings import asker_of, findings, good_enough, plan_again
 from dpsql.plan.plan import plan
 from dpsql.plan.terms import Terms
+from dpsql.plan.worth_finding import worth_finding
 from dpsql.policy.catalogue import Known
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.notes import note_on
@@ -81,7 +82,10 @@ def _planned(
         return _within(office, query, query.goal, parameters, terms, lookup)
     if query.epsilon is not None:
         terms = said(office, query.epsilon, query.source, terms)
-    return _at(office, query, parameters, terms, lookup)
+    what = _at(office, query, parameters, terms, lookup)
+    if what.first is not None:
+        worth_finding(what.first, office.known, terms)
+    return what
 
 
 def _within(
@@ -163,6 +167,9 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
         tables = _released(office, what)  # of public keys, if there are any: no private row is read for them
         return _post(office, what, tables, types, cost=0.0, repeated=False)
     _printable(office, what)  # what cannot be printed is not paid for
+    if _completed(office, what.bounds):
+        what = _planned(office, query, parameters, terms)
+        types = types_of_stages(what.stages, office.sealed)
     if what.steps:
         return _stepwise(office, query, parameters, terms, what, types, office.pay)
     found = 0.0
@@ -262,6 +269,16 @@ def _printed(office: Office, what: Plan, each: Planned) -> str:
         return office.engine.measure_sql(each)
     except Error as error:
         raise error.within(what.source.text, what.source.name) from None
+
+
+def _completed(office: Office, bounds: Sequence[Bound]) -> bool:
+    """Answer the searches for these bounds that somebody has paid for and that were interrupted."""
+    searches = {each.debit.debit_id: each for bound in bounds for each in office.searches(bound.lack)}
+    for each in searches.values():
+        plan = plan_again(each.finds, office.known, each.strength)
+        if plan is not None:
+            office.store(each.debit, to_bytes(_released(office, plan)))
+    return bool(searches)
 
 
 def _found(office: Office, first: Findings) -> float:

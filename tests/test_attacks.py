@@ -28,18 +28,27 @@ from processes import told
 
 import dpsql
 from dpsql.accounting import Budget, Spent, pure, zcdp
+from dpsql.accounting import accountant as accountant_of
 from dpsql.accounting.conversions import response_rho, zcdp_eps
+from dpsql.accounting.ledger import Ledger
+from dpsql.answer.digits import below
 from dpsql.audit import measure, plan_of
 from dpsql.audit.oracles import without_noise
 from dpsql.engines.opened import open_database
 from dpsql.estimates import estimates
 from dpsql.ir.column import INTEGERS, type_named, type_range
-from dpsql.ir.plan import PublicKeys, Shape, Threshold
+from dpsql.ir.event import LaplaceEvent
+from dpsql.ir.plan import Plan, PublicKeys, Shape, Threshold
+from dpsql.ir.source import Source
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
+from dpsql.pipeline import planned
+from dpsql.plan.findings import bound_of
+from dpsql.policy.toml import read_policy
 from dpsql.post.finish import finish
+from dpsql.release.release import from_system, release
 from dpsql.screen.accounts import budget_text
-from dpsql.session.checks import load_policy
+from dpsql.session.checks import load_policy, promise
 from dpsql.shell import main
 from dpsql.shell.policies import checked
 
@@ -2093,3 +2102,248 @@ def test_one_persons_text_does_not_decide_which_rows_of_a_file_are_null(
             [run] = measure(db, f"SELECT COUNT(*) FROM items WHERE {condition}")
             found.append(sum(sum(sums) for sums in run.rows.values()) // 2**20)
     assert found == [200 + ("DISTINCT" in condition), 200]
+
+
+# ---- bounds that are found, and what remains ---------------------------------------------------------
+
+WEALTHY = """
+[budget]
+epsilon = {epsilon}
+{delta}
+accountant = "{accountant}"
+[query]
+epsilon = {usual}
+max_epsilon = {most}
+[unit]
+name = "person"
+table = "people"
+key = "pid"
+{about}
+[tables.people.columns]
+a = {{}}
+b = {{}}
+c = {{}}
+d = {{}}
+e = {{}}
+f = {{}}
+"""
+
+
+def wealthy_policy(epsilon: float, delta: str, accountant: str, about: str = "") -> str:
+    prices = {"usual": min(1.0, epsilon), "most": min(20.0, epsilon)}
+    return WEALTHY.format(epsilon=epsilon, delta=delta, accountant=accountant, about=about, **prices)
+
+
+ACCOUNTANTS = ("pure", "approx", "zcdp")
+
+Wealthy = Callable[..., dpsql.Connection]
+
+
+@pytest.fixture
+def wealthy(tmp_path: Path) -> Iterator[Wealthy]:
+    """So many people with six numbers between 1,000 and 2,000, of which no range is declared."""
+    with ExitStack() as stack:
+
+        def make(
+            people: int, accountant: str = "pure", about: str = "", epsilon: float = 1e6
+        ) -> dpsql.Connection:
+            folder = tmp_path / str(len(list(tmp_path.iterdir())))
+            folder.mkdir()
+            numbers = ", ".join(f"1000.0 + (i * 7919) % 1000 AS {name}" for name in "abcdef")
+            with duckdb.connect(str(folder / "d.duckdb")) as connection:
+                connection.execute(
+                    "CREATE TABLE people (pid INTEGER PRIMARY KEY, a DOUBLE, b DOUBLE, c DOUBLE, d DOUBLE, "
+                    f"e DOUBLE, f DOUBLE); INSERT INTO people SELECT i, {numbers} FROM range({people}) r(i)"
+                )
+            delta = "" if accountant == "pure" else "delta = 1e-6"
+            (folder / "d.toml").write_text(wealthy_policy(epsilon, delta, accountant, about))
+            return stack.enter_context(dpsql.connect(folder / "d.duckdb"))
+
+        yield make
+
+
+def _planned(db: dpsql.Connection, sql: str, epsilon: float) -> Plan:
+    session = db._open()
+    return planned(session, Source(sql), (), session.terms(epsilon))
+
+
+@pytest.mark.parametrize("accountant", ACCOUNTANTS)
+@pytest.mark.parametrize(("people", "price"), [(0, 1.0), (50, 0.1), (50, 1.0), (500, 0.1), (500, 0.5)])
+def test_a_range_found_from_few_is_wide_and_never_narrow(
+    wealthy: Wealthy, accountant: str, people: int, price: float
+) -> None:
+    """200 searches among numbers from 1,000 to 2,000: at most 5 end below 1,000; 500 people at .5 are enough.
+
+    Each does with a chance of 1 in 1,000 at most, so that 6 come once in ten million. All but a few of them
+    did, whatever the numbers were: of 500 people who own 791,427, half of all sums were said to lie between
+    -0.1 and 6, with a margin below 1.
+    """
+    db = wealthy(people, accountant)
+    session, first = db._open(), _planned(db, "SELECT SUM(a) FROM people", price).first
+    assert first is not None
+    (lack,), (search,) = first.lacks, first.measures
+    exact = session.engine.measure(search)
+    places = [int(release(exact, search, from_system).sums[0, 0]) for _ in range(200)]
+    found = [bound_of(lack, session.known, place, "") for place in places]
+    assert sum(each.high < 1000 for each in found) <= 5
+    known = sum(each.is_known for each in found)
+    assert known >= 190 if people * price >= 250 else known <= 10
+
+
+def test_a_sum_of_few_people_says_that_nothing_was_found(wealthy: Wealthy) -> None:
+    """The margin is that of the widest range; a higher price looks again, and below that it is free.
+
+    60 people at .5 find something once in a thousand times: four times in a row, once in 10^12.
+    """
+    for _ in range(4):
+        db = wealthy(60)
+        answer = db.execute("SELECT SUM(a) FROM people", epsilon=0.5)
+        if "Too few persons" in answer.note:
+            break
+    (((total,),), ((margin,),)) = answer.rows, answer.margins
+    assert abs(total - 60 * 1500) <= 10 * margin
+    assert margin > 2**40
+    assert "A price above 1 looks again." in answer.note
+    assert "too few persons to find it privately" in str(db.explain("SELECT AVG(a) FROM people", epsilon=1.0))
+    assert _planned(db, "SELECT AVG(a) FROM people", 1.0).first is None
+    assert _planned(db, "SELECT AVG(a) FROM people", 1.001).first is not None
+
+
+@pytest.mark.parametrize("accountant", ACCOUNTANTS)
+def test_a_price_too_small_to_find_anything_is_refused_before_the_debit(
+    wealthy: Wealthy, accountant: str
+) -> None:
+    """By how many people the owner says there are, or among ten million; what the help says is accepted."""
+    db = wealthy(50, accountant, "about = 50", epsilon=20.0)
+    total = "SELECT SUM(a), SUM(b) FROM people"
+    for ask in (db.execute, db.explain, db.price):
+        with pytest.raises(
+            dpsql.OperationalError, match=r"too small to find the range of people\.a"
+        ) as caught:
+            ask(total, epsilon=0.1)
+        assert caught.value.code == "D503"
+    assert "there are about 50" in str(caught.value)
+    assert db.purchases == ()
+    said = re.search(r"pay ([0-9.]+) or more", str(caught.value))
+    assert said is not None
+    assert db.explain(total, epsilon=float(said[1])).to_dict()["first"] is not None
+    with pytest.raises(dpsql.OperationalError, match="too small to find"):
+        db.explain(total, epsilon=0.98 * float(said[1]))
+    with pytest.raises(dpsql.OperationalError, match="the owner may say about how many there are"):
+        wealthy(50, accountant, epsilon=2e-6).execute(total, epsilon=1e-6)
+
+
+@pytest.mark.parametrize("accountant", ACCOUNTANTS)
+@pytest.mark.parametrize("together", range(1, 7))
+def test_bounds_found_together_serve_later_queries_at_up_to_twice_their_price(
+    wealthy: Wealthy, accountant: str, together: int
+) -> None:
+    """However many were found at once: two were never used again at the same price, one not at twice it."""
+    db = wealthy(500, accountant)
+    for price in (0.1, 0.3, 0.7, 1.0, 1 / 3):
+        session = db._open()
+        ledger = session.ledger._chain.path.with_name(f"{price}.ledger")
+        session.ledger.close()
+        session.ledger = Ledger.open(ledger, promise(session.policy, session.engine), session.granted())
+        names = "abcdef"[:together]
+        sums = ", ".join(f"SUM({name})" for name in names)
+        assert db.execute(f"SELECT {sums} FROM people", epsilon=price).cost == pytest.approx(price)
+        assert len(db.purchases) == 2
+        for sql in (
+            f"SELECT {sums} FROM people WHERE pid > 3",
+            *(f"SELECT AVG({x}) FROM people" for x in names),
+        ):
+            for later in (price / 7, price, 1.1 * price, 2 * price):
+                assert _planned(db, sql, later).first is None
+            assert _planned(db, sql, 2.001 * price).first is not None
+        assert db.execute(f"SELECT {sums} FROM people WHERE pid > 3", epsilon=2 * price).cost == 2 * price
+        assert len(db.purchases) == 3
+
+
+def test_a_search_that_was_cancelled_is_completed_by_whoever_needs_what_it_finds(
+    wealthy: Wealthy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Paid for and stopped, it stayed unanswered for ever, and every other query searched anew."""
+    db = wealthy(2000)
+    both, other = "SELECT SUM(a), SUM(b) FROM people", "SELECT AVG(b) FROM people"
+    for sql in (both, "SELECT SUM(c) FROM people"):
+        with monkeypatch.context() as patch:
+            patch.setattr("dpsql.pipeline._one_release", _stopped)
+            with pytest.raises(KeyboardInterrupt):
+                db.execute(sql)
+    assert [each.answered for each in db.purchases] == [False, False]
+    assert db.execute(other, epsilon=2.0).cost == 2.0
+    assert [each.answered for each in db.purchases] == [True, False, True]
+    assert db.execute(both).cost == 0.8  # it has paid for the search
+    assert db.execute("SELECT SUM(c) FROM people", epsilon=9.0).cost == 9.0  # and searches better itself
+    assert [each.answered for each in db.purchases] == [True] * 6
+
+
+@pytest.mark.parametrize("accountant", ACCOUNTANTS)
+def test_the_largest_price_that_fits_is_told_and_fits(wealthy: Wealthy, accountant: str) -> None:
+    """Under zcdp "about 0.05 remains" was said where a query at .3 fits."""
+    db = wealthy(500, accountant, epsilon=3.0)
+    for price in (0.9, 1.3, 0.2):
+        most = db.budget.fits
+        db.execute(f"SELECT COUNT(*) + {price} FROM people WHERE pid > {100 * price}", epsilon=price)
+        assert db.budget.fits < most
+    most = db.budget.fits
+    with pytest.raises(dpsql.OperationalError) as caught:
+        db.execute("SELECT COUNT(*) FROM people", epsilon=1.001 * most)
+    assert caught.value.code == "D501"
+    said = f"one query of up to {below(most)} fits"
+    assert (said in budget_text(db, 100)) == (accountant == "zcdp")
+    assert db.execute("SELECT COUNT(*) FROM people", epsilon=most).cost == most
+
+
+@pytest.mark.parametrize("accountant", ACCOUNTANTS)
+def test_what_was_spent_stays_told_when_less_is_granted(wealthy: Wealthy, accountant: str) -> None:
+    """Of a budget of 2, 1.68 were spent; it is lowered to 1, and an analyst's too: 1 was said to be spent."""
+    path = wealthy(500, accountant, epsilon=2.0)._open().ledger._chain.path
+    policy = path.with_suffix(".toml")
+    ana = "\n[analysts.ana]\nepsilon = {}\n"
+    policy.write_text(policy.read_text() + ana.format(2.0))
+    with dpsql.connect(path.with_suffix(".duckdb"), analyst="ana") as db:
+        db.execute("SELECT COUNT(*) FROM people", epsilon=1.68)
+    policy.write_text(policy.read_text().replace("epsilon = 2.0", "epsilon = 1.0"))
+    with dpsql.connect(path.with_suffix(".duckdb")) as db:
+        balance = db.budget
+        for spent, remaining in (
+            (balance.spent, balance.remaining),
+            (balance.accounts[0].spent, balance.accounts[0].remaining),
+        ):
+            assert spent == pytest.approx(1.68, rel=1e-6)
+            assert remaining == 0
+        assert balance.fits == 0
+        assert "1.68" in budget_text(db, 100)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "said"),
+    [
+        (2.0, "1e-300", "a delta below 1e-18 cannot be shared among queries"),
+        (2.0, "1e-22", "a delta below 1e-18 cannot be shared among queries"),
+        (1e300, "1e-6", "epsilon must lie between 1e-09 and 1e+09"),
+        (1e-300, "1e-6", "epsilon must lie between 1e-09 and 1e+09"),
+    ],
+)
+@pytest.mark.parametrize("accountant", ["approx", "zcdp"])
+def test_budgets_that_no_ledger_can_count_are_refused_in_the_policy(
+    tmp_path: Path, accountant: str, epsilon: float, delta: str, said: str
+) -> None:
+    """They opened, and then every query failed: by D901, or as if its own price were wrong."""
+    policy = wealthy_policy(epsilon, f"delta = {delta}", accountant)
+    with pytest.raises(dpsql.ProgrammingError, match=re.escape(said)) as caught:
+        read_policy(policy, "d.toml")
+    assert caught.value.code == "D803"
+
+
+@pytest.mark.parametrize("name", ACCOUNTANTS)
+@pytest.mark.parametrize("granted", [0.01, 1.0, 500.0])
+def test_what_remains_falls_with_every_price_however_small(name: str, granted: float) -> None:
+    """Under zcdp nothing was taken off what remains below a billionth: delta alone is worth as much."""
+    rules, budget = accountant_of(name), Budget(granted, 0.0 if name == "pure" else 1e-6)
+    for price in (1e-9, 1e-7, 1e-5, 1e-3):
+        scale = 1 / rules.allowance(granted * price, budget, Fraction(1), thresholds=False).laplace
+        spent = rules.charge((LaplaceEvent(1, scale),))
+        assert 0.8 * granted * price < rules.epsilon(spent, budget) < 1.2 * granted * price

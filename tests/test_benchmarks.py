@@ -38,6 +38,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("larger", "files beside 250 MB of memory"),
         ("ledger", "opening, in a fresh process"),
         ("skipped", "measure over parquet files, ms"),
+        ("found", "SUM with a found range, zcdp: 5 ledgers in each row"),
         ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
     ],
 )

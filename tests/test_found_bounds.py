@@ -105,15 +105,20 @@ def planned(db: dpsql.Connection, sql: str) -> Plan:
 
 
 def test_a_sum_without_a_declared_range_is_answered_at_its_price(db: dpsql.Connection) -> None:
-    """At epsilon 1000 the limit fails with a chance below 1e-7: one is beyond 1,024, one may be."""
+    """At epsilon 1000 a range that leaves one out comes with a chance below 1e-8, one of 2^25 below 1e-8."""
     answer = db.execute(SUM, epsilon=1000)
     assert answer.cost == 1000
     (((total,),), ((margin,),)) = answer.rows, answer.margins
-    assert abs(total - 1_001_024) < 100  # 1,500 counts as 1,024
-    assert margin < 100
+    assert margin < 2**25
+    assert abs(total - 1_001_500) < 10 * margin
     assert "The range of customers.wealth was found privately: with fewer than about " in answer.note
     (found,) = db.explain(SUM).to_dict()["found"]
-    assert found["range"] in ([0, 1024], [-1024, 1024])
+    assert wide_enough(found["range"], 0, 1500)
+
+
+def wide_enough(found: list[float], low: float, high: float) -> bool:
+    """Holds all, and is less than 2^14 times too wide: the chance that it is not is below 1e-8."""
+    return found[0] <= low and high <= found[1] < 2**14 * max(high, -low) > -found[0]
 
 
 def test_the_next_query_uses_it_free_and_says_so(db: dpsql.Connection) -> None:
@@ -128,7 +133,7 @@ def test_the_next_query_uses_it_free_and_says_so(db: dpsql.Connection) -> None:
         assert after["first"] is None
         (found,) = after["found"]
         assert found["of"] == "customers.wealth"
-        assert found["range"] in ([0, 1024], [-1024, 1024])
+        assert wide_enough(found["range"], 0, 1500)
         assert "found privately on 20" in found["words"]
         assert found["words"] in str(db.explain(sql))
     assert len(db.purchases) == 2
@@ -165,16 +170,16 @@ def test_another_price_pays_whole_and_looks_at_the_same_range(db: dpsql.Connecti
 
 
 def test_what_a_small_price_found_is_for_small_prices(db: dpsql.Connection) -> None:
-    """At epsilon 0.001 the range is narrow whatever the data is. Who pays more finds another."""
+    """At epsilon 0.001 nothing is found whatever the data is. Who pays more finds a range."""
     db.execute(SUM, epsilon=0.001)
     assert planned(db, OTHER).first is not None
     assert db.explain(OTHER, epsilon=0.002).to_dict()["first"] is None
-    (((total,),),) = (db.execute(SUM, epsilon=1000).rows,)
-    assert abs(total - 1_001_024) < 100
+    db.execute(SUM, epsilon=1000)
     assert planned(db, OTHER).first is None
     bad = db.explain(SUM, epsilon=0.001).to_dict()["found"]
     good = db.explain(SUM).to_dict()["found"]
     assert good == db.explain(SUM, epsilon=1000).to_dict()["found"] != bad
+    assert wide_enough(good[0]["range"], 0, 1500)
     assert db.execute(SUM, epsilon=0.001).repeated
 
 
@@ -190,22 +195,22 @@ def test_analysts_share_what_one_has_found(path: Path) -> None:
 
 
 def test_negative_whole_numbers(db: dpsql.Connection) -> None:
-    """One is below -64. That nobody is above zero is seen in eight of nine cases."""
+    """One is below -64. That nobody is above zero is seen in 16 of 17 cases."""
     db.execute("SELECT SUM(debt) FROM customers", epsilon=1000)
     found = {
         each["of"]: each["range"] for each in db.explain("SELECT SUM(debt) FROM customers").to_dict()["found"]
     }
-    assert found["customers.debt"] in ([-64, 0], [-64, 64])
+    assert wide_enough(found["customers.debt"], -70, 0)
     assert all(type(end) is int for end in found["customers.debt"])
 
 
 def test_rows_per_unit_are_found(db: dpsql.Connection) -> None:
     answer = db.execute(ROWS, epsilon=1000)
-    (((count,),),) = (answer.rows,)
-    assert abs(count - 8_000) < 10
+    (((count,),), ((margin,),)) = answer.rows, answer.margins
+    assert abs(count - 8_001) <= 10 * margin
     (found,) = db.explain("SELECT COUNT(*) FROM orders WHERE customer > 3").to_dict()["found"]
     assert found["of"] == "rows_per_unit of orders"
-    assert found["range"] == [0, 4]
+    assert wide_enough(found["range"], 0, 5)
     measure = db.explain(ROWS, epsilon=3).to_dict()["stages"][0]["measures"][0]
     assert measure["rows_per_unit"] == found["range"][1]
     assert measure["rows_per_unit_from"] == "rows per customer of orders found privately"
@@ -230,8 +235,8 @@ def test_an_accuracy_is_known_when_the_range_is(db: dpsql.Connection) -> None:
     db.execute(SUM, epsilon=1000)
     (((total,),), ((margin,),)) = (each := db.execute(within)).rows, each.margins
     assert margin <= 100_000
-    assert abs(total - 1_001_024) < 500_000
-    assert 0 < each.cost < 2
+    assert abs(total - 1_001_500) < 1_000_000
+    assert 0 < each.cost < 1000
 
 
 def test_new_data_is_looked_at_anew(path: Path) -> None:

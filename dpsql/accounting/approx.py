@@ -30,6 +30,7 @@ from dpsql.accounting.rounding import (
     ratio_of,
     shown,
     too_small,
+    too_small_to_show,
     up,
 )
 from dpsql.ir.event import (
@@ -62,6 +63,8 @@ class Approx:
         each = Fraction(units, UNIT)
         laplace, choice = at_most(each * INVERTIBLE), at_most(each)
         deltas = min(total.delta, total.delta * units // total.main)
+        if thresholds and deltas < 2 <= total.delta:
+            raise too_small_to_show(epsilon)
         if deltas < 2:  # none to share
             return Allowance(laplace, choice, None, None, None, geometric=laplace)
         noise = math.ceil(deltas * NOISE_SHARE) if thresholds else deltas

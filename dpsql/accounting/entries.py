@@ -68,7 +68,10 @@ class Debit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a bound was found: in which of the tables of which answer; when, how well, and for whom."""
+    """Where a bound was found: in which of the tables of which answer; when, how well, and for whom.
+
+    ``epsilon`` is what it cost, with all that was found beside it.
+    """
 
     answer: int
     place: int
@@ -76,6 +79,16 @@ class Found:
     time: str
     strength: float
     asker: str
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A debit for bounds that has no answer: it was interrupted, or somebody is about to answer it."""
+
+    debit: Stored
+    finds: tuple[str, ...]
+    strength: float
 
 
 @dataclass(frozen=True, slots=True)

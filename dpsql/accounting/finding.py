@@ -58,7 +58,7 @@ class Paid:
         names = content.get("finds", ())
         if answer is None:
             return []
-        when, how = answer.content["time"], (content["strength"], content["asker"])
+        when, how = answer.content["time"], (content["strength"], content["asker"], content["epsilon"])
         return [Found(answer.id, at, len(names), when, *how) for at, each in enumerate(names) if each == name]
 
 

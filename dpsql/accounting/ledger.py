@@ -21,7 +21,18 @@ from types import TracebackType
 from dpsql.accounting import Spent
 from dpsql.accounting.account import NOTHING, Account
 from dpsql.accounting.chain import Chain, Link, create
-from dpsql.accounting.entries import Debit, Entry, Found, Granted, Promise, Stored, entry_of, kept_text, now
+from dpsql.accounting.entries import (
+    Debit,
+    Entry,
+    Found,
+    Granted,
+    Promise,
+    Search,
+    Stored,
+    entry_of,
+    kept_text,
+    now,
+)
 from dpsql.accounting.file import damaged, exists, place
 from dpsql.accounting.finding import (
     BOUGHT,
@@ -179,6 +190,17 @@ class Ledger:
             found = [each for link in debits for each in self._told(link).places(name)]
             found.sort(key=lambda each: (each.answer, each.place))
             return tuple((self._chain.payload(each.answer), each) for each in found)
+
+    def searches(self, name: str, version: str) -> tuple[Search, ...]:
+        """Debits for finding this bound, and perhaps others, that have no answer yet."""
+        with self._chain.reading():
+            paid = [self._paid(each) for each in self._chain.found(bound_name(name, version))]
+            paid.sort(key=lambda each: each.id)
+            return tuple(
+                Search(self._stored(each), tuple(each.link.content["finds"]), each.link.content["strength"])
+                for each in paid
+                if each.answer is None
+            )
 
     def asked(self, asker: str, version: str) -> bool:
         """Whether a query has paid for bounds on this version of the data."""

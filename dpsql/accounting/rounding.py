@@ -74,6 +74,15 @@ def too_small(epsilon: float) -> DatabaseError:
     )
 
 
+def too_small_to_show(epsilon: float) -> DatabaseError:
+    """The refusal of a price of which a threshold's share of delta is less than one unit."""
+    return refuse(
+        "D503",
+        f"the price {epsilon} buys too little delta to show groups that depend on the data",
+        help="ask for a larger epsilon, or group by a column with declared values",
+    )
+
+
 def shown(amount: Fraction) -> float:
     """For eyes only: twelve digits, which hides that 0.1 was spent as 0.099999999999999."""
     return float(f"{float(amount):.12g}")

@@ -43,6 +43,7 @@ from dpsql.accounting.rounding import (
     ratio_of,
     shown,
     too_small,
+    too_small_to_show,
     up,
 )
 from dpsql.ir.event import (
@@ -74,8 +75,10 @@ class Zcdp:
         rho = Fraction(zcdp_rho(epsilon, _conversion_delta(budget)))
         units = math.floor(min(rho * UNIT, part) * share)
         deltas = min(total.delta, total.delta * units // max(1, total.main))
-        if not units or (thresholds and not deltas):
+        if not units:
             raise too_small(epsilon)
+        if thresholds and not deltas:
+            raise too_small_to_show(epsilon)
         each = Fraction(units, UNIT)
         delta = at_most(Fraction(deltas, DELTA_UNIT)) if thresholds else None
         laplace = at_most(Fraction(laplace_eps0(each)) * INVERTIBLE)
@@ -105,9 +108,13 @@ class Zcdp:
     def epsilon(self, spent: Spent, budget: Budget) -> float:
         if not spent.main:
             return 0.0
-        epsilon = zcdp_eps(spent.main / UNIT, _conversion_delta(budget))
-        within = spent.main <= self.total(budget).main
-        return min(shown(Fraction(epsilon)), budget.epsilon) if within else shown(Fraction(epsilon))
+        total = self.total(budget).main
+        proven = Fraction(zcdp_eps(spent.main / UNIT, _conversion_delta(budget)))
+        if spent.main > total:
+            return shown(proven)
+        # of what delta alone is worth, a price took the part that it is of the whole epsilon (allowance)
+        part = Fraction(budget.epsilon) * spent.main / total
+        return min(shown(max(proven, part)), budget.epsilon)
 
 
 def _conversion_delta(budget: Budget) -> float:

@@ -20,7 +20,10 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The database's account, and one per analyst of the policy."""
+    """The database's account, and one per analyst of the policy.
+
+    ``fits`` is the largest price of one query that both the database's account and the analyst's hold.
+    """
 
     granted: float
     spent: float
@@ -28,6 +31,7 @@ class Balance:
     accountant: str
     delta: float
     accounts: tuple[Account, ...]
+    fits: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,10 +168,10 @@ class Connection(Exceptions):
     def budget(self) -> Balance:
         """What was granted, what is spent, what remains."""
         with self._using() as session:
-            accounts = tuple(Account(*each) for each in session.accounts())
-            rule = session.policy.budget
-        whole = accounts[0]
-        return Balance(whole.granted, whole.spent, whole.remaining, rule.accountant, rule.delta, accounts[1:])
+            whole, *accounts = (Account(*each) for each in session.accounts())
+            rule, fits = session.policy.budget, session.fits()
+        said = whole.granted, whole.spent, whole.remaining, rule.accountant, rule.delta
+        return Balance(*said, tuple(accounts), fits)
 
     @property
     def purchases(self) -> tuple[Purchase, ...]:

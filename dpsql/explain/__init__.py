@@ -17,7 +17,8 @@ from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Goal
 from dpsql.ir.plan import Findings, Plan, Planned
 from dpsql.ir.price import Expected
-from dpsql.mechanisms.found_range import allowed_outside, few_units
+from dpsql.mechanisms.found_range import few_units
+from dpsql.plan.findings import again_above
 from dpsql.policy.catalogue import Known
 from dpsql.policy.found_bounds import with_bounds
 
@@ -88,6 +89,12 @@ def _found(bound: Bound, unit: str) -> dict[str, Any]:
     if not lack.column:
         near = f"most {unit}s have at most about {bound.high:,g} rows"
     words = f"{lack}: {near}; found privately on {day}, shared by all (epsilon {bound.strength:.3g})"
+    if not bound.is_known:
+        words = (
+            f"{lack}: too few {unit}s to find it privately on {day} (epsilon {bound.strength:.3g}); "
+            f"the widest there could be, [{bound.low:,g}, {bound.high:,g}], stands in; a price above "
+            f"{again_above(bound):g} looks again"
+        )
     return {"of": str(lack), "range": [bound.low, bound.high], "on": day, "words": words}
 
 
@@ -97,8 +104,7 @@ def _first(first: Findings, unit: str, sql_of: Callable[[Planned], str]) -> dict
     words = (
         f"nobody declared {' or '.join(lacks)}: found first, privately, for epsilon {first.plan.epsilon:g} "
         f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; "
-        f"about {allowed_outside(choices[0])} {unit}s lie outside of what is found; with fewer than about "
-        f"{few_units(choices[0]):,} {unit}s it may be far off)"
+        f"with fewer than about {few_units(choices[0]):,} {unit}s it may be far off, or too few to find it)"
     )
     return {
         "finds": lacks,

@@ -28,7 +28,9 @@ class Lack(NamedTuple):
 class Bound:
     """A lack made good: about all units lie within. ``found`` is when, '' while it is still to be found.
 
-    ``strength`` is the epsilon of the choice, ``asker`` a digest of the query that paid for it.
+    ``strength`` is the epsilon of the choice, ``paid`` what this and all that was found with it cost, and
+    ``asker`` a digest of the query that paid. Where it ``is_known`` no better, it is the widest that could
+    have been found.
     """
 
     lack: Lack
@@ -36,4 +38,6 @@ class Bound:
     high: int | float
     found: str = ""
     strength: float = 0.0
+    paid: float = 0.0
     asker: str = ""
+    is_known: bool = True

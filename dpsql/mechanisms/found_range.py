@@ -2,15 +2,25 @@
 
     C           1, 1.5, 2, 3, 4, 6, 8, ...    two to an octave, and both fall on the grid of any sum
     candidates  [0, C], [-C, 0], [-C, C]      for every C; of what cannot be negative [0, C] alone
+                nothing                       too few units to tell: the widest range stands in
 
-A range's score is -|outside - k|: ``outside`` is how many units hold anything that is not in it, and k how
-many may, 2 / epsilon, since the choice can tell no fewer apart. All ranges that are too wide have one score,
-and each costs noise in proportion to its width: a base measure of one over the width leaves to every octave
-the same part of the expected error; one over its power of 1.5 leaves it to the narrowest. Its square does so
-more sharply, but needs more units to climb from a low first limit: it is taken where the ladder begins at 1.
+A range's score is how many units lie in it, of those that reach anywhere; that of ``nothing`` is 0. All
+ranges that are too wide have one score, and each costs noise in proportion to its width: a base measure of
+one over the width would leave to every octave the same part of the expected error. One over its power of 2.5
+leaves it to the narrowest, and takes more units to climb from a low first limit; below 1, where few columns
+end, the power is 1.5.
 
-Claim   one unit moves every score by at most 1 (``SENSITIVITY``), whatever it holds.
-Proof   it is outside of a range or it is not, and |.| is 1-Lipschitz. The base measure is public.
+The narrowest range is likeliest by that measure, and would come out whatever the data is where there are few
+units: a sum near 0 with a margin near 0. So ``nothing`` weighs a thousand times as much as all ranges
+together, and units have to outweigh it first.
+
+Claim   one unit moves every score by 0 or by 1 (``SENSITIVITY``), whatever it holds, all in one direction:
+        exp(epsilon * score) is epsilon-bounded-range.
+        A range in which h units lie is chosen with a chance below exp(epsilon * h) / 1000.
+Proof   1. it is in a range or it is not, and in ``nothing`` never. The base measure is public. Then the claim
+           of mechanisms/exponential.py for losses that no unit moves upwards.
+        2. its weight is at most that of all ranges together times exp(epsilon * h), and ``nothing`` weighs a
+           thousand times as much as they do.
 Test    tests/test_found_range.py
 """
 
@@ -24,6 +34,8 @@ from typing import TypeAlias
 from dpsql.ir.detail import Reaches
 
 SENSITIVITY = 1
+NOTHING = 1000
+"""How many times the weight of all ranges together is that of finding nothing."""
 
 Reach: TypeAlias = tuple[int, int]
 """How far a unit's values go above and below zero.
@@ -39,38 +51,28 @@ def limits(ladder: Reaches) -> list[Fraction]:
 
 
 def ranges(ladder: Reaches) -> list[tuple[Fraction, Fraction]]:
-    """All candidates."""
+    """All candidates but ``nothing``, whose place is behind them."""
     zero = Fraction(0)
     if not ladder.signed:
         return [(zero, c) for c in limits(ladder)]
     return [pair for c in limits(ladder) for pair in ((zero, c), (-c, zero), (-c, c))]
 
 
-def weights(ladder: Reaches) -> list[int]:
-    """The base measure of each candidate, in whole numbers of 60 bits: level where it would be below 1.
+def handicaps(ladder: Reaches) -> list[float]:
+    """The negative logarithm of each range's base measure, that of ``nothing`` being 1.
 
     A range around zero costs a sum no more than half of it does, but an average twice: it counts as four
     times as wide, for where few units are on the other side of zero it is chosen for nothing.
     """
-    widths = [(high - low) * (2 if low < 0 < high else 1) for low, high in ranges(ladder)]
-    power = 1.5 if ladder.signed else 2
-    return [max(1, int(2**60 * float(widths[0] / width) ** power)) for width in widths]
+    widths = [float(high - low) * (2 if low < 0 < high else 1) for low, high in ranges(ladder)]
+    logs = [1.5 * math.log(min(1.0, width)) + 2.5 * math.log(max(1.0, width)) for width in widths]
+    behind = [each - logs[0] for each in logs]
+    lead = math.log(NOTHING * math.fsum(math.exp(-each) for each in behind))
+    return [each + lead for each in behind]
 
 
-def scores(ladder: Reaches, reaches: Mapping[Reach, int], allowed: int) -> list[int]:
-    """The score of each candidate, where so many units have such a reach and k are allowed outside."""
-    units = sum(reaches.values())
-    return [-abs(units - each - allowed) for each in _inside(ladder, reaches)]
-
-
-def covering(ladder: Reaches, reaches: Mapping[Reach, int]) -> int:
-    """The place of the narrowest candidate that holds the most units: for the owner's audit alone."""
-    order = zip(_inside(ladder, reaches), weights(ladder), strict=True)
-    return max(enumerate(order), key=lambda each: each[1])[0]
-
-
-def _inside(ladder: Reaches, reaches: Mapping[Reach, int]) -> list[int]:
-    """How many units each candidate holds whole."""
+def scores(ladder: Reaches, reaches: Mapping[Reach, int]) -> list[int]:
+    """How many units lie in each range, of those that reach anywhere, where so many have such a reach."""
     size = len(limits(ladder))
     above, below, both = ([0] * (size + 2) for _ in range(3))
     for (up, down), units in reaches.items():
@@ -78,21 +80,31 @@ def _inside(ladder: Reaches, reaches: Mapping[Reach, int]) -> list[int]:
         above[up] += 0 if down else units
         below[down] += 0 if up else units
     found: list[int] = []
-    held = [above[0], below[0], both[0]]
+    held = [0, 0, 0]
     for rung in range(1, size + 1):
         held = [held[0] + above[rung], held[1] + below[rung], held[2] + both[rung]]
         found += held if ladder.signed else held[:1]
     return found
 
 
-def allowed_outside(epsilon: float) -> int:
-    """How many units may hold more than the range, for a choice at this epsilon."""
-    return math.ceil(2 / epsilon)
+def covering(ladder: Reaches, reaches: Mapping[Reach, int]) -> int:
+    """The place of the narrowest candidate that holds the most units: for the owner's audit alone."""
+    order = zip(scores(ladder, reaches), (-each for each in handicaps(ladder)), strict=True)
+    return max(enumerate(order), key=lambda each: each[1])[0]
+
+
+# ---- how many units it takes -------------------------------------------------------------------------
 
 
 def few_units(epsilon: float) -> int:
-    """With fewer, the choice is mostly chance: those that may be outside are a twentieth of these."""
-    return 20 * allowed_outside(epsilon)
+    """With fewer, a choice may find nothing, or cut off many: ranges around 100,000 are e^50 behind."""
+    return math.ceil(50 / epsilon)
+
+
+def least_units(ladder: Reaches, epsilon: float) -> int:
+    """With fewer, nothing is the likeliest to be found, even if all values are as small as 1."""
+    known = zip(ranges(ladder), handicaps(ladder), strict=True)
+    return math.ceil(next(behind for (_, high), behind in known if high >= 1) / epsilon)
 
 
 # ---- one number for each reach -----------------------------------------------------------------------

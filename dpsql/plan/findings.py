@@ -21,6 +21,7 @@ from fractions import Fraction
 
 from dpsql.bind.names import Fresh
 from dpsql.bind.sources import scan
+from dpsql.facts.lacks import all_lacks
 from dpsql.ir.bound import Bound, Lack
 from dpsql.ir.column import Fact, Kind, Value, decimal_size, type_range
 from dpsql.ir.detail import Reaches
@@ -73,16 +74,17 @@ def _signed(fact: Fact) -> bool:
 def name_of(lack: Lack, known: Known) -> str:
     """How the ledger knows a bound: what it is of, and among which candidates it was chosen."""
     ladder = ladder_of(lack, known)
-    return f"{lack}: {ladder.first}..{ladder.last}{' signed' if ladder.signed else ''}"
+    return f"{lack}: {ladder.first}..{ladder.last}{' signed' if ladder.signed else ''} or nothing"
 
 
 def bound_of(lack: Lack, known: Known, place: int, found: str) -> Bound:
-    """The bound that stands at a place among the candidates."""
+    """The bound at a place among the candidates: the widest where nothing was found, which is behind them."""
     candidates = ranges(ladder_of(lack, known))
+    is_known = place < len(candidates)
     low, high = candidates[max(0, min(place, len(candidates) - 1))]
     if _is_whole(lack, known):
-        return Bound(lack, math.ceil(low), math.floor(high), found)
-    return Bound(lack, float(low), float(high), found)
+        return Bound(lack, math.ceil(low), math.floor(high), found, is_known=is_known)
+    return Bound(lack, float(low), float(high), found, is_known=is_known)
 
 
 def widest(lack: Lack, known: Known) -> Bound:
@@ -104,16 +106,25 @@ def asker_of(source: Source, parameters: Sequence[Value], epsilon: float) -> str
 
 
 def good_enough(found: Sequence[Bound], asker: str, terms: Terms) -> Bound | None:
-    """The bound that a query uses: its own; or the first that was found half as well as it could itself.
+    """The bound that a query uses: its own; or the first that somebody found at half its price, or for more.
 
     What was found at a small price is for small prices: nobody spoils a bound for others by being cheap.
-    That it is the first one makes the choice the same whenever the query is asked again.
+    Prices are compared, which both have paid a share of, and not what they bought: that differs by how many
+    bounds were found at once. That it is the first one makes the choice the same whenever the query is asked
+    again.
     """
     own = next((each for each in found if each.asker == asker), None)
-    if own is not None or not found:
-        return own
-    mine = terms.accountant.allowance(terms.epsilon, terms.budget, SHARE, thresholds=False).choice
-    return next((each for each in found if 2 * each.strength >= mine), None)
+    return own or next((each for each in found if part_of(terms.epsilon) <= 2 * each.paid), None)
+
+
+def again_above(bound: Bound) -> float:
+    """The price up to which a bound is good enough."""
+    return float(2 * Fraction(bound.paid) / SHARE)
+
+
+def part_of(epsilon: float) -> float:
+    """What of a price all bounds that a query finds cost together."""
+    return float(Fraction(epsilon) * SHARE)
 
 
 def findings(lacks: Sequence[Lack], known: Known, source: Source, asker: str, terms: Terms) -> Findings:
@@ -121,15 +132,26 @@ def findings(lacks: Sequence[Lack], known: Known, source: Source, asker: str, te
     accountant, epsilon = terms.accountant, terms.epsilon
     share = SHARE / len(lacks)
     choice = accountant.allowance(epsilon, terms.budget, share, thresholds=False).choice
-    measures = tuple(_planned(lack, known, choice, number) for number, lack in enumerate(lacks))
-    names = tuple(name_of(lack, known) for lack in lacks)
+    measures, names = _measures(lacks, known, choice), tuple(name_of(lack, known) for lack in lacks)
     said = [accountant.name, repr(epsilon), asker, *names, *(repr(each.details) for each in measures)]
     digest = hashlib.sha256("\n".join(["bounds", *said]).encode()).hexdigest()
     text = f"/* finds {', '.join(map(str, lacks))} */ {source.text}"
     stage = PlannedStage(measures, _NOWHERE)
-    part = float(Fraction(epsilon) * SHARE)
-    plan = Plan(replace(source, text=text), (stage,), part, accountant.name, digest)
+    plan = Plan(replace(source, text=text), (stage,), part_of(epsilon), accountant.name, digest)
     return Findings(plan, tuple(lacks), names, asker)
+
+
+def plan_again(names: Sequence[str], known: Known, strength: float) -> Plan | None:
+    """What was to be measured for bounds of these names, each at that epsilon; None if one is unknown now."""
+    lacks = {name_of(each, known): each for each in all_lacks(known)}
+    if not all(each in lacks for each in names):
+        return None
+    measures = _measures([lacks[each] for each in names], known, strength)
+    return Plan(Source(""), (PlannedStage(measures, _NOWHERE),), 0.0, "", "")
+
+
+def _measures(lacks: Sequence[Lack], known: Known, choice: float) -> tuple[Planned, ...]:
+    return tuple(_planned(lack, known, choice, number) for number, lack in enumerate(lacks))
 
 
 def _planned(lack: Lack, known: Known, epsilon: float, number: int) -> Planned:

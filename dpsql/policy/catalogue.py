@@ -98,6 +98,7 @@ class Known:
     """Everything that exists for an analyst, and the words the policy uses for it.
 
     ``unit_type`` is the type in which units are read from every table: it holds the values of all.
+    ``units`` is about how many there are, where the owner says so.
     """
 
     unit: str
@@ -107,6 +108,7 @@ class Known:
     timezone: str = "UTC"
     views: tuple[KnownView, ...] = ()
     min_units: int = 1
+    units: int | None = None
 
     @property
     def unit_column(self) -> str:

@@ -54,6 +54,7 @@ def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verifi
         policy.timezone,
         views,
         policy.query.min_units,
+        policy.unit.about,
     )
 
 

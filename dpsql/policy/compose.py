@@ -50,6 +50,8 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield f"name = {word}"
     yield f"table = {spelling.quoted(policy.unit.table)}"
     yield f"key = {spelling.quoted(policy.unit.key)}"
+    if policy.unit.about is not None:
+        yield f"about = {policy.unit.about}    # so many there are, roughly"
     for table in policy.tables:
         yield from _table(table, own=fold(table.name) == fold(policy.unit.table))
     for view in policy.views:

@@ -81,12 +81,16 @@ class AnalystRule:
 
 @dataclass(frozen=True, slots=True)
 class UnitRule:
-    """The privacy unit: ``name`` is the word for it, ``table.key`` holds each once."""
+    """The privacy unit: ``name`` is the word for it, ``table.key`` holds each once.
+
+    ``about`` is how many there are, roughly: a public number, which the owner may leave out.
+    """
 
     name: str
     table: str
     key: str
     line: int
+    about: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,10 @@ from dpsql.policy.views import read_views
 
 ACCOUNTANTS = ("zcdp", "pure", "approx")
 MOST_ROWS = 10**6
+MOST_UNITS = 10**12
 LARGEST_DELTA = 0.01
+LEAST_DELTA = 1e-18
+LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
 DEFAULT_PRICE = 0.1
 
 
@@ -100,7 +103,7 @@ def _budget(section: Section) -> BudgetRule:
         )
     section.allow("epsilon", "delta", "accountant")
     section.need("epsilon", HELP["budget"])
-    epsilon = section.positive("epsilon")
+    epsilon = _granted(section)
     accountant = section.string("accountant") if "accountant" in section.values else "zcdp"
     if accountant not in ACCOUNTANTS:
         raise section.wrong(
@@ -109,6 +112,19 @@ def _budget(section: Section) -> BudgetRule:
             help=perhaps(accountant, ACCOUNTANTS) or f"there are {', '.join(ACCOUNTANTS)}",
         )
     return BudgetRule(epsilon, _delta(section, accountant), accountant)
+
+
+def _granted(section: Section) -> float:
+    """An epsilon that can be told in the units of a ledger."""
+    epsilon = section.positive("epsilon")
+    if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
+        raise section.wrong(
+            "epsilon",
+            f"epsilon must lie between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}",
+            label="this buys nothing" if epsilon < LEAST_EPSILON else "far more than any answer needs",
+            help="1 is a strong promise, and above 10 it says little",
+        )
+    return epsilon
 
 
 def _delta(section: Section, accountant: str) -> float:
@@ -127,6 +143,13 @@ def _delta(section: Section, accountant: str) -> float:
         raise section.wrong(
             "delta",
             f'accountant = "{accountant}" needs a delta above zero',
+            help='delta = 1e-6, say; or accountant = "pure", which has none',
+        )
+    if 0 < delta < LEAST_DELTA:
+        raise section.wrong(
+            "delta",
+            f"a delta below {LEAST_DELTA:g} cannot be shared among queries",
+            label="it is as good as none",
             help='delta = 1e-6, say; or accountant = "pure", which has none',
         )
     if delta >= LARGEST_DELTA:
@@ -159,19 +182,8 @@ def _query(section: Section, budget: BudgetRule) -> QueryRule:
             "min_epsilon", "the lowest price is above the default price", label=f"the default is {price:g}"
         )
     found = "find_bounds" not in section.values or section.boolean("find_bounds")
-    units = _min_units(section) if "min_units" in section.values else 1
-    return QueryRule(price, highest, found, units, lowest)
-
-
-def _min_units(section: Section) -> int:
-    value = section.values["min_units"]
-    if type(value) is not int:
-        raise section.wrong(
-            "min_units", "min_units must be a whole number", label=f"this is {sort_of(value)}"
-        )
-    if not 1 <= value <= MOST_ROWS:
-        raise section.wrong("min_units", f"min_units must lie between 1 and {MOST_ROWS:,}")
-    return value
+    least = _whole(section, "min_units", MOST_ROWS) if "min_units" in section.values else 1
+    return QueryRule(price, highest, found, least, lowest)
 
 
 def _analysts(section: Section) -> tuple[AnalystRule, ...]:
@@ -182,18 +194,29 @@ def _analysts(section: Section) -> tuple[AnalystRule, ...]:
             raise section.wrong(name, "an analyst needs a name", on_key=True)
         each.need("epsilon", "epsilon is what this analyst may spend")
         room = each.positive("megabytes") if "megabytes" in each.values else MEGABYTES
-        rules.append(AnalystRule(name, each.positive("epsilon"), section.line(name), room))
+        rules.append(AnalystRule(name, _granted(each), section.line(name), room))
     return tuple(rules)
 
 
 def _unit(section: Section) -> UnitRule:
-    section.allow("name", "table", "key")
+    section.allow("name", "table", "key", "about")
     section.need("table", "table is the one that has a row for each unit")
     section.need("key", "key is the column that holds each unit once")
     name = section.string("name") if "name" in section.values else "unit"
     if not name.strip() or not name.isprintable():
         raise section.wrong("name", "the unit's name must be a word", help='name = "patient", say')
-    return UnitRule(name, section.string("table"), section.string("key"), section.document.line(section.path))
+    about = _whole(section, "about", MOST_UNITS) if "about" in section.values else None
+    line = section.document.line(section.path)
+    return UnitRule(name, section.string("table"), section.string("key"), line, about)
+
+
+def _whole(section: Section, key: str, most: int) -> int:
+    value = section.values[key]
+    if type(value) is not int:
+        raise section.wrong(key, f"{key} must be a whole number", label=f"this is {sort_of(value)}")
+    if not 1 <= value <= most:
+        raise section.wrong(key, f"{key} must lie between 1 and {most:,}")
+    return value
 
 
 def _tables(section: Section, unit: UnitRule) -> tuple[TableRule, ...]:
@@ -242,7 +265,9 @@ def _table(section: Section, name: str, unit: UnitRule, tables: tuple[str, ...])
         public=public,
         key=_key(section) if "key" in section.values else (),
         unit=path,
-        rows_per_unit=_rows(section) if "rows_per_unit" in section.values else None,
+        rows_per_unit=_whole(section, "rows_per_unit", MOST_ROWS)
+        if "rows_per_unit" in section.values
+        else None,
         columns=read_columns(section.table("columns")),
         files=read_files(section) if "files" in section.values else "",
         csv=read_csv(section) if "csv" in section.values else None,
@@ -318,17 +343,6 @@ def _key(section: Section) -> tuple[str, ...]:
             raise section.wrong("key", f"{name} is listed twice", at=index)
         names.append(name)
     return tuple(names)
-
-
-def _rows(section: Section) -> int:
-    value = section.values["rows_per_unit"]
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise section.wrong(
-            "rows_per_unit", "rows_per_unit must be a whole number", label=f"this is {sort_of(value)}"
-        )
-    if not 1 <= value <= MOST_ROWS:
-        raise section.wrong("rows_per_unit", f"rows_per_unit must lie between 1 and {MOST_ROWS:,}")
-    return value
 
 
 def _timezone(root: Section) -> str:

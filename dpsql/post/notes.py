@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from dpsql.ir.bound import Bound
 from dpsql.ir.detail import Histogram, Matching
 from dpsql.ir.grid import End
 from dpsql.ir.plan import Plan, Threshold
 from dpsql.mechanisms.found_range import few_units
+from dpsql.plan.findings import again_above
 from dpsql.post.choices import rows_beyond
 
 
 def note_on(what: Plan, unit: str) -> str:
     """How many units a group needs to be shown or handed down, and what is biased."""
-    said = [
-        f"The {each.lack.said} was found privately: with fewer than about {few_units(each.strength):,} "
-        f"{unit}s it may be far off, and no margin shows that."
-        for each in what.bounds
-        if each.found
-    ]
+    said = [_on_bound(each, unit) for each in what.bounds if each.found]
     for words, stages in (("shown", what.stages[-1:]), ("used inside", what.stages[:-1])):
         rules = [(each.again or each).rule for stage in stages for each in stage.measures]
         needed = [each.units for each in rules if isinstance(each, Threshold)]
@@ -64,3 +61,15 @@ def note_on(what: Plan, unit: str) -> str:
             "OPTIONS(max_values_contributed = 50) counts more, with more noise."
         )
     return " ".join(said)
+
+
+def _on_bound(bound: Bound, unit: str) -> str:
+    if not bound.is_known:
+        return (
+            f"Too few {unit}s to find the {bound.lack.said} at this price: the margin is that of the widest "
+            f"there could be. A price above {again_above(bound):g} looks again."
+        )
+    return (
+        f"The {bound.lack.said} was found privately: with fewer than about {few_units(bound.strength):,} "
+        f"{unit}s it may be far off, and no margin shows that."
+    )

@@ -14,28 +14,33 @@ from dpsql.mechanisms.exponential import Choices, Choose
 from dpsql.mechanisms.found_range import (
     SENSITIVITY,
     Reach,
-    allowed_outside,
     covering,
+    handicaps,
     reach_at,
     scores,
-    weights,
 )
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 
+_PARTS = 1 << 20
+"""Of a unit, in which losses are told: the base measure is public, and may be rounded."""
+
+
 def chosen_range(planned: PlannedDetail, ladder: Reaches, held: Weights, choose: Choose) -> NDArray[np.int64]:
-    """The place of one candidate, as the only number of the only group."""
-    found = scores(ladder, units_at(ladder, held), allowed_outside(planned.epsilon))
-    number = len(found)
+    """The place of one candidate, as the only number of the only group; behind all ranges it is nothing."""
+    rate = Fraction(planned.epsilon) / SENSITIVITY  # a unit moves no score downwards
+    found = [*scores(ladder, units_at(ladder, held)), 0]
+    behind = [round(Fraction(each) / rate * _PARTS) for each in (*handicaps(ladder), 0.0)]
     choices = Choices(
-        np.array([0, number], dtype=np.int64),
-        np.array(weights(ladder), dtype=np.int64),
-        -np.array(found, dtype=np.int64),
-        np.zeros(number, dtype=np.int64),
+        np.array([0, len(found)], dtype=np.int64),
+        np.ones(len(found), dtype=np.int64),
+        np.array([each // _PARTS - score for each, score in zip(behind, found, strict=True)], dtype=np.int64),
+        np.array([each % _PARTS for each in behind], dtype=np.int64),
+        _PARTS,
     )
-    runs, _ = choose(choices, Fraction(planned.epsilon) / (2 * SENSITIVITY))
+    runs, _ = choose(choices, rate)
     return runs.reshape(1, 1)
 
 

@@ -30,8 +30,12 @@ def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
         (printable(name), f"{granted:g}", above(spent), below(max(0.0, granted - spent)))
         for name, granted, spent in rows
     ]
+    left = min(granted - spent for name, granted, spent in rows if name in ("database", db.analyst))
+    more = (
+        f"; one query of up to {below(balance.fits)} fits" if balance.fits > 1.0001 * max(left, 1e-4) else ""
+    )
     lines = [
-        f"epsilon, under {balance.accountant} at delta {balance.delta:g}",
+        f"epsilon, under {balance.accountant} at delta {balance.delta:g}{more}",
         _box(("account", "granted", "spent", "remaining"), cells, (False, True, True, True), columns),
     ]
     purchases = [
@@ -81,6 +85,7 @@ def budget_json(db: Connection, most: int | None = None) -> str:
         "granted": balance.granted,
         "spent": balance.spent,
         "remaining": balance.remaining,
+        "fits": balance.fits,
         "accountant": balance.accountant,
         "delta": balance.delta,
         "analysts": accounts,

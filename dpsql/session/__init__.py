@@ -22,6 +22,7 @@ from dpsql.session.checks import check_readable, fact, keep_types, kept_types, l
 from dpsql.session.till import Till
 
 if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
+    from dpsql.accounting.entries import Search
     from dpsql.ir.bound import Bound, Lack
     from dpsql.policy.catalogue import Catalogue
     from dpsql.policy.listing import Table, View
@@ -121,8 +122,15 @@ class Session(Till):
         for stored, where in self.ledger.found(name_of(lack, self.known), self.version):
             place = int(from_bytes(stored, [1] * where.tables)[where.place].sums[0, 0])
             bound = bound_of(lack, self.known, place, where.time)
-            found.append(replace(bound, strength=where.strength, asker=where.asker))
+            how = replace(bound, strength=where.strength, paid=where.epsilon, asker=where.asker)
+            found.append(how)
         return tuple(found)
+
+    def searches(self, lack: Lack) -> tuple[Search, ...]:
+        from dpsql.plan.findings import name_of
+
+        self.engine.unchanged()  # an answer to them is one of this version
+        return self.ledger.searches(name_of(lack, self.known), self.version)
 
     def tables(self) -> tuple[Table, ...]:
         """What exists for an analyst, with the bounds that were found by now."""

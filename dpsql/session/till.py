@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
 from dpsql.accounting import Budget, Spent, accountant
@@ -204,8 +205,11 @@ class Till:
         return self.ledger.keep(receipt.debit_id, place, released)
 
     def _left(self, epsilon: float, spent: Spent) -> float:
-        budget = Budget(epsilon, self.budget.delta)
-        return max(0.0, epsilon - self.accountant.epsilon(spent, budget))
+        return max(0.0, epsilon - self._in_epsilon(spent, epsilon))
+
+    def _in_epsilon(self, spent: Spent, granted: float) -> float:
+        """As an epsilon, which may be more than what is granted now."""
+        return self.accountant.epsilon(spent, Budget(granted, self.budget.delta))
 
     def remaining(self, after: Spent = Spent(), joined: Spent = Spent()) -> float:  # noqa: B008 - values
         """The smaller of what the database and the analyst have left after this, as an epsilon.
@@ -217,6 +221,20 @@ class Till:
             spent = self.ledger.spent(each.name) + after + joined
             left = min(left, self._left(self.ledger.granted(each.name), spent))
         return left
+
+    def fits(self) -> float:
+        """The largest price of one query that still fits, in six digits.
+
+        Under zcdp it is more than what remains: queries together cost less than their prices.
+        """
+        granted = self.granted()
+        rows = [(granted.total, None), *((total, name) for name, _, total in granted.analysts)]
+        own = [
+            total.main - self.ledger.spent(name).main for total, name in rows if name in (None, self.analyst)
+        ]
+        left = Spent(max(0, min(own)))
+        most = Decimal(min(self.ceiling, self.accountant.epsilon(left, self.budget)))
+        return float(Context(prec=6, rounding=ROUND_FLOOR).plus(round(most, 15)))
 
     @property
     def _own(self) -> list[AnalystRule]:
@@ -242,7 +260,7 @@ class Till:
             (name or "", self.ledger.granted(name), self.ledger.spent(name))
             for name in (None, *(each.name for each in self.policy.analysts))
         ]
-        return [(name, granted, granted - self._left(granted, spent)) for name, granted, spent in rows]
+        return [(name, granted, self._in_epsilon(spent, granted)) for name, granted, spent in rows]
 
 
 def _written(value: object) -> str:
