@@ -167,7 +167,7 @@ def answer(office: Office, source: Source, parameters: Sequence[Value], epsilon:
         tables = _released(office, what)  # of public keys, if there are any: no private row is read for them
         return _post(office, what, tables, types, cost=0.0, repeated=False)
     _printable(office, what)  # what cannot be printed is not paid for
-    if _completed(office, what.bounds):
+    if _completed(office, what.bounds, terms):
         what = _planned(office, query, parameters, terms)
         types = types_of_stages(what.stages, office.sealed)
     if what.steps:
@@ -271,12 +271,12 @@ def _printed(office: Office, what: Plan, each: Planned) -> str:
         raise error.within(what.source.text, what.source.name) from None
 
 
-def _completed(office: Office, bounds: Sequence[Bound]) -> bool:
+def _completed(office: Office, bounds: Sequence[Bound], terms: Terms) -> bool:
     """Answer the searches for these bounds that somebody has paid for and that were interrupted."""
     searches = {each.debit.debit_id: each for bound in bounds for each in office.searches(bound.lack)}
     for each in searches.values():
         plan = plan_again(each.finds, office.known, each.strength)
-        if plan is not None:
+        if plan is not None and terms.accountant.charge(plan.events).within(each.debit.price):
             office.store(each.debit, to_bytes(_released(office, plan)))
     return bool(searches)
 
