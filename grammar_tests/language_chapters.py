@@ -348,6 +348,13 @@ CHAPTERS = (
                 "Over public tables, exact and free:",
                 (("public/exact.sql", "aggregates of every sort"), ("public/exact.sql", "a recursive query")),
             ),
+            (
+                "Public columns that the keys of a group determine, exact and free beside what is noised:",
+                (
+                    ("public/looked_up.sql", "the largest of a column that the key determines"),
+                    ("public/looked_up.sql", "a private key that determines a place"),
+                ),
+            ),
         ),
     ),
     Chapter(
