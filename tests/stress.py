@@ -52,7 +52,7 @@ age = { range = [0, 120] }
 
 
 class Stress:
-    """What the threads share: databases with a ledger each, connections that anybody may close, and errors."""
+    """What the threads share: databases with a ledger each, connections that anybody may close, errors."""
 
     def __init__(self, folder: Path) -> None:
         self.until = 0.0
@@ -183,7 +183,7 @@ class Interrupted:
         if victim is not None:
             victim.close()
         self._stress.done["handler"] += 1
-        signal.setitimer(signal.ITIMER_REAL, 0.001 + 0.1 * self._handler.random())
+        signal.setitimer(signal.ITIMER_REAL, 0.001 + self._handler.expovariate(2))
 
     def run(self) -> None:
         signal.signal(signal.SIGALRM, self.close)
