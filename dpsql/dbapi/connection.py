@@ -99,14 +99,15 @@ class Connection(Exceptions):
     def _using(self) -> Iterator[Session]:
         """The session, for one call at a time; nobody closes it meanwhile."""
         self._usable()  # in a child nobody would ever give the lock back that another thread had taken
-        with self._lock:
-            self._calls += 1
-            try:
-                yield self._open()
-            finally:
-                self._calls -= 1
-                if self._closing and not self._calls:
-                    self._end()
+        try:
+            with self._lock:
+                self._calls += 1
+                try:
+                    yield self._open()
+                finally:
+                    self._calls -= 1
+        finally:
+            self._end()
 
     # ---- what dpsql says beside PEP 249 ------------------------------------------------------------
 
@@ -227,20 +228,28 @@ class Connection(Exceptions):
         raise NotSupportedError("D104", "there are no transactions: a debit is never rolled back")
 
     def close(self) -> None:
-        """Within a call of its own thread, as in a signal's handler, it stops that and closes behind it."""
-        if self._session is None or self._inherited:  # what is a parent's is not the child's to close
-            return
-        with self._lock:
+        """At once, or behind the call that is under way; one of this very thread is stopped first.
+
+        It never waits. A signal's handler may close in the middle of any call, or of a step that another
+        thread waits for, and whoever waited for that thread there would wait for ever.
+        """
+        if (
+            self._session is not None and not self._inherited
+        ):  # what is a parent's is not the child's to close
             self._closing = True
-            if self._calls:
-                interrupt(self._session)
-            else:
-                self._end()
+            self._end()
 
     def _end(self) -> None:
-        session, self._session = self._session, None
-        if session is not None:
-            session.close()
+        """The end of what was closed, unless a call is under way: that comes here when it is over."""
+        while self._closing and self._session is not None and self._lock.acquire(blocking=False):
+            try:
+                if self._calls:
+                    interrupt(self._session)
+                    return
+                session, self._session = self._session, None
+                session.close()
+            finally:
+                self._lock.release()
 
     def __enter__(self) -> Connection:
         return self
