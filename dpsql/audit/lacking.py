@@ -15,7 +15,7 @@ from pathlib import Path
 import duckdb
 
 from dpsql.audit.neighbours import owner_sql
-from dpsql.engines.duckdb import DuckDB, configuration
+from dpsql.engines.duckdb import STEADY, DuckDB, configuration
 from dpsql.engines.folder import Folder
 from dpsql.engines.names import quote, table_sql, text
 from dpsql.ir.plan import Planned
@@ -110,7 +110,7 @@ class _Attached(DuckDB):
         for sql in (
             "SET enable_progress_bar = false",
             f"SET TimeZone = '{timezone}'",
-            "SET disabled_optimizers = 'statistics_propagation'",  # as for analysts
+            *(f"SET GLOBAL {setting}" for setting in STEADY),  # as for analysts
             f"ATTACH {text(str(path))} AS whole (READ_ONLY)",
         ):
             self._connection.execute(sql)
