@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dpsql.audit.neighbours import owner_sql
 from dpsql.driver import connect
-from dpsql.engines.duckdb import DuckDB, configuration
+from dpsql.engines.duckdb import DuckDB, configuration, steady
 from dpsql.engines.folder import Folder
 from dpsql.engines.names import quote, table_sql, text
 from dpsql.ir.plan import Planned
@@ -109,7 +109,7 @@ class _Attached(DuckDB):
             for sql in (
                 "SET enable_progress_bar = false",
                 f"SET TimeZone = '{timezone}'",
-                "SET disabled_optimizers = 'statistics_propagation'",  # as for analysts
+                *(f"SET GLOBAL {setting}" for setting in steady()),  # as for analysts
                 f"ATTACH {text(str(self._file.path))} AS whole (READ_ONLY)",
             ):
                 self._connection.execute(sql)

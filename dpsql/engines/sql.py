@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import assert_never
@@ -38,35 +38,69 @@ from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 
 def relation_sql(relation: Relation) -> str:
     """A SELECT that yields the relation's columns under their names."""
+    return _select(relation, twofold if _joins(relation) > 1 else str)
+
+
+def twofold(rows: str) -> str:
+    """The same rows out of two sources, one of which never has any.
+
+    DuckDB 2.0 stores what joins a join by its place in "the" dictionary of the first chunk, and fails on
+    the first chunk that has another one, or none: a CASE, a coalesce() or a cast between the two joins
+    makes such chunks, and one unit's rows decide whether there is one. It refrains where a join reads a
+    UNION. So every table below two joins is one, of which the planner must not see that it adds nothing.
+    """
+    return f"(FROM {rows} UNION ALL SELECT t.* FROM {rows} AS t, range(0))"
+
+
+def _joins(relation: Relation) -> int:
+    match relation:
+        case Scan(owner=owner):
+            return 0 if owner is None else len(owner.links)
+        case Given() | Awaited():
+            return 0
+        case Join(_, left, right):
+            return 1 + _joins(left) + _joins(right)
+        case Union(left, right):
+            return _joins(left) + _joins(right)
+        case Window(source):  # DuckDB may make a join of it
+            return 1 + _joins(source)
+        case Filter(source) | Project(source) | Aggregate(source):
+            return _joins(source)
+        case _:
+            assert_never(relation)
+
+
+def _select(relation: Relation, read: Callable[[str], str]) -> str:
     match relation:
         case Scan():
-            return _scan(relation)
+            return _scan(relation, read)
         case Given():
-            return _given(relation)
+            rows = _given(relation)
+            return rows if read is str else f"FROM {read(f'({rows})')}"
         case Awaited(name, columns):  # for people to read: its rows stand there before anything runs
             listed = ", ".join(f"{quote(each.name)}" for each in columns)
             return f"SELECT {listed} FROM released.{quote(name)}"
         case Filter(source, condition):
-            return f"SELECT * FROM ({relation_sql(source)}) WHERE {scalar_sql(condition, source)}"
+            return f"SELECT * FROM ({_select(source, read)}) WHERE {scalar_sql(condition, source)}"
         case Project(source, columns):
             listed = ", ".join(f"{scalar_sql(each.scalar, source)} AS {quote(each.name)}" for each in columns)
-            return f"SELECT {listed} FROM ({relation_sql(source)})"
+            return f"SELECT {listed} FROM ({_select(source, read)})"
         case Join():
-            return _join(relation)
+            return _join(relation, read)
         case Aggregate(source, keys, calls):
             named = [f"{key_sql(each.scalar, source)} AS {quote(each.name)}" for each in keys]
             named += [f"{_per_unit(each, source)} AS {quote(each.name)}" for each in calls]
             places = ", ".join(str(i + 1) for i in range(len(keys)))
-            return f"SELECT {', '.join(named)} FROM ({relation_sql(source)}) GROUP BY {places}"
+            return f"SELECT {', '.join(named)} FROM ({_select(source, read)}) GROUP BY {places}"
         case Union(left, right):
             names = _listed(facts_of(left))
             return (
-                f"SELECT {names} FROM ({relation_sql(left)}) "
-                f"UNION ALL SELECT {names} FROM ({relation_sql(right)})"
+                f"SELECT {names} FROM ({_select(left, read)}) "
+                f"UNION ALL SELECT {names} FROM ({_select(right, read)})"
             )
         case Window(source, call):
             own = f"{window_sql(call, source)} AS {quote(call.name)}"
-            return f"SELECT *, {own} FROM ({relation_sql(source)})"
+            return f"SELECT *, {own} FROM ({_select(source, read)})"
         case _:
             assert_never(relation)
 
@@ -75,10 +109,12 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(quote(name) for name in names)
 
 
-def _join(join: Join) -> str:
+def _join(join: Join, read: Callable[[str], str]) -> str:
     lent = _lent(join)
-    left = relation_sql(join.left) if lent is None or not lent.left else _without_path(join.left)
-    right = relation_sql(join.right) if lent is None or lent.left else _without_path(join.right)
+    left, right = (
+        _without_path(side, read) if lent is not None and lent.left is borrows else _select(side, read)
+        for side, borrows in ((join.left, True), (join.right, False))
+    )
     facts = {**facts_of(join.left), **facts_of(join.right)}
     parts = conjuncts(join.condition) if join.condition is not None else ()
     if lent is not None:  # the units are one value here
@@ -173,14 +209,14 @@ def _plain_scans(relation: Relation) -> list[Scan]:
             return []
 
 
-def _without_path(relation: Relation) -> str:
+def _without_path(relation: Relation, read: Callable[[str], str]) -> str:
     """A scan (and the filters over it) without its path to the unit, which a join lends."""
     if isinstance(relation, Filter):
-        inner = _without_path(relation.input)
+        inner = _without_path(relation.input, read)
         return f"SELECT * FROM ({inner}) WHERE {scalar_sql(relation.condition, relation.input)}"
     assert isinstance(relation, Scan)
     columns = ", ".join(f"t0.{quote(each.source)} AS {quote(each.name)}" for each in relation.columns)
-    return f"SELECT {columns} FROM {table_sql(relation.table)} AS t0"
+    return f"SELECT {columns} FROM {read(table_sql(relation.table))} AS t0"
 
 
 def _given(given: Given) -> str:
@@ -210,7 +246,7 @@ def _plain_constant(value: Value) -> str:
     return literal_sql(Literal(str(value) if isinstance(value, float) else value, VARCHAR))
 
 
-def _scan(scan: Scan) -> str:
+def _scan(scan: Scan, read: Callable[[str], str]) -> str:
     """The table with the path to its unit; a row whose unit is NULL, or is not reached, is not there.
 
     The unit is read in one type from every table: what merges or compares units then makes no cast that
@@ -218,12 +254,12 @@ def _scan(scan: Scan) -> str:
     """
     owner = scan.owner
     columns = {each.name: f"t0.{quote(each.source)}" for each in scan.columns}
-    tables = f"{table_sql(scan.table)} AS t0"
+    tables = f"{read(table_sql(scan.table))} AS t0"
     if owner is None:
         return f"SELECT {_named(columns)} FROM {tables}"
     for step, link in enumerate(owner.links):
         on = f"t{step}.{quote(link.column)} = t{step + 1}.{quote(link.key)}"
-        tables += f" JOIN {table_sql(link.table)} AS t{step + 1} ON {on}"
+        tables += f" JOIN {read(table_sql(link.table))} AS t{step + 1} ON {on}"
     unit = f"t{len(owner.links)}.{quote(owner.column)}"
     columns = columns if owner.name in columns else {owner.name: unit, **columns}
     if owner.widened:

@@ -98,6 +98,7 @@ class _Serving:
                 "threads": 1,
                 "autoinstall_known_extensions": "false",
                 "autoload_known_extensions": "false",
+                "disable_database_invalidation": "true",  # a failure is one statement's
             },
         )
         for setting in settings:
