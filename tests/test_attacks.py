@@ -2407,3 +2407,11 @@ def test_a_failure_within_duckdb_fails_one_statement(opened: Open, tmp_path: Pat
             engine._all(f"SELECT count(s) FROM ({sized}) LEFT JOIN lines USING (n)")
         for each in (db, other):
             assert each.execute("SELECT COUNT(*) FROM people WHERE age > 30").rows
+
+
+def test_a_case_over_a_joined_public_column_is_answered(opened: Open) -> None:
+    """The engine for public rows failed likewise, and on every query from then on."""
+    listed = "CREATE TABLE listed AS SELECT i AS n, i % 100 * 3 AS size_id FROM range(20480) AS r(i);"
+    db = opened(MANY + listed, MORE + '[tables.listed]\npublic = true\nkey = "n"\n')
+    sized = "SELECT n, CASE WHEN n < 5000 THEN size END AS s FROM listed JOIN sizes USING (size_id)"
+    assert db.execute(f"SELECT COUNT(s) FROM ({sized}) WHERE s + n % 100 < 5").rows == [(150,)]
