@@ -116,7 +116,6 @@ rows_per_unit = 5
 what = {}
 """
 
-Open = Callable[[str], dpsql.Connection]
 Open = Callable[..., dpsql.Connection]
 
 
@@ -1557,7 +1556,7 @@ def test_the_help_for_an_average_leaves_null_alone(opened: Open) -> None:
             assert without_noise(db, f"SELECT {done} FROM people", 1000.0)[0][0] == pytest.approx(30, abs=0.1)
 
 
-MANY = """
+MANY_ORDERS = """
 CREATE TABLE orders (pid INTEGER, order_id INTEGER UNIQUE, code INTEGER, kind VARCHAR NOT NULL);
 INSERT INTO orders SELECT i % 10, i, 7 * i, ['a', 'b', 'c'][1 + i % 3] FROM range(200) AS r(i);
 CREATE TABLE loose AS SELECT pid, code FROM orders;
@@ -1586,7 +1585,7 @@ def test_different_values_are_counted_as_far_as_rows_are(tmp_path: Path) -> None
     A key of the rows is counted as rows are; what is none, as far as ``rows_per_unit`` says; and where
     nobody says that, or the query says less, the answer has a note.
     """
-    path = database_in(tmp_path, MANY)
+    path = database_in(tmp_path, MANY_ORDERS)
     path.with_suffix(".toml").write_text(POLICY + ORDERS)
     with dpsql.connect(path) as db:
         for sql, expected in (
@@ -2351,7 +2350,7 @@ def test_what_remains_falls_with_every_price_however_small(name: str, granted: f
         assert 0.8 * granted * price < rules.epsilon(spent, budget) < 1.2 * granted * price
 
 
-MANY = """
+MANY_SIZES = """
 INSERT INTO people SELECT i, 'Oslo', 'A', 30, 1.0, TIMESTAMP '2021-03-01' FROM range(10, 1000) AS r(i);
 CREATE TABLE sizes AS SELECT 3 * i AS size_id, i AS size FROM range(100) AS r(i);
 CREATE TABLE notes AS
@@ -2392,13 +2391,13 @@ def test_a_case_over_a_joined_column_fails_on_nobodys_rows(opened: Open, read: s
     A CASE that holds for all rows of a chunk but unit 7's makes it none: the query failed with unit 7, and
     answered without. First where small chunks are gathered, then where the join's result is joined again.
     """
-    db = opened(MANY + gone, MORE)
+    db = opened(MANY_SIZES + gone, MORE)
     assert len(db.execute(f"SELECT COUNT(s) FROM {read}").rows) == 1
 
 
 def test_a_failure_within_duckdb_fails_one_statement(opened: Open, tmp_path: Path) -> None:
     """DuckDB closed its instance after one: all later queries failed, on every connection to the database."""
-    with opened(MANY, MORE) as db, dpsql.connect(tmp_path / "0" / "d.duckdb") as other:
+    with opened(MANY_SIZES, MORE) as db, dpsql.connect(tmp_path / "0" / "d.duckdb") as other:
         engine = db._open().engine
         assert isinstance(engine, DuckDB)
         other.execute("SELECT COUNT(*) FROM people")
@@ -2412,6 +2411,6 @@ def test_a_failure_within_duckdb_fails_one_statement(opened: Open, tmp_path: Pat
 def test_a_case_over_a_joined_public_column_is_answered(opened: Open) -> None:
     """The engine for public rows failed likewise, and on every query from then on."""
     listed = "CREATE TABLE listed AS SELECT i AS n, i % 100 * 3 AS size_id FROM range(20480) AS r(i);"
-    db = opened(MANY + listed, MORE + '[tables.listed]\npublic = true\nkey = "n"\n')
+    db = opened(MANY_SIZES + listed, MORE + '[tables.listed]\npublic = true\nkey = "n"\n')
     sized = "SELECT n, CASE WHEN n < 5000 THEN size END AS s FROM listed JOIN sizes USING (size_id)"
     assert db.execute(f"SELECT COUNT(s) FROM ({sized}) WHERE s + n % 100 < 5").rows == [(150,)]
