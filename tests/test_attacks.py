@@ -2115,6 +2115,7 @@ accountant = "{accountant}"
 [query]
 epsilon = {usual}
 max_epsilon = {most}
+min_epsilon = {least}
 [unit]
 name = "person"
 table = "people"
@@ -2131,7 +2132,7 @@ f = {{}}
 
 
 def wealthy_policy(epsilon: float, delta: str, accountant: str, about: str = "") -> str:
-    prices = {"usual": min(1.0, epsilon), "most": min(20.0, epsilon)}
+    prices = {"usual": min(1.0, epsilon), "most": min(20.0, epsilon), "least": epsilon / 1e12}
     return WEALTHY.format(epsilon=epsilon, delta=delta, accountant=accountant, about=about, **prices)
 
 
