@@ -214,9 +214,9 @@ def _levels(block: _Block) -> list[list[tuple[_Vector, Scalar | None]]]:
 
     With runs there are two lists: a number adds the runs that it holds whole, and the cells of one more.
     """
-    cells = sorted(_cells(block), key=lambda cell: sum(cell[0]))
     if not block.width:
-        return [cells]
+        return [list(_cells(block))]
+    cells = sorted(_cells(block), key=lambda cell: sum(cell[0]))
     vectors = [vector for vector, _ in cells]
     starts = vectors[:: block.width]
     opening = [  # the condition that is true from here on
