@@ -29,7 +29,7 @@ from dpsql.errors import CODES
 from dpsql.screen.saved import new_file
 
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY ward"
-SLOW = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(40))}"
+SLOW = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(25))}"
 
 Said: TypeAlias = Callable[[str], str]
 

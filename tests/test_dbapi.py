@@ -6,6 +6,7 @@ import datetime
 import importlib.metadata
 import importlib.resources
 import math
+import sys
 import threading
 from collections.abc import Callable
 from decimal import Decimal
@@ -17,6 +18,7 @@ import pandas
 import pytest
 
 import dpsql
+from dpsql.dbapi.guard import own
 from dpsql.engines import Engine
 from dpsql.ir.source import Source
 from dpsql.pipeline import planned
@@ -31,6 +33,13 @@ FLOORS = "SELECT ward, floor FROM wards ORDER BY ward"  # public: what comes bac
 
 def test_module_attributes() -> None:
     assert (dpsql.apilevel, dpsql.threadsafety, dpsql.paramstyle) == ("2.0", 2, "qmark")
+
+
+def test_a_module_that_is_still_being_imported_owns_no_values(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread may be in the middle of `import numpy`."""
+    for name in ("numpy", "pandas"):
+        monkeypatch.setitem(sys.modules, name, ModuleType(name))
+    assert own(1.5) == 1.5
 
 
 def test_the_public_list_is_what_there_is() -> None:

@@ -84,7 +84,7 @@ def test_1_a_null_unit_owns_nothing(world: World, monkeypatch: pytest.MonkeyPatc
     (each,) = plan_of(world.db._open(), sql, 1.0).stages[-1].measures
     assert world.whole.measure(each).sums.tolist() == [[0]]
     plain = printing._scan
-    monkeypatch.setattr(printing, "_scan", lambda scan: plain(scan).partition(" WHERE ")[0])
+    monkeypatch.setattr(printing, "_scan", lambda scan, read: plain(scan, read).partition(" WHERE ")[0])
     assert world.whole.measure(each).sums.tolist() != [[0]]
 
 

@@ -85,7 +85,10 @@ def test_it_is_sealed(process: Process, tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["a.csv"]
 
 
-def test_who_has_it_next_finds_nothing_of_the_one_before(process: Process) -> None:
+def test_who_has_it_next_finds_nothing_of_the_one_before(
+    process: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dpsql.post.process._IDLE", [])
     process.load("CREATE TABLE secret AS SELECT 1 AS a")
     left(process)
     again = taken()

@@ -38,7 +38,7 @@ def formula_of(node: exp.Expr, table: str, aliases: Mapping[str, exp.Expr]) -> F
         case exp.Cast() if node.to.this in _PLAIN:
             return formula_of(node.this, table, aliases)
         case exp.Literal():
-            return None if node.is_string else float(node.this)
+            return None if node.is_string else _number(node.this)
         case exp.Column():
             if node.table:
                 return node.name if node.table == table else None
@@ -60,6 +60,13 @@ def formula_of(node: exp.Expr, table: str, aliases: Mapping[str, exp.Expr]) -> F
                 return None
             found.append(formula)
     return Operation(name, tuple(found))
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:  # 1e: DuckDB reads it, and then does not
+        return None
 
 
 def size_of(formula: Formula) -> int:

@@ -63,14 +63,17 @@ def _no_sequence() -> InterfaceError:
 
 
 def _own(value: object) -> object:
-    """Scalars of numpy and pandas, as frames hold them, are Python's own values; all else stays."""
-    numpy = sys.modules.get("numpy")
-    if numpy is not None and isinstance(value, numpy.generic):
-        if value.dtype.kind == "M" and value.dtype != numpy.dtype("M8[D]"):
+    """Scalars of numpy and pandas, as frames hold them, are Python's own values; all else stays.
+
+    A module that another thread is importing does not have all its names yet, and nobody has values of it.
+    """
+    scalar = getattr(sys.modules.get("numpy"), "generic", None)
+    if scalar is not None and isinstance(value, scalar):
+        if value.dtype.kind == "M" and value.dtype.name != "datetime64[D]":
             return value.astype("M8[us]").item()  # of nanoseconds, numpy makes a number
         return value.item() if value.dtype.kind in "biufUM" else value
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(value, pandas.Timestamp):
+    moment = getattr(sys.modules.get("pandas"), "Timestamp", None)
+    if moment is not None and isinstance(value, moment):
         return value.to_pydatetime(warn=False)
     return value
 
