@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow
 import pyarrow.parquet
 import pytest
-from processes import told
+from processes import LONGEST, told
 
 import dpsql
 from dpsql.accounting import Budget, Spent, pure, zcdp
@@ -2415,3 +2415,15 @@ def test_a_case_over_a_joined_public_column_is_answered(opened: Open) -> None:
     db = opened(MANY_SIZES + listed, MORE + '[tables.listed]\npublic = true\nkey = "n"\n')
     sized = "SELECT n, CASE WHEN n < 5000 THEN size END AS s FROM listed JOIN sizes USING (size_id)"
     assert db.execute(f"SELECT COUNT(s) FROM ({sized}) WHERE s + n % 100 < 5").rows == [(150,)]
+
+
+def test_threads_forks_signal_handlers_and_cycles_end() -> None:
+    """Closing waited for a lock of its own thread, and children for threads that were not forked with them.
+
+    Two minutes of it: python tests/stress.py 120
+    """
+    script = Path(__file__).with_name("stress.py")
+    done = subprocess.run(
+        [sys.executable, str(script), "10"], capture_output=True, text=True, timeout=2 * LONGEST
+    )
+    assert done.returncode == 0, done.stderr[-20_000:]

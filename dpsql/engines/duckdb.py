@@ -15,7 +15,6 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -124,6 +123,7 @@ class DuckDB:
     def __init__(self, path: Path, timezone: str = "UTC", threads: int | None = None) -> None:
         self._path = path
         self._lock = threading.RLock()
+        self._read: dict[str, tuple[WrittenColumn, ...]] | None = None
         try:
             self._file = hold(path, self)
         except OSError as error:
@@ -203,9 +203,17 @@ class DuckDB:
             )
         return Catalogue(tuple(found))
 
-    @cached_property
+    @property
     def _written(self) -> dict[str, tuple[WrittenColumn, ...]]:
-        """The columns of tables that say more of them than names and types; few do."""
+        """The columns of tables that say more of them than names and types; few do.
+
+        Not a ``cached_property``: Python 3.11 has one lock for all engines there, and a fork copies it taken.
+        """
+        if self._read is None:
+            self._read = self._written_columns()
+        return self._read
+
+    def _written_columns(self) -> dict[str, tuple[WrittenColumn, ...]]:
         with self._reading():
             tables = self._all(
                 "SELECT schema_name, table_name, sql FROM duckdb_tables() "

@@ -1,7 +1,8 @@
 """Small random worlds, each with its neighbours: the same without one unit.
 
 Every world has what breaks engines: NaN and infinities, NULL units and dangling keys, ties, the ends of
-every type, numbers that cancel out, one unit with many rows, units that are alone in their groups.
+every type, numbers that cancel out, one unit with many rows, units that are alone in their groups. In
+two of three worlds the tables hold units in columns of different integer types, up to the ends of each.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import duckdb
 import dpsql
 from dpsql.audit.neighbours import shuffled, units_of, without
 from dpsql.engines.duckdb import DuckDB
+from dpsql.ir.column import INTEGERS, type_named, type_range
 from dpsql.session import Session
 
 HERE = Path(__file__).parent.parent
@@ -67,8 +69,55 @@ _POOLS: dict[str, tuple[str, ...]] = {
 
 _ODD_UNITS = (0, -7, 2147483647, -2147483648)
 
+Types = dict[tuple[str, str], str]
+"""The types of some tables' columns, where they are not those of the schema."""
 
-def rows_of(rng: random.Random) -> str:
+_OWN = ("patients", "visits", "referrals", "calls", "sales.orders", "sales.refunds")
+_PATHS = (
+    (("treatments", "visit_id"), ("visits", "visit_id")),
+    (("reactions", "treatment_id"), ("treatments", "treatment_id")),
+)
+
+
+def types_of(rng: random.Random) -> Types:
+    """Types for the columns that hold units, and for those that lead to them: any that go together.
+
+    Mostly of two that do not hold each other's values: one with negative numbers, one with larger ones.
+    """
+    found: Types = {}
+    for columns in (tuple((table, "patient_id") for table in _OWN), *_PATHS):
+        least = 2**20 if columns in _PATHS else 0  # the rows' own numbers go up to a million
+        wide = [sql for sql in INTEGERS if type_range(type_named(sql)).high > least]
+        unsigned = [sql for sql in wide if sql.startswith("U")]
+        others = [sql for sql in wide if sql != "UHUGEINT"]
+        pool = rng.choice((unsigned, others))
+        if rng.random() < 0.7:
+            one = rng.choice([sql for sql in others if sql not in (*unsigned, "HUGEINT")])
+            pool = [one, *(sql for sql in (f"U{one}", "UBIGINT") if sql in others)]
+        found |= {column: rng.choice(pool) for column in columns}
+    return found
+
+
+def typed(schema: str, types: Types) -> str:
+    """The schema with these types in the place of its own."""
+    for (table, column), sql in types.items():
+        place = rf"(CREATE TABLE {re.escape(table)} \([^;]*?\b{column} )\w+"
+        schema, number = re.subn(place, rf"\g<1>{sql}", schema)
+        assert number == 1, (table, column)
+    return schema
+
+
+def fitted(unit: int, sql: str | None) -> int:
+    """The unit, or one near the end of the type where the type does not hold it; some stand for the ends."""
+    if sql is None:
+        return unit
+    whole = type_range(type_named(sql))
+    low, high = int(whole.low), int(whole.high)
+    ends = {5: low + 1 if low else 5, 900001: low or high - 1, 900002: high, 900003: low}
+    return ends.get(unit, unit if low <= unit <= high else high - abs(unit) % 19)
+
+
+def rows_of(rng: random.Random, types: Types) -> str:
     """The private rows of one world, as SQL."""
     wild = rng.choice((0.3, 0.6, 1.0))
     # infinite dates hide finite extremes from the engine's statistics
@@ -85,6 +134,9 @@ def rows_of(rng: random.Random) -> str:
     def listed(columns: str) -> str:
         return ", ".join(value(column) for column in columns.split())
 
+    def owned(table: str, unit: int | None) -> str:
+        return "NULL" if unit is None else str(fitted(unit, types.get((table, "patient_id"))))
+
     tables: dict[str, list[str]] = {}
 
     def add(table: str, *rows: str) -> None:
@@ -95,7 +147,7 @@ def rows_of(rng: random.Random) -> str:
         first = (
             "born age sex ward income insured smoker city height children score blood registered allergies"
         )
-        row = f"{unit}, {listed(first)}, NULL"
+        row = f"{owned('patients', unit)}, {listed(first)}, NULL"
         add("patients", row)
     heavy = patients[0]
     owners: list[int | None] = [*patients, *patients, 900001, 900002, None]
@@ -106,9 +158,9 @@ def rows_of(rng: random.Random) -> str:
             owner = 900001
         row = listed("place_id visited_on seen_at cost minutes visit_kind urgent steps")
         tied = rng.random() < 0.2
-        add("visits", f"{number}, {_sql(owner)}, {row}")
+        add("visits", f"{number}, {owned('visits', owner)}, {row}")
         if tied:  # the same visit again, under another number or none
-            add("visits", f"{rng.choice(('NULL', str(number + 5000)))}, {_sql(owner)}, {row}")
+            add("visits", f"{rng.choice(('NULL', str(number + 5000)))}, {owned('visits', owner)}, {row}")
     places = [str(1 + i % 7) for i in range(40)]
     for i in range(rng.choice((25, 60))):  # one unit that is everywhere, with costs that cancel out
         cost = ("1e300", "-1e300", "0.1", "7.25", "40")[i % 5]
@@ -127,32 +179,40 @@ def rows_of(rng: random.Random) -> str:
         treatment = rng.choice((*map(str, treatments), "1", "1", "1", "NULL", "888888"))
         add("reactions", f"{treatment}, {listed('severity noted_on')}")
     for _ in range(rng.randint(0, 8)):
-        add("referrals", f"{rng.randint(1, 9)}, {_sql(rng.choice(owners))}, {listed('reason cost noted_on')}")
+        owner = owned("referrals", rng.choice(owners))
+        add("referrals", f"{rng.randint(1, 9)}, {owner}, {listed('reason cost noted_on')}")
     orders = list(range(1, rng.randint(8, 20)))
     for number in orders:
         owner = heavy if rng.random() < 0.3 else rng.choice((*owners, 900003, 9223372036854775807))
-        add("sales.orders", f"{number}, {_sql(owner)}, {listed('placed_at amount status method')}")
+        add(
+            "sales.orders",
+            f"{number}, {owned('sales.orders', owner)}, {listed('placed_at amount status method')}",
+        )
     for number in orders:  # refunds of one unit for everybody's orders: two tables that disagree
-        add("sales.refunds", f"{number}, {patients[-1]}, {listed('amount paid_on')}")
+        add("sales.refunds", f"{number}, {owned('sales.refunds', patients[-1])}, {listed('amount paid_on')}")
         if rng.random() < 0.5:
-            add("sales.refunds", f"{number}, {_sql(rng.choice(owners))}, {listed('amount paid_on')}")
+            owner = owned("sales.refunds", rng.choice(owners))
+            add("sales.refunds", f"{number}, {owner}, {listed('amount paid_on')}")
     return "\n".join(f"INSERT INTO {name} VALUES {', '.join(rows)};" for name, rows in tables.items())
 
 
-def _sql(unit: int | None) -> str:
-    return "NULL" if unit is None else str(unit)
+_POLICIES = (
+    *(("zcdp", 1, False), ("approx", 3, True), ("zcdp", 20, False), ("pure", 2, False)),
+    *(("approx", 1, False), ("zcdp", 200, True), ("pure", 20, True)),
+)
+"""An accountant, a guess of the rows of a unit, and whether bounds are left out of the policy and found."""
 
 
 def policy_of(rng: random.Random, number: int) -> str:
     """The world's policy under another accountant and with another guess of the rows of a unit.
 
-    In every second world some of what it declares is left out, and found.
+    In some worlds part of what it declares is left out, and found.
     """
     text = (HERE / "world.toml").read_text(encoding="utf-8")
-    rows = (1, 3, 20, 200)[number % 4] if rng.random() < 0.8 else rng.randint(1, 40)
-    accountant = ("zcdp", "approx", "zcdp", "pure", "approx", "zcdp")[number % 6]
+    accountant, rows, found = _POLICIES[number % len(_POLICIES)]
+    rows = rows if rng.random() < 0.8 else rng.randint(1, 40)
     text = re.sub(r"rows_per_unit = \d+", f"rows_per_unit = {rows}", text)
-    if number % 2:
+    if found:
         text = text.replace("find_bounds = false", "find_bounds = true")
         text = re.sub(r"(?m)^(income|cost|minutes|dose|amount|seconds) = \{ range = .*$", r"\1 = {}", text)
         text = re.sub(r"(?m)^(\[tables.visits\]\n(?:.+\n)*)rows_per_unit = \d+\n", r"\1", text)
@@ -184,8 +244,10 @@ def databases(folder: Path, rng: random.Random, worlds: int, neighbours: int) ->
 def _made(folder: Path, rng: random.Random, number: int, neighbours: int, stack: ExitStack) -> Database:
     folder.mkdir()
     world, policy = folder / "world.duckdb", folder / "policy.toml"
-    schema = (HERE / "schema.sql").read_text(encoding="utf-8")
-    rows = rows_of(rng)
+    # drawn beside the rows, which stay what they are
+    types = types_of(random.Random(repr(rng.getstate()))) if number % 3 else {}
+    schema = typed((HERE / "schema.sql").read_text(encoding="utf-8"), types)
+    rows = rows_of(rng, types)
     with duckdb.connect(str(world)) as connection:
         connection.execute(schema + rows)
     plain = stack.enter_context(duckdb.connect(config={"threads": 1}))
@@ -197,7 +259,8 @@ def _made(folder: Path, rng: random.Random, number: int, neighbours: int, stack:
         known = first._open().known
     units = units_of(world, known)
     rng.shuffle(units)
-    units.sort(key=lambda unit: unit not in (1, 900001))  # the one with many rows, one that is no patient
+    stranger = fitted(900001, types.get(("visits", "patient_id")))
+    units.sort(key=lambda unit: unit not in (1, stranger))  # the one with many rows, one that is no patient
     found = []
     for place, unit in enumerate(units[:neighbours]):
         target = folder / f"without{place}.duckdb"

@@ -3,7 +3,8 @@
     with PLANTS["joins: fan out is one"].plant():
         ...
 
-What is planted is a rule that somebody could get wrong: of ranges, of joins, of groups, of ties.
+What is planted is a rule that somebody could get wrong: of ranges, joins, groups, ties, or of what
+aggregates share.
 """
 
 from __future__ import annotations
@@ -14,17 +15,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsql.aggregates.sum import Sum
-from dpsql.bind import joins
+from dpsql.bind import joins, queries
+from dpsql.bind.sources import Private, scan
 from dpsql.engines import cells, histograms, sql
 from dpsql.facts import ownership, schema
 from dpsql.facts.ownership import Owned, Ownership
 from dpsql.facts.truths import Truths
 from dpsql.functions import narrowing, operands
 from dpsql.functions.ranges import spread
-from dpsql.ir.column import Interval
+from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
-from dpsql.ir.relation import Aggregate, Filter, Join, Relation
+from dpsql.ir.plan import Planned
+from dpsql.ir.relation import Aggregate, Filter, Join, Relation, Scan
+from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.plan.subject import Subject
+from dpsql.policy.catalogue import Known, KnownTable
+from dpsql.rewrite import atoms, statistics, weights
+from drawn.queries import CROSSINGS
 
 
 @contextmanager
@@ -53,8 +60,8 @@ def declared_ranges_are_trusted() -> AbstractContextManager[None]:
     """A column that is aggregated itself is not clamped: its declared range will do."""
 
     def trusting(each: Any, name: str, fact: Any) -> str:
-        held = f"least(greatest(CAST({name} AS DOUBLE), -1e9), 1e9) - {cells._number(each.offset)}"
-        return f"CAST(({held}) * {cells._number(float(1 / each.step))} AS BIGINT)"
+        held = f"least(greatest(CAST({name} AS DOUBLE), -1e9), 1e9) - {cells.number(each.offset)}"
+        return f"CAST(({held}) * {cells.number(float(1 / each.step))} AS BIGINT)"
 
     return _set(cells, "_float", trusting)
 
@@ -102,6 +109,35 @@ def both_sides_hold_one_row() -> AbstractContextManager[None]:
 def left_joins_fill_their_side() -> AbstractContextManager[None]:
     """What a LEFT join may not find is said never to be NULL."""
     return _set(schema, "_nullable", dict)
+
+
+# ---- units -------------------------------------------------------------------------------------------
+
+
+def units_are_read_as_integers() -> AbstractContextManager[None]:
+    """Whatever their type, units are cast to INTEGER."""
+    scan = sql._scan
+
+    def narrow(relation: Scan, read: Callable[[str], str]) -> str:
+        owner = relation.owner
+        if owner is None or owner.fact.type.kind is not Kind.INTEGER:
+            return scan(relation, read)
+        fact = replace(owner.fact, type=INTEGER)
+        return scan(replace(relation, owner=replace(owner, fact=fact, widened=True)), read)
+
+    return _set(sql, "_scan", narrow)
+
+
+def units_keep_their_types() -> AbstractContextManager[None]:
+    """Every table's units are of the type that it stores them in."""
+
+    def as_stored(table: KnownTable, known: Known, *rest: Any) -> Private:
+        holder = known.table(table.links[-1].table) if table.links else table
+        assert holder is not None
+        stored = (each.fact.type for each in holder.columns if each.name == holder.unit_column)
+        return scan(table, replace(known, unit_type=next(stored, known.unit_type)), *rest)
+
+    return _set(queries, "scan", as_stored)
 
 
 # ---- groups ------------------------------------------------------------------------------------------
@@ -190,12 +226,102 @@ def conditions_never_meet() -> AbstractContextManager[None]:
     return _set(Truths, "overlaps", lambda self, questions: [set() for _ in questions])
 
 
+# ---- sharing -----------------------------------------------------------------------------------------
+
+
+def pairs_are_known_by_their_columns() -> AbstractContextManager[None]:
+    """A sum that prints as the value of some average's pair is left out of the norm."""
+    rows, scaled, paired = cells._rows, cells._scaled, set[str]()
+
+    def noted(planned: Planned) -> Any:
+        row = rows(planned)
+        paired.clear()
+        paired.update(row.cells[each] for each in planned.measure.statistics if each.part is Part.REST)
+        return row
+
+    def forgetful(vector: Any, row: Any) -> Any:
+        made, first = scaled(vector, row), vector[0][1]
+        return replace(made, norm="0") if first.part is Part.VALUE and row.cells[first] in paired else made
+
+    return _both(_set(cells, "_rows", noted), _set(cells, "_scaled", forgetful))
+
+
+def moments_of_one_argument_count_once() -> AbstractContextManager[None]:
+    """Of the cells of an argument under several conditions, the first alone are in the norm."""
+    vectors, scaled = cells._vectors, cells._scaled
+    first: dict[Any, Any] = {}
+
+    def noted(measure: Any) -> Any:
+        first.clear()
+        found = vectors(measure)
+        for vector in found:
+            first.setdefault(vector[0][1].argument, vector)
+        return found
+
+    def forgetful(vector: Any, row: Any) -> Any:
+        made, statistic = scaled(vector, row), vector[0][1]
+        again = statistic.part in CELLS and first[statistic.argument] is not vector
+        return replace(made, norm="0") if again else made
+
+    return _both(_set(cells, "_vectors", noted), _set(cells, "_scaled", forgetful))
+
+
+def finer_grids_are_as_short() -> AbstractContextManager[None]:
+    """A weighed aggregate has a finer grid, and the clip of a coarse one."""
+    before = weights.weighed
+
+    def as_short(measure: Any) -> Any:
+        return replace(before(measure), families=measure.families)
+
+    return _set(weights, "weighed", as_short)
+
+
+def conditions_do_not_tell_pairs_apart() -> AbstractContextManager[None]:
+    """An average is told by the pair of its argument, under whatever condition."""
+    before = statistics._key
+    return _set(statistics, "_key", lambda call: (before(call)[0], None))
+
+
+def cells_overlap() -> AbstractContextManager[None]:
+    """A cell asks only for what is true in it."""
+    before = atoms._cells
+
+    def open_(block: Any) -> Any:
+        for vector, _ in before(block):
+            true = [each for each, yes in zip(block.conditions, vector, strict=True) if yes and each]
+            yield vector, atoms._all_of(true)
+
+    return _set(atoms, "_cells", open_)
+
+
+def runs_and_their_cells_exclude_each_other() -> AbstractContextManager[None]:
+    """A row in a cell is said not to be in the run that holds the cell."""
+    before = atoms._joined
+
+    def apart(families: Any, overlaps: Any) -> Any:
+        found = list(before(families, overlaps))
+        origins = [origin for _, origin in families]
+        if len(set(origins)) == len(origins):
+            return found
+        alternatives = tuple(sorted(one for family in found for one in family.alternatives))
+        return [Family(alternatives, max(family.most for family in found))]
+
+    return _set(atoms, "_joined", apart)
+
+
+@contextmanager
+def _both(one: AbstractContextManager[None], other: AbstractContextManager[None]) -> Iterator[None]:
+    with one, other:
+        yield
+
+
 @dataclass(frozen=True, slots=True)
 class Plant:
-    """How to plant an error, and the seed of the run that looks for it."""
+    """How to plant an error, and the seed of the run that looks for it, among queries of which kind."""
 
     plant: Callable[[], AbstractContextManager[None]]
     seed: int
+    crossings: float
 
 
 _SEEDS = {
@@ -210,7 +336,9 @@ _SEEDS = {
 }
 
 PLANTS: dict[str, Plant] = {
-    f"{place}: {plant.__name__.replace('_', ' ')}": Plant(plant, _SEEDS.get(plant, 1))
+    f"{place}: {plant.__name__.replace('_', ' ')}": Plant(
+        plant, _SEEDS.get(plant, 1), 1.0 if place == "sharing" else CROSSINGS
+    )
     for place, plants in (
         ("ranges", (products_by_two_corners, declared_ranges_are_trusted, narrowing_looks_the_other_way)),
         (
@@ -229,6 +357,18 @@ PLANTS: dict[str, Plant] = {
                 conditions_never_meet,
             ),
         ),
+        (
+            "sharing",
+            (
+                pairs_are_known_by_their_columns,
+                moments_of_one_argument_count_once,
+                finer_grids_are_as_short,
+                conditions_do_not_tell_pairs_apart,
+                cells_overlap,
+                runs_and_their_cells_exclude_each_other,
+            ),
+        ),
+        ("units", (units_are_read_as_integers, units_keep_their_types)),
         ("ties", (sums_in_any_order, orders_leave_ties)),
         ("meaning", (filters_are_lost,)),
     )

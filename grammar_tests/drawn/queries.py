@@ -24,6 +24,9 @@ RATIOS = ("CORR", "REGR_SLOPE", "REGR_INTERCEPT", "REGR_R2")
 PUBLIC_KEYS = ("floor", "beds", "tag", "band", "low", "fee", "name", "day")
 """Columns of public tables alone."""
 
+CROSSINGS = 0.35
+"""How many of the queries have a list of aggregates under conditions that cross."""
+
 GROUPINGS = {
     1: ("ROLLUP ({0})", "CUBE ({0})", "GROUPING SETS (({0}), ())", "GROUPING SETS (({0}), ({0}))"),
     2: (
@@ -102,8 +105,8 @@ def _adds_up(call: str) -> bool:
 class Queries:
     """Draws queries. Calm ones stay under every clip and bound, so that plain DuckDB agrees with them."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, crossings: float = CROSSINGS) -> None:
+        self.rng, self.crossings = rng, crossings
         self.expressions = Expressions(rng)
 
     def draw(self) -> Query:
@@ -115,8 +118,12 @@ class Queries:
         calls = [self.call(tree) for _ in range(rng.choice((1, 2, 3, 4) if not keys else (0, 1, 2, 3)))]
         if calls and rng.random() < 0.6:
             calls.append(self.many(tree))
-        if calls and rng.random() < 0.25:
+        if calls and self.crossings < 1 and rng.random() < 0.25:
             calls += self.overlapping(tree)
+        elif calls and rng.random() < self.crossings:
+            calls = self.crossing(tree) if rng.random() < 0.9 else self.nested(tree) or calls
+            listed = [each.token for each in tree.columns if each.name in KEYS[:5]]
+            keys = (rng.choice(listed),) if listed and rng.random() < 0.7 else keys
         where = self.expressions.condition(tree.columns) if rng.random() < 0.3 else ""
         above = rng.choice(("", "", "", "", "having", "order", "outer")) if keys and calls else ""
         grouping = rng.choice(GROUPINGS[len(keys)]) if calls and keys and rng.random() < 0.2 else ""
@@ -237,6 +244,48 @@ class Queries:
                 )
             )
         return found
+
+    def crossing(self, tree: Tree) -> list[str]:
+        """Two to eight aggregates of one number or two, each under one of a few conditions that cross."""
+        rng, scope = self.rng, tree.columns
+        plain = [each.token for each in scope if each.bounded and each.sort in NUMBERS]
+        numbers = [
+            rng.choice(plain) if plain and rng.random() < 0.8 else self.expressions.bounded(scope, 0)
+            for _ in range(rng.choice((1, 1, 2)))
+        ]
+        others = [each for each in scope if each.token not in numbers] or scope
+        one, other = (f"({self.expressions.condition(others, 0)})" for _ in range(2))
+        side = rng.choice(("SUM", "SUM", "SUM", "COUNT", "AVG"))
+        drawn = [
+            (side, one),
+            (side, other),
+            (rng.choice(("AVG", "AVG", "SUM", "VAR_POP")), f"{one} AND {other}"),
+        ]
+        ways = ("", one, other, f"{one} AND {other}", f"{one} OR {other}", f"NOT {one}")
+        names = ("SUM", "AVG", "COUNT", "VAR_POP", "STDDEV_SAMP")
+        drawn += [(rng.choice(names), rng.choice(ways)) for _ in range(rng.choice((0, 0, 0, 1, 2, 5)))]
+        found = []
+        for name, when in drawn[rng.choice((0, 0, 0, 1)) :]:
+            number = rng.choice((numbers[0], numbers[0], numbers[-1]))
+            if len(numbers) == 2 and rng.random() < 0.1:
+                pair = ", ".join(rng.sample(numbers, 2))
+                found.append(f"{rng.choice(PAIRS)}({pair}){when and f' FILTER (WHERE {when})'}")
+            elif when and rng.random() < 0.3:
+                found.append(f"{name}(CASE WHEN {when} THEN {number} END)")
+            else:
+                found.append(f"{name}({number}){when and f' FILTER (WHERE {when})'}")
+        return found
+
+    def nested(self, tree: Tree) -> list[str]:
+        """Nine to twelve counts or sums, the condition of each within that of the one before."""
+        rng, scope = self.rng, tree.columns
+        column = self.expressions.column(scope, *NUMBERS)
+        if column is None:
+            return []
+        what = rng.choice(("COUNT(*)", f"SUM({self.expressions.bounded(scope, 0)})"))
+        first, step = rng.choice((-2, 0, 1)), rng.choice((1, 3, 20))
+        ends = range(first, first + step * rng.randint(9, 12), step)
+        return [f"{what} FILTER (WHERE {column.token} >= {end})" for end in ends]
 
     def many(self, tree: Tree) -> str:
         """Several expressions in one aggregate."""

@@ -271,7 +271,8 @@ class Trees:
         return replace(column, sort=Sort.IDENTITY, key="")
 
     def kind(self) -> str:
-        return self.rng.choice(("INNER", "INNER", "INNER", "LEFT", "LEFT", "RIGHT", "FULL", "SEMI", "ANTI"))
+        often = ("INNER", "INNER", "INNER", "LEFT", "LEFT", "FULL", "FULL", "FULL")
+        return self.rng.choice((*often, "RIGHT", "SEMI", "ANTI"))
 
     def also(self, left: Tree, right: Tree, on: list[str]) -> list[str]:
         """Sometimes one more condition: two columns of one sort, or anything about both sides."""

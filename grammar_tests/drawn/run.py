@@ -18,9 +18,9 @@ from drawn import judges
 from drawn.coverage import Coverage
 from drawn.databases import Database, calm_database, databases
 from drawn.illegal import spoilt
-from drawn.queries import Queries
+from drawn.queries import CROSSINGS, Queries
 
-WORLDS, NEIGHBOURS = 6, 6
+WORLDS, NEIGHBOURS = 7, 6
 
 ILLEGAL = 0.3
 """The share of queries that are spoilt on purpose."""
@@ -49,6 +49,7 @@ class Run:
     seed: int
     worlds: list[Database]
     calm: Database
+    crossings: float = CROSSINGS
     triples: int = 0
     violations: list[Violation] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
@@ -56,7 +57,7 @@ class Run:
     illegal: Iterator[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.queries = Queries(random.Random(self.seed))
+        self.queries = Queries(random.Random(self.seed), self.crossings)
         self.illegal = spoilt(self.queries)
 
     def until(self, done: Callable[[Run], bool]) -> None:
