@@ -315,7 +315,8 @@ CHAPTERS = (
         "These may be applied to private rows. Each gives a value for every argument: what would "
         "fail in DuckDB (a division by zero, an overflow, a text that is no date) is NULL here. "
         "Work is capped: a text ends at 65,536 characters, a duration beyond 20,000 years is NULL. "
-        "Group keys of type TIMESTAMP_NS are told apart by microseconds. "
+        "Group keys of type TIMESTAMP_NS are told apart by microseconds, and those of an ENUM are "
+        "ordered as texts. "
         "DuckDB's other names for them are read as well. The examples are over columns `i`, `j` "
         "INTEGER, `l` BIGINT, `x`, `y` DOUBLE, `b` BOOLEAN, `s`, `c` VARCHAR, `d` DATE, `ts` "
         "TIMESTAMP, `tz` TIMESTAMPTZ, `u` UUID, `e` ENUM.",

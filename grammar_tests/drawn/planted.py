@@ -210,15 +210,13 @@ def orders_leave_ties() -> AbstractContextManager[None]:
 
 
 def filters_are_lost() -> AbstractContextManager[None]:
-    """A condition is printed negated."""
-    before = sql.relation_sql
+    """No condition is printed."""
+    before = sql._select
 
-    def lost(relation: Relation) -> str:
-        if isinstance(relation, Filter):
-            return before(relation.input)
-        return before(relation)
+    def lost(relation: Relation, read: Callable[[str], str]) -> str:
+        return before(relation.input if isinstance(relation, Filter) else relation, read)
 
-    return _set(sql, "relation_sql", lost)
+    return _set(sql, "_select", lost)
 
 
 def conditions_never_meet() -> AbstractContextManager[None]:

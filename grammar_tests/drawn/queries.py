@@ -112,18 +112,19 @@ class Queries:
     def draw(self) -> Query:
         rng = self.rng
         trees = Trees(rng, self.expressions)
-        tree = trees.draw(rng.choice((0, 1, 1, 2, 2, 3)))
+        crossed = rng.random() < self.crossings
+        tree = trees.draw(rng.choice((0, 0, 0, 1, 2) if crossed else (0, 1, 1, 2, 2, 3)))
         drawn = (self.key(tree) for _ in range(rng.choice((0, 0, 1, 1, 1, 2))))
         keys = tuple(dict.fromkeys(each for each in drawn if each))
         calls = [self.call(tree) for _ in range(rng.choice((1, 2, 3, 4) if not keys else (0, 1, 2, 3)))]
         if calls and rng.random() < 0.6:
             calls.append(self.many(tree))
-        if calls and self.crossings < 1 and rng.random() < 0.25:
-            calls += self.overlapping(tree)
-        elif calls and rng.random() < self.crossings:
+        if crossed:
             calls = self.crossing(tree) if rng.random() < 0.9 else self.nested(tree) or calls
             listed = [each.token for each in tree.columns if each.name in KEYS[:5]]
-            keys = (rng.choice(listed),) if listed and rng.random() < 0.7 else keys
+            keys = (rng.choice(listed),) if listed and rng.random() < 0.9 else keys
+        elif calls and rng.random() < 0.25:
+            calls += self.overlapping(tree)
         where = self.expressions.condition(tree.columns) if rng.random() < 0.3 else ""
         above = rng.choice(("", "", "", "", "having", "order", "outer")) if keys and calls else ""
         grouping = rng.choice(GROUPINGS[len(keys)]) if calls and keys and rng.random() < 0.2 else ""
@@ -253,13 +254,14 @@ class Queries:
             rng.choice(plain) if plain and rng.random() < 0.8 else self.expressions.bounded(scope, 0)
             for _ in range(rng.choice((1, 1, 2)))
         ]
-        others = [each for each in scope if each.token not in numbers] or scope
-        one, other = (f"({self.expressions.condition(others, 0)})" for _ in range(2))
-        side = rng.choice(("SUM", "SUM", "SUM", "COUNT", "AVG"))
+        others = [each for each in scope if each.token not in numbers and each.name not in KEYS] or [*scope]
+        rng.shuffle(others)
+        one, other = (f"({self.expressions.condition([each], 0)})" for each in (others[0], others[-1]))
+        side = rng.choice(("SUM", "SUM", "SUM", "SUM", "COUNT", "AVG"))
         drawn = [
             (side, one),
             (side, other),
-            (rng.choice(("AVG", "AVG", "SUM", "VAR_POP")), f"{one} AND {other}"),
+            (rng.choice(("AVG", "AVG", "AVG", "SUM", "VAR_POP")), f"{one} AND {other}"),
         ]
         ways = ("", one, other, f"{one} AND {other}", f"{one} OR {other}", f"NOT {one}")
         names = ("SUM", "AVG", "COUNT", "VAR_POP", "STDDEV_SAMP")
