@@ -9,7 +9,8 @@ from __future__ import annotations
 import datetime
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 
@@ -634,6 +635,38 @@ def test_plain_values_within_the_range(database: duckdb.DuckDBPyConnection, shar
             wrong += [(text, sql, v, row) for v, row in zip(mine, rows, strict=True) if not _same(v, row[0])]
             if rows[0][1].replace(", ", ",") != fact.type.sql:
                 wrong.append((text, sql, fact.type.sql, rows[0][1]))
+    assert not wrong, "\n".join(map(str, wrong[:20]))
+
+
+def open_above(name: str) -> Fact:
+    fact = domain(name)
+    whole = fact.domain
+    return replace(fact, domain=Interval(whole.low, math.inf)) if isinstance(whole, Interval) else fact
+
+
+def open_below(name: str) -> Fact:
+    fact = domain(name)
+    whole = fact.domain
+    return replace(fact, domain=Interval(-math.inf, whole.high)) if isinstance(whole, Interval) else fact
+
+
+@pytest.mark.parametrize("facts", [open_above, open_below])
+def test_plain_values_within_a_range_that_is_known_at_one_end(
+    database: duckdb.DuckDBPyConnection, facts: Callable[[str], Fact]
+) -> None:
+    """As a condition leaves it: WHERE d >= DATE '2020-01-01'."""
+    wrong: list[tuple[object, ...]] = []
+    for text in ALL:
+        scalar = bound(text)
+        if scalar is None:
+            continue
+        sql, fact = sql_of(scalar, facts, quoted), fact_of(scalar, facts)
+        if fact.type.kind in (Kind.INTERVAL, Kind.TIMESTAMPTZ) or not isinstance(fact.domain, Interval):
+            continue
+        if fact.domain == Interval(-math.inf, math.inf):
+            continue
+        rows = database.execute(f"SELECT {sql} FROM t WHERE ok").fetchall()
+        wrong += [(text, sql, v, fact) for (v,) in rows if v is not None and not _inside(v, fact)]
     assert not wrong, "\n".join(map(str, wrong[:20]))
 
 

@@ -6,6 +6,8 @@ time_bucket(INTERVAL '1 month', seen, DATE '2020-01-15')    buckets begin at an 
 
 from __future__ import annotations
 
+import math
+
 from dpsql.functions import Argument, Arguments, Function, Groups, Unfit
 from dpsql.functions.intervals import interval_parts
 from dpsql.functions.moments import dated, guarded, moments, near, plain, plain_fact
@@ -38,9 +40,9 @@ def _result(arguments: Arguments, type: Type | None) -> Fact:
             raise Unfit("the origin of buckets is of the type of what is cut", "write CAST(... AS TIMESTAMP)")
     fact = plain_fact(one)
     whole, day = moments(Argument(fact)), DAY if one.kind is Kind.DATE else 1
-    if whole.finite:
-        whole = Interval((int(whole.low) - width) // day - (day > 1), int(whole.high) // day)
-    return within(_kind(one), whole, fact.nullable or not near(Argument(fact)))
+    low = whole.low if math.isinf(whole.low) else (int(whole.low) - width) // day - (day > 1)
+    high = whole.high if math.isinf(whole.high) else int(whole.high) // day
+    return within(_kind(one), Interval(low, high), fact.nullable or not near(Argument(fact)))
 
 
 def _bucket(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:

@@ -128,16 +128,15 @@ def units_are_read_as_integers() -> AbstractContextManager[None]:
     return _set(sql, "_scan", narrow)
 
 
-def units_keep_their_types() -> AbstractContextManager[None]:
-    """Every table's units are of the type that it stores them in."""
+def units_have_the_type_of_the_unit_table() -> AbstractContextManager[None]:
+    """Units are read in the type that one table stores them in, whatever the others hold."""
 
-    def as_stored(table: KnownTable, known: Known, *rest: Any) -> Private:
-        holder = known.table(table.links[-1].table) if table.links else table
-        assert holder is not None
-        stored = (each.fact.type for each in holder.columns if each.name == holder.unit_column)
-        return scan(table, replace(known, unit_type=next(stored, known.unit_type)), *rest)
+    def as_there(table: KnownTable, known: Known, *rest: Any) -> Private:
+        [there] = [each for each in known.tables if each.at_most == 1 and not each.links]
+        [stored] = [each.fact.type for each in there.columns if each.name == there.unit_column]
+        return scan(table, replace(known, unit_type=stored), *rest)
 
-    return _set(queries, "scan", as_stored)
+    return _set(queries, "scan", as_there)
 
 
 # ---- groups ------------------------------------------------------------------------------------------
@@ -326,7 +325,7 @@ _SEEDS = {
     products_by_two_corners: 2,
     units_are_not_equated: 2,
     left_joins_fill_their_side: 3,
-    keys_by_their_bits: 22,
+    keys_by_their_bits: 21,
     null_is_no_group: 3,
     sums_in_any_order: 7,
     orders_leave_ties: 4,
@@ -366,7 +365,7 @@ PLANTS: dict[str, Plant] = {
                 runs_and_their_cells_exclude_each_other,
             ),
         ),
-        ("units", (units_are_read_as_integers, units_keep_their_types)),
+        ("units", (units_are_read_as_integers, units_have_the_type_of_the_unit_table)),
         ("ties", (sums_in_any_order, orders_leave_ties)),
         ("meaning", (filters_are_lost,)),
     )
