@@ -213,7 +213,12 @@ def digest(policy: Policy) -> str:
         "prices": [float(query.epsilon), float(query.max_epsilon)],
         "analysts": {each.name: float(each.epsilon) for each in policy.analysts},
     }
-    return _hashed(_rested_on(policy) | granted)
+    later = {  # than the first ledgers: said where it is not what it was then
+        "least": query.min_epsilon,
+        "about": policy.unit.about,
+        "megabytes": {each.name: each.megabytes for each in policy.analysts if each.megabytes != MEGABYTES},
+    }
+    return _hashed(_rested_on(policy) | granted | {key: value for key, value in later.items() if value})
 
 
 def version(policy: Policy) -> str:

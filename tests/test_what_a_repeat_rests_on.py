@@ -1,0 +1,236 @@
+"""Two lists decide whether an answer is a repeat: every field is on them, or left out here with the reason.
+
+A field is on a list where the digest follows it: with something else in its place, the digest is another,
+or cannot be made. What a field holds is looked at where the field itself is on the list.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.ir import detail, grid, measure, plan, relation, scalar, statistic
+from dpsql.plan.digest import digest_of
+from dpsql.plan.terms import Terms
+from dpsql.policy.model import Policy, digest, version
+from dpsql.policy.toml import read_policy
+
+Digest = Callable[[Any], str]
+
+
+class Other:
+    """Something else than whatever stood there."""
+
+    def __repr__(self) -> str:
+        return "something else"
+
+
+def with_(value: Any, name: str, field: Any) -> Any:
+    """A copy that no check of its class has seen."""
+    made = copy.copy(value)
+    object.__setattr__(made, name, field)
+    return made
+
+
+def followed(value: Any, digest: Digest) -> Iterator[tuple[str, bool]]:
+    """Every field below a value, Class.field, and whether the digest follows it there."""
+    if isinstance(value, tuple):
+        for i, element in enumerate(value):
+            yield from followed(element, lambda made, i=i: digest((*value[:i], made, *value[i + 1 :])))  # type: ignore[misc]
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            follows = _follows(value, field.name, digest)
+            yield f"{type(value).__name__}.{field.name}", follows
+            if follows:
+                yield from followed(
+                    getattr(value, field.name),
+                    lambda made, name=field.name: digest(with_(value, name, made)),  # type: ignore[misc]
+                )
+
+
+def _follows(value: Any, name: str, digest: Digest) -> bool:
+    try:
+        return digest(with_(value, name, Other())) != digest(value)
+    except (TypeError, AttributeError):  # it is read, and is not what is read
+        return True
+
+
+POLICY = """
+timezone = "Europe/Oslo"
+
+[budget]
+epsilon = 10.0
+delta = 1e-6
+accountant = "zcdp"
+
+[query]
+epsilon = 1.0
+max_epsilon = 2.0
+min_epsilon = 0.01
+find_bounds = false
+min_units = 5
+
+[limits]
+seconds = 5
+memory = "256MB"
+rows = 1000
+
+[analysts.ana]
+epsilon = 5.0
+megabytes = 3
+
+[unit]
+name = "person"
+table = "people"
+key = "id"
+about = 5000
+
+[tables.people]
+files = "people-*.csv"
+csv = { delim = ";", quote = "'", header = false, nullstr = "-", dateformat = "%d.%m.%Y", decimal = "," }
+
+[tables.people.columns]
+id = { type = "INTEGER" }
+age = { type = "INTEGER", range = [0, 120] }
+town = { type = "VARCHAR", values = ["Oslo", "Bergen"] }
+
+[tables.visits]
+key = "visit"
+unit = { column = "id", references = "people.id" }
+rows_per_unit = 3
+
+[tables.visits.columns]
+visit = {}
+id = {}
+
+[tables.towns]
+public = true
+key = "town"
+
+[views.adults]
+sql = "SELECT * FROM people WHERE age >= 18"
+"""
+
+PLANS_LEAVE_OUT = {
+    "Measure.aggregates": "finishes and details are made of them",
+    "Measure.clip": "the clip is in the noise's sensitivity; this is the place where it was written",
+    "Measure.derived": "what margins are simulated from, and sums of runs, which the plan holds as runs",
+    "Measure.details": "the planned details hold them",
+    "Measure.families": "made of the statistics, in whose sensitivity they show",
+    "Measure.intervals": "whether margins stand beside the numbers",
+    "Measure.lists": "the key rule holds them",
+    "Measure.name": "a number of the query's own; what is handed down has it in the stage's SQL",
+    "Measure.running": "the plan holds them as runs",
+    "Measure.sets": "the relation copies rows for them, and the key rule lists them",
+    "Measure.titles": "what columns are called",
+    "Measure.units": "a place in the statistics, which the key rule reads",
+    "Measure.weights": "they make the steps of the statistics",
+    "Planned.groups": "in the noise's sensitivity",
+    "Planned.keys": "the measure's keys, with their facts",
+    "Planned.rests_on_noise": "whether a margin can be told",
+    "Planned.rows": "in the noise's sensitivity",
+    "Planned.rows_from": "a sentence for people",
+    "ScanColumn.guessed": "whose word the fact is",
+}
+"""And every span: where something was written."""
+
+LAST_STAGES_LEAVE_OUT = {
+    "Measure.other": "only what is handed down has the row of other groups by then",
+    "PlannedStage.post": "what is done with released tables changes nothing of what is measured",
+    "Post.columns": "their names",
+    "Post.margins": "what is shown beside them",
+    "Post.plain": "how the same rows are fetched",
+    "Post.released": "in the SQL",
+    "Post.tables": "in the SQL",
+}
+
+ANSWERS_REST_ON_NOTHING_OF = {
+    "BudgetRule.epsilon": "how much may be spent",
+    "Policy.analysts": "how much each may spend",
+    "Policy.limits": "of planning and of answers",
+    "QueryRule.epsilon": "the price is in the plan's digest",
+    "QueryRule.max_epsilon": "as above",
+    "QueryRule.min_epsilon": "as above",
+    "UnitRule.about": "what is told of prices that are too small",
+}
+
+WORDS = {"Policy.name": "the file's name", "Policy.text": "the file's text: its spacing and its comments"}
+"""And every line: where something is written."""
+
+QUERIES = (
+    "SELECT ward, COUNT(*), AVG(age), MEDIAN(age), MODE(ward) FROM patients GROUP BY ward",
+    "SELECT city, COUNT(*), COUNT(DISTINCT kind) FROM patients JOIN visits USING (patient_id) "
+    "WHERE age > 3 GROUP BY city",
+    "SELECT ward, smoker, COUNT(*), GROUPING(ward) FROM patients GROUP BY ROLLUP (ward, smoker)",
+    "SELECT COUNT(*) FROM patients WHERE age > (SELECT AVG(age) FROM patients)",
+    "SELECT COUNT(DISTINCT cost), SUM(cost) FILTER (WHERE minutes > 3) FROM visits",
+    "SELECT OPTIONS(other_group = 'others') city, COUNT(*) FROM patients GROUP BY city",
+    "SELECT CORR(cost, minutes), VAR_POP(cost) FROM visits",
+    "SELECT age // 1 AS years, SUM(COUNT(*)) OVER (ORDER BY age // 1) AS younger FROM patients GROUP BY 1",
+    "SELECT AVG(n) FROM (SELECT patient_id, LEAST(GREATEST(SUM(cost), 0), 9) AS n FROM visits GROUP BY 1)",
+    "SELECT COUNT(*) FROM (SELECT patient_id FROM visits UNION ALL SELECT patient_id FROM patients)",
+    "SELECT COUNT(*) FROM (SELECT ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY cost) AS r "
+    "FROM visits) WHERE r = 1",
+    "SELECT COUNT(*) FROM drugs",
+    "SELECT SUM(score) FROM patients",
+    "SELECT DP_SAMPLE(skewness(age), -5, 5) AS skewness FROM patients",
+)
+
+
+def left_out(found: Iterator[tuple[str, bool]], words: str) -> set[str]:
+    return {name for name, follows in found if not follows and not name.endswith(words)}
+
+
+def test_the_digest_of_a_plan_follows_all_that_is_measured(db: dpsql.Connection) -> None:
+    session = db._open()
+    terms = Terms(session.accountant, session.budget, 1.0)
+    out, seen = set[str](), set[str]()
+    for sql in QUERIES:
+        made = plan_of(session, sql, 1.0)
+        for stages in (made.stages, *(() if made.first is None else (made.first.plan.stages,))):
+            found = list(followed(stages, lambda made: digest_of(made, terms)))
+            seen |= {name for name, _ in found}
+            out |= left_out(iter(found), ".span")
+    assert out == {*PLANS_LEAVE_OUT, *LAST_STAGES_LEAVE_OUT}
+    kinds = {
+        kind.__name__
+        for module in (plan, measure, detail, statistic, relation, scalar, grid)
+        for kind in vars(module).values()
+        if dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__
+    }
+    assert kinds - {name.partition(".")[0] for name in seen} == {
+        *("KeyList", "Family"),  # of fields that are left out
+        *("Plan", "Findings", "Split", "Stage"),  # what plans are made of, and what holds a digest
+    }
+
+
+def test_the_digest_of_a_plan_follows_its_terms(db: dpsql.Connection) -> None:
+    session = db._open()
+    stages = plan_of(session, QUERIES[0], 1.0).stages
+    terms = Terms(session.accountant, session.budget, 1.0)
+    out = {
+        f.name
+        for f in dataclasses.fields(terms)
+        if not _follows(terms, f.name, lambda t: digest_of(stages, t))
+    }
+    assert out == {"budget", "given"}  # they decide what the price buys, which the noise says
+
+
+@pytest.fixture(scope="module")
+def policy() -> Policy:
+    """One that says everything that a policy may say."""
+    return read_policy(POLICY, "policy.toml")
+
+
+def test_answers_rest_on_all_that_a_policy_says_of_data(policy: Policy) -> None:
+    assert left_out(followed(policy, version), ".line") == {*ANSWERS_REST_ON_NOTHING_OF, *WORDS}
+
+
+def test_a_policy_is_known_by_all_that_it_says(policy: Policy) -> None:
+    assert left_out(followed(policy, digest), ".line") == {*WORDS}
