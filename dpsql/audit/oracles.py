@@ -24,6 +24,7 @@ from dpsql.ir.measure import Finish, Measure
 from dpsql.ir.plan import Norm, Plan, Planned, PublicKeys, Threshold
 from dpsql.ir.statistic import CELLS, width_of
 from dpsql.ir.table import ExactTable, Weights
+from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.exponential import Integers
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import Released, types_of_stages
@@ -169,19 +170,11 @@ def _moved(each: Planned, ours: Groups, theirs: Groups) -> list[str]:
 def _shown(each: Planned, rule: Threshold, more: Groups, fewer: Groups) -> list[str]:
     """The chance that a group which only one side has is shown there, added over such groups."""
     alone = [sums[rule.statistic] for group, sums in more.items() if group not in fewer]
-    chance = sum(_above(each, rule.steps - count) for count in alone)
+    noise = mechanism(each.noise.mechanism)
+    chance = sum(noise.above(each.noise.scale, rule.steps - count - 0.5) for count in alone)  # it is rounded
     if chance > rule.event.delta * (1 + 1e-9):
         return [f"{len(alone)} groups of one unit are shown with {chance}, declared {rule.event.delta}"]
     return []
-
-
-def _above(each: Planned, steps: int) -> float:
-    """P(rounded noise >= steps) of a distance far in the tail."""
-    reach = steps - 0.5
-    if each.noise.mechanism == "laplace":
-        half = math.exp(-abs(reach) / each.noise.scale) / 2
-        return half if reach > 0 else 1 - half
-    return math.erfc(reach / each.noise.scale / math.sqrt(2)) / 2
 
 
 # ---- meaning -----------------------------------------------------------------------------------------

@@ -120,10 +120,11 @@ def _connected(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
 class DuckDB:
     """One open database file."""
 
+    _read: dict[str, tuple[WrittenColumn, ...]] | None = None
+
     def __init__(self, path: Path, timezone: str = "UTC", threads: int | None = None) -> None:
         self._path = path
         self._lock = threading.RLock()
-        self._read: dict[str, tuple[WrittenColumn, ...]] | None = None
         try:
             self._file = hold(path, self)
         except OSError as error:
