@@ -314,7 +314,8 @@ CHAPTERS = (
         "Functions",
         "These may be applied to private rows. Each gives a value for every argument: what would "
         "fail in DuckDB (a division by zero, an overflow, a text that is no date) is NULL here. "
-        "Work is capped: a text ends at 65,536 characters, a duration beyond 20,000 years is NULL. "
+        "Work is capped: a text ends at 65,536 characters, a duration beyond 20,000 years is NULL, "
+        "and so is the local time of a moment beyond the year 9999. "
         "Group keys of type TIMESTAMP_NS are told apart by microseconds, and those of an ENUM are "
         "ordered as texts. "
         "DuckDB's other names for them are read as well. The examples are over columns `i`, `j` "
