@@ -1,6 +1,5 @@
 """Every function gives a value for every argument, whatever stands in the rows.
 
-
 A function is not known by the arguments that its author thought of. Here each of its arguments is a column
 of every kind in turn, over texts, numbers and dates that break parsers, and every constant that is likely to.
 """
