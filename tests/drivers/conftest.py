@@ -52,7 +52,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("epsilon = 5.0", "epsilon = 1e9"),
         ("epsilon = 4.0", "epsilon = 1e9"),
         ("epsilon = 0.5", "epsilon = 1e6"),
-        ("max_epsilon = 2.0", "max_epsilon = 1e6"),
+        ("max_epsilon = 2.0", "max_epsilon = 1e6\nmin_epsilon = 0.001"),
         ("rows_per_unit = 15", "rows_per_unit = 1000"),
         ("range = [0, 1000]", "range = [0, 100000]"),
     ):
