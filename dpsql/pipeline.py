@@ -106,7 +106,8 @@ def _within(
                 "nobody knows yet how accurate this is",
                 goal.span,
                 label=f"nothing says the {' or the '.join(each.said for each in what.first.lacks)}",
-                help="ask it once at a price, OPTIONS(epsilon = 0.2): what is found serves this query too",
+                help=f"ask it once at a price, OPTIONS(epsilon = {terms.epsilon:g}): "
+                "what is found serves this query too",
             )
         return what
 

@@ -29,6 +29,7 @@ from processes import LONGEST, told
 import dpsql
 from dpsql.accounting import Budget, Spent, pure, zcdp
 from dpsql.accounting import accountant as accountant_of
+from dpsql.accounting.account import Account
 from dpsql.accounting.conversions import response_rho, zcdp_eps
 from dpsql.accounting.ledger import Ledger
 from dpsql.answer.digits import below
@@ -937,6 +938,31 @@ def test_the_path_of_a_ledger_steers_no_terminal(clinic: Path) -> None:
     assert done.returncode == 0
     assert "\\x1b[31m\\x0aok" in done.stderr
     assert "\x1b" not in done.stderr
+
+
+def test_an_entry_is_counted_once_whoever_interrupts(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was in the sums and not yet behind the tail: counted again, and written so for good."""
+    fold = Account.fold
+    with dpsql.connect(clinic) as db, dpsql.connect(clinic) as other:
+        db.execute("SELECT COUNT(*) FROM patients", epsilon=0.5)
+        for after in (False, True):
+            other.execute(f"SELECT COUNT(*) FROM visits WHERE cost > {int(after)}", epsilon=0.5)
+
+            def interrupted(self: Account, link: Any, read: Any, after: bool = after) -> None:
+                if after:
+                    fold(self, link, read)
+                raise KeyboardInterrupt
+
+            with monkeypatch.context() as patched:
+                patched.setattr(Account, "fold", interrupted)
+                with pytest.raises(KeyboardInterrupt):
+                    _ = db.budget.spent
+        assert db.budget.spent == other.budget.spent
+        for i in range(70):
+            db.execute(f"SELECT COUNT(*) FROM patients WHERE age > {i}", epsilon=0.001)
+        assert len(db.purchases) == 73
+    with dpsql.connect(clinic) as db:
+        assert len(db.purchases) == 73
 
 
 # ---- unit columns of different integer types ---------------------------------------------------------
@@ -2062,6 +2088,10 @@ def test_what_the_keys_of_a_group_determine_is_exact_and_free(tmp_path: Path) ->
             assert db.price(sql).expected == counts.expected  # and no part of the price is spent on it
             assert answer.note == ""
         assert db.execute(f"SELECT c.city, MAX(c.size) {joined} c.city").cost == 0
+        for more in ("c.size > 5", "p.pid > 5"):  # decides too whether a public row is met
+            outer = f"FROM people p LEFT JOIN cities c ON c.city = p.city AND {more} GROUP BY"
+            noised = db.price(f"SELECT p.city, MAX(c.size) AS size, COUNT(*) AS n {outer} p.city")
+            assert noised.expected != counts.expected
         of_regions = db.execute(f"SELECT region, MAX(c.size), COUNT(*) {joined} region")
         assert "MIN and MAX have about" in of_regions.note
         with pytest.raises(dpsql.NotSupportedError) as refused:
@@ -2427,3 +2457,39 @@ def test_threads_forks_signal_handlers_and_cycles_end() -> None:
         [sys.executable, str(script), "10"], capture_output=True, text=True, timeout=2 * LONGEST
     )
     assert done.returncode == 0, done.stderr[-20_000:]
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(CASE WHEN size < 0 THEN size + 1 ELSE age END) FROM people",
+        "SELECT COUNT(*) FILTER (WHERE CASE WHEN size < 0 THEN size + 1 END IS NULL), COUNT(*) FROM people",
+        "SELECT size // 2, COUNT(*) FROM people WHERE size > 99999999999999999999 GROUP BY 1",
+    ],
+)
+def test_a_condition_that_no_number_of_a_type_meets(tmp_path: Path, sql: str) -> None:
+    """D901: nothing was left between the condition and the end of the type."""
+    path = tmp_path / "d.duckdb"
+    with duckdb.connect(str(path)) as owner:
+        owner.execute(
+            "CREATE TABLE people AS SELECT i AS id, i % 90 AS age, i::UBIGINT AS size FROM range(99) t(i)"
+        )
+    path.with_suffix(".toml").write_text(
+        "[budget]\nepsilon = 10.0\ndelta = 1e-6\n[query]\nepsilon = 1.0\nmax_epsilon = 5.0\n"
+        '[unit]\nname = "person"\ntable = "people"\nkey = "id"\n'
+        "[tables.people.columns]\nid = {}\nage = { range = [0, 120] }\nsize = {}\n"
+    )
+    with dpsql.connect(path) as db:
+        db.explain(sql)
+
+
+def test_the_help_for_an_accuracy_of_what_nobody_knows_names_a_price_that_serves(wealthy: Wealthy) -> None:
+    """A bound found at 0.2 was of no use at a usual price of 0.5."""
+    db = wealthy(5000, "approx", epsilon=20.0)
+    asked = "SELECT OPTIONS({}) AVG(a) FROM people"
+    with pytest.raises(dpsql.Error) as refused:
+        db.execute(asked.format("within = '20%'"))
+    found = re.search(r"OPTIONS\((epsilon = [\d.]+)\)", refused.value.help)
+    assert found is not None
+    db.execute(asked.format(found[1]))
+    db.price(asked.format("within = '20%'"))

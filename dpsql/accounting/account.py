@@ -37,6 +37,11 @@ class Account:
     spent: defaultdict[str | None, Spent] = field(default_factory=lambda: defaultdict(Spent))
     filled: defaultdict[str, Filled] = field(default_factory=lambda: defaultdict(Filled))
 
+    def clear(self) -> None:
+        self.promise, self.salt = {}, ""
+        for each in (self.grants, self.spent, self.filled):
+            each.clear()
+
     def fold(self, link: Link, read: Callable[[int], Link]) -> None:
         """One entry more; an old one names its debit, which is ``read``, where a new one says all itself."""
         entry = link.content

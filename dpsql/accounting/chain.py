@@ -78,6 +78,10 @@ Fold = Callable[[Link], None]
 class Folded(Protocol):
     """What entries amount to: as many as have been folded."""
 
+    def clear(self) -> None:
+        """Forget them all."""
+        ...
+
     def fold(self, link: Link, read: Callable[[int], Link]) -> None: ...
 
     def load(self, sums: dict[str, Any]) -> None:
@@ -230,19 +234,25 @@ class Chain:
     # ---- how it is done ----------------------------------------------------------------------------
 
     def _follow(self, connection: sqlite3.Connection) -> None:
-        if self._tail is not START:
-            row = connection.execute("SELECT hash FROM entries WHERE id = ?", (self._tail.id,)).fetchone()
-            if row != (self._tail.hash,):
-                raise damaged(f"entry {self._tail.id} is no longer the one that was read before")
-        elif self._placed:
-            for link in self.found(SUMS, 1):
+        """Fold what is new. Until all is, there is no tail: who is interrupted in the middle begins anew."""
+        tail = self._tail
+        if tail is not START:
+            row = connection.execute("SELECT hash FROM entries WHERE id = ?", (tail.id,)).fetchone()
+            if row != (tail.hash,):
+                raise damaged(f"entry {tail.id} is no longer the one that was read before")
+            self._tail = START
+        else:
+            self._folded.clear()
+            self._since = 0
+            for link in self.found(SUMS, 1) if self._placed else ():
                 _fold(self._folded, link, self.link, first=True)
-                self._tail = link
-        for link in _walk(connection, self._tail):
+                tail = link
+        for link in _walk(connection, tail):
             _fold(self._folded, link, self.link)
-            self._tail = link
+            tail = link
             self._since = 0 if link.content["kind"] == SUMS else self._since + 1
-        _check_end(connection, self._tail)
+        _check_end(connection, tail)
+        self._tail = tail
 
     def _place_all(self, connection: sqlite3.Connection) -> None:
         """Of a ledger from before there were places: everything is read once more."""

@@ -99,9 +99,8 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
                 "D253",
                 "DISTINCT over several columns is not answered",
                 ctx.span(outer),
-                help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.unit_column}); or the "
-                "released groups: SELECT "
-                "COUNT(*) FROM (SELECT x, y FROM ... GROUP BY x, y)",
+                help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.unit_column}); or one text of "
+                "both: COUNT(DISTINCT x || '/' || y)",
             )
         argument = argument.expressions[0]
     second = node.expression if type(node) in _PAIRS else None

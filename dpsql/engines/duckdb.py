@@ -370,6 +370,8 @@ class DuckDB:
             except duckdb.InterruptException:
                 raise interrupted() from None
             except Exception as error:
+                if isinstance(error, RuntimeError) and str(error) == "Query interrupted":
+                    raise KeyboardInterrupt from None  # DuckDB's words for a signal's handler that raised
                 self.unchanged()
                 raise _failed(error) from None
             self.unchanged()

@@ -6,9 +6,9 @@ Claim   what is shown of such a column costs nothing: it is the same function of
         of public rows, whichever private rows there are.
 Proof   the column stands in public rows that have a key; the join makes each column of that key equal to
         something, and each is a group key or equal to one. So all private rows of a group meet the same one
-        public row (or, in an outer join, none, and then the column is NULL): the one that is found by the
-        group's keys. Nothing of this reads a private row; were a declared key none, another value of the
-        public rows would be shown.
+        public row: the one that is found by the group's keys. In an outer join that may be none, and then the
+        column is NULL; nothing but these equalities decides it. Nothing of this reads a private row; were a
+        declared key none, another value of the public rows would be shown.
 Test    grammar_tests/public/looked_up.sql, tests/test_attacks.py
 """
 
@@ -60,7 +60,11 @@ def _looked_up(
             if kind.one_sided:
                 return _looked_up(side, column, keys, pinned)
             here = pinned_columns(side, other, condition)
-            return _looked_up(side, column, {**_equal(condition, here, keys), **keys}, pinned | here)
+            equal = _equal(condition, here, keys)
+            parts = conjuncts(condition) if condition is not None else ()
+            if kind is JoinKind.LEFT and side is right and len(equal) < len(parts):
+                return None  # whether a row is met depends on more than the keys
+            return _looked_up(side, column, {**equal, **keys}, pinned | here)
         case _:
             return None
 

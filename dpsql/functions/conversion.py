@@ -89,6 +89,10 @@ def _listed(argument: Argument, target: Type) -> Domain:
     return argument.fact.domain if same else ANYTHING
 
 
+_ROUNDED = {"TIMESTAMP_S": 1_000_000, "TIMESTAMP_MS": 1_000}
+"""So many microseconds are one step of a type."""
+
+
 def range_as(argument: Argument, target: Type) -> Interval:
     """The argument's range in the target type's terms."""
     whole = known(argument)
@@ -97,6 +101,8 @@ def range_as(argument: Argument, target: Type) -> Interval:
             return Interval(whole.low * DAY, whole.high * DAY)
         case Kind.TIMESTAMP, Kind.DATE:
             return Interval(_floor_day(whole.low), _floor_day(whole.high))
+        case Kind.TIMESTAMP, Kind.TIMESTAMP if target.sql in _ROUNDED:  # either way
+            return Interval(whole.low - _ROUNDED[target.sql], whole.high + _ROUNDED[target.sql])
         case ((Kind.FLOAT | Kind.DECIMAL), Kind.INTEGER):  # either way of rounding a half
             return Interval(_ceil(whole.low - 0.5), _floor(whole.high + 0.5))
         case ((Kind.FLOAT | Kind.DECIMAL), Kind.DECIMAL):

@@ -53,7 +53,10 @@ def _sum_result(arguments: Arguments, type: Type | None) -> Fact:
     item = _item_type(arguments, "list_sum")
     whole = reduce(_added, (_or(range_as(each, item), 0) for each in arguments))
     target = _sum_type(item)
-    whole = outward(whole, 1e-6 if item == FLOAT else 1e-12) if target == DOUBLE else whole
+    if target == DOUBLE:
+        whole = outward(whole, 1e-6 if item == FLOAT else 1e-12)
+    elif target.kind is Kind.DECIMAL:  # its ends are floats, which add up with an error
+        whole = outward(whole)
     return within(target, whole, _missing(arguments, item))
 
 

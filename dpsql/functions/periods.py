@@ -108,11 +108,14 @@ def _difference(name: str) -> Function:
             dated(each, name)
         facts = [plain_fact(each) for each in arguments[1:]]
         one, other = (moments(Argument(fact)) for fact in facts)
-        least = _TRUNC_MICROS[unit] if unit in _TRUNC_MICROS else _LEAST_DAYS[unit] * DAY
+        least, most = _lengths(unit)
         whole = corners(lambda a, b: b - a, one, other)
         ends = EVERYWHERE
         if whole.finite:
-            ends = Interval(int(whole.low) // least - 1, -(-int(whole.high) // least) + 1)
+            low, high = int(whole.low), int(whole.high)  # away from 0 by short units, towards it by long ones
+            ends = Interval(
+                low // (least if low < 0 else most) - 1, -(-high // (most if high < 0 else least)) + 1
+            )
         far = not all(near(Argument(fact)) for fact in facts)
         return within(BIGINT, ends, any(fact.nullable for fact in facts) or far)
 
@@ -125,8 +128,16 @@ def _difference(name: str) -> Function:
     return Function(name, result, render, f"{name}('day', d, DATE '2020-06-01')", (3, 3), _last_two)
 
 
-_LEAST_DAYS = {"week": 7, "month": 28, "quarter": 90, "year": 365, "decade": 3_652, "century": 36_524,
-               "millennium": 365_242}  # fmt: skip
+_DAYS = {"week": (7, 7), "month": (28, 31), "quarter": (90, 92), "year": (365, 366), "decade": (3_652, 3_653),
+         "century": (36_524, 36_525), "millennium": (365_242, 365_243)}  # fmt: skip
+
+
+def _lengths(unit: str) -> tuple[int, int]:
+    """The shortest and the longest of a unit, in microseconds."""
+    if unit in _TRUNC_MICROS:
+        return _TRUNC_MICROS[unit], _TRUNC_MICROS[unit]
+    shortest, longest = _DAYS[unit]
+    return shortest * DAY, longest * DAY
 
 
 def _last_two(count: int) -> Groups:

@@ -56,10 +56,9 @@ def known(argument: Argument) -> Interval:
 def possible(argument: Argument) -> Interval:
     """Every number the argument can hold: its range, and its type's where an end is open."""
     interval, whole = known(argument), type_range(argument.type)
-    return Interval(
-        whole.low if interval.low == -math.inf else interval.low,
-        whole.high if interval.high == math.inf else interval.high,
-    )
+    low = whole.low if interval.low == -math.inf else interval.low
+    high = whole.high if interval.high == math.inf else interval.high
+    return Interval(low, high) if low <= high else whole  # a condition left no number of the type
 
 
 def ordinal(value: Value) -> Number:
