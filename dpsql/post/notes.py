@@ -70,6 +70,6 @@ def _on_bound(bound: Bound, unit: str) -> str:
             f"there could be. A price above {again_above(bound):g} looks again."
         )
     return (
-        f"The {bound.lack.said} was found privately: what a few {unit}s have beyond it is cut, and with fewer "
-        f"than about {few_units(bound.strength):,} {unit}s it may be far off. No margin shows either."
+        f"The {bound.lack.said} was found privately: what a few {unit}s have beyond it is cut, and with "
+        f"fewer than about {few_units(bound.strength):,} {unit}s it may be far off. No margin shows either."
     )
