@@ -9,8 +9,8 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.audit.oracles import _above
 from dpsql.ir.plan import Planned, Threshold
+from dpsql.mechanisms import mechanism
 from dpsql.rewrite.statistics import GRID
 
 BY_CITY = "SELECT city, COUNT(*) FROM patients GROUP BY city"
@@ -54,8 +54,9 @@ def test_the_threshold_is_nine_units_higher(
 def test_ten_units_are_shown_as_seldom_as_one_would_be(careful: dpsql.Connection) -> None:
     each = measure_of(careful, BY_CITY)
     assert isinstance(each.rule, Threshold)
-    assert _above(each, each.rule.steps - 10 * GRID) <= each.rule.event.delta
-    assert _above(each, each.rule.steps - 13 * GRID) > each.rule.event.delta
+    above = mechanism(each.noise.mechanism).above
+    assert above(each.noise.scale, each.rule.steps - 10 * GRID) <= each.rule.event.delta
+    assert above(each.noise.scale, each.rule.steps - 13 * GRID) > each.rule.event.delta
 
 
 def test_groups_of_public_keys_are_all_shown(careful: dpsql.Connection) -> None:
