@@ -24,7 +24,7 @@ from benchmarks.data import connect, people, plain, tpch, visits
 from benchmarks.recommended import recommended
 from benchmarks.released import Drawn
 from benchmarks.timing import Report, Setting, Table, Verdict
-from dpsql.ir.plan import Planned
+from dpsql.ir.plan import MeasurePlan
 from dpsql.mechanisms import mechanism
 
 Floats = NDArray[np.float64]
@@ -93,7 +93,7 @@ def _one(
     return noise, expected, noise / expected, _rms(answers - plain_values), float(np.median(plain_values))
 
 
-def _steady(what: Planned, sums: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _steady(what: MeasurePlan, sums: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Groups in which the first-order formula holds: a ratio needs many more rows than noise."""
     if len(what.measure.statistics) <= 1:
         return np.full(len(sums), True)
@@ -102,7 +102,7 @@ def _steady(what: Planned, sums: NDArray[np.int64]) -> NDArray[np.bool_]:
     return held
 
 
-def _formula(what: Planned, sums: NDArray[np.int64]) -> Floats:
+def _formula(what: MeasurePlan, sums: NDArray[np.int64]) -> Floats:
     """NaN for what is more than one sum or one pair."""
     deviation = mechanism(what.noise.mechanism).deviation(what.noise.scale)
     statistics = what.measure.statistics

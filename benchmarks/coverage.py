@@ -21,7 +21,7 @@ import dpsql
 from benchmarks.data import connect, plain, session_of, sized
 from benchmarks.timing import Report, Setting, Table, Verdict
 from dpsql.errors import Error
-from dpsql.ir.plan import Noise, Planned, Threshold
+from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
@@ -74,7 +74,7 @@ def run(setting: Setting) -> Report:
     return Report(tuple(tables), verdicts)
 
 
-def _planned(db: dpsql.Connection, sql: str) -> Planned | None:
+def _planned(db: dpsql.Connection, sql: str) -> MeasurePlan | None:
     """The one measure of a query; None where it is not answered."""
     session = session_of(db)
     terms = Terms(session.accountant, session.budget, EPSILON)
@@ -85,7 +85,7 @@ def _planned(db: dpsql.Connection, sql: str) -> Planned | None:
     return what
 
 
-def _shares(db: dpsql.Connection, what: Planned, repetitions: int) -> list[tuple[float, ...]]:
+def _shares(db: dpsql.Connection, what: MeasurePlan, repetitions: int) -> list[tuple[float, ...]]:
     """For each size in order: half-width, interval, median margin, share of draws without a value."""
     exact = session_of(db).engine.measure(what)
     if what.details:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import dpsql
 from benchmarks.data import session_of
-from dpsql.audit.silence import silently
+from dpsql.audit.noiseless import silently
 from dpsql.ir.column import Value
 from dpsql.ir.source import Source
 from dpsql.ir.table import ReleasedTable

@@ -17,7 +17,7 @@ import duckdb
 import dpsql
 from benchmarks.data import session_of
 from benchmarks.timing import Report, Runs, Setting, Table, Verdict, alternate
-from dpsql.engines import folder, readers
+from dpsql.engines import file_sql, folder
 from dpsql.ir.source import Source
 from dpsql.pipeline import planned
 
@@ -82,7 +82,7 @@ def _opened(path: Path, by_statistics: bool = False) -> dpsql.Connection:
 
 
 def _skipping(paths: Sequence[Path], columns: Sequence[str]) -> str:
-    return f"FROM {readers.parquet_files(paths)}"
+    return f"FROM {file_sql.parquet_files(paths)}"
 
 
 def _times(contestants: tuple[dpsql.Connection, ...], sql: str, rounds: int) -> list[Runs]:

@@ -32,7 +32,7 @@ _PLAIN = (
     "import duckdb, sys; database, sql = sys.argv[1:]; "
     "print(duckdb.connect(database, read_only=True).execute(sql).fetchall(), flush=True)"
 )
-_DPSQL = (sys.executable, "-c", "from dpsql.shell import program; program()")  # as an installed dpsql does
+_DPSQL = (sys.executable, "-c", "from dpsql.cli import program; program()")  # as an installed dpsql does
 
 
 @dataclass(frozen=True, slots=True)

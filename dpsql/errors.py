@@ -53,16 +53,16 @@ class Error(Exception):
         self.label = label
         self.notes = notes
         self.help = help
-        self.lacks: frozenset[tuple[str, str]] = frozenset()
+        self.missing_bounds: frozenset[tuple[str, str]] = frozenset()
         self.text = ""
         self.name = "query"
 
-    def lacking(self, lacks: frozenset[tuple[str, str]]) -> Self:
+    def lacking(self, missing_bounds: frozenset[tuple[str, str]]) -> Self:
         """The same error, knowing what would make it go away: (table, column) whose range is not declared,
 
         or (table, '') whose rows per unit are not.
         """
-        self.lacks = lacks
+        self.missing_bounds = missing_bounds
         return self
 
     def within(self, text: str, name: str) -> Error:

@@ -4,7 +4,7 @@
         each.value, each.count, each.deviation, each.share
 
 Reads the file and, beside it, the manifest that ``dpsql export`` wrote. Formulas and their proof stand in
-``post/responses.py``; what is computed here costs nothing, however often.
+``post/export.py``; what is computed here costs nothing, however often.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 from dpsql.dbapi.guard import path_of
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
-from dpsql.post.responses import FORMAT
+from dpsql.post.export import FORMAT
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 import duckdb
 
 import dpsql
-from dpsql.shell import main
+from dpsql.cli import main
 
 DATA = """
 CREATE TABLE customers (customer_id INTEGER PRIMARY KEY, born DATE, country VARCHAR);

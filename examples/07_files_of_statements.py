@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 
 import dpsql
-from dpsql.shell import main
+from dpsql.cli import main
 
 POLICY = """
 [budget]

@@ -8,8 +8,6 @@ answered, and shown with the engine's own words if it is refused. A test compare
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 import sys
 import tempfile
 import textwrap
@@ -23,9 +21,10 @@ from language_chapters import CHAPTERS, REFUSED, Chapter
 import dpsql
 from dpsql import aggregates, functions
 from dpsql.errors import CODES
-from dpsql.functions.windows import windows
-from dpsql.parse.clause import KNOWN
+from dpsql.functions.core.windows import windows
+from dpsql.parse.options_clause import KNOWN
 from dpsql.parse.vocabulary import FUNCTIONS
+from dpsql.shelf import modules
 
 PAGE = HERE.parent / "dpsql" / "docs" / "language.md"
 
@@ -158,8 +157,7 @@ def _windows() -> Iterator[str]:
 def _functions() -> Iterator[str]:
     with duckdb.connect() as database:
         database.execute(WRITES)
-        for module in pkgutil.iter_modules(functions.__path__, functions.__name__ + "."):
-            family = importlib.import_module(module.name)
+        for family in modules(functions.__name__, functions.__path__):
             gives: dict[str, list[str]] = {}
             for each in getattr(family, "FUNCTIONS", ()):
                 [(_, type_, *_)] = database.execute(f"DESCRIBE SELECT {each.example} FROM t").fetchall()

@@ -14,7 +14,7 @@ from dpsql.audit import plan_of
 from dpsql.audit.oracles import coarseness, meaning, ready_measures, sensitivity, widest_bin, without_noise
 from dpsql.batch.shares import strain
 from dpsql.ir.plan import PublicKeys
-from dpsql.ir.table import Weights
+from dpsql.ir.table import Masses
 from dpsql.post.stages import types_of_stages
 
 ACCEPTED = [case for case in all_cases() if case.outcome == "accepted"]
@@ -52,7 +52,7 @@ def test_what_is_written_instead_is_answered(case: Case, worlds: Worlds) -> None
         assert worlds.connections[world, case.policy.name].execute(case.instead).columns
 
 
-def told(weights: Weights) -> dict[str, tuple[list[int], list[int]]]:
+def told(weights: Masses) -> dict[str, tuple[list[int], list[int]]]:
     return {repr(group): (places.tolist(), held.tolist()) for group, (places, held) in weights.items()}
 
 

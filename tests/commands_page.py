@@ -13,8 +13,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from dpsql.shell.arguments import parser
-from dpsql.shell.given import EXITS
+from dpsql.cli.command_list import parser
+from dpsql.cli.shared_arguments import EXITS
 
 PAGE = Path(__file__).parent.parent / "dpsql" / "docs" / "commands.md"
 

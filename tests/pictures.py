@@ -105,7 +105,7 @@ class Terminal:
         self.stream = pyte.Stream(self.screen)
         more = {"TERM": "xterm-256color", "LANG": "C.UTF-8", "PROMPT_TOOLKIT_NO_CPR": "1"}
         self.process = pexpect.spawn(
-            sys.executable, ["-m", "dpsql.shell", "shell", "clinic.duckdb", "--analyst", "ana"],
+            sys.executable, ["-m", "dpsql.cli", "shell", "clinic.duckdb", "--analyst", "ana"],
             env={**os.environ, **more, "DPSQL_HISTORY": str(folder / "history")},
             cwd=str(folder), dimensions=(40, 80), encoding="utf-8",
         )  # fmt: skip
@@ -144,7 +144,7 @@ def main() -> None:
 
 
 def dpsql(folder: Path, *words: str) -> None:
-    subprocess.run([sys.executable, "-m", "dpsql.shell", *words], cwd=folder, check=True, capture_output=True)
+    subprocess.run([sys.executable, "-m", "dpsql.cli", *words], cwd=folder, check=True, capture_output=True)
 
 
 def take_screen(screen: pyte.Screen, name: str, folder: Path) -> None:

@@ -17,7 +17,7 @@ class Terminal:
     def __init__(self, *words: str) -> None:
         ours, theirs = os.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "dpsql.shell", *words],
+            [sys.executable, "-m", "dpsql.cli", *words],
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,

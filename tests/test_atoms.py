@@ -15,7 +15,7 @@ import dpsql
 from dpsql import audit
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import without_noise
-from dpsql.ir.plan import Norm, Planned
+from dpsql.ir.plan import MeasurePlan, Norm
 from dpsql.ir.statistic import Part
 from dpsql.ir.table import ExactTable
 from dpsql.mechanisms import mechanism
@@ -57,7 +57,7 @@ def plain(database: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def planned(db: dpsql.Connection, sql: str, epsilon: float = 1.0) -> Planned:
+def planned(db: dpsql.Connection, sql: str, epsilon: float = 1.0) -> MeasurePlan:
     (each,) = plan_of(db._open(), sql, epsilon).stages[0].measures
     return each
 
@@ -68,7 +68,7 @@ def counts(*conditions: str, by: str = "") -> str:
     return f"SELECT {asked} FROM people {by and f'GROUP BY {by}'}"
 
 
-def variances(each: Planned) -> list[float]:
+def variances(each: MeasurePlan) -> list[float]:
     """Of every number, from the plan."""
     one = mechanism(each.noise.mechanism).deviation(each.noise.scale) / GRID
     return [len(cells) * one**2 for finish in each.measure.finishes for cells in finish.statistics]

@@ -32,11 +32,12 @@ from dpsql.accounting import accountant as accountant_of
 from dpsql.accounting.account import Account
 from dpsql.accounting.conversions import response_rho, zcdp_eps
 from dpsql.accounting.ledger import Ledger
-from dpsql.answer.digits import below
 from dpsql.audit import measure, plan_of
 from dpsql.audit.oracles import without_noise
+from dpsql.cli import main
+from dpsql.cli.owner_commands import checked
 from dpsql.engines.duckdb import DuckDB
-from dpsql.engines.opened import open_database
+from dpsql.engines.open_database import open_database
 from dpsql.estimates import estimates
 from dpsql.ir.column import INTEGERS, type_named, type_range
 from dpsql.ir.event import LaplaceEvent
@@ -45,14 +46,13 @@ from dpsql.ir.source import Source
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.pipeline import planned
-from dpsql.plan.findings import bound_of
+from dpsql.plan.bound_search import bound_of
 from dpsql.policy.toml import read_policy
 from dpsql.post.finish import finish
 from dpsql.release.release import from_system, release
-from dpsql.screen.accounts import budget_text
+from dpsql.render.digits import below
 from dpsql.session.checks import load_policy, promise
-from dpsql.shell import main
-from dpsql.shell.policies import checked
+from dpsql.terminal.accounts import budget_text
 
 POLICY = """
 [budget]
@@ -342,7 +342,7 @@ def test_an_answer_stopped_between_its_stages_goes_on_from_what_was_released(
     db = opened("")
     above = "SELECT COUNT(*) FROM people WHERE age > (SELECT COUNT(*) FROM people)"
     with monkeypatch.context() as patch:
-        patch.setattr("dpsql.post.stages.Released.hand_down", _stopped)
+        patch.setattr("dpsql.post.stages.StageOutputs.hand_down", _stopped)
         for _ in range(3):
             with pytest.raises(KeyboardInterrupt):
                 db.execute(above)
@@ -931,7 +931,7 @@ def test_the_path_of_a_ledger_steers_no_terminal(clinic: Path) -> None:
     """It was printed as it was, with whatever the name of a folder holds."""
     folder = clinic.parent / "a\x1b[31m\nok"
     folder.mkdir()
-    command = [sys.executable, "-m", "dpsql.shell", "query", str(clinic), "--ledger", str(folder / "l")]
+    command = [sys.executable, "-m", "dpsql.cli", "query", str(clinic), "--ledger", str(folder / "l")]
     done = subprocess.run(
         [*command, "-c", "SELECT COUNT(*) FROM patients"], capture_output=True, text=True, timeout=120
     )
@@ -1936,9 +1936,9 @@ FORKED = """
 import asyncio, os, sys, threading, warnings
 import sqlalchemy
 import dpsql, dpsql.aio
-from dpsql.console.ask import ask
-from dpsql.console.state import Shell
-from dpsql.shell import main
+from dpsql.shell.statement import ask
+from dpsql.shell.state import Shell
+from dpsql.cli import main
 
 warnings.simplefilter("ignore", DeprecationWarning)  # of forks beside threads, from Python 3.12 on
 path, ledger, count = sys.argv[1], sys.argv[2], "SELECT COUNT(*) FROM people"
@@ -2213,10 +2213,10 @@ def test_a_range_found_from_few_is_wide_and_never_narrow(
     db = wealthy(people, accountant)
     session, first = db._open(), _planned(db, "SELECT SUM(a) FROM people", price).first
     assert first is not None
-    (lack,), (search,) = first.lacks, first.measures
+    (missing,), (search,) = first.missing_bounds, first.measures
     exact = session.engine.measure(search)
     places = [int(release(exact, search, from_system).sums[0, 0]) for _ in range(200)]
-    found = [bound_of(lack, session.known, place, "") for place in places]
+    found = [bound_of(missing, session.known, place, "") for place in places]
     assert sum(each.high < 1000 for each in found) <= 5
     known = sum(each.is_known for each in found)
     assert known >= 190 if people * price >= 250 else known <= 10

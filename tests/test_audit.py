@@ -14,10 +14,10 @@ import pytest
 import dpsql
 from dpsql import audit
 from dpsql.audit import plan_of
+from dpsql.cli import main
 from dpsql.errors import InterfaceError
 from dpsql.ir.event import GaussianEvent, LaplaceEvent
 from dpsql.ir.plan import Norm, Shape
-from dpsql.shell import main
 
 ROW = 2**20  # grid steps of one row, or of one unit
 YEAR = 2**20 // 120  # grid steps of one year of age, in [0, 120]
@@ -291,5 +291,5 @@ def test_no_other_way_leads_there(zcdp: dpsql.Connection, capsys: pytest.Capture
 
 
 def test_the_module_does_not_bring_it_along() -> None:
-    script = "import dpsql, dpsql.shell, sys; sys.exit('dpsql.audit' in sys.modules)"
+    script = "import dpsql, dpsql.cli, sys; sys.exit('dpsql.audit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

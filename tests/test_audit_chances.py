@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dpsql.audit.chances as audited
-from dpsql.audit import law
+from dpsql.audit import noise_tests
 from dpsql.mechanisms.exponential import Choices
 
 
@@ -51,5 +51,5 @@ def test_a_candidate_keeps_its_place_in_other_runs() -> None:
 def test_uniform_numbers_are_known() -> None:
     """10,000 draws, found odd once in a billion; those that avoid a tenth are odd."""
     drawn = np.random.default_rng().random(10_000)
-    assert law.uniform(drawn)
-    assert not law.uniform(drawn * 0.9)
+    assert noise_tests.uniform(drawn)
+    assert not noise_tests.uniform(drawn * 0.9)

@@ -17,20 +17,20 @@ from numpy.typing import NDArray
 from terminals import Terminal
 
 import dpsql
-from dpsql.audit import law, statements
-from dpsql.audit.lacking import Lacking
+from dpsql.audit import noise_tests, statements
+from dpsql.audit.neighbour_views import Lacking
 from dpsql.audit.neighbours import units_of, without
+from dpsql.audit.noiseless import best
 from dpsql.audit.oracles import ready_measures
-from dpsql.audit.silence import best
-from dpsql.engines.names import table_sql
-from dpsql.ir.plan import Noise, Plan, Planned, PlannedDetail
+from dpsql.cli import main
+from dpsql.engines.identifiers import table_sql
+from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise, Plan
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.exponential import Choices, Chosen
 from dpsql.post.sealed import Sealed
 from dpsql.release.details import released_detail
 from dpsql.release.release import from_system
 from dpsql.session import Session
-from dpsql.shell import main
 
 QUESTIONS = """\
 -- name: people
@@ -110,15 +110,18 @@ def test_what_is_proven_of_laplace_noise(epsilon: float) -> None:
     ours, theirs = (
         mechanism("laplace").draw(scale, 20_000, words) + shift for shift in (round(epsilon * scale), 0)
     )
-    proven = law.at_least(ours.astype(float), theirs.astype(float), 0.0)
+    proven = noise_tests.at_least(ours.astype(float), theirs.astype(float), 0.0)
     assert epsilon / 3 < proven <= epsilon
 
 
 def test_bounds_of_a_chance() -> None:
     """Clopper and Pearson's, where they have a closed form: none of n, and all of n."""
-    assert law._bounds(0, 100)[0] == 0.0
-    assert law._bounds(0, 100)[1] == pytest.approx(1 - (law.ERRS / 4) ** (1 / 100), rel=1e-9)
-    assert law._bounds(100, 100) == (pytest.approx((law.ERRS / 4) ** (1 / 100), rel=1e-9), 1.0)
+    assert noise_tests._bounds(0, 100)[0] == 0.0
+    assert noise_tests._bounds(0, 100)[1] == pytest.approx(1 - (noise_tests.ERRS / 4) ** (1 / 100), rel=1e-9)
+    assert noise_tests._bounds(100, 100) == (
+        pytest.approx((noise_tests.ERRS / 4) ** (1 / 100), rel=1e-9),
+        1.0,
+    )
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian", "geometric"])
@@ -126,9 +129,9 @@ def test_noise_is_known_by_its_law(name: str) -> None:
     """20,000 draws, seeded: those of another scale by an eighth are found odd, those of the same are not."""
     scale = 3.0 * 2**20
     noise = mechanism(name).draw(scale, 20_000, random.Random(name).randbytes)
-    assert law.follows(noise, name, scale)
-    assert not law.follows(noise, name, scale * 1.125)
-    assert not law.follows(noise + 2**20, name, scale)
+    assert noise_tests.follows(noise, name, scale)
+    assert not noise_tests.follows(noise, name, scale * 1.125)
+    assert not noise_tests.follows(noise + 2**20, name, scale)
 
 
 # ---- the command ---------------------------------------------------------------------------------------
@@ -174,7 +177,7 @@ def test_a_refused_statement_is_shown_in_its_file(
 def broken_clip(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if half of the true sensitivity had been declared."""
 
-    def halved(plan: Plan, engine: object, sealed: Sealed) -> list[Planned]:
+    def halved(plan: Plan, engine: object, sealed: Sealed) -> list[MeasurePlan]:
         return [
             replace(each, noise=replace(each.noise, sensitivity=each.noise.sensitivity // 2))
             for each in ready_measures(plan, engine, sealed)  # type: ignore[arg-type]  # an engine that is sabotaged
@@ -195,7 +198,7 @@ def broken_noise(monkeypatch: pytest.MonkeyPatch) -> None:
 def broken_choice(monkeypatch: pytest.MonkeyPatch) -> None:
     """Choices at four times their rate, whose loss is twice what was planned."""
 
-    def eager(each: PlannedDetail, *more: Any) -> Any:
+    def eager(each: DetailPlan, *more: Any) -> Any:
         return released_detail(replace(each, epsilon=4 * each.epsilon), *more)
 
     monkeypatch.setattr("dpsql.audit.chances.released_detail", eager)

@@ -22,11 +22,11 @@ import pytest
 
 import dpsql
 from dpsql.accounting import Budget, Spent, accountant, names
-from dpsql.accounting.prices import bought
+from dpsql.accounting.price_units import bought
 from dpsql.batch.script import read
 from dpsql.batch.shares import balance, combined, shared, strain
+from dpsql.cli import main
 from dpsql.errors import Error
-from dpsql.shell import main
 
 SCRIPT = """\
 -- What the clinic asks every month.
@@ -157,7 +157,7 @@ def test_formats(clinic_run: Runner, kind: str) -> None:
 
 
 def test_standard_input(clinic: Path) -> None:
-    command = [sys.executable, "-m", "dpsql.shell", "run", str(clinic), "-"]
+    command = [sys.executable, "-m", "dpsql.cli", "run", str(clinic), "-"]
     for options, code in (([], 2), (["--out", str(clinic.parent / "found")], 0)):
         result = subprocess.run(
             [*command, *options], input=SCRIPT, capture_output=True, text=True, check=False
@@ -298,7 +298,7 @@ def test_a_folder_is_one_runs_own(clinic_run: Runner) -> None:
 
 
 def test_two_runs_do_not_write_into_one_folder(clinic_run: Runner) -> None:
-    holding = "import sys; from pathlib import Path; from dpsql.batch.files import alone\n"
+    holding = "import sys; from pathlib import Path; from dpsql.batch.atomic_files import alone\n"
     holding += "with alone(Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     other = subprocess.Popen(
         [sys.executable, "-c", holding, str(clinic_run.out)],
@@ -664,7 +664,7 @@ class Terminal:
         self.pid, self.handle = pty.fork()
         if self.pid == 0:
             os.environ.update(COLUMNS="80", TERM="xterm", PYTHONUTF8="1")
-            os.execv(sys.executable, [sys.executable, "-m", "dpsql.shell", "run", *arguments])
+            os.execv(sys.executable, [sys.executable, "-m", "dpsql.cli", "run", *arguments])
 
     def until(self, words: bytes) -> None:
         while words not in self.screen:

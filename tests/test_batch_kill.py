@@ -51,8 +51,8 @@ STATEMENTS = (
 # many writes of the manifest, however busy the machine is.
 NURSERY = """
 import json, os, signal, sys
-import dpsql.session, dpsql.batch.run, dpsql.batch.begin, dpsql.batch.tables, dpsql.shell.run
-from dpsql.shell import main
+import dpsql.session, dpsql.batch.run, dpsql.batch.start, dpsql.batch.summaries, dpsql.cli.run
+from dpsql.cli import main
 
 def mortal(writes):
     def notice(event, given):

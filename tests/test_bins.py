@@ -5,8 +5,8 @@ from decimal import Decimal
 import duckdb
 import pytest
 
-from dpsql.engines.histograms import bin_sql
-from dpsql.functions.types import type_named
+from dpsql.engines.histogram_sql import bin_sql
+from dpsql.functions.core.types import type_named
 from dpsql.ir.column import Fact, Interval
 from dpsql.ir.grid import grid_of
 

@@ -18,9 +18,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpsql.answer import Answer
-from dpsql.answer.box import answer_text
-from dpsql.answer.digits import apart, wide
-from dpsql.answer.look import Look
+from dpsql.render.box import answer_text
+from dpsql.render.digits import apart, wide
+from dpsql.render.display import Look
 from tests.conftest import POLICY, SCRIPTS
 
 
@@ -204,7 +204,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def on_a_terminal(database: Path, sql: str, more: dict[str, str]) -> str:
     ours, theirs = pty.openpty()
     environment = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM")}
-    command = [sys.executable, "-m", "dpsql.shell", "query", str(database), "-c", sql]
+    command = [sys.executable, "-m", "dpsql.cli", "query", str(database), "-c", sql]
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.engines.opened import open_database
+from dpsql.engines.open_database import open_database
 
 SCRIPT = """
 CREATE TYPE mood AS ENUM ('a', 'b');

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from test_boxes import answer, answers
 
 from dpsql.answer import Answer
-from dpsql.answer.bars import chart_text
-from dpsql.answer.chart import chart_of
-from dpsql.answer.digits import wide
-from dpsql.answer.letters import width_of
-from dpsql.answer.look import Look
-from dpsql.answer.svg import WIDTH, chart_svg
-from dpsql.answer.ticks import stretch, tick_text, ticks
 from dpsql.errors import InterfaceError
-from dpsql.screen.terminal import _PLAIN
+from dpsql.render.bar_chart import chart_text
+from dpsql.render.chart import chart_of
+from dpsql.render.digits import wide
+from dpsql.render.display import Look
+from dpsql.render.svg import WIDTH, chart_svg
+from dpsql.render.text_width import width_of
+from dpsql.render.ticks import stretch, tick_text, ticks
+from dpsql.terminal.output import _PLAIN
 
 
 def told(columns: dict[str, str], *rows: tuple[Any, ...], noised: tuple[int, ...] = (-1,)) -> Answer:

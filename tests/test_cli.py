@@ -20,12 +20,13 @@ import duckdb
 import pytest
 from terminals import Terminal
 
-from dpsql.answer import Answer, box, digits
-from dpsql.answer.files import to_csv, to_json, to_parquet, with_margins
+from dpsql.answer import Answer
+from dpsql.cli import main
+from dpsql.cli.command_list import spelled_out
+from dpsql.cli.shared_arguments import value_of
 from dpsql.policy.toml import read_policy
-from dpsql.shell import main
-from dpsql.shell.arguments import spelled_out
-from dpsql.shell.given import value_of
+from dpsql.render import box, digits
+from dpsql.render.formats import to_csv, to_json, to_parquet, with_margins
 
 COUNT = "SELECT COUNT(*) AS n FROM patients"
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY ward"
@@ -109,7 +110,7 @@ def environment(**more: str) -> dict[str, str]:
 def dpsql(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
     options = {"stdin": subprocess.DEVNULL} if "input" not in more else {}
     return subprocess.run(  # type: ignore[call-overload,no-any-return]  # options
-        [sys.executable, "-m", "dpsql.shell", *arguments],
+        [sys.executable, "-m", "dpsql.cli", *arguments],
         capture_output=True,
         text=True,
         timeout=300,
@@ -407,7 +408,7 @@ def test_our_own_errors_show_neither_data_nor_a_traceback(
     def broken(*arguments: object) -> object:
         raise RuntimeError("patient 4711 is ill")
 
-    monkeypatch.setattr("dpsql.shell.given.connect", broken)
+    monkeypatch.setattr("dpsql.cli.shared_arguments.connect", broken)
     assert main(["query", str(clinic.database), "-c", COUNT]) == 1
     out, err = capsys.readouterr()
     assert out == ""
@@ -419,7 +420,7 @@ def test_our_own_errors_show_neither_data_nor_a_traceback(
 
 
 def started(clinic: Clinic, sql: str, **more: object) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", "dpsql.shell", "query", str(clinic.database), "-c", sql]
+    command = [sys.executable, "-m", "dpsql.cli", "query", str(clinic.database), "-c", sql]
     command += ["--ledger", str(clinic.ledger)]
     return subprocess.Popen(  # type: ignore[call-overload,no-any-return]  # options
         command, stderr=subprocess.PIPE, text=True, env=environment(), **more
@@ -480,7 +481,7 @@ def test_colour_is_for_terminals_that_want_it(clinic: Clinic, no_color: str, col
     command = [
         sys.executable,
         "-m",
-        "dpsql.shell",
+        "dpsql.cli",
         "explain",
         str(clinic.database),
         "-c",
@@ -541,7 +542,7 @@ def test_the_demo_does_not_overwrite(shown: tuple[Path, subprocess.CompletedProc
 
 def test_without_a_terminal_the_demo_leaves_nothing_behind(tmp_path: Path) -> None:
     result = subprocess.run(
-        [sys.executable, "-m", "dpsql.shell", "demo"],
+        [sys.executable, "-m", "dpsql.cli", "demo"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         cwd=tmp_path,

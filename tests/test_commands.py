@@ -19,14 +19,14 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql.answer.digits import wide
-from dpsql.console.commands import COMMANDS, command, meant
-from dpsql.console.commands.helps import help_text
-from dpsql.console.loop import read
-from dpsql.console.settings import SETTINGS
-from dpsql.console.state import Shell
 from dpsql.errors import CODES
-from dpsql.screen.saved import new_file
+from dpsql.render.digits import wide
+from dpsql.shell.commands import COMMANDS, command, meant
+from dpsql.shell.commands.help_text import help_text
+from dpsql.shell.loop import read
+from dpsql.shell.settings import SETTINGS
+from dpsql.shell.state import Shell
+from dpsql.terminal.new_files import new_file
 
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY ward"
 SLOW = f"SELECT COUNT(*) FROM {', '.join(f'wards w{i}' for i in range(25))}"
@@ -630,7 +630,7 @@ def test_q_leaves_at_once(say: Said, shell: Shell) -> None:
 
 def piped(clinic: Path, text: str, **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "dpsql.shell", "shell", str(clinic), "--analyst", "ana"],
+        [sys.executable, "-m", "dpsql.cli", "shell", str(clinic), "--analyst", "ana"],
         input=text,
         capture_output=True,
         text=True,
@@ -684,7 +684,7 @@ def test_data_are_raw_behind_a_pipe_and_harmless_on_a_terminal(clinic: Path) -> 
     ours, theirs = os.openpty()
     for arguments in (("shell", str(clinic)), ("query", str(clinic), "--format", "csv")):
         subprocess.run(
-            [sys.executable, "-m", "dpsql.shell", *arguments],
+            [sys.executable, "-m", "dpsql.cli", *arguments],
             input=asked if arguments[0] == "shell" else "SELECT ward FROM wards ORDER BY ward",
             stdout=theirs,
             stderr=subprocess.DEVNULL,

@@ -10,8 +10,8 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql.console.completion import Candidate, colours, typed
 from dpsql.policy.listing import Table
+from dpsql.shell.completion import Candidate, colours, completions_at
 
 POLICY = """\
 [budget]
@@ -70,7 +70,7 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> tuple[Table, ...]:
 def offered(tables: tuple[Table, ...], text: str) -> list[Candidate]:
     """The candidates at the bar of a text, or at its end."""
     at = text.find("|") if "|" in text else len(text)
-    return typed(text.replace("|", ""), at, tables, ("town", "n"))
+    return completions_at(text.replace("|", ""), at, tables, ("town", "n"))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +213,7 @@ def test_no_text_is_too_odd(tables: tuple[Table, ...]) -> None:
     for _ in range(1500):
         text = "".join(dice.choice(PIECES) + dice.choice(("", " ")) for _ in range(dice.randrange(14)))
         at = dice.randint(0, len(text))
-        for each in typed(text, at, tables):
+        for each in completions_at(text, at, tables):
             assert 0 <= each.start <= at
         assert "".join(piece for _, piece in colours(text, {"people"})) == text
 
@@ -232,7 +232,7 @@ def test_a_key_is_not_waited_for(tables: tuple[Table, ...]) -> None:
         before = sys.getprofile()
         sys.setprofile(trace)
         try:
-            typed(text, len(text), tables)
+            completions_at(text, len(text), tables)
         finally:
             sys.setprofile(before)
         return count

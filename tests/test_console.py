@@ -15,23 +15,23 @@ from pathlib import Path
 import pytest
 
 import dpsql
-from dpsql.answer.digits import wide
-from dpsql.console import ask
-from dpsql.console.loop import complete, read
-from dpsql.console.opening import Opening
-from dpsql.console.prompt import prompt, short
-from dpsql.console.state import Shell
 from dpsql.errors import refuse
 from dpsql.ir.source import Span
-from dpsql.screen import terminal, waiting
-from dpsql.screen.fitted import fitted
+from dpsql.render.digits import wide
+from dpsql.shell import statement
+from dpsql.shell.loop import complete, read
+from dpsql.shell.opening import Opening
+from dpsql.shell.prompt import prompt, short
+from dpsql.shell.state import Shell
+from dpsql.terminal import output, waiting
+from dpsql.terminal.refusals import fitted
 
 COUNT = "SELECT COUNT(*) AS n FROM patients"
 
 
 def piped(clinic: Path, text: str, *more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "dpsql.shell", "shell", str(clinic), "--analyst", "ana", *more],
+        [sys.executable, "-m", "dpsql.cli", "shell", str(clinic), "--analyst", "ana", *more],
         input=text,
         capture_output=True,
         text=True,
@@ -80,7 +80,7 @@ def test_a_pipe_that_asks_for_too_much_says_so_by_three(clinic: Path) -> None:
 
 def test_a_pipe_that_is_no_text_is_refused(clinic: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "dpsql.shell", str(clinic)],
+        [sys.executable, "-m", "dpsql.cli", str(clinic)],
         input=b"\xff\xfe;",
         capture_output=True,
         timeout=300,
@@ -92,7 +92,7 @@ def test_a_pipe_that_is_no_text_is_refused(clinic: Path) -> None:
 def test_answers_come_as_soon_as_they_are_asked(clinic: Path) -> None:
     """A program may ask, read, and ask again."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "dpsql.shell", "shell", str(clinic)],
+        [sys.executable, "-m", "dpsql.cli", "shell", str(clinic)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -216,11 +216,11 @@ def test_what_a_time_limit_leaves_paid_is_said(shell: Shell, capsys: pytest.Capt
 
 
 def test_what_was_paid_is_counted_by_the_ledger(shell: Shell) -> None:
-    assert ask._paid(shell.db, COUNT, 0) == "nothing was paid"
+    assert statement._paid(shell.db, COUNT, 0) == "nothing was paid"
     shell.db.execute(COUNT, epsilon=0.25)
-    assert ask._paid(shell.db, COUNT, 0).startswith("epsilon 0.25 was paid and stays paid")
-    assert ask._paid(shell.db, COUNT, 1) == "nothing was paid"
-    assert ask._paid(shell.db, f"{COUNT} WHERE age > 3", 0) == "nothing was paid"
+    assert statement._paid(shell.db, COUNT, 0).startswith("epsilon 0.25 was paid and stays paid")
+    assert statement._paid(shell.db, COUNT, 1) == "nothing was paid"
+    assert statement._paid(shell.db, f"{COUNT} WHERE age > 3", 0) == "nothing was paid"
 
 
 # ---- waiting -----------------------------------------------------------------------------------------
@@ -297,11 +297,11 @@ def test_a_session_that_does_not_open_says_why_to_whoever_waits(clinic: Path) ->
 def test_without_prompt_toolkit_lines_are_plain(
     clinic: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from dpsql.console import loop
+    from dpsql.shell import loop
 
     monkeypatch.setitem(sys.modules, "prompt_toolkit", None)
-    monkeypatch.delitem(sys.modules, "dpsql.console.editor", raising=False)
-    monkeypatch.delitem(sys.modules, "dpsql.console.history", raising=False)
+    monkeypatch.delitem(sys.modules, "dpsql.shell.editor", raising=False)
+    monkeypatch.delitem(sys.modules, "dpsql.shell.history", raising=False)
     prompts: list[str] = []
     lines = iter(["SELECT 6 * 7", "  AS answer;", "", "\\q"])
 
@@ -349,7 +349,7 @@ def test_a_refusal_that_fits_is_as_it_was() -> None:
         "SELECT x", "query"
     )
     assert fitted(str(error), 80) == str(error)
-    assert terminal.refusal(error) == str(error)
+    assert output.refusal(error) == str(error)
 
 
 # ---- history -----------------------------------------------------------------------------------------
@@ -360,7 +360,7 @@ def test_history_is_kept_where_only_its_owner_reads_it(
 ) -> None:
     from prompt_toolkit.history import InMemoryHistory
 
-    from dpsql.console.history import history
+    from dpsql.shell.history import history
 
     monkeypatch.delenv("DPSQL_HISTORY", raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))

@@ -109,7 +109,7 @@ class Terminal:
         kept |= {"DPSQL_HISTORY": str(ledger.with_suffix(".history"))}
         self.ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 40, columns, 0, 0))
-        words = ["-m", "dpsql.shell", "shell", "world.duckdb", "--ledger", str(ledger), "--analyst", "ana"]
+        words = ["-m", "dpsql.cli", "shell", "world.duckdb", "--ledger", str(ledger), "--analyst", "ana"]
         self.process = subprocess.Popen(
             [sys.executable, "-c", OWN, *words],
             stdin=theirs,

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dpsql.engines.readers import LONGEST, csv_sql, fields_of
+from dpsql.engines.file_sql import LONGEST, csv_sql, fields_of
 from dpsql.policy.model import CsvRule
 
 COLUMNS = [(0, "id", "INTEGER"), (1, "name", "VARCHAR"), (2, "born", "DATE")]

@@ -74,7 +74,7 @@ STOPPED = (
     LITTLE
     + """
 from dpsql.engines.spill import spill_folder
-from dpsql.shell import main
+from dpsql.cli import main
 
 folder, number = spill_folder(), getattr(signal, sys.argv[1])
 def stop():
@@ -141,7 +141,7 @@ def test_nothing_spilled_outlives_a_command_that_is_stopped(
     assert "PERSON" not in done.stderr
     left = [each for folder in tmp_path.glob("dpsql-*") for each in folder.rglob("*")]
     assert any("storage" in each.name for each in left) == (number == "SIGKILL")
-    after = [sys.executable, "-m", "dpsql.shell", "budget", str(people), *ledger]
+    after = [sys.executable, "-m", "dpsql.cli", "budget", str(people), *ledger]
     subprocess.run(after, capture_output=True, env=temporary, check=True)
     assert not list(tmp_path.glob("dpsql-*"))
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import commands_page
 import pytest
 
-from dpsql.shell import main
-from dpsql.shell.demo_data import build
+from dpsql.cli import main
+from dpsql.cli.demo_data import build
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "dpsql" / "docs"
@@ -38,7 +38,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert monthly is not None
     (folder / "monthly.sql").write_text(monthly[1])
     (folder / "bin").mkdir()
-    (folder / "bin" / "dpsql").write_text(f'#!/bin/sh\nexec {sys.executable} -m dpsql.shell "$@"\n')
+    (folder / "bin" / "dpsql").write_text(f'#!/bin/sh\nexec {sys.executable} -m dpsql.cli "$@"\n')
     (folder / "bin" / "dpsql").chmod(0o755)
     return folder
 

@@ -19,11 +19,11 @@ import dpsql
 from dpsql import audit
 from dpsql.accounting import Spent
 from dpsql.accounting.entries import Overdrawn
-from dpsql.batch.files import alone
+from dpsql.batch.atomic_files import alone
+from dpsql.cli import main
 from dpsql.dbapi.guard import guarded
 from dpsql.errors import CODES, Error, class_of, refuse
 from dpsql.parse.scripts import statements
-from dpsql.shell import main
 
 COUNT = "SELECT COUNT(*) FROM patients"
 FIXTURES = Path(__file__).parent.parent / "grammar_tests" / "refused"

@@ -13,24 +13,24 @@ import numpy as np
 import pytest
 
 import dpsql
+from dpsql.cli import main
 from dpsql.estimates import estimated, estimates
 from dpsql.ir.column import VARCHAR
 from dpsql.ir.event import LaplaceEvent
+from dpsql.ir.export import ExactExport, ExportPlan, Question
 from dpsql.ir.plan import Noise, Norm
 from dpsql.ir.relation import Scan
 from dpsql.ir.scalar import Ref
 from dpsql.ir.source import Source
-from dpsql.ir.survey import ExactCodes, PlannedSurvey, Question
 from dpsql.mechanisms.randomized_response import design
-from dpsql.post.responses import manifest, rows_of
+from dpsql.post.export import manifest, rows_of
+from dpsql.release.export import release_export
 from dpsql.release.release import from_system
-from dpsql.release.responses import respond
-from dpsql.shell import main
 
 TRUTH = (700, 200, 100, 0)
 
 
-def _plan(epsilon: float, marks: bool, scale: float) -> PlannedSurvey:
+def _plan(epsilon: float, marks: bool, scale: float) -> ExportPlan:
     how = design(len(TRUTH), epsilon)
     other = math.ceil(2**64 / (1 + math.exp(epsilon)))
     how = replace(how, marks=True, other=other) if marks else how
@@ -39,7 +39,7 @@ def _plan(epsilon: float, marks: bool, scale: float) -> PlannedSurvey:
     rows = Noise("laplace", Norm.L1, 1, scale, event)
     nothing = Scan("t", (), (), None)
     padding = math.ceil(28 * scale)
-    return PlannedSurvey(Source(""), nothing, (question,), rows, padding, 2.0, 1.0, "pure", (event,), "")
+    return ExportPlan(Source(""), nothing, (question,), rows, padding, 2.0, 1.0, "pure", (event,), "")
 
 
 @pytest.mark.parametrize(
@@ -56,11 +56,11 @@ def test_estimates_are_unbiased_and_as_wide_as_they_say(epsilon: float, marks: b
     """
     plan = _plan(epsilon, marks, scale)
     truth = np.repeat(np.arange(4), TRUTH)
-    exact = ExactCodes(len(truth), [truth])
+    exact = ExactExport(len(truth), [truth])
     said = manifest(plan, "patient")
     errors, widths, rows_off = [], [], []
     for _ in range(400):
-        rows = rows_of(respond(exact, plan, from_system), plan)
+        rows = rows_of(release_export(exact, plan, from_system), plan)
         listed = estimated([Counter(text for (text,) in rows)], said)["x"]
         errors.append([each.count - n for each, n in zip(listed, TRUTH, strict=True)])
         widths.append([each.deviation for each in listed])

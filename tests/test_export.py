@@ -13,14 +13,14 @@ import pytest
 import dpsql
 from dpsql.accounting import Spent, accountant
 from dpsql.accounting.conversions import response_rho
-from dpsql.bind.survey import bind_survey
+from dpsql.bind.export import bind_export
 from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.event import LaplaceEvent, ResponseEvent
+from dpsql.ir.export import ExactExport, ExportPlan
 from dpsql.ir.source import Source
-from dpsql.ir.survey import ExactCodes, PlannedSurvey
 from dpsql.pipeline import parsed
-from dpsql.plan.survey import plan_survey
-from dpsql.release.responses import respond
+from dpsql.plan.export import plan_export
+from dpsql.release.export import release_export
 
 POLICY = """
 [budget]
@@ -72,15 +72,15 @@ def db(tmp_path: Path):
         yield connection
 
 
-def _planned(db: dpsql.Connection, sql: str) -> PlannedSurvey:
+def _planned(db: dpsql.Connection, sql: str) -> ExportPlan:
     session = db._open()
     query = parsed(session, Source(sql), ())
-    survey = bind_survey(query, session.known, session.sealed.public, session.sealed.check)
-    return plan_survey(survey, session.terms(None), session.engine.values)
+    export_query = bind_export(query, session.known, session.sealed.public, session.sealed.check)
+    return plan_export(export_query, session.terms(None), session.engine.values)
 
 
 def _codes(db: dpsql.Connection, sql: str) -> list[tuple[int, ...]]:
-    exact = db._open().engine.codes(_planned(db, sql))
+    exact = db._open().engine.exact_export(_planned(db, sql))
     return sorted(zip(*(column.tolist() for column in exact.columns), strict=True))
 
 
@@ -130,7 +130,7 @@ def test_removing_a_unit_removes_its_row_and_changes_no_other(tmp_path: Path) ->
             connection.execute(f"DELETE FROM patients WHERE patient_id = {unit}")
             connection.execute(f"DELETE FROM visits WHERE patient_id = {unit}")
         engine = DuckDB(path)
-        left = Counter(zip(*(c.tolist() for c in engine.codes(plan).columns), strict=True))
+        left = Counter(zip(*(c.tolist() for c in engine.exact_export(plan).columns), strict=True))
         engine.close()
         assert (whole - left).total() == 1
         assert not left - whole
@@ -157,10 +157,10 @@ def test_marks_leave_as_text(db: dpsql.Connection) -> None:
 
 def test_how_many_rows_leave_is_noised(db: dpsql.Connection) -> None:
     plan = _planned(db, WARDS)
-    exact = ExactCodes(5, [np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)])
+    exact = ExactExport(5, [np.zeros(5, dtype=np.int64), np.zeros(5, dtype=np.int64)])
 
     def given(noise: int) -> int:
-        return respond(exact, plan, lambda _, size: np.full(size, noise)).rows
+        return release_export(exact, plan, lambda _, size: np.full(size, noise)).rows
 
     assert plan.rows.event == LaplaceEvent(1, plan.rows.scale)
     assert plan.rows.scale == pytest.approx(2)  # 1 / 0.5
@@ -174,8 +174,8 @@ def test_rows_of_nobody_have_every_value(db: dpsql.Connection) -> None:
     A count is 750 with deviation 23.7; false alarms: 3e-10 (6.5 deviations, four counts).
     """
     plan = _planned(db, "SELECT DP_RANDOMIZED_RESPONSE(ward, 40.0) FROM patients")
-    exact = ExactCodes(0, [np.zeros(0, dtype=np.int64)])
-    given = respond(exact, plan, lambda _, size: np.full(size, 3_000 - plan.padding))
+    exact = ExactExport(0, [np.zeros(0, dtype=np.int64)])
+    given = release_export(exact, plan, lambda _, size: np.full(size, 3_000 - plan.padding))
     counts = np.bincount(given.columns[0], minlength=4)
     assert np.abs(counts - 750).max() < 6.5 * 23.7
 
@@ -183,8 +183,8 @@ def test_rows_of_nobody_have_every_value(db: dpsql.Connection) -> None:
 def test_where_rows_are_taken_away_any_may_go(db: dpsql.Connection) -> None:
     """Two of four rows stay, 600 times: every pair does. A pair is missed with (5/6)^600 < 1e-47."""
     plan = _planned(db, "SELECT DP_RANDOMIZED_RESPONSE(ward, 40.0) FROM patients")
-    exact = ExactCodes(4, [np.arange(4)])
-    fewer = [respond(exact, plan, lambda _, n: np.full(n, -2 - plan.padding)) for _ in range(600)]
+    exact = ExactExport(4, [np.arange(4)])
+    fewer = [release_export(exact, plan, lambda _, n: np.full(n, -2 - plan.padding)) for _ in range(600)]
     assert {tuple(each.columns[0].tolist()) for each in fewer} == {
         (a, b) for a in range(4) for b in range(a + 1, 4)
     }
@@ -236,13 +236,13 @@ def test_asked_again_the_same_rows_come_back(db: dpsql.Connection) -> None:
 def test_it_is_paid_before_a_row_is_read(db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
     session = db._open()
     seen: list[int] = []
-    codes = session.engine.codes
+    codes = session.engine.exact_export
 
-    def watched(plan: PlannedSurvey) -> ExactCodes:
+    def watched(plan: ExportPlan) -> ExactExport:
         seen.append(session.ledger.spent().main)
         return codes(plan)
 
-    monkeypatch.setattr(session.engine, "codes", watched)
+    monkeypatch.setattr(session.engine, "exact_export", watched)
     db.export(WARDS)
     assert seen == [session.ledger.spent().main]
     assert seen[0] > 3.4e15

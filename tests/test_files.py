@@ -18,10 +18,10 @@ import pytest
 
 import dpsql
 from dpsql import audit
+from dpsql.cli import main
 from dpsql.engines.folder import Folder
-from dpsql.engines.opened import open_database
+from dpsql.engines.open_database import open_database
 from dpsql.session.checks import load_policy
-from dpsql.shell import main
 
 HEAD = """\
 [budget]
@@ -596,7 +596,7 @@ def test_a_ledger_belongs_to_its_folder(data: Path) -> None:
 
 def dpsql_says(*arguments: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "dpsql.shell", *arguments], capture_output=True, text=True, check=True
+        [sys.executable, "-m", "dpsql.cli", *arguments], capture_output=True, text=True, check=True
     )
     assert not done.stderr
     return done.stdout
@@ -628,7 +628,7 @@ def test_questions_make_a_policy_of_files(data: Path) -> None:
     (data / "orders.csv").write_text("7|0|x\n8|1|y\n")
     data.with_suffix(".toml").unlink()
     shown = subprocess.run(
-        [sys.executable, "-m", "dpsql.shell", "init", str(data), "--yes"], capture_output=True, text=True
+        [sys.executable, "-m", "dpsql.cli", "init", str(data), "--yes"], capture_output=True, text=True
     )
     assert shown.returncode == 0, shown.stderr
     text = data.with_suffix(".toml").read_text()
@@ -639,7 +639,7 @@ def test_questions_make_a_policy_of_files(data: Path) -> None:
     data.with_suffix(".toml").unlink()
     data.with_suffix(".ledger").unlink()
     done = subprocess.run(
-        [sys.executable, "-m", "dpsql.shell", "init", str(data)],
+        [sys.executable, "-m", "dpsql.cli", "init", str(data)],
         input=answers,
         capture_output=True,
         text=True,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.ir.plan import Planned
+from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.statistic import Part
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
@@ -62,7 +62,7 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Any:
         yield connection
 
 
-def planned(db: dpsql.Connection, select: str, tail: str = "", epsilon: float = 1.0) -> Planned:
+def planned(db: dpsql.Connection, select: str, tail: str = "", epsilon: float = 1.0) -> MeasurePlan:
     (each,) = plan_of(db._open(), f"SELECT {select} FROM people {tail}", epsilon).stages[0].measures
     return each
 
@@ -71,13 +71,13 @@ def released(*rows: list[int]) -> ReleasedTable:
     return ReleasedTable([()] * len(rows), np.array(rows, dtype=np.int64))
 
 
-def values(each: Planned, *rows: list[int]) -> list[tuple[Any, ...]]:
+def values(each: MeasurePlan, *rows: list[int]) -> list[tuple[Any, ...]]:
     """The finished columns as rows."""
     columns = finish(released(*rows), each)
     return list(zip(*(column.values for column in columns), strict=True))
 
 
-def one(each: Planned) -> Finished:
+def one(each: MeasurePlan) -> Finished:
     (column,) = finish(released([10**9]), each)
     return column
 
@@ -138,7 +138,7 @@ def test_sums_of_floats_are_the_nearest_float(db: dpsql.Connection) -> None:
 # ---- pairs -------------------------------------------------------------------------------------------
 
 
-def pair(each: Planned, numbers: list[int]) -> list[int]:
+def pair(each: MeasurePlan, numbers: list[int]) -> list[int]:
     """The two statistics (what is left to the upper end, and the value) that so many numbers add up to."""
     found = []
     for statistic in each.measure.statistics:
@@ -227,7 +227,7 @@ def test_keys_have_no_half_width(db: dpsql.Connection) -> None:
 RELEASES = 4_000
 
 
-def covered(each: Planned, exact: list[int]) -> list[float]:
+def covered(each: MeasurePlan, exact: list[int]) -> list[float]:
     """The share of 4,000 releases whose half-widths reach the exact value, for each column."""
     sums = np.array(exact, dtype=np.int64)
     noise: NDArray[np.int64] = from_system(each.noise, RELEASES * len(exact)).reshape(RELEASES, -1)
@@ -283,7 +283,7 @@ def test_half_widths_of_arithmetic_cover_95_percent(
     assert 0.918 < covered(each, exact)[-1] < 0.982
 
 
-def one_of(each: Planned, name: str) -> Finished:
+def one_of(each: MeasurePlan, name: str) -> Finished:
     sums = released([10**9] * len(each.measure.statistics))
     return next(column for column in finish(sums, each) if column.name == name)
 

@@ -15,12 +15,12 @@ import pytest
 
 import dpsql
 from dpsql import audit, pipeline
-from dpsql.ir.bound import Lack
-from dpsql.ir.detail import Reaches
+from dpsql.ir.bound import MissingBound
+from dpsql.ir.detail import BoundSearch
 from dpsql.ir.plan import Plan
 from dpsql.ir.source import Source
 from dpsql.mechanisms.found_range import base, limits
-from dpsql.release.stored import to_bytes
+from dpsql.release.serialization import to_bytes
 
 POLICY = """\
 [budget]
@@ -357,9 +357,9 @@ def test_the_range_that_was_stored_first_is_everybodys(path: Path) -> None:
 def test_a_ledger_that_was_read_again_knows_the_range(path: Path) -> None:
     with dpsql.connect(path) as db:
         db.execute(SUM)
-        before = db._open().bounds(Lack("customers", "wealth"))
+        before = db._open().bounds(MissingBound("customers", "wealth"))
     with dpsql.connect(path) as db:
-        assert db._open().bounds(Lack("customers", "wealth")) == before != ()
+        assert db._open().bounds(MissingBound("customers", "wealth")) == before != ()
 
 
 # ---- what it rests on --------------------------------------------------------------------------------
@@ -380,7 +380,7 @@ def test_the_audit_shows_the_weights_that_the_choice_sees(db: dpsql.Connection) 
 
 def test_places_count_the_limits_below_exactly(tmp_path: Path) -> None:
     """A customer for each value: every limit, the floats on either side of it, and what engines break at."""
-    ladder = Reaches(None, -10, 48, True)
+    ladder = BoundSearch(None, -10, 48, True)
     steps = [float(limit) for limit in limits(ladder)]
     near = [math.nextafter(limit, end) for limit in steps for end in (0.0, math.inf)]
     odd = [0.0, -0.0, 5e-324, 1e308, math.inf, 0.1, 7.25, 2.0**49, 1.5 * 2.0**48]

@@ -10,8 +10,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpsql.ir.detail import Reaches
-from dpsql.ir.plan import PlannedDetail
+from dpsql.ir.detail import BoundSearch
+from dpsql.ir.plan import DetailPlan
 from dpsql.mechanisms.found_range import (
     Reach,
     base,
@@ -24,14 +24,14 @@ from dpsql.mechanisms.found_range import (
     reach_at,
     scores,
 )
+from dpsql.release.bound_search import chosen_range
 from dpsql.release.details import chosen_by_system
-from dpsql.release.reaches import chosen_range
 
-SIGNED = Reaches(None, -2, 4, True)
-COUNTS = Reaches(None, 0, 4, False)
+SIGNED = BoundSearch(None, -2, 4, True)
+COUNTS = BoundSearch(None, 0, 4, False)
 
 
-def reach(ladder: Reaches, values: list[float]) -> Reach:
+def reach(ladder: BoundSearch, values: list[float]) -> Reach:
     def far(value: float) -> int:
         return 0 if value <= 0 else 1 + sum(limit < value for limit in limits(ladder))
 
@@ -57,8 +57,8 @@ def test_limits_are_two_to_an_octave() -> None:
     ]
 
 
-@pytest.mark.parametrize("ladder", [COUNTS, SIGNED, Reaches(None, -10, 48, True)])
-def test_handicaps_grow_with_the_width(ladder: Reaches) -> None:
+@pytest.mark.parametrize("ladder", [COUNTS, SIGNED, BoundSearch(None, -10, 48, True)])
+def test_handicaps_grow_with_the_width(ladder: BoundSearch) -> None:
     """Twice as wide weighs a sixth, below 1 a third; all together are a thousandth of finding nothing."""
     found = [math.exp(-each) for each in handicaps(ladder)]
     weights = {(high - low) * (2 if low < 0 < high else 1): [] for low, high in ranges(ladder)}
@@ -97,7 +97,7 @@ def test_a_unit_moves_every_score_by_one_at_most(seed: int) -> None:
     assert max(losses) - min(losses) <= epsilon + 1e-9
 
 
-def _law(ladder: Reaches, held: list[int], epsilon: float) -> list[float]:
+def _law(ladder: BoundSearch, held: list[int], epsilon: float) -> list[float]:
     """Of every range, and of nothing."""
     logs = [epsilon * score - behind for score, behind in zip(held, handicaps(ladder), strict=True)]
     masses = [math.exp(each - max(logs)) for each in (*logs, 0.0)]
@@ -112,7 +112,7 @@ def test_what_holds_nobody_is_not_found(units: int, value: float, epsilon: float
 
     With few units it came out always: a sum was said to be within 6 of zero where it was 791,427.
     """
-    ladder = Reaches(None, -10, 48, True)
+    ladder = BoundSearch(None, -10, 48, True)
     held = scores(ladder, Counter(reach(ladder, [value * (1 + i / units) / 2]) for i in range(units)))
     law = _law(ladder, held, epsilon)
     assert math.fsum(chance for chance, inside in zip(law, held, strict=False) if not inside) <= 1 / 1000
@@ -129,12 +129,12 @@ def test_the_choice_follows_the_law_at_every_width(value: float) -> None:
     That fails by chance once in 500 million. Beyond numbers of a billion, all ranges weighed alike, and
     half of the choices were a thousand times too wide.
     """
-    ladder = Reaches(None, -10, 48, True)
+    ladder = BoundSearch(None, -10, 48, True)
     place = reach(ladder, [value])[0] * base(ladder)
     held = {(): (np.array([place]), np.array([1000]))}
     law = _law(ladder, scores(ladder, {reach_at(ladder, place): 1000}), 0.2)
     octaves = [math.log2(high - low) for low, high in ranges(ladder)]
-    planned = PlannedDetail(ladder, 1, 1, (), epsilon=0.2, choices=1)
+    planned = DetailPlan(ladder, 1, 1, (), epsilon=0.2, choices=1)
     drawn = [int(chosen_range(planned, ladder, held, chosen_by_system)[0, 0]) for _ in range(2000)]
     found = [octaves[each] for each in drawn if each < len(octaves)]
     assert len(found) == 2000
@@ -175,7 +175,7 @@ def test_error_of_a_sum_with_a_found_range(name: str) -> None:
         "pareto": lambda: source.paretovariate(1.5),
         "age": lambda: float(source.randint(1, 120)),
     }[name]
-    ladder = Reaches(None, -10, 48, True)
+    ladder = BoundSearch(None, -10, 48, True)
     fractions, choices = (
         [float(limit) for limit in limits(ladder)],
         [(float(a), float(b)) for a, b in ranges(ladder)],

@@ -9,12 +9,12 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from dpsql.functions import Unfit, shelf
-from dpsql.functions.likeness import MOST
-from dpsql.functions.meaning import call, fact_of
-from dpsql.functions.printing import sql_of
+from dpsql.functions import ArgumentError, shelf
+from dpsql.functions.core.meaning import call, fact_of
+from dpsql.functions.core.printing import sql_of
 from dpsql.functions.reading import literal_of, read
-from dpsql.functions.text import LONGEST
+from dpsql.functions.text.common import LONGEST
+from dpsql.functions.text.similarity import MOST
 from dpsql.ir.column import Fact, Kind, type_named
 from dpsql.ir.scalar import Call, Ref, Scalar
 
@@ -143,5 +143,5 @@ def test_long_texts_are_not_compared(name: str, database: duckdb.DuckDBPyConnect
     ],
 )  # fmt: skip
 def test_what_a_row_may_not_decide(text: str) -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(ArgumentError):
         fact_of(bind(sqlglot.parse_one(f"SELECT {text}", dialect="duckdb").expressions[0]), column)

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dpsql.functions import Argument, Unfit, shelf
-from dpsql.functions.calendar import civil, days, months_later
-from dpsql.functions.intervals import interval_parts, interval_text
-from dpsql.functions.literals import coerce, constant, literal_fact, literal_sql, number_literal
-from dpsql.functions.meaning import fact_of, unify
-from dpsql.ir.column import (
+from dpsql.functions import Argument, ArgumentError, shelf
+from dpsql.functions.core.literals import coerce, constant, literal_fact, literal_sql, number_literal
+from dpsql.functions.core.meaning import fact_of, unify
+from dpsql.functions.time.calendar import civil, days, months_later
+from dpsql.functions.time.date_arithmetic import interval_parts, interval_text
+from dpsql.ir.column import (  # fmt: skip
     BIGINT,
     BOOLEAN,
     DATE,
@@ -34,7 +34,7 @@ from dpsql.ir.column import (
     Type,
     Value,
     type_named,
-)  # fmt: skip
+)
 from dpsql.ir.scalar import Call, Literal
 
 
@@ -63,7 +63,7 @@ def test_numbers_have_duckdbs_type(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["1e999", "340282366920938463463374607431768211456"])
 def test_numbers_that_no_type_holds(text: str) -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(ArgumentError):
         number_literal(text)
 
 
@@ -112,7 +112,7 @@ def test_printing_is_exact_for_any_value(value: str | float | int) -> None:
      Literal(Decimal("NaN"), type_named("DECIMAL(3,1)"))],
 )  # fmt: skip
 def test_what_is_no_constant(literal: Literal) -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(ArgumentError):
         literal_sql(literal)
 
 
@@ -182,13 +182,13 @@ def test_unify_reads_text_as_its_neighbours() -> None:
 
 
 def test_unify_refuses_with_a_way_out() -> None:
-    with pytest.raises(Unfit) as caught:
+    with pytest.raises(ArgumentError) as caught:
         unify(shelf()["="], (_column(DATE), _column(VARCHAR)))
     assert caught.value.code == "D205"
     assert "CAST(... AS DATE)" in caught.value.help
-    with pytest.raises(Unfit, match="'soon' is not read as DATE"):
+    with pytest.raises(ArgumentError, match="'soon' is not read as DATE"):
         unify(shelf()["="], (_column(DATE), constant(Literal("soon", VARCHAR))))
-    with pytest.raises(Unfit, match="takes 2 arguments"):
+    with pytest.raises(ArgumentError, match="takes 2 arguments"):
         fact_of(Call("=", (Literal(1, INTEGER),), None), lambda _: Fact(DATE))
 
 

@@ -9,7 +9,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from dpsql.functions import Unfit, shelf
+from dpsql.functions import ArgumentError, shelf
 from dpsql.functions.reading import literal_of, read
 from dpsql.ir.column import Value
 
@@ -172,5 +172,5 @@ def test_no_constants(text: str) -> None:
 
 
 def test_a_number_that_no_type_holds_is_refused() -> None:
-    with pytest.raises(Unfit):
+    with pytest.raises(ArgumentError):
         literal_of(parse("1e999"))

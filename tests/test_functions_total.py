@@ -13,9 +13,9 @@ import duckdb
 import pytest
 from test_functions import COLUMNS, bound, domain, quoted
 
-from dpsql.functions import Function, Unfit, shelf
-from dpsql.functions.meaning import call, fact_of
-from dpsql.functions.printing import sql_of
+from dpsql.functions import ArgumentError, Function, shelf
+from dpsql.functions.core.meaning import call, fact_of
+from dpsql.functions.core.printing import sql_of
 from dpsql.ir.column import VARCHAR, type_named
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
@@ -87,7 +87,7 @@ def calls(function: Function) -> Iterator[Call]:
             try:
                 changed = call(function.name, arguments, domain, made.type)
                 fact_of(changed, domain)
-            except Unfit:
+            except ArgumentError:
                 continue
             if other != argument and isinstance(changed, Call):
                 yield changed

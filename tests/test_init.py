@@ -18,13 +18,13 @@ import duckdb
 import pytest
 from terminals import Terminal
 
+from dpsql.cli import main
+from dpsql.cli.demo_data import POLICY, build
 from dpsql.policy.compose import compose
 from dpsql.policy.model import digest
 from dpsql.policy.toml import read_policy
-from dpsql.screen.terminal import put
 from dpsql.session.checks import load_policy
-from dpsql.shell import main
-from dpsql.shell.demo_data import POLICY, build
+from dpsql.terminal.output import put
 
 ROOT = Path(__file__).parent.parent
 
@@ -60,7 +60,7 @@ def folder(made: Path, tmp_path: Path) -> Path:
 def answer(database: Path, *lines: str, more: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """The command with these answers in a pipe."""
     return subprocess.run(
-        [sys.executable, "-m", "dpsql.shell", "init", str(database), *more],
+        [sys.executable, "-m", "dpsql.cli", "init", str(database), *more],
         input="".join(f"{line}\n" for line in lines),
         capture_output=True,
         text=True,
@@ -228,7 +228,7 @@ def test_a_policy_written_meanwhile_is_kept(folder: Path, monkeypatch: pytest.Mo
         file.write_text("theirs")
         put(text)
 
-    monkeypatch.setattr("dpsql.shell.init.put", too_late)
+    monkeypatch.setattr("dpsql.cli.init.put", too_late)
     assert main(["init", str(folder / "clinic.duckdb"), "--yes"]) == 1
     assert file.read_text() == "theirs"
     assert files(folder) == {"clinic.duckdb", "shop.duckdb", "clinic.toml"}

@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from dpsql.engines.duckdb import configuration, lock_down
-from dpsql.engines.sql import twofold
+from dpsql.engines.relation_sql import twofold
 
 # Keys with gaps, few beside many: their joins look rows up by their place. ``many`` has enough rows for
 # DuckDB's other way to dictionaries.

@@ -14,21 +14,21 @@ from dpsql import audit
 from dpsql.accounting import DELTA_UNIT, UNIT
 from dpsql.audit import plan_of
 from dpsql.ir.event import Event, ThresholdEvent
-from dpsql.ir.plan import Norm, Planned, Shape, Threshold
+from dpsql.ir.plan import MeasurePlan, Norm, Shape, Threshold
 from dpsql.ir.relation import Join
 from dpsql.ir.table import ReleasedTable
 from dpsql.release.groups import plain
-from dpsql.release.rounds import in_rounds, without
+from dpsql.release.second_round import in_rounds, without
 from dpsql.rewrite.statistics import GRID
 
 
-def measure_of(db: dpsql.Connection, sql: str) -> Planned:
+def measure_of(db: dpsql.Connection, sql: str) -> MeasurePlan:
     (each,) = plan_of(db._open(), sql, 1.0).stages[0].measures
     assert isinstance(each.rule, Threshold)
     return each
 
 
-def units(each: Planned) -> float:
+def units(each: MeasurePlan) -> float:
     assert isinstance(each.rule, Threshold)
     return each.rule.units
 
@@ -139,9 +139,9 @@ def test_both_rounds_are_one_answer(db: dpsql.Connection) -> None:
             ReleasedTable([(1.0,), (3.0,), (None,)], np.array([[10], [31], [0]])),
         )
     )
-    asked: list[Planned] = []
+    asked: list[MeasurePlan] = []
 
-    def one(planned: Planned) -> ReleasedTable:
+    def one(planned: MeasurePlan) -> ReleasedTable:
         asked.append(planned)
         return next(tables)
 

@@ -9,14 +9,14 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.ir.plan import Planned, Threshold
+from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.mechanisms import mechanism
 from dpsql.rewrite.statistics import GRID
 
 BY_CITY = "SELECT city, COUNT(*) FROM patients GROUP BY city"
 
 
-def measure_of(db: dpsql.Connection, sql: str) -> Planned:
+def measure_of(db: dpsql.Connection, sql: str) -> MeasurePlan:
     (each,) = plan_of(db._open(), sql, 1.0).stages[0].measures
     return each
 

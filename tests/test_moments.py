@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines import polynomials
+from dpsql.engines import polynomial_sql
 from dpsql.engines.duckdb import DuckDB
-from dpsql.engines.polynomials import product, rounded_square, single
-from dpsql.ir.plan import Norm, Planned, Shape
+from dpsql.engines.polynomial_sql import product, rounded_square, single
+from dpsql.ir.plan import MeasurePlan, Norm, Shape
 from dpsql.ir.scalar import Ref
 from dpsql.ir.statistic import CELLS, SLACK, Axis, Part, Statistic
 from dpsql.ir.table import ReleasedTable
@@ -107,12 +107,12 @@ def db(request: pytest.FixtureRequest, folder: Path) -> Any:
         yield found
 
 
-def planned(db: dpsql.Connection, sql: str) -> Planned:
+def planned(db: dpsql.Connection, sql: str) -> MeasurePlan:
     (each,) = plan_of(db._open(), sql, 1.0).stages[0].measures
     return each
 
 
-def measured(db: dpsql.Connection, each: Planned) -> NDArray[np.int64]:
+def measured(db: dpsql.Connection, each: MeasurePlan) -> NDArray[np.int64]:
     return db._open().engine.measure(each).sums
 
 
@@ -224,7 +224,7 @@ def test_other_polynomials_would_be_too_long(
     table: str, wrong: tuple[object, ...], db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the bound of a family refuses: four times the middle, halves that overlap, a slip in a sign."""
-    monkeypatch.setattr(polynomials, table, dict.fromkeys((Part.BERNSTEIN, Part.LAGRANGE), wrong))
+    monkeypatch.setattr(polynomial_sql, table, dict.fromkeys((Part.BERNSTEIN, Part.LAGRANGE), wrong))
     aggregate = "VAR_POP(real)" if table == "_OF_PLACES" else "CORR(real, sure)"
     each = planned(db, f"SELECT k, {aggregate} FROM people GROUP BY k")
     (family,) = (f for f in each.measure.families if len(f.statistics) > 1)

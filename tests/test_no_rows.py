@@ -11,7 +11,7 @@ from sqlglot import exp
 
 import dpsql
 from dpsql.bind.headings import asks_for_no_rows
-from dpsql.bind.sources import Open
+from dpsql.bind.scope.sources import Open
 
 KINDS = """
 CREATE TYPE color AS ENUM ('red', 'it''s');

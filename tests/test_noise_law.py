@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 import dpsql
 from dpsql import audit
 from dpsql.audit import plan_of
-from dpsql.ir.plan import Planned
+from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactTable
 from dpsql.release.release import completed, from_system, release
-from dpsql.release.stored import from_bytes
+from dpsql.release.serialization import from_bytes
 
 FALSE_ALARM = 1e-9
 DRAWS = 20_000
@@ -42,7 +42,7 @@ THREE_NUMBERS = "SELECT ward, SUM(income) FROM patients GROUP BY ward"
 @pytest.fixture(scope="module", params=["pure", "approx", "zcdp"])
 def planned(
     request: pytest.FixtureRequest, clinics: Path, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Planned, ExactTable]:
+) -> tuple[MeasurePlan, ExactTable]:
     """A measure of six groups and two statistics under each accountant, and its exact sums."""
     name, folder = request.param, tmp_path_factory.mktemp("law")
     text = (clinics / "clinic" / "clinic.toml").read_text().replace('"zcdp"', f'"{name}"')
@@ -56,7 +56,7 @@ def planned(
         return each, db._open().engine.measure(each)
 
 
-def drawn(exact: ExactTable, planned: Planned) -> NDArray[np.int64]:
+def drawn(exact: ExactTable, planned: MeasurePlan) -> NDArray[np.int64]:
     """Released sums minus exact ones, one column per number of the measure, at least 20,000 in all."""
     groups, sums = completed(exact, planned)
     differences = []
@@ -88,7 +88,7 @@ def law_fits(numbers: NDArray[np.int64], mechanism: str, scale: float) -> bool:
     return bool(mpmath.gammainc(len(edges) / 2, chi2 / 2, regularized=True) > FALSE_ALARM)
 
 
-def test_release_adds_the_planned_law(planned: tuple[Planned, ExactTable]) -> None:
+def test_release_adds_the_planned_law(planned: tuple[MeasurePlan, ExactTable]) -> None:
     """Chi-square on 20,000 draws at the planned scale; false alarms 1e-9."""
     each, exact = planned
     numbers = drawn(exact, each).ravel()
@@ -96,7 +96,7 @@ def test_release_adds_the_planned_law(planned: tuple[Planned, ExactTable]) -> No
     assert law_fits(numbers, each.noise.mechanism, each.noise.scale)
 
 
-def test_release_rounds_the_law_once(planned: tuple[Planned, ExactTable]) -> None:
+def test_release_rounds_the_law_once(planned: tuple[MeasurePlan, ExactTable]) -> None:
     """The same where rounding matters, at a scale of 2.3 steps; false alarms 1e-9.
 
     Another scale, 1.8, is noticed: its statistic lies fourteen deviations beyond the limit.
@@ -108,14 +108,14 @@ def test_release_rounds_the_law_once(planned: tuple[Planned, ExactTable]) -> Non
     assert not law_fits(numbers, each.noise.mechanism, 1.8)
 
 
-def test_the_law_is_the_same_around_zeros(planned: tuple[Planned, ExactTable]) -> None:
+def test_the_law_is_the_same_around_zeros(planned: tuple[MeasurePlan, ExactTable]) -> None:
     """Nothing of the noise depends on the sums: an empty table, 20,000 draws; false alarms 1e-9."""
     each, exact = planned
     nobody = ExactTable([], exact.sums[:0])
     assert law_fits(drawn(nobody, each).ravel(), each.noise.mechanism, each.noise.scale)
 
 
-def test_every_number_has_a_draw_of_its_own(planned: tuple[Planned, ExactTable]) -> None:
+def test_every_number_has_a_draw_of_its_own(planned: tuple[MeasurePlan, ExactTable]) -> None:
     """No two numbers of a release correlate over 1,667 releases: |r| < 7 / sqrt(n) for 66 pairs.
 
     P(|z| > 7) = 2.6e-12; times 66 pairs, and times eight for Laplace noise, whose products have longer

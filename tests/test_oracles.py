@@ -23,7 +23,7 @@ from dpsql.audit import plan_of
 from dpsql.audit.neighbours import shuffled, units_of, without
 from dpsql.audit.oracles import coarseness, meaning, sensitivity, without_noise
 from dpsql.engines.duckdb import DuckDB
-from dpsql.ir.plan import Noise, Plan, Planned, Shape, Threshold
+from dpsql.ir.plan import MeasurePlan, Noise, Plan, Shape, Threshold
 from dpsql.ir.statistic import Statistic
 from dpsql.post.finish import finish
 from dpsql.release.release import release
@@ -68,7 +68,7 @@ def judged(clinics: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         engine.close()
 
 
-def one(plan: Plan) -> Planned:
+def one(plan: Plan) -> MeasurePlan:
     (each,) = plan.stages[0].measures
     return each
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Noise, Planned, Threshold
+from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.table import ExactTable
 from dpsql.post.finish import finish
 from dpsql.post.finished import Finished
@@ -21,7 +21,7 @@ ONE = 2**20
 """Grid steps of one row."""
 
 
-def planned(db: dpsql.Connection, select: str) -> Planned:
+def planned(db: dpsql.Connection, select: str) -> MeasurePlan:
     sql = f"SELECT OPTIONS(other_group = 'rest') city, {select} FROM patients GROUP BY city"
     (each,) = plan_of(db._open(), sql, 1.0).stages[0].measures
     return each
@@ -31,7 +31,7 @@ def silence(noise: Noise, size: int) -> NDArray[np.int64]:
     return np.zeros(size, dtype=np.int64)
 
 
-def columns(each: Planned, rows: dict[tuple[Value, ...], list[int]]) -> list[Finished]:
+def columns(each: MeasurePlan, rows: dict[tuple[Value, ...], list[int]]) -> list[Finished]:
     """What is shown of these exact sums, without noise."""
     sums = np.array(list(rows.values()), dtype=np.int64)
     return finish(release(ExactTable(list(rows), sums), each, silence), each)

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql.shell import main
+from dpsql.cli import main
 
 COUNT = "SELECT COUNT(*) FROM patients"
 

@@ -19,8 +19,8 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.neighbours import without
 from dpsql.audit.oracles import sensitivity
-from dpsql.bind import joins
-from dpsql.engines import sql as printing
+from dpsql.bind.private import joins
+from dpsql.engines import relation_sql as printing
 from dpsql.engines.duckdb import DuckDB
 from dpsql.facts import ownership
 from dpsql.ir.measure import Measure

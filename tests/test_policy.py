@@ -26,8 +26,8 @@ from dpsql.policy.model import (
     version,
 )
 from dpsql.policy.names import fold, nearest
-from dpsql.policy.places import Path, document_of, places_of
 from dpsql.policy.toml import read_policy
+from dpsql.policy.toml_positions import Path, document_of, places_of
 
 CLINIC = """\
 [budget]                       # of the database, over all analysts, for its whole life

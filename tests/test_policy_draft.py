@@ -12,8 +12,8 @@ from dpsql.policy.check import declared_keys, known
 from dpsql.policy.draft import draft
 from dpsql.policy.model import Policy, unit_text
 from dpsql.policy.names import fold
-from dpsql.policy.spelling import key, quoted
 from dpsql.policy.toml import read_policy
+from dpsql.policy.toml_spelling import key, quoted
 
 
 def table(name: str, *columns: str, unique: tuple[tuple[str, ...], ...] = ()) -> FoundTable:

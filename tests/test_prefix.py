@@ -16,7 +16,7 @@ from dpsql import audit
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import sensitivity, without_noise
 from dpsql.engines.duckdb import DuckDB
-from dpsql.ir.plan import Norm, Planned, Shape
+from dpsql.ir.plan import MeasurePlan, Norm, Shape
 from dpsql.ir.table import ExactTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.post.finish import finish
@@ -155,7 +155,7 @@ def seeded(words: random.Random) -> Draw:
     return lambda noise, size: mechanism(noise.mechanism).draw(noise.scale, size, words.randbytes)
 
 
-def planned(db: dpsql.Connection, sql: str) -> Planned:
+def planned(db: dpsql.Connection, sql: str) -> MeasurePlan:
     (each,) = plan_of(db._open(), sql, 1.0).stages[0].measures
     return each
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.shell.demo_data import build
+from dpsql.cli.demo_data import build
 
 PAGE = (Path(__file__).parent.parent / "dpsql" / "docs" / "python.md").read_text(encoding="utf-8")
 

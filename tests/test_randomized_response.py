@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mpmath import mp, mpf
 
-from dpsql.ir.survey import Design
+from dpsql.ir.export import Design
 from dpsql.mechanisms.randomized_response import LEAST, MOST, WORDS, answers, design
 
 SIZES = (2, 3, 4, 5, 7, 10, 11, 40, 121, 1_001)

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import dpsql
+from dpsql.cli.command_list import COMMANDS, parser
+from dpsql.cli.demo_data import POLICY, build
 from dpsql.policy.toml import read_policy
-from dpsql.shell.arguments import COMMANDS, parser
-from dpsql.shell.demo_data import POLICY, build
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -75,7 +75,7 @@ def test_the_session(clinic: Path) -> None:
         command, expected = part.split("\n", 1)
         program, *arguments = shlex.split(command)
         assert program == "dpsql"
-        result = run("-m", "dpsql.shell", *arguments, folder=clinic.parent)
+        result = run("-m", "dpsql.cli", *arguments, folder=clinic.parent)
         said = result.stdout
         if result.returncode:
             said = re.sub(r"^created the ledger.*\n", "", result.stderr)

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from dpsql.bind.images import MOST_VALUES
-from dpsql.console.state import Shell
+from dpsql.bind.expressions.key_domains import MOST_VALUES
 from dpsql.functions import shelf
-from dpsql.plan.findings import SHARE
+from dpsql.plan.bound_search import SHARE
+from dpsql.shell.state import Shell
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")

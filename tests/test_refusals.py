@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import dpsql
+from dpsql.cli import main
+from dpsql.cli.demo_data import POLICY, build
 from dpsql.errors import CODES
-from dpsql.screen.why import entries, why
-from dpsql.shell import main
-from dpsql.shell.demo_data import POLICY, build
+from dpsql.terminal.why import entries, why
 
 ROOT = Path(dpsql.__file__).parent
 

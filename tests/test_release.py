@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Noise, Planned, PublicKeys, Threshold
+from dpsql.ir.plan import MeasurePlan, Noise, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.release.release import rank, release
-from dpsql.release.stored import from_bytes, to_bytes
+from dpsql.release.serialization import from_bytes, to_bytes
 
 BY_CITY = "SELECT city, COUNT(*) FROM patients GROUP BY city"
 BY_WARD = "SELECT ward, COUNT(*) FROM patients GROUP BY ward"
@@ -30,7 +30,7 @@ def silence(noise: Noise, size: int) -> NDArray[np.int64]:
     return np.zeros(size, dtype=np.int64)
 
 
-def measure_of(db: dpsql.Connection, sql: str, epsilon: float = 1.0) -> Planned:
+def measure_of(db: dpsql.Connection, sql: str, epsilon: float = 1.0) -> MeasurePlan:
     (each,) = plan_of(db._open(), sql, epsilon).stages[0].measures
     return each
 

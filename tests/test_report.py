@@ -52,7 +52,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(folder: Path, *more: str) -> None:
     words = "clinic.duckdb monthly_figures.sql --epsilon 9 --keep-going --analyst ana"
     result = subprocess.run(
-        [sys.executable, "-m", "dpsql.shell", "run", *words.split(), *more],
+        [sys.executable, "-m", "dpsql.cli", "run", *words.split(), *more],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -16,11 +16,11 @@ import pytest
 import dpsql
 from dpsql import audit
 from dpsql.audit import plan_of
-from dpsql.bind.samples import SAMPLED
-from dpsql.engines.blocks import values_sql
+from dpsql.bind.expressions.samples import SAMPLED
+from dpsql.engines.blocks_sql import values_sql
 from dpsql.ir.detail import BINS, Blocks
 from dpsql.ir.event import ChoiceEvent
-from dpsql.ir.plan import Planned, PlannedDetail
+from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.mechanisms.blocks import how_many, medians
 from dpsql.mechanisms.exponential import Choices, Chosen
 
@@ -60,7 +60,7 @@ def _database(folder: Path, *statements: str) -> Path:
     return path
 
 
-def _planned(db: dpsql.Connection, sql: str, epsilon: float = 1.0) -> tuple[Planned, PlannedDetail]:
+def _planned(db: dpsql.Connection, sql: str, epsilon: float = 1.0) -> tuple[MeasurePlan, DetailPlan]:
     (stage,) = plan_of(db._open(), sql, epsilon).stages
     (measure,) = stage.measures
     (detail,) = measure.details

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import dpsql
-from dpsql.post.process import Failed, Full, Late, Many, Process, left, taken
 from dpsql.post.sealed import SETTINGS
+from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, left, taken
 
 MEGABYTE = 2**20
 PATIENCE = 60.0  # seconds, where much less is needed
@@ -88,7 +88,7 @@ def test_it_is_sealed(process: Process, tmp_path: Path) -> None:
 def test_who_has_it_next_finds_nothing_of_the_one_before(
     process: Process, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dpsql.post.process._IDLE", [])
+    monkeypatch.setattr("dpsql.post.sealed_process._IDLE", [])
     process.load("CREATE TABLE secret AS SELECT 1 AS a")
     left(process)
     again = taken()
@@ -125,7 +125,7 @@ def test_a_fork_does_not_end_it(process: Process) -> None:
 
 ORPHANED = """
 import sys
-from dpsql.post.process import Process
+from dpsql.post.sealed_process import Process
 
 process = Process()
 process.open([], 2**30)

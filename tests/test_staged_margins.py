@@ -23,13 +23,13 @@ from numpy.typing import NDArray
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.ir.plan import Noise, Plan, Planned
+from dpsql.ir.plan import MeasurePlan, Noise, Plan
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.exponential import Choices, Chosen, choose
-from dpsql.post.stages import Released, types_of_stages
+from dpsql.post.stages import StageOutputs, types_of_stages
 from dpsql.release.release import completed, release
-from dpsql.release.rounds import in_rounds
+from dpsql.release.second_round import in_rounds
 from dpsql.session import Session
 
 GRAMMAR = Path(__file__).resolve().parent.parent / "grammar_tests"
@@ -118,8 +118,8 @@ class Drawn:
         self._taken(found)
         return found
 
-    def _taken(self, found: list[ExactTable]) -> Released:
-        so_far = Released(self._session.sealed)
+    def _taken(self, found: list[ExactTable]) -> StageOutputs:
+        so_far = StageOutputs(self._session.sealed)
         for stage in self.plan.stages:
             for each in stage.measures:
                 ready = so_far.ready(each)
@@ -128,13 +128,13 @@ class Drawn:
             so_far.hand_down(stage)
         return so_far
 
-    def _measured(self, each: Planned) -> ExactTable:
+    def _measured(self, each: MeasurePlan) -> ExactTable:
         said = repr(each.measure)
         if said not in self._kept:
             self._kept[said] = self._session.engine.measure(each)
         return self._kept[said]
 
-    def _released(self, each: Planned) -> ReleasedTable:
+    def _released(self, each: MeasurePlan) -> ReleasedTable:
         return release(self._measured(each), each, self._noise, choose=self._choose)
 
     def _noise(self, noise: Noise, size: int) -> NDArray[np.int64]:
@@ -272,7 +272,7 @@ def test_in_every_fixture_a_number_with_a_margin_differs_by_its_own_noise_alone(
     assert moved > 20
 
 
-def _seen(exact: ExactTable, each: Planned) -> object:
+def _seen(exact: ExactTable, each: MeasurePlan) -> object:
     groups, sums = completed(exact, each)
     details = [
         {group: (a.tolist(), b.tolist()) for group, (a, b) in found.items()} for found in exact.details

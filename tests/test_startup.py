@@ -16,7 +16,7 @@ with suppress(SystemExit):
     if len(sys.argv) == 1:
         import dpsql
     else:
-        from dpsql.shell import main
+        from dpsql.cli import main
         main()
 sys.stderr.write("\\n" + json.dumps(sorted(sys.modules)))
 """
@@ -48,7 +48,7 @@ def test_import_loads_no_engine() -> None:
     modules, _ = loaded()
     assert "dpsql.dbapi" in modules
     assert not modules & (NEVER | ENGINES)
-    assert rooms(modules) <= {"answer", "dbapi", "errors", "ir"}
+    assert rooms(modules) <= {"answer", "dbapi", "errors", "ir", "render"}
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_query_loads_what_it_needs(clinic: Path) -> None:
     assert {"numpy", "sqlglot", "dpsql.release.release"} <= modules
     assert not modules & NEVER
     assert "duckdb" not in modules, "the driver is the compiled module alone"
-    assert not rooms(modules) & {"audit", "bridges", "aio", "batch", "console", "estimates", "exports"}
+    assert not rooms(modules) & {"audit", "bridges", "aio", "batch", "shell", "estimates", "export"}
 
 
 def test_a_budget_loads_no_parser(clinic: Path) -> None:

@@ -14,7 +14,7 @@ from conditions import COLUMNS, argument, condition, make
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.facts.schema import facts_of
-from dpsql.facts.truths import Question, Truths, linked
+from dpsql.facts.truth_vectors import Question, TruthVectors, linked
 from dpsql.ir.relation import AggregateCall
 
 
@@ -40,17 +40,17 @@ def plain(database: Path) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def bound(db: dpsql.Connection, aggregates: list[str]) -> tuple[Truths, list[AggregateCall]]:
+def bound(db: dpsql.Connection, aggregates: list[str]) -> tuple[TruthVectors, list[AggregateCall]]:
     """Each aggregate of a query of its own: what is written twice is one in a query."""
     session, calls, facts = db._open(), [], {}
     for each in aggregates:
         (planned,) = plan_of(session, f"SELECT {each} AS c FROM people", 1.0).stages[0].measures
         calls += planned.measure.aggregates
         facts |= facts_of(planned.measure.relation)
-    return Truths(facts), calls
+    return TruthVectors(facts), calls
 
 
-def filtered(db: dpsql.Connection, asked: Sequence[str]) -> tuple[Truths, list[Question]]:
+def filtered(db: dpsql.Connection, asked: Sequence[str]) -> tuple[TruthVectors, list[Question]]:
     truths, calls = bound(db, [f"COUNT(*) FILTER (WHERE {each})" for each in asked])
     return truths, [truths.is_true(each.condition) for each in calls]
 
@@ -74,7 +74,7 @@ def test_every_row_has_a_vector_that_is_listed(
     check_overlaps(truths, tests, found)
 
 
-def check_overlaps(truths: Truths, tests: list[Question], found: set[tuple[bool, ...]]) -> None:
+def check_overlaps(truths: TruthVectors, tests: list[Question], found: set[tuple[bool, ...]]) -> None:
     overlaps = truths.overlaps(tests)
     for i, j in itertools.combinations(range(len(tests)), 2):
         assert (j in overlaps[i]) == (i in overlaps[j])

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import dpsql
+from dpsql.cli import main
 from dpsql.errors import Error
 from dpsql.policy.model import ViewRule, digest
 from dpsql.policy.toml import read_policy
-from dpsql.shell import main
 
 POLICY = """\
 [budget]

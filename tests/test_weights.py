@@ -10,7 +10,7 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.ir.plan import Norm, Planned, Threshold
+from dpsql.ir.plan import MeasurePlan, Norm, Threshold
 from dpsql.ir.statistic import Part
 from dpsql.mechanisms import mechanism
 
@@ -23,12 +23,12 @@ SHAPES = (
 )
 
 
-def planned(db: dpsql.Connection, sql: str) -> Planned:
+def planned(db: dpsql.Connection, sql: str) -> MeasurePlan:
     (each,) = plan_of(db._open(), sql, 1.0).stages[0].measures
     return each
 
 
-def noise_of(each: Planned, finish: int) -> float:
+def noise_of(each: MeasurePlan, finish: int) -> float:
     """The deviation of the noise in an aggregate's first number, relative to what one row adds at most."""
     position = each.measure.finishes[finish].statistics[0][0]
     deviation = mechanism(each.noise.mechanism).deviation(each.noise.scale)

@@ -9,13 +9,15 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any
+from enum import Enum
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.ir import detail, grid, measure, plan, relation, scalar, statistic
+from dpsql.ir import column, detail, event, export, grid, measure, plan, relation, scalar, statistic
+from dpsql.plan import written_form
 from dpsql.plan.digest import digest_of
 from dpsql.plan.terms import Terms
 from dpsql.policy.model import Policy, digest, version
@@ -131,18 +133,18 @@ PLANS_LEAVE_OUT = {
     "Measure.titles": "what columns are called",
     "Measure.units": "a place in the statistics, which the key rule reads",
     "Measure.weights": "they make the steps of the statistics",
-    "Planned.groups": "in the noise's sensitivity",
-    "Planned.keys": "the measure's keys, with their facts",
-    "Planned.rests_on_noise": "whether a margin can be told",
-    "Planned.rows": "in the noise's sensitivity",
-    "Planned.rows_from": "a sentence for people",
+    "MeasurePlan.groups": "in the noise's sensitivity",
+    "MeasurePlan.keys": "the measure's keys, with their facts",
+    "MeasurePlan.rests_on_noise": "whether a margin can be told",
+    "MeasurePlan.rows": "in the noise's sensitivity",
+    "MeasurePlan.rows_from": "a sentence for people",
     "ScanColumn.guessed": "whose word the fact is",
 }
 """And every span: where something was written."""
 
 LAST_STAGES_LEAVE_OUT = {
     "Measure.other": "only what is handed down has the row of other groups by then",
-    "PlannedStage.post": "what is done with released tables changes nothing of what is measured",
+    "StagePlan.post": "what is done with released tables changes nothing of what is measured",
     "Post.columns": "their names",
     "Post.margins": "what is shown beside them",
     "Post.plain": "how the same rows are fetched",
@@ -182,6 +184,11 @@ QUERIES = (
     "SELECT DP_SAMPLE(skewness(age), -5, 5) AS skewness FROM patients",
 )
 
+DIGESTS = (
+    "6604f321 0d9c3841 1c2b739c 582ed8be f16d8bc8 93183423 b7a53369 "
+    "db2cb8b6 3d1e826d 5b82ecc8 8960ea6a 4132ac6e b890f5c8 e03ca26a"
+).split()
+
 
 def left_out(found: Iterator[tuple[str, bool]], words: str) -> set[str]:
     return {name for name, follows in found if not follows and not name.endswith(words)}
@@ -206,7 +213,7 @@ def test_the_digest_of_a_plan_follows_all_that_is_measured(db: dpsql.Connection)
     }
     assert kinds - {name.partition(".")[0] for name in seen} == {
         *("KeyList", "Family"),  # of fields that are left out
-        *("Plan", "Findings", "Split", "Stage"),  # what plans are made of, and what holds a digest
+        *("Plan", "BoundSearchPlan", "Split", "Stage"),  # what plans are made of, and what holds a digest
     }
 
 
@@ -220,6 +227,51 @@ def test_the_digest_of_a_plan_follows_its_terms(db: dpsql.Connection) -> None:
         if not _follows(terms, f.name, lambda t: digest_of(stages, t))
     }
     assert out == {"budget", "given"}  # they decide what the price buys, which the noise says
+
+
+def test_a_digest_is_the_same_in_every_version(db: dpsql.Connection) -> None:
+    """Ledgers know by it what was paid for: whatever the code calls things, these stay."""
+    session = db._open()
+    assert [plan_of(session, sql, 1.0).digest[:8] for sql in QUERIES] == DIGESTS
+
+
+def written_classes() -> Iterator[type]:
+    """Every class that a digest can meet, by the types of its fields."""
+    hints = get_type_hints(measure.Measure)
+    left = [hints[name] for name in ("relation", "keys", "statistics", "finishes", "other")]
+    left += [plan.KeyRule, plan.Shape, plan.Noise, plan.DetailPlan, plan.Runs, relation.StageInput]
+    left += [event.Event, export.Question]
+    seen = set()
+    while left:
+        kind = left.pop()
+        if isinstance(kind, type) and (dataclasses.is_dataclass(kind) or issubclass(kind, Enum)):
+            if kind not in seen:
+                seen.add(kind)
+                yield kind
+                named = get_type_hints(kind) if dataclasses.is_dataclass(kind) else {}
+                left += (
+                    [named[field.name] for field in dataclasses.fields(kind) if field.repr] if named else []
+                )
+        else:
+            left += get_args(kind)
+
+
+def test_all_that_a_digest_can_meet_has_a_written_form() -> None:
+    """And every field of it, but for those that no text of it shows."""
+    kinds = set(written_classes())
+    classes = {kind for kind in kinds if dataclasses.is_dataclass(kind)}
+    assert {relation.Materialized, export.Design, column.Listed} <= classes
+    assert {kind: fields for kind, (_, fields) in written_form._FORMS.items()} == {
+        kind: tuple(field.name for field in dataclasses.fields(kind) if field.repr) for kind in classes
+    }
+    assert set(written_form._MEMBERS) == {member for kind in kinds - classes for member in kind}  # type: ignore[attr-defined]
+    tags = [*written_form._MEMBERS.values(), *(tag for tag, _ in written_form._FORMS.values())]
+    assert len(set(tags)) == len(tags)
+
+
+def test_what_has_no_written_form_is_no_part_of_a_plan() -> None:
+    with pytest.raises(TypeError, match="set has no written form"):
+        written_form.written((1, {2}))
 
 
 @pytest.fixture(scope="module")

@@ -21,9 +21,9 @@ from dpsql.ir.source import Span
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.plan.terms import Terms
+from dpsql.post.accuracy_price import index_of, price_of
+from dpsql.post.accuracy_steps import confidence_of, prices, reached, together
 from dpsql.post.finish import finish, reach_anywhere
-from dpsql.post.steps import confidence_of, prices, reached, together
-from dpsql.post.within import index_of, price_of
 
 POLICY = """\
 [budget]

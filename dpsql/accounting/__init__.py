@@ -8,14 +8,13 @@ is spent is rounded up, so that nothing is lost to floats and sums do not depend
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from typing import Protocol
 
 from dpsql.ir.event import Event
+from dpsql.shelf import modules
 
 UNIT = 10**15
 """One epsilon, or one rho, in the whole units that are added up."""
@@ -94,8 +93,8 @@ class Accountant(Protocol):
 
 @cache
 def _shelf() -> dict[str, Accountant]:
-    modules = [importlib.import_module(each.name) for each in pkgutil.iter_modules(__path__, __name__ + ".")]
-    found: list[Accountant] = [module.ACCOUNTANT for module in modules if hasattr(module, "ACCOUNTANT")]
+    shelves = modules(__name__, __path__)
+    found: list[Accountant] = [module.ACCOUNTANT for module in shelves if hasattr(module, "ACCOUNTANT")]
     return {each.name: each for each in found}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from dpsql.accounting import Spent
 from dpsql.accounting.chain import SUMS, Link
 from dpsql.accounting.entries import Content, Debit, Granted, Overdrawn, now, price_of
-from dpsql.accounting.file import damaged
+from dpsql.accounting.ledger_file import damaged
 from dpsql.errors import refuse
 
 NOTHING = 0.0, Spent()

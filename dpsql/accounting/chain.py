@@ -27,7 +27,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
-from dpsql.accounting.file import (
+from dpsql.accounting.ledger_file import (
     APPLICATION,
     PLACES,
     SCHEMA,

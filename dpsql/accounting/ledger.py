@@ -33,8 +33,7 @@ from dpsql.accounting.entries import (
     kept_text,
     now,
 )
-from dpsql.accounting.file import damaged, exists, place
-from dpsql.accounting.finding import (
+from dpsql.accounting.entry_index import (
     BOUGHT,
     Paid,
     asker_name,
@@ -45,6 +44,7 @@ from dpsql.accounting.finding import (
     names_of,
     part_name,
 )
+from dpsql.accounting.ledger_file import damaged, exists, place
 from dpsql.errors import DatabaseError, refuse
 
 MOST = 10**60  # far above every budget, far below what an int can be printed with
@@ -187,7 +187,7 @@ class Ledger:
         """The answers in which a bound was found for this version of the data, the first one first."""
         with self._chain.reading():
             debits = self._chain.found(bound_name(name, version))
-            found = [each for link in debits for each in self._told(link).places(name)]
+            found = [each for link in debits for each in self._paid_for(link).places(name)]
             found.sort(key=lambda each: (each.answer, each.place))
             return tuple((self._chain.payload(each.answer), each) for each in found)
 
@@ -281,7 +281,7 @@ class Ledger:
 
     def _bought(self, link: Link) -> Entry:
         debit = self._chain.link(link.content.get("debit", link.id))
-        return entry_of(link, debit.content, self._told(debit).answer is not None)
+        return entry_of(link, debit.content, self._paid_for(debit).answer is not None)
 
     def _verified(self, version: str) -> frozenset[str]:
         return frozenset(
@@ -299,13 +299,13 @@ class Ledger:
             raise refuse("D901", title, help="please report the query")
         return self._paid(link)
 
-    def _told(self, debit: Link) -> Paid:
+    def _paid_for(self, debit: Link) -> Paid:
         """What is found to belong to a debit: enough to show it."""
         return Paid.of(debit, [*self._chain.found(part_name(debit.id))][::-1])
 
     def _paid(self, debit: Link) -> Paid:
         """The same for who would draw noise where there is no answer yet: that there is none is made sure."""
-        paid = self._told(debit)
+        paid = self._paid_for(debit)
         if paid.answer is not None:
             return paid
         for each in self._chain.after(self._silent.get(debit.id, debit)):

@@ -7,14 +7,13 @@ and ``estimate`` makes the answer of the noisy sums. ``estimate`` is all that ma
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from dpsql.ir.column import DOUBLE, HUGEINT, Fact, Interval, Kind, Type, decimal_size
+from dpsql.shelf import modules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,8 +102,8 @@ class Rule(Protocol):
 def shelf() -> dict[str, Rule]:
     """Every aggregate, by name."""
     found: dict[str, Rule] = {}
-    for module in pkgutil.iter_modules(__path__, __name__ + "."):
-        rules: tuple[Rule, ...] = importlib.import_module(module.name).RULES
+    for module in modules(__name__, __path__):
+        rules: tuple[Rule, ...] = module.RULES
         found |= {rule.name: rule for rule in rules}
     return found
 

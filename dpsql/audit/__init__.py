@@ -15,23 +15,23 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dpsql.audit.silence import silently
+from dpsql.audit.noiseless import silently
 from dpsql.dbapi import Connection
 from dpsql.dbapi.guard import own, text_of
 from dpsql.errors import InterfaceError, refuse
-from dpsql.ir.bound import Bound, Lack
+from dpsql.ir.bound import Bound, MissingBound
 from dpsql.ir.column import Value
-from dpsql.ir.detail import Reaches
+from dpsql.ir.detail import BoundSearch
 from dpsql.ir.event import Event
-from dpsql.ir.plan import Plan, Planned, PublicKeys, Threshold
+from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import ExactTable
 from dpsql.pipeline import planned
-from dpsql.plan.bounded import Lookup
-from dpsql.plan.findings import bound_of
+from dpsql.plan.bound_lookup import Lookup
+from dpsql.plan.bound_search import bound_of
 from dpsql.plan.terms import Terms
-from dpsql.post.stages import Released
-from dpsql.release.reaches import covering_range
+from dpsql.post.stages import StageOutputs
+from dpsql.release.bound_search import covering_range
 from dpsql.release.release import completed
 from dpsql.session import Session
 
@@ -90,7 +90,7 @@ def measure(
         )
     reports: list[Measured] = []
 
-    def held(each: Planned) -> ExactTable:
+    def held(each: MeasurePlan) -> ExactTable:
         exact = session.engine.measure(each)
         fed = exact if replay is None else _replayed(replay[len(reports) :], each)
         reports.extend((_reported(each, exact), *(_detail(each, i, exact) for i in range(len(each.details)))))
@@ -101,7 +101,7 @@ def measure(
     number = sum(1 + len(each.details) + (each.again is not None) for each in measures)
     if replay is not None and len(replay) != len(reports) + number:
         raise InterfaceError("replay holds another number of measures than the query has")
-    so_far = Released(session.sealed)
+    so_far = StageOutputs(session.sealed)
     for stage in plan.stages:
         for each in stage.measures:
             ready = so_far.ready(each)
@@ -116,7 +116,7 @@ def measure(
     return reports
 
 
-def _replayed(reports: list[Measured], planned: Planned) -> ExactTable:
+def _replayed(reports: list[Measured], planned: MeasurePlan) -> ExactTable:
     """A measure's report and those of its details, which follow it, as the exact table again."""
     rows = reports[0].rows
     sums = np.array(list(rows.values()), dtype=np.int64)
@@ -148,7 +148,7 @@ def owners_session(db: Connection) -> Session:
 
 
 def plan_of(
-    session: Session, sql: str, epsilon: float, held: Callable[[Planned], ExactTable] | None = None
+    session: Session, sql: str, epsilon: float, held: Callable[[MeasurePlan], ExactTable] | None = None
 ) -> Plan:
     """The plan at any price: no ceiling and no budget limit what is never released.
 
@@ -158,22 +158,22 @@ def plan_of(
     if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
         raise refuse("D503", "a price must be a finite positive number", help="give an epsilon such as 1.0")
     terms = Terms(session.accountant, session.budget, float(epsilon))
-    bounds = dict[Lack, Bound]()
+    bounds = dict[MissingBound, Bound]()
     lookup = Lookup(session.find_bounds, bounds.get, lambda: bool(bounds))  # none of the ledger's
     plan = planned(session, source, (), terms, lookup)
     if plan.first is None:
         return plan
-    for lack, each in zip(plan.first.lacks, plan.first.measures, strict=True):
+    for missing, each in zip(plan.first.missing_bounds, plan.first.measures, strict=True):
         exact = (held or session.engine.measure)(each)
         detail = each.details[0].detail
-        assert isinstance(detail, Reaches)
-        bounds[lack] = bound_of(
-            lack, session.known, covering_range(detail, exact.details[0]), "without noise"
+        assert isinstance(detail, BoundSearch)
+        bounds[missing] = bound_of(
+            missing, session.known, covering_range(detail, exact.details[0]), "without noise"
         )
     return replace(planned(session, source, (), terms, lookup), first=plan.first)
 
 
-def _reported(each: Planned, exact: ExactTable) -> Measured:
+def _reported(each: MeasurePlan, exact: ExactTable) -> Measured:
     groups, sums = completed(exact, each)
     noise, rule, (bound, clip) = each.noise, each.rule, each.bound
     names = []
@@ -199,7 +199,7 @@ def _reported(each: Planned, exact: ExactTable) -> Measured:
     )
 
 
-def _detail(each: Planned, which: int, exact: ExactTable) -> Measured:
+def _detail(each: MeasurePlan, which: int, exact: ExactTable) -> Measured:
     """The weights of a detail, each place of each group a row."""
     planned = each.details[which]
     rows: dict[tuple[Value, ...], tuple[int, ...]] = {}

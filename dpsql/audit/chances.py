@@ -24,10 +24,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpsql.audit.law import uniform
+from dpsql.audit.noise_tests import uniform
 from dpsql.ir.column import Value
-from dpsql.ir.plan import PlannedDetail
-from dpsql.ir.table import Weights
+from dpsql.ir.plan import DetailPlan
+from dpsql.ir.table import Masses
 from dpsql.mechanisms.exponential import Choices, Chosen
 from dpsql.release.details import chosen_by_system, released_detail
 from dpsql.release.release import from_system
@@ -50,7 +50,7 @@ class _Step:
     chosen: Chosen
 
 
-def worst(each: PlannedDetail, groups: Sequence[tuple[Value, ...]], ours: Weights, theirs: Weights) -> float:
+def worst(each: DetailPlan, groups: Sequence[tuple[Value, ...]], ours: Masses, theirs: Masses) -> float:
     """The loss between two neighbours along an answer drawn on our side; infinite where the lists differ."""
     steps = iter(_steps(each, groups, ours))
     most = [0.0, 0.0]
@@ -70,9 +70,7 @@ def worst(each: PlannedDetail, groups: Sequence[tuple[Value, ...]], ours: Weight
     return max(most)
 
 
-def drawn_by_law(
-    each: PlannedDetail, groups: Sequence[tuple[Value, ...]], ours: Weights, trials: int
-) -> bool:
+def drawn_by_law(each: DetailPlan, groups: Sequence[tuple[Value, ...]], ours: Masses, trials: int) -> bool:
     """Whether draws of the first choice have its chances; wrongly no once in a billion."""
     first, *_ = _steps(each, groups, ours)
     end = int(first.choices.starts[1])
@@ -95,7 +93,7 @@ class _AnotherListError(Exception):
     """The candidates themselves depend on the data."""
 
 
-def _steps(each: PlannedDetail, groups: Sequence[tuple[Value, ...]], ours: Weights) -> list[_Step]:
+def _steps(each: DetailPlan, groups: Sequence[tuple[Value, ...]], ours: Masses) -> list[_Step]:
     steps: list[_Step] = []
 
     def note(choices: Choices, rate: Fraction) -> Chosen:

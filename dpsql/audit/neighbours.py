@@ -9,7 +9,7 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.engines.names import quote, table_sql
+from dpsql.engines.identifiers import quote, table_sql
 from dpsql.policy.catalogue import Known, KnownTable
 
 

@@ -16,18 +16,18 @@ from decimal import Decimal
 import numpy as np
 
 from dpsql.audit import owners_session, plan_of
-from dpsql.audit.silence import silently
+from dpsql.audit.noiseless import silently
 from dpsql.dbapi import Connection
 from dpsql.engines import Engine
 from dpsql.ir.detail import Histogram
 from dpsql.ir.measure import Finish, Measure
-from dpsql.ir.plan import Norm, Plan, Planned, PublicKeys, Threshold
+from dpsql.ir.plan import MeasurePlan, Norm, Plan, PublicKeys, Threshold
 from dpsql.ir.statistic import CELLS, width_of
-from dpsql.ir.table import ExactTable, Weights
+from dpsql.ir.table import ExactTable, Masses
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.exponential import Integers
 from dpsql.post.sealed import Sealed
-from dpsql.post.stages import Released, types_of_stages
+from dpsql.post.stages import StageOutputs, types_of_stages
 from dpsql.release.release import completed, in_runs
 
 # ---- sensitivity -------------------------------------------------------------------------------------
@@ -45,13 +45,13 @@ def sensitivity(
     return found
 
 
-def violations(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]:
+def violations(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
     """In what the exact tables of two neighbours differ by more than was declared."""
     found = _moved(each, _sums(each, ours), _sums(each, theirs))
     return found + _reweighed(each, ours, theirs) + _runs_moved(each, ours, theirs)
 
 
-def shares(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[float]:
+def shares(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[float]:
     """How far two neighbours differ, as parts of what was declared: of the sums, and of each detail."""
     norm, limit = each.bound
     length = _length(_changes(each, _sums(each, ours), _sums(each, theirs)), norm)
@@ -70,7 +70,7 @@ def _length(changes: list[int], norm: Norm) -> float:
     return math.sqrt(sum(change * change for change in changes))
 
 
-def _reweighed(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]:
+def _reweighed(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
     """Details of which one unit moves the weights by more than was declared."""
     found = []
     for planned, mine, other in zip(each.details, ours.details, theirs.details, strict=True):
@@ -80,7 +80,7 @@ def _reweighed(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]
     return found
 
 
-def _weights_moved(mine: Weights, other: Weights) -> int:
+def _weights_moved(mine: Masses, other: Masses) -> int:
     before, after = ({_comparable(group): each for group, each in held.items()} for held in (mine, other))
     nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
     return sum(
@@ -97,7 +97,7 @@ def _apart(mine: tuple[Integers, Integers], other: tuple[Integers, Integers]) ->
     return int(np.abs(change).sum())
 
 
-def _runs_moved(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str]:
+def _runs_moved(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
     """Runs of groups, where they are what the noise is added to."""
     if each.runs is None:
         return []
@@ -108,14 +108,14 @@ def _runs_moved(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[str
     return []
 
 
-def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[Planned]:
+def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[MeasurePlan]:
     """Every measure of a plan, later stages fed with what earlier ones give without noise on this data."""
     found = [] if plan.first is None else list(plan.first.measures)
     if len(plan.stages) == 1:
         found += plan.stages[0].measures
         return found + [each.again for each in found if each.again is not None]
     assert sealed is not None, "stages hand their rows down through the sealed engine"
-    so_far = Released(sealed)
+    so_far = StageOutputs(sealed)
     for stage in plan.stages:
         for each in stage.measures:
             found.append(so_far.ready(each))
@@ -127,7 +127,7 @@ def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[Pl
 Groups = dict[tuple[object, ...], tuple[int, ...]]
 
 
-def _sums(each: Planned, exact: ExactTable) -> Groups:
+def _sums(each: MeasurePlan, exact: ExactTable) -> Groups:
     groups, sums = completed(exact, each)
     found = {_comparable(group): tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)}
     if len(found) < len(groups):
@@ -140,7 +140,7 @@ def _comparable(group: tuple[object, ...]) -> tuple[object, ...]:
     return tuple("nan" if isinstance(v, float) and math.isnan(v) else (type(v).__name__, v) for v in group)
 
 
-def _changes(each: Planned, ours: Groups, theirs: Groups) -> list[int]:
+def _changes(each: MeasurePlan, ours: Groups, theirs: Groups) -> list[int]:
     nothing = (0,) * len(each.measure.statistics)
     return [
         a - b
@@ -149,7 +149,7 @@ def _changes(each: Planned, ours: Groups, theirs: Groups) -> list[int]:
     ]
 
 
-def _moved(each: Planned, ours: Groups, theirs: Groups) -> list[str]:
+def _moved(each: MeasurePlan, ours: Groups, theirs: Groups) -> list[str]:
     found = []
     changes = _changes(each, ours, theirs)
     norm, limit = each.bound
@@ -167,7 +167,7 @@ def _moved(each: Planned, ours: Groups, theirs: Groups) -> list[str]:
     return found
 
 
-def _shown(each: Planned, rule: Threshold, more: Groups, fewer: Groups) -> list[str]:
+def _shown(each: MeasurePlan, rule: Threshold, more: Groups, fewer: Groups) -> list[str]:
     """The chance that a group which only one side has is shown there, added over such groups."""
     alone = [sums[rule.statistic] for group, sums in more.items() if group not in fewer]
     noise = mechanism(each.noise.mechanism)
@@ -185,7 +185,7 @@ def without_noise(db: Connection, sql: str, epsilon: float) -> list[tuple[object
     session = owners_session(db)
     plan = plan_of(session, sql, epsilon)
     types = types_of_stages(plan.stages, session.sealed)
-    so_far = Released(session.sealed)
+    so_far = StageOutputs(session.sealed)
     for stage in plan.stages:
         for each in stage.measures:
             so_far.add(each, silently(session.engine.measure(so_far.ready(each)), each))

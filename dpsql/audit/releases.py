@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Noise, Norm, Planned
+from dpsql.ir.plan import MeasurePlan, Noise, Norm
 from dpsql.ir.table import ExactTable
 from dpsql.release.groups import plain
 from dpsql.release.release import completed, from_system, release
@@ -50,7 +50,7 @@ class Releases:
 
 
 def releases(
-    each: Planned, ours: ExactTable, theirs: ExactTable, trials: int, going: Callable[[], None]
+    each: MeasurePlan, ours: ExactTable, theirs: ExactTable, trials: int, going: Callable[[], None]
 ) -> Releases:
     """So many releases of each of two neighbours: the sums, then the details that are noised."""
     noised = replace(each, details=tuple(detail for detail in each.details if detail.noise is not None))
@@ -64,7 +64,7 @@ def releases(
 class _Side:
     """One of two neighbours."""
 
-    def __init__(self, each: Planned, noised: Planned, table: ExactTable) -> None:
+    def __init__(self, each: MeasurePlan, noised: MeasurePlan, table: ExactTable) -> None:
         pairs = zip(each.details, table.details, strict=True)
         self._details = tuple(weights for detail, weights in pairs if detail.noise is not None)
         self._planned, self._table = noised, ExactTable(table.groups, table.sums, self._details)

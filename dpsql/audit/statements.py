@@ -18,13 +18,13 @@ from itertools import accumulate
 
 from dpsql.audit import plan_of
 from dpsql.audit.chances import SLACK, drawn_by_law, worst
-from dpsql.audit.lacking import Lacking
-from dpsql.audit.law import at_least, follows
+from dpsql.audit.neighbour_views import Lacking
+from dpsql.audit.noise_tests import at_least, follows
 from dpsql.audit.oracles import ready_measures, shares, violations
 from dpsql.audit.releases import Releases, releases, scores
 from dpsql.ir.column import Value
 from dpsql.ir.event import ChoiceEvent, Event
-from dpsql.ir.plan import Noise, Planned, PlannedDetail
+from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise
 from dpsql.ir.table import ExactTable
 from dpsql.release.groups import plain
 from dpsql.release.release import completed
@@ -81,7 +81,7 @@ def audited(
             going(f"{number} of {len(units)} left out")
             neighbour.leave_out(unit)
             _compare(each, ours, neighbour.measure(each), so_far, bool(trials))
-        told = _told(session, each, ours, so_far, trials, going)
+        told = _compare_releases(session, each, ours, so_far, trials, going)
         declared = [each.bound[1], *(detail.sensitivity for detail in each.details)]
         for i, name in enumerate(_names(each)):
             if name is not None:
@@ -91,7 +91,7 @@ def audited(
     return found
 
 
-def _compare(each: Planned, ours: ExactTable, theirs: ExactTable, so_far: _Found, chances: bool) -> None:
+def _compare(each: MeasurePlan, ours: ExactTable, theirs: ExactTable, so_far: _Found, chances: bool) -> None:
     moved = shares(each, ours, theirs)
     if max(moved) > max(so_far.moved):
         so_far.furthest = theirs
@@ -103,13 +103,13 @@ def _compare(each: Planned, ours: ExactTable, theirs: ExactTable, so_far: _Found
             so_far.losses[i] = max(so_far.losses[i], loss)
 
 
-def _both(each: Planned, ours: ExactTable, theirs: ExactTable) -> list[tuple[Value, ...]]:
+def _both(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[tuple[Value, ...]]:
     """The groups that both have: that showing others is safe is held against the chances of that."""
     there = {plain(group) for group in completed(theirs, each)[0]}
     return [group for group in completed(ours, each)[0] if plain(group) in there]
 
 
-def _names(each: Planned) -> list[str | None]:
+def _names(each: MeasurePlan) -> list[str | None]:
     """The aggregates that the sums are for, and those of each detail; None where there are no sums."""
     said = [f.call.function for f in each.measure.finishes if f.statistics]
     if not said and each.measure.statistics:
@@ -123,18 +123,18 @@ def _names(each: Planned) -> list[str | None]:
     return names
 
 
-_Told = tuple[float | None, float, str]
+_Comparison = tuple[float | None, float, str]
 """The epsilon that was found, the one that was planned, and what to think of it."""
 
 
-def _told(
+def _compare_releases(
     session: Session,
-    each: Planned,
+    each: MeasurePlan,
     ours: ExactTable,
     so_far: _Found,
     trials: int,
     going: Callable[[str], None],
-) -> list[_Told]:
+) -> list[_Comparison]:
     """Of the sums, and of each detail."""
     width, delta = len(each.measure.statistics), session.budget.delta
     claims = [_claimed(session, (each.noise.event,) if width else ())]
@@ -161,7 +161,7 @@ def _told(
     return found
 
 
-def _noised(noise: Noise, runs: bool, drawn: Releases, claim: float, delta: float) -> _Told:
+def _noised(noise: Noise, runs: bool, drawn: Releases, claim: float, delta: float) -> _Comparison:
     least = at_least(*scores(noise, runs, drawn), delta)
     verdict = OK if least <= claim else TELLS
     if verdict == OK and not runs and drawn.exact[0].size:
@@ -169,7 +169,7 @@ def _noised(noise: Noise, runs: bool, drawn: Releases, claim: float, delta: floa
     return least, claim, verdict
 
 
-def _promised(detail: PlannedDetail) -> float:
+def _promised(detail: DetailPlan) -> float:
     """What the choices may tell, by their own events."""
     return math.fsum(event.epsilon for event in detail.events if isinstance(event, ChoiceEvent))
 

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from dpsql.accounting import Spent
-from dpsql.answer.digits import above, below
 from dpsql.batch.item import Item
+from dpsql.batch.ledger_entries import loss, lost
 from dpsql.batch.manifest import Manifest
-from dpsql.batch.paid import loss, lost
 from dpsql.batch.script import Script, Task
 from dpsql.batch.total import shares_of
 from dpsql.dbapi import Connection
@@ -21,6 +20,7 @@ from dpsql.ir.source import Source, Span
 from dpsql.parse.parse import Query
 from dpsql.parse.scripts import tokens
 from dpsql.pipeline import parsed, priced_now
+from dpsql.render.digits import above, below
 
 
 @dataclass(frozen=True, slots=True)

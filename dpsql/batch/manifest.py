@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from dpsql.batch.files import write
+from dpsql.batch.atomic_files import write
 from dpsql.errors import refuse
 
 NAME = "manifest.json"

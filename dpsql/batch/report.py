@@ -11,15 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from dpsql.answer.box import below_table
-from dpsql.answer.cells import one_line
-from dpsql.answer.digits import above, below
-from dpsql.answer.html import ROWS, table_html
-from dpsql.answer.look import Look
-from dpsql.answer.svg import STYLE, chart_svg
-from dpsql.answer.told import Told
 from dpsql.batch.page_style import PAGE_STYLE
 from dpsql.errors import InterfaceError
+from dpsql.render.answer_fields import AnswerFields
+from dpsql.render.box import below_table
+from dpsql.render.cells import one_line
+from dpsql.render.digits import above, below
+from dpsql.render.display import Look
+from dpsql.render.html import ROWS, table_html
+from dpsql.render.svg import STYLE, chart_svg
 
 _SAFE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
@@ -30,7 +30,7 @@ class Part:
 
     name: str
     sql: str
-    answer: Told | None
+    answer: AnswerFields | None
     price: float
     paid: float
     error: str = ""
@@ -168,7 +168,7 @@ def _part(at: int, part: Part) -> str:
     )
 
 
-def _chart(answer: Told) -> str:
+def _chart(answer: AnswerFields) -> str:
     try:
         return chart_svg(answer, alone=False)
     except InterfaceError:  # there is no number to draw

@@ -13,15 +13,15 @@ from hashlib import sha256
 from pathlib import Path
 from statistics import median
 
-from dpsql.answer.files import answer_to_json, to_csv, to_parquet, with_margins
-from dpsql.answer.told import Told
-from dpsql.batch.files import write
+from dpsql.batch.atomic_files import write
 from dpsql.batch.manifest import ANSWERED, Entry, Margin
+from dpsql.render.answer_fields import AnswerFields
+from dpsql.render.formats import answer_to_json, to_csv, to_parquet, with_margins
 
 FORMATS = ("csv", "parquet", "json")
 
 
-def keep(answer: Told, entry: Entry, folder: Path, format: str) -> Entry:
+def keep(answer: AnswerFields, entry: Entry, folder: Path, format: str) -> Entry:
     """Write the answer's file; the entry that says so."""
     content = content_of(answer, format)
     file = folder / f"{entry.name}.{format}"
@@ -40,7 +40,7 @@ def keep(answer: Told, entry: Entry, folder: Path, format: str) -> Entry:
     )
 
 
-def content_of(answer: Told, format: str) -> bytes:
+def content_of(answer: AnswerFields, format: str) -> bytes:
     match format:
         case "json":
             return answer_to_json(answer).encode("utf-8")
@@ -50,7 +50,7 @@ def content_of(answer: Told, format: str) -> bytes:
             return to_csv(with_margins(answer)).encode("utf-8")
 
 
-def _columns(answer: Told) -> tuple[Margin, ...]:
+def _columns(answer: AnswerFields) -> tuple[Margin, ...]:
     found = []
     for at, (name, sql) in enumerate(zip(answer.columns, answer.types, strict=True)):
         widths = [each for row in answer.margins if (each := row[at]) is not None]

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dpsql.answer import Answer
-from dpsql.batch.begin import refused
+from dpsql.batch.ledger_entries import with_paid
 from dpsql.batch.manifest import Entry, Manifest, save
-from dpsql.batch.paid import with_paid
 from dpsql.batch.results import keep
 from dpsql.batch.script import Script
+from dpsql.batch.start import refused
 from dpsql.dbapi import Connection
 from dpsql.errors import Error
-from dpsql.screen.progress import Progress
-from dpsql.screen.waiting import beside
+from dpsql.terminal.progress import Progress
+from dpsql.terminal.waiting import beside
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from dpsql.accounting import Accountant, Budget
-from dpsql.accounting.prices import bought, price_of
-from dpsql.ir.plan import Noise, Plan, Planned, PlannedDetail, PublicKeys
+from dpsql.accounting.price_units import bought, price_of
+from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise, Plan, PublicKeys
 from dpsql.mechanisms import mechanism
 
 GROUPS = 20
@@ -88,7 +88,7 @@ def strain(plan: Plan) -> float:
     )
 
 
-def _groups(each: Planned) -> int:
+def _groups(each: MeasurePlan) -> int:
     if not isinstance(each.rule, PublicKeys):
         return GROUPS
     sizes = [len(values) for values in each.rule.domains]
@@ -97,14 +97,14 @@ def _groups(each: Planned) -> int:
     return max(1, sum(math.prod(sizes[at] for at in positions) for _, positions in each.rule.sets))
 
 
-def _errors(each: Planned) -> list[float]:
+def _errors(each: MeasurePlan) -> list[float]:
     rows = each.rows or 1
     reach = _reach(each.noise)
     found = [reach / (rows * statistic.most) for statistic in each.measure.statistics]
     return [*found, *map(_error, each.details)] or [1.0]
 
 
-def _error(detail: PlannedDetail) -> float:
+def _error(detail: DetailPlan) -> float:
     if detail.noise is not None:
         return _reach(detail.noise) / max(1, detail.sensitivity)
     return _RANKS / detail.epsilon if detail.epsilon else 1.0

@@ -1,12 +1,12 @@
 """Query -> Split: what do the words mean, and where does privacy end?
 
-split          the whole query: its measures, and the SQL above them
-  queries      SELECT, set operations, VALUES, CTEs, tables: each Private or Open (sources)
-    froms      FROM and its joins (joins: which are joins at all)
-    select     one SELECT over private rows: projected, per_unit, or the release_point
-    lifts      what its expressions need beside its columns: windows, subqueries (decorrelate, untied)
-    groups     its keys (images: their public lists; grouping_sets)
-    opened     one SELECT over released and public tables, kept as ordinary SQL (tied: its private subqueries)
-    sets       UNION, INTERSECT, EXCEPT of private rows
-  scalars      expressions: columns by names, constants, functions of the shelf
+split            the whole query: its measures, and the SQL above them
+  queries        SELECT, set operations, VALUES, CTEs, tables: each Private or Open (scope/sources)
+    select       one SELECT: ordinary SQL, or private rows that are projected, per_unit, or the release_point
+      subqueries/    subqueries of all kinds: joins, stages, constants
+      released/      what stands above a release point, and ordinary SQL
+      private/       FROM, joins, WHERE, GROUP BY, set operations over private rows
+      expressions/   scalars, aggregates, windows over private rows
+      syntax/        stars, pivots, names of output columns
+      scope/         names and what they mean
 """

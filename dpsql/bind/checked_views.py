@@ -17,13 +17,13 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context
-from dpsql.bind.given import Describe, Evaluate
-from dpsql.bind.names import Fresh
-from dpsql.bind.opened import exactly
 from dpsql.bind.queries import query as bound_query
-from dpsql.bind.sources import Private
-from dpsql.bind.subqueries import printed
+from dpsql.bind.released.public_sql import exactly
+from dpsql.bind.scope.context import Context
+from dpsql.bind.scope.public_facts import Describe, Evaluate
+from dpsql.bind.scope.scope import Fresh
+from dpsql.bind.scope.sources import Private
+from dpsql.bind.subqueries.evaluation import printed
 from dpsql.bind.views import tree_of, views_of
 from dpsql.errors import Error, refuse
 from dpsql.facts.schema import fact_of, facts_of
@@ -32,7 +32,7 @@ from dpsql.ir.source import Span
 from dpsql.policy.catalogue import Known, KnownView
 from dpsql.policy.listing import View
 from dpsql.policy.model import Policy
-from dpsql.policy.places import document_of
+from dpsql.policy.toml_positions import document_of
 
 RELEASED = "a release, paid when it is asked"
 

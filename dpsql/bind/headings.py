@@ -15,13 +15,13 @@ import re
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context
-from dpsql.bind.opened import exactly, identifier
-from dpsql.bind.sources import Open, Private
-from dpsql.bind.stars import is_star
-from dpsql.bind.subqueries import printed
+from dpsql.bind.released.public_sql import exactly, identifier
+from dpsql.bind.scope.context import Context
+from dpsql.bind.scope.sources import Open, Private
+from dpsql.bind.subqueries.evaluation import printed
+from dpsql.bind.syntax.stars import is_star
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.functions import Unfit, shelf
+from dpsql.functions import ArgumentError, shelf
 from dpsql.functions.reading import literal_of, read
 from dpsql.ir.measure import Post
 
@@ -59,7 +59,7 @@ def _of_a_row(node: exp.Expr) -> bool:
         if isinstance(node, exp.Column) or literal_of(node) is not None:
             return True
         reading = read(node)
-    except Unfit:
+    except ArgumentError:
         return False
     return reading is not None and reading.name in shelf() and all(map(_of_a_row, reading.arguments))
 

@@ -6,32 +6,29 @@ from sqlglot import exp
 
 from dpsql.aggregates import Unbounded
 from dpsql.aggregates import shelf as aggregates
-from dpsql.bind.aggregates import aggregate, has_aggregate, refuse_distinct
-from dpsql.bind.conditions import with_aliases
-from dpsql.bind.context import Context
-from dpsql.bind.lifts import Lifts
-from dpsql.bind.names import Scope, Visible
-from dpsql.bind.outputs import output_name, unaliased
-from dpsql.bind.released import Released
-from dpsql.bind.rows import distinct_rows, groupable, refuse_picked, selected
-from dpsql.bind.scalars import Scalars
-from dpsql.bind.sources import Private
+from dpsql.bind.expressions.aggregates import aggregate, has_aggregate, refuse_distinct
+from dpsql.bind.expressions.scalars import Scalars
+from dpsql.bind.private.conditions import with_aliases
+from dpsql.bind.private.projection import distinct_rows, groupable, refuse_picked, selected
+from dpsql.bind.released.expressions import ReleasedExpressions
+from dpsql.bind.scope.context import Context
+from dpsql.bind.scope.scope import Scope, Visible
+from dpsql.bind.scope.sources import Private
+from dpsql.bind.scope.wrappers import unaliased
+from dpsql.bind.subqueries.unnesting import SubqueryUnnester
+from dpsql.bind.syntax.output_names import output_name
 from dpsql.errors import refuse
-from dpsql.facts.lacks import lacks_of_all
+from dpsql.facts.missing_bounds import missing_bounds_of_all
 from dpsql.facts.ownership import Owned, ownership_of, rows_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.relation import (
-    Aggregate,
-    AggregateCall,
-    Named,
-)
+from dpsql.ir.relation import Aggregate, AggregateCall, Named
 from dpsql.ir.scalar import Ref
 
 
 def per_unit(
     ctx: Context,
     node: exp.Select,
-    source: Lifts,
+    source: SubqueryUnnester,
     items: list[exp.Expr],
     keys: list[tuple[exp.Expr, Named]],
     scalars: Scalars,
@@ -51,7 +48,7 @@ def per_unit(
     def aliases(condition: exp.Expr) -> exp.Expr:
         return with_aliases(condition, node, source.scope, aggregates=True)
 
-    turner = Released(ctx.text, "", scalars, keys, register, lambda subquery: subquery, ctx.fresh)
+    turner = ReleasedExpressions(ctx.text, "", scalars, keys, register, lambda subquery: subquery, ctx.fresh)
     turned = [turner.turn(unaliased(each)) for each in items]
     having = node.args.get("having")
     kept = turner.turn(aliases(having.this)) if having is not None else None
@@ -68,7 +65,7 @@ def per_unit(
         if v.scalar == named.scalar
     )
     inner = Scope((*(Visible("", each, Ref(each)) for each in names), *shown))
-    above = Lifts(ctx, source.env, grouped, inner, source.named)
+    above = SubqueryUnnester(ctx, source.env, grouped, inner, source.named)
     over = above.scalars()
     if kept is not None:
         above.keep(over.condition(kept))
@@ -112,5 +109,7 @@ def computable(ctx: Context, grouped: Aggregate) -> None:
         except Unbounded as finding:
             refusal = refuse(finding.code, finding.title, call.span, help=finding.help)
             if finding.code == "D301" and call.argument is not None:
-                refusal.lacking(lacks_of_all(grouped.input, (call.argument, *call.others), ctx.known))
+                refusal.lacking(
+                    missing_bounds_of_all(grouped.input, (call.argument, *call.others), ctx.known)
+                )
             raise refusal from None

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from dpsql.bind.context import MOST_NODES, Context, Cte
-from dpsql.bind.opened import (
+from dpsql.bind.private.projection import refuse_picked, refuse_picking
+from dpsql.bind.private.set_operations import set_of_rows
+from dpsql.bind.released.public_sql import (
     exactly,
     identifier,
     open_set_operation,
@@ -17,17 +18,16 @@ from dpsql.bind.opened import (
     replace_queries,
     wrapped,
 )
-from dpsql.bind.pivots import in_from, pivot
-from dpsql.bind.rows import refuse_picked, refuse_picking
+from dpsql.bind.released.unions import open_union
+from dpsql.bind.scope.context import MOST_NODES, Context, Cte
+from dpsql.bind.scope.sources import Margin, Open, Private, scan
 from dpsql.bind.select import select
-from dpsql.bind.sets import set_of_rows
-from dpsql.bind.sources import Margin, Open, Private, scan
-from dpsql.bind.subqueries import bound_subqueries
-from dpsql.bind.united import open_union
+from dpsql.bind.subqueries.evaluation import bound_subqueries
+from dpsql.bind.syntax.pivots import in_from, pivot
 from dpsql.bind.views import placed
 from dpsql.errors import refuse
 from dpsql.functions.reading import literal_of
-from dpsql.parse.allowed import unknown_function
+from dpsql.parse.allow_list import unknown_function
 
 
 def query(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:

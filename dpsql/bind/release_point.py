@@ -9,40 +9,38 @@ from functools import partial
 from sqlglot import exp
 
 from dpsql.aggregates import shelf as aggregates
-from dpsql.bind.aggregates import aggregate, refuse_distinct
-from dpsql.bind.context import Context, Cte
-from dpsql.bind.grouping_sets import grouping, rolled
-from dpsql.bind.groups import Groups
-from dpsql.bind.images import list_of
-from dpsql.bind.intervals import refuse_computed
-from dpsql.bind.lifts import Lifts
-from dpsql.bind.looked_up import lookup_of
-from dpsql.bind.modes import with_values
-from dpsql.bind.options import claims_of, clip_of, refuse_claims
-from dpsql.bind.other_group import other_of, with_total
-from dpsql.bind.outputs import output_name, unaliased
-from dpsql.bind.released import Released, quoted
-from dpsql.bind.rows import groupable
-from dpsql.bind.running import running
-from dpsql.bind.scalars import Scalars
-from dpsql.bind.sources import Margin, Open
-from dpsql.bind.subqueries import bound_subqueries
-from dpsql.bind.weights import weights_of
+from dpsql.bind.expressions.aggregates import aggregate, refuse_distinct
+from dpsql.bind.expressions.key_domains import enumerate_key
+from dpsql.bind.expressions.modes import with_values
+from dpsql.bind.expressions.scalars import Scalars
+from dpsql.bind.private.group_by import Groups
+from dpsql.bind.private.grouping_sets import grouping, rolled
+from dpsql.bind.private.projection import groupable
+from dpsql.bind.private.query_options import claims_of, clip_of, refuse_claims
+from dpsql.bind.released.accuracy_weights import weights_of
+from dpsql.bind.released.expressions import ReleasedExpressions, quoted
+from dpsql.bind.released.key_lookups import lookup_of
+from dpsql.bind.released.other_group import other_of, with_total
+from dpsql.bind.released.running_totals import running
+from dpsql.bind.scope.context import Context, Cte
+from dpsql.bind.scope.sources import Margin, Open
+from dpsql.bind.scope.wrappers import unaliased
+from dpsql.bind.subqueries.evaluation import bound_subqueries
+from dpsql.bind.subqueries.unnesting import SubqueryUnnester
+from dpsql.bind.syntax.interval_functions import refuse_computed
+from dpsql.bind.syntax.output_names import output_name
 from dpsql.errors import refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.measure import Measure
-from dpsql.ir.relation import (
-    AggregateCall,
-    Named,
-)
+from dpsql.ir.relation import AggregateCall, Named
 from dpsql.ir.scalar import Ref, Scalar
 
 
 def release_point(
     ctx: Context,
     node: exp.Select,
-    source: Lifts,
+    source: SubqueryUnnester,
     items: list[exp.Expr],
     groups: Groups,
     scalars: Scalars,
@@ -73,7 +71,7 @@ def release_point(
     def subquery(each: exp.Expr) -> exp.Expr:
         return turner.correlated(each, bound(each))
 
-    turner = Released(ctx.text, name, scalars, keys, register, subquery, ctx.fresh)
+    turner = ReleasedExpressions(ctx.text, name, scalars, keys, register, subquery, ctx.fresh)
     if not groups.sets and other is None:  # subtotals, and what is not shown, are of several groups
         turner.lookup = lookup_of(ctx, source.relation, groups, name)
     turner.grouping = partial(grouping, quoted(number, name), groups.sets)
@@ -113,7 +111,7 @@ def release_point(
         refuse_claims(ctx, node)
     sets = groups.sets if other is None else with_total(groups)
     over = rolled(source.relation, [named for _, named in keys], sets, number)
-    lists = tuple(list_of(source.relation, named.scalar, ctx.evaluate) for _, named in keys)
+    lists = tuple(enumerate_key(source.relation, named.scalar, ctx.evaluate) for _, named in keys)
     ctx.measures.append(
         Measure(
             name,
@@ -166,7 +164,7 @@ def _tells_rows_apart(call: AggregateCall, owned: Owned) -> bool:
     return isinstance(call.argument, Ref) and any(key <= {call.argument.name} for key in owned.row_keys)
 
 
-def refuse_identity(ctx: Context, source: Lifts, keys: list[tuple[exp.Expr, Named]]) -> None:
+def refuse_identity(ctx: Context, source: SubqueryUnnester, keys: list[tuple[exp.Expr, Named]]) -> None:
     secret = identifying(source.relation)
     for node, named in keys:
         if tells(named.scalar, secret):

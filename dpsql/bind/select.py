@@ -7,29 +7,27 @@ from functools import partial
 
 from sqlglot import exp
 
-from dpsql.bind.aggregates import has_aggregate
-from dpsql.bind.conditions import with_aliases
-from dpsql.bind.context import Context, Cte
-from dpsql.bind.froms import Froms, Kept
-from dpsql.bind.groups import Groups, groups_of, named_key
-from dpsql.bind.intervals import refuse_computed
-from dpsql.bind.lifts import Lifts
-from dpsql.bind.names import Scope
-from dpsql.bind.opened import (
-    open_select,
-)
-from dpsql.bind.options import refuse_clip
-from dpsql.bind.outputs import named_by, ordered_by, output_name
-from dpsql.bind.passed import Passed
+from dpsql.bind.expressions.aggregates import has_aggregate
+from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.per_unit import per_unit
+from dpsql.bind.private.conditions import with_aliases
+from dpsql.bind.private.from_clause import FromClause, Kept
+from dpsql.bind.private.group_by import Groups, groups_of, named_key
+from dpsql.bind.private.projection import refuse_picked, refuse_picking, selected
+from dpsql.bind.private.query_options import refuse_clip
 from dpsql.bind.release_point import release_point
-from dpsql.bind.rows import refuse_picked, refuse_picking, selected
-from dpsql.bind.scalars import Scalars
-from dpsql.bind.sources import Open, Private
-from dpsql.bind.stars import Shown, starless
-from dpsql.bind.subqueries import bound_subqueries, constants_of
-from dpsql.bind.tied import tied_release
-from dpsql.bind.untied import rows_of_open
+from dpsql.bind.released.provenance import ColumnLineage
+from dpsql.bind.released.public_sql import open_select
+from dpsql.bind.scope.context import Context, Cte
+from dpsql.bind.scope.scope import Scope
+from dpsql.bind.scope.sources import Open, Private
+from dpsql.bind.subqueries.correlated_release import tied_release
+from dpsql.bind.subqueries.evaluation import bound_subqueries, constants_of
+from dpsql.bind.subqueries.uncorrelated import rows_of_open
+from dpsql.bind.subqueries.unnesting import SubqueryUnnester
+from dpsql.bind.syntax.interval_functions import refuse_computed
+from dpsql.bind.syntax.output_names import named_by, ordered_by, output_name
+from dpsql.bind.syntax.stars import Shown, starless
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
@@ -39,7 +37,7 @@ from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 
 
 def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | Open:
-    froms = Froms(
+    froms = FromClause(
         ctx.text,
         ctx.known,
         ctx.fresh,
@@ -62,14 +60,14 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
         tied = partial(tied_release, ctx, env, items)
         subqueries = bound_subqueries(ctx, env, aliases, tied)
         if ctx.goal is not None:
-            passed = Passed(node, items, node.expressions, ctx.text)
+            passed = ColumnLineage(node, items, node.expressions, ctx.text)
             for each in node.expressions:
                 if passed.computed(each):
                     refuse_computed(each, ctx.text)
         return open_select(node, items, subqueries, ctx.fresh, ctx.text, output_name)
     joined = froms.joined(node, items)
     named = {each.this.name.casefold(): each for each in node.args.get("windows") or ()}
-    lifts = Lifts(ctx, env, joined.relation, joined.scope, named)
+    lifts = SubqueryUnnester(ctx, env, joined.relation, joined.scope, named)
     lifts.where(joined.queries)
     bound = private_select(ctx, node, lifts, env)
     if joined.kept is not None and not (isinstance(bound, Open) and means_the_same(ctx, joined.kept)):
@@ -100,7 +98,9 @@ def means_the_same(ctx: Context, kept: Kept) -> bool:
     )
 
 
-def private_select(ctx: Context, node: exp.Select, source: Lifts, env: Mapping[str, Cte]) -> Private | Open:
+def private_select(
+    ctx: Context, node: exp.Select, source: SubqueryUnnester, env: Mapping[str, Cte]
+) -> Private | Open:
     scalars = source.scalars()
     items = select_items(ctx, node, source.scope)
     groups = groups_of(ctx, node, items, scalars)
@@ -159,7 +159,7 @@ def select_items(ctx: Context, node: exp.Select, scope: Scope) -> list[exp.Expr]
 
 
 def projected_rows(
-    ctx: Context, node: exp.Select, source: Lifts, items: list[exp.Expr], scalars: Scalars
+    ctx: Context, node: exp.Select, source: SubqueryUnnester, items: list[exp.Expr], scalars: Scalars
 ) -> Private:
     """Rows go in, rows come out: the hidden unit column always among them."""
     distinct = node.args.get("distinct")

@@ -13,22 +13,22 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.bind.context import Context, Cte
-from dpsql.bind.given import Describe, Evaluate
 from dpsql.bind.headings import asks_for_no_rows, headings
-from dpsql.bind.intervals import asks_interval
-from dpsql.bind.names import Visible
-from dpsql.bind.sources import Private
-from dpsql.bind.started import started
-from dpsql.bind.subqueries import printed
+from dpsql.bind.scope.context import Context, Cte
+from dpsql.bind.scope.public_facts import Describe, Evaluate
+from dpsql.bind.scope.scope import Visible
+from dpsql.bind.scope.sources import Private
+from dpsql.bind.starting_context import starting_context
+from dpsql.bind.subqueries.evaluation import printed
+from dpsql.bind.syntax.interval_functions import asks_interval
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.functions import Unfit
+from dpsql.functions import ArgumentError
 from dpsql.ir.column import Categories, Listed
 from dpsql.ir.measure import Post, Split, Stage
-from dpsql.ir.relation import Aggregate, Filter, Project, awaits
+from dpsql.ir.relation import Aggregate, Filter, Project, stage_inputs
 from dpsql.parse.parse import Query
 from dpsql.policy.catalogue import Known
 
@@ -37,13 +37,13 @@ def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> 
     """The query as measures and the SQL over what they release, or a refusal that points at the text."""
     source = query.source
     try:
-        ctx, views = started(query, known, evaluate, describe)
+        ctx, views = starting_context(query, known, evaluate, describe)
         ctx.goal = query.goal
         ctx.intervals = any(asks_interval(each) for each in (query.tree, *(v.node for v in views.values())))
         return _split(ctx, query, views)
     except Error as error:
         raise error.within(source.text, source.name) from None
-    except Unfit as unfit:  # a constant that is read outside any expression
+    except ArgumentError as unfit:  # a constant that is read outside any expression
         remedy = unfit.help or "write a plain constant"
         refusal = refuse(unfit.code, unfit.title, unfit.span, help=remedy)
         raise refusal.within(source.text, source.name) from None
@@ -71,7 +71,7 @@ def _stages(ctx: Context, post: Post) -> tuple[Stage, ...]:
     used = set(post.released)
     for stage in reversed(ctx.stages):
         assert stage.awaited is not None
-        if any(stage.awaited.name in awaits(measures[name].relation) for name in used):
+        if any(stage.awaited.name in stage_inputs(measures[name].relation) for name in used):
             needed.insert(0, stage)
             used |= set(stage.post.released)
     found, taken = [], set[str]()

@@ -16,7 +16,7 @@ import datetime
 
 from sqlglot import exp
 
-from dpsql.bind.context import Cte
+from dpsql.bind.scope.context import Cte
 from dpsql.errors import refuse
 from dpsql.ir.source import Source
 from dpsql.parse.parse import parse

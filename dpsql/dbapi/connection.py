@@ -23,9 +23,9 @@ if TYPE_CHECKING:  # the engines, the parser and all between load when the first
     from dpsql.answer import Answer
     from dpsql.ir.column import Value
     from dpsql.ir.explanation import Explanation
+    from dpsql.ir.export import Export
     from dpsql.ir.plan import Plan
     from dpsql.ir.price import Price
-    from dpsql.ir.survey import Export
     from dpsql.policy.listing import Table
     from dpsql.session import Session
 
@@ -151,7 +151,7 @@ class Connection(Exceptions):
 
     def export(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Export:
         """Rows of randomized responses, for the owner to give away: ``dpsql.estimates`` counts by them."""
-        from dpsql.exports import export
+        from dpsql.export import export
 
         self._open()
         if self.analyst is not None:

@@ -1,6 +1,6 @@
 """The only readers of private rows: an engine is a file of this folder.
 
-Plan -> ExactTable, PlannedSurvey -> ExactCodes
+Plan -> ExactTable, ExportPlan -> ExactExport
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpsql.ir.column import Column, Interval, Value
-    from dpsql.ir.plan import Planned
-    from dpsql.ir.survey import ExactCodes, PlannedSurvey
+    from dpsql.ir.export import ExactExport, ExportPlan
+    from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
     from dpsql.policy.catalogue import Catalogue, Key
 
@@ -64,19 +64,19 @@ class Engine(Protocol):
         """A public table whole: its column types, and its rows."""
         ...
 
-    def measure(self, planned: Planned) -> ExactTable:
+    def measure(self, planned: MeasurePlan) -> ExactTable:
         """The exact sums of a planned measure. Called after the debit, and never before."""
         ...
 
-    def measure_sql(self, planned: Planned) -> str:
+    def measure_sql(self, planned: MeasurePlan) -> str:
         """The SQL that ``measure`` would run."""
         ...
 
-    def codes(self, planned: PlannedSurvey) -> ExactCodes:
+    def exact_export(self, planned: ExportPlan) -> ExactExport:
         """The true answers of an export. Called after the debit, and never before."""
         ...
 
-    def codes_sql(self, planned: PlannedSurvey) -> str:
+    def export_sql(self, planned: ExportPlan) -> str:
         """The SQL that ``codes`` would run."""
         ...
 

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpsql.driver import connect, duckdb
-from dpsql.engines.held import changed, hold, inherited, let_go
-from dpsql.engines.legal import legal_sql
-from dpsql.engines.names import TEXTED, fetched, quote, table_sql, text
+from dpsql.engines.create_table import ColumnDefinition, column_definitions
+from dpsql.engines.identifiers import TEXTED, fetched, quote, table_sql, text
+from dpsql.engines.open_files import changed, hold, inherited, let_go
 from dpsql.engines.spill import spill_folder
-from dpsql.engines.written import WrittenColumn, written_columns
+from dpsql.engines.value_checks import legal_sql
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Value, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
@@ -31,8 +31,8 @@ from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from dpsql.ir.plan import Planned
-    from dpsql.ir.survey import ExactCodes, PlannedSurvey
+    from dpsql.ir.export import ExactExport, ExportPlan
+    from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
 
 NAME = "duckdb"
@@ -52,7 +52,7 @@ def steady(without: Sequence[str] = ()) -> tuple[str, ...]:
         f"disabled_optimizers = '{','.join(('statistics_propagation', *without))}'",
         # gathers small chunks behind a join or a filter, and fails where a joined column is a dictionary in
         # one chunk and none, or another, in the next: CASE WHEN age < 30 THEN place END does that, or not, by
-        # the rows there are. (What two joins do alike, no setting prevents: see dpsql/engines/sql.py)
+        # the rows there are. (what two joins do alike, no setting prevents: see relation_sql.py)
         "enable_caching_operators = false",
     )
 
@@ -120,7 +120,7 @@ def _connected(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
 class DuckDB:
     """One open database file."""
 
-    _read: dict[str, tuple[WrittenColumn, ...]] | None = None
+    _read: dict[str, tuple[ColumnDefinition, ...]] | None = None
 
     def __init__(self, path: Path, timezone: str = "UTC", threads: int | None = None) -> None:
         self._path = path
@@ -205,7 +205,7 @@ class DuckDB:
         return Catalogue(tuple(found))
 
     @property
-    def _written(self) -> dict[str, tuple[WrittenColumn, ...]]:
+    def _written(self) -> dict[str, tuple[ColumnDefinition, ...]]:
         """The columns of tables that say more of them than names and types; few do.
 
         Not a ``cached_property``: Python 3.11 has one lock for all engines there, and a fork copies it taken.
@@ -214,7 +214,7 @@ class DuckDB:
             self._read = self._written_columns()
         return self._read
 
-    def _written_columns(self) -> dict[str, tuple[WrittenColumn, ...]]:
+    def _written_columns(self) -> dict[str, tuple[ColumnDefinition, ...]]:
         with self._reading():
             tables = self._all(
                 "SELECT schema_name, table_name, sql FROM duckdb_tables() "
@@ -226,7 +226,7 @@ class DuckDB:
             own = "SELECT lower(function_name) FROM duckdb_functions() WHERE"
             shadowed = bool(self._all(f"{own} NOT internal INTERSECT {own} internal LIMIT 1"))
         return {
-            str(table) if schema == "main" else f"{schema}.{table}": written_columns(str(sql), shadowed)
+            str(table) if schema == "main" else f"{schema}.{table}": column_definitions(str(sql), shadowed)
             for schema, table, sql in tables
         }
 
@@ -330,24 +330,24 @@ class DuckDB:
 
     # What prints and reads measures loads with the first of them, not with the database.
 
-    def measure_sql(self, planned: Planned) -> str:
-        from dpsql.engines.measured import measured_sql
+    def measure_sql(self, planned: MeasurePlan) -> str:
+        from dpsql.engines.exact_tables import measured_sql
 
         return measured_sql(planned)
 
-    def measure(self, planned: Planned) -> ExactTable:
-        from dpsql.engines.measured import measured
+    def measure(self, planned: MeasurePlan) -> ExactTable:
+        from dpsql.engines.exact_tables import measured
 
         with self._reading():
             return measured(planned, self._all, self._arrays)
 
-    def codes_sql(self, planned: PlannedSurvey) -> str:
-        from dpsql.engines.codes import codes_sql
+    def export_sql(self, planned: ExportPlan) -> str:
+        from dpsql.engines.export_sql import export_sql
 
-        return codes_sql(planned)
+        return export_sql(planned)
 
-    def codes(self, planned: PlannedSurvey) -> ExactCodes:
-        from dpsql.engines.codes import coded
+    def exact_export(self, planned: ExportPlan) -> ExactExport:
+        from dpsql.engines.export_sql import coded
 
         with self._reading():
             return coded(planned, self._arrays)
@@ -426,6 +426,6 @@ def _names(listed: object) -> tuple[str, ...]:
     return tuple(str(name) for name in listed)
 
 
-def _collation(written: WrittenColumn | None, kind: str) -> str | None:
+def _collation(written: ColumnDefinition | None, kind: str) -> str | None:
     """That of a text; a number that is generated from one has none."""
     return written.collation if written is not None and kind == "VARCHAR" else None

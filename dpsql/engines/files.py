@@ -14,13 +14,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from dpsql.engines.held import Seen, seen
-from dpsql.engines.readers import fields_of
+from dpsql.engines.file_sql import fields_of
+from dpsql.engines.open_files import Seen, seen
 from dpsql.errors import DatabaseError, refuse
 from dpsql.policy.files import ENDINGS
 from dpsql.policy.model import CsvRule, Policy, TableRule
 from dpsql.policy.names import fold
-from dpsql.policy.places import document_of
+from dpsql.policy.toml_positions import document_of
 
 LONGEST_HEADER = 10**6
 

@@ -17,19 +17,19 @@ from pathlib import Path
 import duckdb
 
 from dpsql.driver import connect
+from dpsql.engines.csv_sniffing import sniffed
 from dpsql.engines.duckdb import DuckDB, configuration, lock_down
+from dpsql.engines.file_sql import PUSHING, csv_sql, lines_sql, parquet_files, parquet_sql
 from dpsql.engines.files import Files, State, all_files, files_of, foreign, header_of, names_in, states_of
-from dpsql.engines.held import changed
-from dpsql.engines.names import quote, table_sql
-from dpsql.engines.readers import PUSHING, csv_sql, lines_sql, parquet_files, parquet_sql
-from dpsql.engines.sniffed import sniffed
+from dpsql.engines.identifiers import quote, table_sql
+from dpsql.engines.open_files import changed
 from dpsql.engines.spill import spill_folder
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
 from dpsql.policy.model import CsvRule, Policy, TableRule
 from dpsql.policy.names import fold
-from dpsql.policy.places import document_of
+from dpsql.policy.toml_positions import document_of
 
 _WAY_OUT = "write it anew, such as by iconv -f latin1 -t utf-8"
 

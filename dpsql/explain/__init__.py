@@ -15,15 +15,15 @@ from dpsql.explain.words import words
 from dpsql.ir.bound import Bound
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Goal
-from dpsql.ir.plan import Findings, Plan, Planned
+from dpsql.ir.plan import BoundSearchPlan, MeasurePlan, Plan
 from dpsql.ir.price import Expected
 from dpsql.mechanisms.found_range import few_units
-from dpsql.plan.findings import again_above
+from dpsql.plan.bound_search import again_above
 from dpsql.policy.catalogue import Known
 from dpsql.policy.found_bounds import with_bounds
 
 
-def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[Planned], str]) -> Explanation:
+def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan], str]) -> Explanation:
     """All stages of a plan, each with its measures and the SQL above them."""
     known = with_bounds(known, plan.bounds)
     facts: dict[str, Any] = {
@@ -84,30 +84,30 @@ def _called(sql: str) -> dict[tuple[str, str], str]:
 
 
 def _found(bound: Bound, unit: str) -> dict[str, Any]:
-    lack, day = bound.lack, bound.found.partition("T")[0]
+    missing, day = bound.missing, bound.found.partition("T")[0]
     near = f"most values of most {unit}s lie in [{bound.low:,g}, {bound.high:,g}]"
-    if not lack.column:
+    if not missing.column:
         near = f"most {unit}s have at most about {bound.high:,g} rows"
-    words = f"{lack}: {near}; found privately on {day}, shared by all (epsilon {bound.strength:.3g})"
+    words = f"{missing}: {near}; found privately on {day}, shared by all (epsilon {bound.strength:.3g})"
     if not bound.is_known:
         words = (
-            f"{lack}: too few {unit}s to find it privately on {day} (epsilon {bound.strength:.3g}); "
+            f"{missing}: too few {unit}s to find it privately on {day} (epsilon {bound.strength:.3g}); "
             f"the widest there could be, [{bound.low:,g}, {bound.high:,g}], stands in; a price above "
             f"{again_above(bound):g} looks again"
         )
-    return {"of": str(lack), "range": [bound.low, bound.high], "on": day, "words": words}
+    return {"of": str(missing), "range": [bound.low, bound.high], "on": day, "words": words}
 
 
-def _first(first: Findings, unit: str, sql_of: Callable[[Planned], str]) -> dict[str, Any]:
-    lacks = [str(each) for each in first.lacks]
+def _first(first: BoundSearchPlan, unit: str, sql_of: Callable[[MeasurePlan], str]) -> dict[str, Any]:
+    named = [str(each) for each in first.missing_bounds]
     choices = [each.details[0].epsilon for each in first.measures]
     words = (
-        f"nobody declared {' or '.join(lacks)}: found first, privately, for epsilon {first.plan.epsilon:g} "
+        f"nobody declared {' or '.join(named)}: found first, privately, for epsilon {first.plan.epsilon:g} "
         f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; "
         f"with fewer than about {few_units(choices[0]):,} {unit}s it may be far off, or too few to find it)"
     )
     return {
-        "finds": lacks,
+        "finds": named,
         "price": first.plan.epsilon,
         "epsilon_of_each": choices,
         "words": words,

@@ -12,18 +12,18 @@ from dpsql.facts.origin import origins_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.detail import Blocks, Histogram, Matching, Votes
 from dpsql.ir.measure import Finish
-from dpsql.ir.plan import Planned
+from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.policy.catalogue import Known
-from dpsql.post.choices import choice_facts
 from dpsql.post.finish import as_delivered
 from dpsql.post.finish import finish as finished
+from dpsql.post.order_statistic_facts import choice_facts
 from dpsql.rewrite.statistics import bounded_range
 
 
-def column_facts(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
+def column_facts(finish: Finish, each: MeasurePlan, known: Known) -> dict[str, Any]:
     found = _facts(finish, each, known)
     if "expected_error" in found:  # a count within 25.3 of the truth is within 25
         width = np.array([found["expected_error"]])
@@ -34,7 +34,7 @@ def column_facts(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
     return found
 
 
-def _facts(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
+def _facts(finish: Finish, each: MeasurePlan, known: Known) -> dict[str, Any]:
     if finish.call.function == "dp_sample":
         return _sampled(finish, each)
     if finish.places:
@@ -86,7 +86,7 @@ def _facts(finish: Finish, each: Planned, known: Known) -> dict[str, Any]:
     return found
 
 
-def _of_detail(finish: Finish, each: Planned) -> dict[str, Any]:
+def _of_detail(finish: Finish, each: MeasurePlan) -> dict[str, Any]:
     planned = each.detail_at(finish.places[0])
     found: dict[str, Any] = {
         "name": finish.call.name,
@@ -115,7 +115,7 @@ _EVEN = {Part.BERNSTEIN: (1 / 3, 1 / 3, 1 / 3), Part.LAGRANGE: (1 / 6, 2 / 3, 1 
 """Cells of values that are spread evenly over their range."""
 
 
-def _of_cells(finish: Finish, first: Statistic, each: Planned, known: Known) -> dict[str, Any]:
+def _of_cells(finish: Finish, first: Statistic, each: MeasurePlan, known: Known) -> dict[str, Any]:
     """What three or nine cells tell; the error is simulated over 1,000 rows spread evenly over the ranges."""
     axes = [] if first.argument is None else [(first.argument, first.low, first.high)]
     axes += [] if first.other is None else [(first.other.argument, first.other.low, first.other.high)]
@@ -144,7 +144,7 @@ def _of_cells(finish: Finish, first: Statistic, each: Planned, known: Known) -> 
     }
 
 
-def _sampled(finish: Finish, each: Planned) -> dict[str, Any]:
+def _sampled(finish: Finish, each: MeasurePlan) -> dict[str, Any]:
     planned = each.detail_at(finish.places[0])
     assert isinstance(planned.detail, Blocks)
     return {

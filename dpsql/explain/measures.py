@@ -7,13 +7,15 @@ from typing import Any
 
 from dpsql.explain.columns import column_facts
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
-from dpsql.ir.plan import Norm, Planned, PublicKeys, Shape, Threshold
+from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.mechanisms import prefix
 from dpsql.policy.catalogue import Known
 
 
-def measure_facts(each: Planned, known: Known, unit: str, sql_of: Callable[[Planned], str]) -> dict[str, Any]:
+def measure_facts(
+    each: MeasurePlan, known: Known, unit: str, sql_of: Callable[[MeasurePlan], str]
+) -> dict[str, Any]:
     owned = ownership_of(each.measure.relation)
     assert isinstance(owned, Owned)
     noise = each.noise
@@ -37,7 +39,7 @@ def measure_facts(each: Planned, known: Known, unit: str, sql_of: Callable[[Plan
     }
 
 
-def _runs(each: Planned) -> str | None:
+def _runs(each: MeasurePlan) -> str | None:
     if each.runs is None:
         return None
     way = (
@@ -51,7 +53,7 @@ def _runs(each: Planned) -> str | None:
     )
 
 
-def _rule(each: Planned, unit: str) -> dict[str, Any]:
+def _rule(each: MeasurePlan, unit: str) -> dict[str, Any]:
     if not each.keys:
         return {"kind": "one row", "words": "no groups: always exactly one row"}
     if isinstance(each.rule, PublicKeys):
@@ -76,20 +78,20 @@ def _least(rule: Threshold) -> str:
     return f" (the policy hides groups of fewer than {rule.least})" if rule.least > 1 else ""
 
 
-def _rounds(each: Planned) -> str:
+def _rounds(each: MeasurePlan) -> str:
     if each.again is None or not isinstance(each.again.rule, Threshold):
         return ""
     return f", or {each.again.rule.units:.1f} when those found so are left out"
 
 
-def _always(each: Planned, rule: Threshold) -> str:
+def _always(each: MeasurePlan, rule: Threshold) -> str:
     if each.measure.other is not None:
         return f"; one more row, {each.measure.other.value!r}, is the total less the groups that appear"
     count = 0 if rule.listed is None else len(rule.listed.groups())
     return f"; {count} {'group' if count == 1 else 'groups'} of public grouping sets always" if count else ""
 
 
-def _bounded(each: Planned, unit: str) -> str:
+def _bounded(each: MeasurePlan, unit: str) -> str:
     if each.shape is Shape.ROWS:
         return f"an enforced key: one {unit} has a bounded number of rows here, nothing is clipped away"
     norm = "sum of absolute values (L1)" if each.bound[0] is Norm.L1 else "Euclidean norm (L2)"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from dpsql.plan.subject import KEYS_ALONE
-from dpsql.post.choices import choice_words
+from dpsql.plan.measure_facts import KEYS_ALONE
+from dpsql.post.order_statistic_facts import choice_words
 
 RESTS_ON_NOISE = "no margin: the noise of what is released before it moves it too, nobody knows how far"
 

@@ -1,0 +1,1 @@
+"""What is known of relations before any row is read: types, ranges, owners, keys, origins."""

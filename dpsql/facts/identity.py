@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from dpsql.functions.windows import windows
+from dpsql.functions.core.windows import windows
 from dpsql.ir.relation import (
     Aggregate,
-    Awaited,
     Filter,
-    Given,
     Join,
+    Materialized,
     Project,
     Relation,
     Scan,
+    StageInput,
     Union,
     Window,
 )
@@ -29,7 +29,7 @@ _KEEPING = frozenset(("min", "max", "arg_min", "arg_max"))
 def identifying(relation: Relation) -> frozenset[str]:
     """Columns whose value identifies one unit, or is computed from one that does."""
     match relation:
-        case Given() | Awaited():
+        case Materialized() | StageInput():
             return frozenset()
         case Scan(columns=columns, keys=keys, owner=owner):
             if owner is None:

@@ -7,13 +7,13 @@ from typing import assert_never
 
 from dpsql.ir.relation import (
     Aggregate,
-    Awaited,
     Filter,
-    Given,
     Join,
+    Materialized,
     Project,
     Relation,
     Scan,
+    StageInput,
     Union,
     Window,
 )
@@ -39,7 +39,7 @@ def _origins(relation: Relation) -> dict[str, frozenset[Origin]]:
             if owner is not None and owner.links:
                 found[owner.name] = frozenset(((owner.links[-1].table, owner.column),))
             return found
-        case Given() | Awaited():
+        case Materialized() | StageInput():
             return {}
         case Filter(source, _):
             return _origins(source)

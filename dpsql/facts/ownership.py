@@ -17,15 +17,15 @@ from dpsql.facts.types import type_of, types_of
 from dpsql.ir.column import Kind, Type, type_of_all
 from dpsql.ir.relation import (
     Aggregate,
-    Awaited,
     Filter,
-    Given,
     Join,
     JoinKind,
+    Materialized,
     Named,
     Project,
     Relation,
     Scan,
+    StageInput,
     Union,
     Window,
     WindowCall,
@@ -101,9 +101,9 @@ def _ownership(relation: Relation) -> Ownership:
                 names if owner.at_most == 1 else frozenset((owner.name,)),
                 keys | ({frozenset((owner.name,))} if owner.at_most == 1 else frozenset()),
             )
-        case Given(rows=rows, keys=unique):
+        case Materialized(rows=rows, keys=unique):
             return Public(len(rows), frozenset(frozenset(key) for key in unique))
-        case Awaited(keys=unique, size=most):
+        case StageInput(keys=unique, size=most):
             return Public(most, frozenset(frozenset(key) for key in unique))
         case Filter(Window(source, call), condition) if _is_first(call, condition):
             owned = ownership_of(source)

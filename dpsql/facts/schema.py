@@ -14,8 +14,8 @@ from weakref import WeakKeyDictionary
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.facts.ownership import rows_of
-from dpsql.functions import meaning, narrowing
-from dpsql.functions.windows import windows
+from dpsql.functions.core import meaning, narrowing
+from dpsql.functions.core.windows import windows
 from dpsql.ir.column import (
     ANYTHING,
     Anything,
@@ -32,14 +32,14 @@ from dpsql.ir.column import (
 from dpsql.ir.relation import (
     Aggregate,
     AggregateCall,
-    Awaited,
     Filter,
-    Given,
     Join,
     JoinKind,
+    Materialized,
     Project,
     Relation,
     Scan,
+    StageInput,
     Union,
     Window,
     WindowCall,
@@ -72,7 +72,7 @@ def _schema(relation: Relation) -> Schema:
             if owner is None or any(column.name == owner.name for column in columns):
                 return seen
             return (Column(owner.name, owner.fact), *seen)
-        case Given(columns=columns) | Awaited(columns=columns):
+        case Materialized(columns=columns) | StageInput(columns=columns):
             return tuple(Column(column.name, column.fact) for column in columns)
         case Filter(source, condition):
             facts = dict(facts_of(source))

@@ -7,18 +7,18 @@ from typing import assert_never
 from weakref import WeakKeyDictionary
 
 from dpsql.aggregates import shelf as aggregates
-from dpsql.functions import meaning
-from dpsql.functions.windows import windows
+from dpsql.functions.core import meaning
+from dpsql.functions.core.windows import windows
 from dpsql.ir.column import Fact, Type
 from dpsql.ir.relation import (
     Aggregate,
-    Awaited,
     Filter,
-    Given,
     Join,
+    Materialized,
     Project,
     Relation,
     Scan,
+    StageInput,
     Union,
     Window,
     WindowCall,
@@ -48,7 +48,7 @@ def _types(relation: Relation) -> Mapping[str, Type]:
         case Scan(columns=columns, owner=owner):
             own = {each.name: each.fact.type for each in columns}
             return own if owner is None else {owner.name: owner.fact.type, **own}
-        case Given(columns=columns) | Awaited(columns=columns):
+        case Materialized(columns=columns) | StageInput(columns=columns):
             return {each.name: each.fact.type for each in columns}
         case Filter(source, _):
             return types_of(source)

@@ -1,11 +1,11 @@
 """The shelf of scalar functions: what each does to types and ranges, and how it is made total.
 
-A family is a file of this folder that defines ``FUNCTIONS``; membership is discovered.
+A family is a file below this folder that defines ``FUNCTIONS``; membership is discovered.
 
     read(node)              which function a piece of the text means           reading.py
-    call(name, scalars...)  the checked Call, text constants read as dates...  meaning.py
-    fact_of(scalar, lookup) its type, its range, whether it can be NULL        meaning.py
-    sql_of(scalar, ...)     SQL for it that raises on no data whatever         printing.py
+    call(name, scalars...)  the checked Call, text constants read as dates...  core/meaning.py
+    fact_of(scalar, lookup) its type, its range, whether it can be NULL        core/meaning.py
+    sql_of(scalar, ...)     SQL for it that raises on no data whatever         core/printing.py
 
 Every rendered call is total by itself: it widens before it computes and narrows with TRY_CAST, or it
 stands in a CASE that is exact. TRY is not used: DuckDB 2.0 lifts ``a + b`` out of ``TRY(a + b)`` and
@@ -15,8 +15,6 @@ CASE. The other rule of this shelf: no work and no output that grows with a valu
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -25,9 +23,10 @@ from typing import TypeAlias
 from dpsql.ir.column import Fact, Kind, Type
 from dpsql.ir.scalar import Literal
 from dpsql.ir.source import Span
+from dpsql.shelf import modules
 
 
-class Unfit(Exception):
+class ArgumentError(Exception):
     """These arguments do not fit the function; the binder raises it as a refusal.
 
     ``span`` is the place of the call that does not fit, where the call knows its own.
@@ -75,7 +74,7 @@ def together(count: int) -> Groups:
 class Function:
     """One scalar function under DuckDB's name for it.
 
-    ``result``  (arguments, cast target) -> Fact, or raises Unfit; a range says nothing of NULL and NaN
+    ``result``  (arguments, cast target) -> Fact, or raises ArgumentError; a range is silent on NULL and NaN
     ``render``  (the arguments as SQL, arguments, cast target) -> SQL that never raises on any data;
                 the facts of these arguments follow from their types alone, since a declared range says
                 nothing of the rows that break it
@@ -105,8 +104,8 @@ MANY = 1_000
 def shelf() -> dict[str, Function]:
     """Every function of every family, by name."""
     found: dict[str, Function] = {}
-    for module in pkgutil.iter_modules(__path__, __name__ + "."):
-        for function in getattr(importlib.import_module(module.name), "FUNCTIONS", ()):
+    for module in modules(__name__, __path__):
+        for function in getattr(module, "FUNCTIONS", ()):
             assert function.name not in found, function.name
             found[function.name] = function
     return found

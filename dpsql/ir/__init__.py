@@ -1,0 +1,1 @@
+"""The values that the pipeline hands on: relations, scalars, measures, plans, tables."""

@@ -1,7 +1,7 @@
 """What the policy leaves out and a query may need: a column's range, or how many rows a unit has.
 
-Lack("visits", "cost")    no range is declared of visits.cost
-Lack("calls", "")         nothing says how many rows one unit has in calls
+MissingBound("visits", "cost")    no range is declared of visits.cost
+MissingBound("calls", "")         nothing says how many rows one unit has in calls
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Lack(NamedTuple):
+class MissingBound(NamedTuple):
     """A private table and a column of it; '' stands for its number of rows per unit."""
 
     table: str
@@ -26,14 +26,15 @@ class Lack(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A lack made good: about all units lie within. ``found`` is when, '' while it is still to be found.
+    """A missing bound made good: about all units lie within.
 
+    ``found`` is when, '' while it is still to be found.
     ``strength`` is the epsilon of the choice, ``paid`` what this and all that was found with it cost, and
     ``asker`` a digest of the query that paid. Where it ``is_known`` no better, it is the widest that could
     have been found.
     """
 
-    lack: Lack
+    missing: MissingBound
     low: int | float
     high: int | float
     found: str = ""

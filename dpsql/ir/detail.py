@@ -82,7 +82,7 @@ class Blocks:
 
 
 @dataclass(frozen=True, slots=True)
-class Reaches:
+class BoundSearch:
     """How far the values of each unit go from zero, on a ladder of limits between 2^first and 2^last.
 
     A unit stands in one place. Without an argument, the value is how many rows it has.
@@ -98,7 +98,7 @@ class Reaches:
         return 1
 
 
-Detail: TypeAlias = Histogram | Votes | Matching | Blocks | Reaches
+Detail: TypeAlias = Histogram | Votes | Matching | Blocks | BoundSearch
 """What is measured of each group beside sums: weights on places, from which a mechanism of its own releases
 
 ``width`` numbers for each group that is shown.

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of post/formulas.py on formulas."""
+    """An operation of post/derived_margins.py on formulas."""
 
     name: str
     arguments: tuple[Formula, ...]

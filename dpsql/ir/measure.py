@@ -15,7 +15,7 @@ from dpsql.ir.column import Categories, Listed, Type
 from dpsql.ir.detail import Detail
 from dpsql.ir.formula import Derived
 from dpsql.ir.options import Option
-from dpsql.ir.relation import AggregateCall, Awaited, Named, Relation
+from dpsql.ir.relation import AggregateCall, Named, Relation, StageInput
 from dpsql.ir.source import Source, Span
 from dpsql.ir.statistic import Family, Statistic
 
@@ -121,7 +121,7 @@ class Stage:
 
     measures: tuple[Measure, ...]
     post: Post
-    awaited: Awaited | None = None
+    awaited: StageInput | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

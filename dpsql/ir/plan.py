@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
-from dpsql.ir.bound import Bound, Lack
+from dpsql.ir.bound import Bound, MissingBound
 from dpsql.ir.column import Column, Value, unique
 from dpsql.ir.detail import Detail
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.measure import Measure, Post
 from dpsql.ir.options import Goal
-from dpsql.ir.relation import Awaited
+from dpsql.ir.relation import StageInput
 from dpsql.ir.source import Source
 
 
@@ -39,7 +39,7 @@ class Noise:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedDetail:
+class DetailPlan:
     """A detail, and the mechanism that releases its numbers.
 
     ``rows`` is where a unit's clip starts, ``sensitivity`` what one unit changes of all weights together,
@@ -131,7 +131,7 @@ class Shape(Enum):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Planned:
+class MeasurePlan:
     """A measure, how it is bounded, noised, shown and finished.
 
     ``groups`` is the number of groups beyond which a unit is left out, where the threshold needs one.
@@ -149,9 +149,9 @@ class Planned:
     groups: int | None = None
     rows: int | None = None
     rows_from: str = ""
-    details: tuple[PlannedDetail, ...] = ()
+    details: tuple[DetailPlan, ...] = ()
     runs: Runs | None = None
-    again: Planned | None = None
+    again: MeasurePlan | None = None
     rests_on_noise: bool = False
 
     @property
@@ -161,7 +161,7 @@ class Planned:
             return Norm.L1, self.runs.clip
         return self.noise.norm, self.noise.sensitivity
 
-    def detail_at(self, place: int) -> PlannedDetail:
+    def detail_at(self, place: int) -> DetailPlan:
         """The detail of which this is a number."""
         for each in self.details:
             if place < each.detail.width:
@@ -179,12 +179,12 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlannedStage:
+class StagePlan:
     """A stage whose measures are planned."""
 
-    measures: tuple[Planned, ...]
+    measures: tuple[MeasurePlan, ...]
     post: Post
-    awaited: Awaited | None = None
+    awaited: StageInput | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -197,12 +197,12 @@ class Plan:
     """
 
     source: Source
-    stages: tuple[PlannedStage, ...]
+    stages: tuple[StagePlan, ...]
     epsilon: float
     accountant: str
     digest: str
     bounds: tuple[Bound, ...] = ()
-    first: Findings | None = None
+    first: BoundSearchPlan | None = None
     goal: Goal | None = None
     steps: tuple[float, ...] = ()
 
@@ -217,19 +217,19 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Findings:
-    """A plan that finds bounds: a measure for each of ``lacks``.
+class BoundSearchPlan:
+    """A plan that finds bounds: a measure for each of ``missing_bounds``.
 
     ``names`` are how the ledger knows them; ``asker`` is a digest of the query that pays.
     """
 
     plan: Plan
-    lacks: tuple[Lack, ...]
+    missing_bounds: tuple[MissingBound, ...]
     names: tuple[str, ...]
     asker: str
 
     @property
-    def measures(self) -> tuple[Planned, ...]:
+    def measures(self) -> tuple[MeasurePlan, ...]:
         return self.plan.stages[0].measures
 
     @property

@@ -79,7 +79,7 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Given:
+class Materialized:
     """A subtree of public tables only, run whole by the sealed engine and handed down as its rows.
 
     ``source`` of a column is its DuckDB type; dates and the like stand in the rows as text. ``keys`` are
@@ -93,7 +93,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Awaited:
+class StageInput:
     """What an earlier stage releases, handed down as its rows: by then a public table like any other.
 
     ``size`` is the most rows that are handed down; ``keys`` and ``size`` are checked when they are.
@@ -228,20 +228,20 @@ class Window:
     call: WindowCall
 
 
-Relation: TypeAlias = Scan | Given | Awaited | Filter | Project | Join | Aggregate | Union | Window
+Relation: TypeAlias = Scan | Materialized | StageInput | Filter | Project | Join | Aggregate | Union | Window
 
 
-def awaits(relation: Relation) -> frozenset[str]:
+def stage_inputs(relation: Relation) -> frozenset[str]:
     """The names of all that a relation awaits of earlier stages."""
     match relation:
-        case Awaited(name):
+        case StageInput(name):
             return frozenset((name,))
-        case Scan() | Given():
+        case Scan() | Materialized():
             return frozenset()
         case Filter() | Project() | Aggregate() | Window():
-            return awaits(relation.input)
+            return stage_inputs(relation.input)
         case Join() | Union():
-            return awaits(relation.left) | awaits(relation.right)
+            return stage_inputs(relation.left) | stage_inputs(relation.right)
         case _:
             assert_never(relation)
 
@@ -249,9 +249,9 @@ def awaits(relation: Relation) -> frozenset[str]:
 def with_rows(relation: Relation, rows: Mapping[str, tuple[tuple[Value, ...], ...]]) -> Relation:
     """The relation with what it awaits, as far as it is there by now."""
     match relation:
-        case Awaited(name, columns, keys, _, span):
-            return Given(columns, rows[name], keys, span) if name in rows else relation
-        case Scan() | Given():
+        case StageInput(name, columns, keys, _, span):
+            return Materialized(columns, rows[name], keys, span) if name in rows else relation
+        case Scan() | Materialized():
             return relation
         case Filter() | Project() | Aggregate() | Window():
             return replace(relation, input=with_rows(relation.input, rows))

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 
-Weights: TypeAlias = "dict[tuple[Value, ...], tuple[NDArray[np.int64], NDArray[np.int64]]]"
+Masses: TypeAlias = "dict[tuple[Value, ...], tuple[NDArray[np.int64], NDArray[np.int64]]]"
 """Of each group the places where something lies, in order, and how much."""
 
 
@@ -28,7 +28,7 @@ class ExactTable:
         self,
         groups: list[tuple[Value, ...]],
         sums: NDArray[np.int64],
-        details: tuple[Weights, ...] = (),
+        details: tuple[Masses, ...] = (),
     ) -> None:
         assert sums.shape[0] == len(groups)
         self.groups = groups

@@ -10,13 +10,13 @@ Each states its privacy claim, and proves it, in its own docstring.
 
 from __future__ import annotations
 
-import importlib
 import math
-import pkgutil
 from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Protocol, cast
+
+from dpsql.shelf import modules
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,9 +71,8 @@ class Mechanism(Protocol):
 @cache
 def shelf() -> dict[str, Mechanism]:
     """Every mechanism, by name."""
-    public = (each for each in pkgutil.iter_modules(__path__) if not each.name.startswith("_"))
-    modules = [importlib.import_module(f"{__name__}.{each.name}") for each in public]
-    return {module.NAME: cast(Mechanism, module) for module in modules if hasattr(module, "NAME")}
+    named = (module for module in modules(__name__, __path__) if hasattr(module, "NAME"))
+    return {module.NAME: cast(Mechanism, module) for module in named}
 
 
 def mechanism(name: str) -> Mechanism:

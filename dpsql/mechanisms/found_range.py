@@ -31,7 +31,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import TypeAlias
 
-from dpsql.ir.detail import Reaches
+from dpsql.ir.detail import BoundSearch
 
 SENSITIVITY = 1
 NOTHING = 1000
@@ -44,13 +44,13 @@ Reach: TypeAlias = tuple[int, int]
 """
 
 
-def limits(ladder: Reaches) -> list[Fraction]:
+def limits(ladder: BoundSearch) -> list[Fraction]:
     """2^first, 1.5 * 2^first, 2^(first + 1), ... 2^last."""
     rungs = range(2 * (ladder.last - ladder.first) + 1)
     return [Fraction(2 + rung % 2, 2) * Fraction(2) ** (ladder.first + rung // 2) for rung in rungs]
 
 
-def ranges(ladder: Reaches) -> list[tuple[Fraction, Fraction]]:
+def ranges(ladder: BoundSearch) -> list[tuple[Fraction, Fraction]]:
     """All candidates but ``nothing``, whose place is behind them."""
     zero = Fraction(0)
     if not ladder.signed:
@@ -58,7 +58,7 @@ def ranges(ladder: Reaches) -> list[tuple[Fraction, Fraction]]:
     return [pair for c in limits(ladder) for pair in ((zero, c), (-c, zero), (-c, c))]
 
 
-def handicaps(ladder: Reaches) -> list[float]:
+def handicaps(ladder: BoundSearch) -> list[float]:
     """The negative logarithm of each range's base measure, that of ``nothing`` being 1.
 
     A range around zero costs a sum no more than half of it does, but an average twice: it counts as four
@@ -71,7 +71,7 @@ def handicaps(ladder: Reaches) -> list[float]:
     return [each + lead for each in behind]
 
 
-def scores(ladder: Reaches, reaches: Mapping[Reach, int]) -> list[int]:
+def scores(ladder: BoundSearch, reaches: Mapping[Reach, int]) -> list[int]:
     """How many units lie in each range, of those that reach anywhere, where so many have such a reach."""
     size = len(limits(ladder))
     above, below, both = ([0] * (size + 2) for _ in range(3))
@@ -87,7 +87,7 @@ def scores(ladder: Reaches, reaches: Mapping[Reach, int]) -> list[int]:
     return found
 
 
-def covering(ladder: Reaches, reaches: Mapping[Reach, int]) -> int:
+def covering(ladder: BoundSearch, reaches: Mapping[Reach, int]) -> int:
     """The place of the narrowest candidate that holds the most units: for the owner's audit alone."""
     order = zip(scores(ladder, reaches), (-each for each in handicaps(ladder)), strict=True)
     return max(enumerate(order), key=lambda each: each[1])[0]
@@ -101,7 +101,7 @@ def few_units(epsilon: float) -> int:
     return math.ceil(50 / epsilon)
 
 
-def least_units(ladder: Reaches, epsilon: float) -> int:
+def least_units(ladder: BoundSearch, epsilon: float) -> int:
     """With fewer, nothing is the likeliest to be found, even if all values are as small as 1."""
     known = zip(ranges(ladder), handicaps(ladder), strict=True)
     return math.ceil(next(behind for (_, high), behind in known if high >= 1) / epsilon)
@@ -110,10 +110,10 @@ def least_units(ladder: Reaches, epsilon: float) -> int:
 # ---- one number for each reach -----------------------------------------------------------------------
 
 
-def base(ladder: Reaches) -> int:
+def base(ladder: BoundSearch) -> int:
     """A reach (up, down) stands at the place up * base + down."""
     return len(limits(ladder)) + 2
 
 
-def reach_at(ladder: Reaches, place: int) -> Reach:
+def reach_at(ladder: BoundSearch, place: int) -> Reach:
     return divmod(place, base(ladder))

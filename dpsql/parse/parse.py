@@ -16,17 +16,17 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.options import Goal, Option
 from dpsql.ir.source import Source, Span
-from dpsql.parse.allowed import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_size, check_tree
-from dpsql.parse.clause import agreed, hang, take_clauses
-from dpsql.parse.goals import goal_of
+from dpsql.parse.accuracy_goal import goal_of
+from dpsql.parse.allow_list import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_size, check_tree
+from dpsql.parse.bigquery_aggregates import clamped, take_spellings
+from dpsql.parse.explain_statement import check_explained, without_explain
 from dpsql.parse.grammar import check_grammar
 from dpsql.parse.histograms import take_histograms
-from dpsql.parse.options import fill, number_marks
-from dpsql.parse.parts import check_parts
+from dpsql.parse.options_clause import agreed, hang, take_clauses
+from dpsql.parse.parameters import fill, number_marks
 from dpsql.parse.samples import take_samples
-from dpsql.parse.spellings import clamped, take_spellings
-from dpsql.parse.statement import check_explained, without_explain
-from dpsql.parse.written import written
+from dpsql.parse.token_checks import check_parts
+from dpsql.parse.token_edits import token_edits
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings repeat the analyst's text
 
@@ -79,7 +79,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         check_explained(tokens)
     _check_parentheses(tokens)
     check_parts(tokens)
-    whole = written(text, number_marks(tokens, parameters))
+    whole = token_edits(text, number_marks(tokens, parameters))
     whole, clauses = take_clauses(whole, parameters)
     whole, clamps = take_spellings(whole, parameters)
 

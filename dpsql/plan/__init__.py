@@ -1,0 +1,1 @@
+"""Split -> Plan: clips, noise, thresholds, prices and the digest."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from dpsql.errors import refuse
 from dpsql.ir.plan import Norm, Shape
 from dpsql.ir.statistic import Part
-from dpsql.plan.subject import Subject
+from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.rewrite.statistics import GRID
 
 LARGEST = 2**40
@@ -29,7 +29,7 @@ class Clip:
     shape: Shape
 
 
-def clips_of(subject: Subject) -> tuple[Clip, Clip]:
+def clips_of(subject: MeasureFacts) -> tuple[Clip, Clip]:
     """The L1 and the L2 way. A row adds at most ``most`` steps to each family, in either norm.
 
     Where a row is copied into n grouping sets, its copies fall in n different groups, since the set's
@@ -56,7 +56,7 @@ def clips_of(subject: Subject) -> tuple[Clip, Clip]:
     )
 
 
-def _sized(subject: Subject, steps: int) -> int:
+def _sized(subject: MeasureFacts, steps: int) -> int:
     if steps > LARGEST:
         raise refuse(
             "D305",

@@ -16,13 +16,13 @@ from dpsql.accounting import Allowance
 from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Kind
-from dpsql.ir.detail import BINS, Blocks, Detail, Histogram, Matching, Reaches, Votes
+from dpsql.ir.detail import BINS, Blocks, BoundSearch, Detail, Histogram, Matching, Votes
 from dpsql.ir.event import ChoiceEvent
 from dpsql.ir.measure import Measure
-from dpsql.ir.plan import Noise, PlannedDetail
+from dpsql.ir.plan import DetailPlan, Noise
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.blocks import how_many
-from dpsql.plan.choices import planned_choice, planned_choices
+from dpsql.plan.order_statistics import planned_choice, planned_choices
 
 Ask = Callable[[Fraction], Allowance]
 """What a share of the price buys."""
@@ -30,7 +30,7 @@ Ask = Callable[[Fraction], Allowance]
 
 def planned_detail(
     detail: Detail, measure: Measure, rows: int, groups: int | None, share: Fraction, ask: Ask
-) -> PlannedDetail:
+) -> DetailPlan:
     """``rows`` of a unit count in full, it is proved to be in ``groups``; ``share`` is of the price."""
     match detail:
         case Histogram():
@@ -41,8 +41,8 @@ def planned_detail(
             return _matched(detail, most, ask(share))
         case Blocks():
             return _blocks(detail, measure, groups, ask(share).choice)
-        case Reaches():
-            raise AssertionError("bounds are found by a plan of their own: plan/findings.py")
+        case BoundSearch():
+            raise AssertionError("bounds are found by a plan of their own: plan/bound_search.py")
         case _:
             assert_never(detail)
 
@@ -51,7 +51,7 @@ def _kind(detail: Histogram, measure: Measure) -> Kind:
     return fact_of(detail.argument, facts_of(measure.relation)).type.kind
 
 
-def _matched(detail: Matching, most: int, allowance: Allowance) -> PlannedDetail:
+def _matched(detail: Matching, most: int, allowance: Allowance) -> DetailPlan:
     """One unit moves all counts by ``most`` in either norm: the noise with the smaller deviation."""
     noises = [_noise("laplace", most, 1 / allowance.laplace, allowance)]
     if allowance.gaussian is not None:
@@ -64,7 +64,7 @@ def _matched(detail: Matching, most: int, allowance: Allowance) -> PlannedDetail
             detail.argument.span,
             help="pay more for this query",
         )
-    return PlannedDetail(detail, most, most, (noise.event,), noise)
+    return DetailPlan(detail, most, most, (noise.event,), noise)
 
 
 def _noise(name: str, most: int, ratio: float, allowance: Allowance) -> Noise:
@@ -74,7 +74,7 @@ def _noise(name: str, most: int, ratio: float, allowance: Allowance) -> Noise:
     return Noise(name, chosen.NORM, most, scale, event)
 
 
-def _blocks(detail: Blocks, measure: Measure, groups: int | None, epsilon: float) -> PlannedDetail:
+def _blocks(detail: Blocks, measure: Measure, groups: int | None, epsilon: float) -> DetailPlan:
     if groups is None:
         raise refuse(
             "D302",
@@ -85,4 +85,4 @@ def _blocks(detail: Blocks, measure: Measure, groups: int | None, epsilon: float
         )
     events = (ChoiceEvent(epsilon),)
     blocks = how_many(epsilon, groups, BINS)
-    return PlannedDetail(detail, 0, 2 * groups, events, epsilon=epsilon, choices=1, blocks=blocks)
+    return DetailPlan(detail, 0, 2 * groups, events, epsilon=epsilon, choices=1, blocks=blocks)

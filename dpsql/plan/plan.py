@@ -12,22 +12,22 @@ from fractions import Fraction
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.measure import Measure, Split
-from dpsql.ir.plan import Norm, Plan, Planned, PlannedStage, Runs, Threshold
+from dpsql.ir.plan import MeasurePlan, Norm, Plan, Runs, StagePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.plan.clips import Clip, clips_of
-from dpsql.plan.deltas import check_delta
+from dpsql.plan.delta_ceiling import check_delta
 from dpsql.plan.details import planned_detail
 from dpsql.plan.digest import digest_of
-from dpsql.plan.noises import LARGEST_SCALE, deviation, noise_of, noise_with
-from dpsql.plan.resting import resting
-from dpsql.plan.runs import CHOICES, asked_of, delivered_unit, plain_variances, running_groups
-from dpsql.plan.shown import Values, rule_of
+from dpsql.plan.key_rule import Values, rule_of
+from dpsql.plan.measure_facts import KEYS_ALONE, MeasureFacts, measure_facts_of
+from dpsql.plan.noise_choice import LARGEST_SCALE, deviation, noise_of, noise_with
+from dpsql.plan.running_totals import CHOICES, asked_of, delivered_unit, plain_variances, running_groups
 from dpsql.plan.split_budget import share_of
-from dpsql.plan.subject import KEYS_ALONE, Subject, subject_of
+from dpsql.plan.staged_noise import resting
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
-from dpsql.rewrite.atoms import load, ways
+from dpsql.rewrite.disjoint_cells import candidates, load
 
 _ROUNDS = (Fraction(1, 10), Fraction(9, 10))
 """Of the price of keys that are sought twice: the common ones are found for little."""
@@ -39,10 +39,13 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
     try:
         share = share_of(measures) * terms.share
         stages = resting(
-            PlannedStage(
+            StagePlan(
                 tuple(
                     min(
-                        (planned(subject_of(way, known, terms, share), values) for way in ways(each)),
+                        (
+                            planned(measure_facts_of(way, known, terms, share), values)
+                            for way in candidates(each)
+                        ),
                         key=_variance,
                     )
                     for each in stage.measures
@@ -62,17 +65,17 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
     return Plan(split.source, stages, price, terms.accountant.name, digest)
 
 
-def _variance(planned: Planned) -> float:
+def _variance(planned: MeasurePlan) -> float:
     """What noise adds to all numbers together, relative to what one row adds to each."""
     return float(load(planned.measure)) * deviation(planned.noise) ** 2
 
 
-def planned(subject: Subject, values: Values) -> Planned:
+def planned(subject: MeasureFacts, values: Values) -> MeasurePlan:
     """One measure: its vector and its details, each with its noise and its price."""
     return _in_rounds(_in_runs(_planned(subject, values), subject), subject, values)
 
 
-def _planned(subject: Subject, values: Values) -> Planned:
+def _planned(subject: MeasureFacts, values: Values) -> MeasurePlan:
     measure = subject.measure
     if not subject.public.whole and subject.allowance.laplace_delta is None:
         raise refuse(
@@ -93,13 +96,13 @@ def _planned(subject: Subject, values: Values) -> Planned:
         planned_detail(each, measure, subject.detail_rows(each), groups, subject.share, subject.bought)
         for each in measure.details
     )
-    return Planned(
+    return MeasurePlan(
         *(_in_l2(measure) if noise.norm is Norm.L2 else measure, subject.columns, rule, clip.shape, noise),
         *(enforced, subject.rows, subject.rows_from, details),
     )
 
 
-def _in_rounds(whole: Planned, subject: Subject, values: Values) -> Planned:
+def _in_rounds(whole: MeasurePlan, subject: MeasureFacts, values: Values) -> MeasurePlan:
     """Keys alone, sought twice where the second time costs little of its sharpness.
 
     Under rho, nine tenths of the price are 5 % more noise; where epsilons add up they are 11 %.
@@ -119,7 +122,7 @@ def _in_rounds(whole: Planned, subject: Subject, values: Values) -> Planned:
     return replace(first, again=again)
 
 
-def _in_runs(plain: Planned, subject: Subject) -> Planned:
+def _in_runs(plain: MeasurePlan, subject: MeasureFacts) -> MeasurePlan:
     """The same by sums of runs of groups, where running totals are asked for and become more exact."""
     groups = running_groups(plain)
     if groups is None:

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable, KnownView
 from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown
-from dpsql.policy.found import Held, column_of, name_in, table_of, type_of
 from dpsql.policy.keys import Declared, identity, keys_of, not_a_key, told_apart
 from dpsql.policy.model import ColumnRule, Policy
 from dpsql.policy.names import fold
-from dpsql.policy.places import Document, Path, document_of
+from dpsql.policy.resolve import Held, column_of, name_in, table_of, type_of
+from dpsql.policy.toml_positions import Document, Path, document_of
 from dpsql.policy.units import Owned, one_kind, owned_of
 
 LISTED_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE)

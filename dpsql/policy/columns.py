@@ -14,7 +14,7 @@ import math
 from dpsql.ir.column import Value
 from dpsql.policy.files import read_type
 from dpsql.policy.model import Bound, ColumnRule
-from dpsql.policy.section import Section, as_float, family, is_number, sort_of
+from dpsql.policy.toml_section import Section, as_float, family, is_number, sort_of
 
 MOST_VALUES = 10_000
 

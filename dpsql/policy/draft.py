@@ -18,11 +18,11 @@ from dpsql.policy import keys
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
 from dpsql.policy.columns import MOST_VALUES
 from dpsql.policy.domain import enum_members
-from dpsql.policy.found import type_of
-from dpsql.policy.guesses import Keyed, Way, personal, singular, unit_of, ways_to
+from dpsql.policy.file_rules import file_lines
 from dpsql.policy.names import fold
-from dpsql.policy.spelling import key, quoted
-from dpsql.policy.written import file_lines
+from dpsql.policy.resolve import type_of
+from dpsql.policy.toml_spelling import key, quoted
+from dpsql.policy.unit_guesses import Keyed, Way, personal, singular, unit_of, ways_to
 
 
 def draft(catalogue: Catalogue, database_name: str) -> str:

@@ -18,8 +18,8 @@ from pathlib import Path, PurePosixPath
 from dpsql.ir.column import Kind, type_named
 from dpsql.policy.model import CsvRule, Policy
 from dpsql.policy.names import perhaps
-from dpsql.policy.places import document_of
-from dpsql.policy.section import Section
+from dpsql.policy.toml_positions import document_of
+from dpsql.policy.toml_section import Section
 
 ENDINGS = (".parquet", ".csv")
 """Files of other names are not read."""

@@ -21,7 +21,7 @@ def with_bounds(known: Known, bounds: Iterable[Bound]) -> Known:
 
 
 def _with(table: KnownTable, bounds: tuple[Bound, ...]) -> KnownTable:
-    own = {each.lack.column: each for each in bounds if each.lack.table == table.name}
+    own = {each.missing.column: each for each in bounds if each.missing.table == table.name}
     if not own:
         return table
     columns = tuple(_ranged(column, own.get(column.name)) for column in table.columns)

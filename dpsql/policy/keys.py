@@ -16,10 +16,10 @@ from dpsql.errors import DatabaseError
 from dpsql.ir.column import Kind
 from dpsql.policy.catalogue import FoundTable, Key
 from dpsql.policy.domain import shown
-from dpsql.policy.found import Held, column_of, type_of
 from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
-from dpsql.policy.places import Document, Path
+from dpsql.policy.resolve import Held, column_of, type_of
+from dpsql.policy.toml_positions import Document, Path
 
 KINDS = (
     Kind.INTEGER,

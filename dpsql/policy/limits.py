@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 
 from dpsql.policy.model import LimitsRule
-from dpsql.policy.section import Section
+from dpsql.policy.toml_section import Section
 
 LEAST_MEMORY = 64 * 2**20
 MOST_MEMORY = 2**44

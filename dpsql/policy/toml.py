@@ -32,8 +32,8 @@ from dpsql.policy.model import (
     UnitRule,
 )
 from dpsql.policy.names import fold, perhaps
-from dpsql.policy.places import document_of
-from dpsql.policy.section import HELP, Section, sort_of
+from dpsql.policy.toml_positions import document_of
+from dpsql.policy.toml_section import HELP, Section, sort_of
 from dpsql.policy.views import read_views
 
 ACCOUNTANTS = ("zcdp", "pure", "approx")

@@ -15,11 +15,11 @@ from dpsql.ir.column import Kind, Type, type_of_all
 from dpsql.ir.relation import Link
 from dpsql.policy.catalogue import FoundColumn, FoundTable
 from dpsql.policy.domain import shown
-from dpsql.policy.found import Held, column_of, type_of
 from dpsql.policy.keys import Declared
 from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
-from dpsql.policy.places import Document, Path
+from dpsql.policy.resolve import Held, column_of, type_of
+from dpsql.policy.toml_positions import Document, Path
 
 KINDS = (Kind.INTEGER, Kind.TEXT, Kind.UUID)
 """Kinds whose equality is exact and the same in every table."""

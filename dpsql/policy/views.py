@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 from dpsql.policy.model import TableRule, ViewRule
 from dpsql.policy.names import fold
-from dpsql.policy.section import Section
+from dpsql.policy.toml_section import Section
 
 
 def read_views(section: Section, tables: Iterable[TableRule]) -> tuple[ViewRule, ...]:

@@ -20,15 +20,15 @@ from dpsql.aggregates import Floats, Need, Sums, shelf
 from dpsql.ir.column import Kind, Type, Value, decimal_size, type_range
 from dpsql.ir.detail import Matching
 from dpsql.ir.measure import Finish
-from dpsql.ir.plan import Planned, Threshold
+from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
-from dpsql.post.cells import sums_of_cells, weights_of_cells
-from dpsql.post.detailed import detailed
+from dpsql.post.derived_margins import derived
+from dpsql.post.detail_columns import detailed
 from dpsql.post.finished import Finished
-from dpsql.post.formulas import derived
 from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, barely_shown, plain, simulated
+from dpsql.post.moment_cells import sums_of_cells, weights_of_cells
 from dpsql.post.other_group import MOST, with_other
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _WIDE = Context(prec=80)
 
 
-def finish(released: ReleasedTable, planned: Planned, confidence: float = CONFIDENCE) -> list[Finished]:
+def finish(released: ReleasedTable, planned: MeasurePlan, confidence: float = CONFIDENCE) -> list[Finished]:
     """The keys, then the aggregates."""
     columns = _with_margins(released, planned, confidence)
     return [_without(each) for each in columns] if planned.rests_on_noise else columns
@@ -51,7 +51,7 @@ def _without(column: Finished) -> Finished:
     return replace(column, margins=endless, low=nothing, high=nothing)
 
 
-def _with_margins(released: ReleasedTable, planned: Planned, confidence: float) -> list[Finished]:
+def _with_margins(released: ReleasedTable, planned: MeasurePlan, confidence: float) -> list[Finished]:
     released, spread = with_other(released, planned)
     if planned.runs is not None:
         spread = np.sqrt(prefix.variances(planned.runs.branching, planned.runs.groups)[0])
@@ -71,7 +71,7 @@ def _with_margins(released: ReleasedTable, planned: Planned, confidence: float) 
     ]
 
 
-def _barely_shown(released: ReleasedTable, planned: Planned) -> dict[int, float]:
+def _barely_shown(released: ReleasedTable, planned: MeasurePlan) -> dict[int, float]:
     """The groups whose number of units is near the threshold that shows them."""
     rule, units = planned.rule, planned.measure.units
     if not isinstance(rule, Threshold) or units is None:
@@ -80,13 +80,13 @@ def _barely_shown(released: ReleasedTable, planned: Planned) -> dict[int, float]
     return barely_shown(numbers, _chosen(released, planned, rule), rule.steps, planned.noise)
 
 
-def _chosen(released: ReleasedTable, planned: Planned, rule: Threshold) -> list[bool]:
+def _chosen(released: ReleasedTable, planned: MeasurePlan, rule: Threshold) -> list[bool]:
     """Which groups are shown because of their number of units."""
     always = set() if rule.listed is None else {number for number, _ in rule.listed.sets}
     return [not planned.measure.sets or group[0] not in always for group in released.groups]
 
 
-def _followed(planned: Planned, each: Finish, cells: Floats) -> Floats:
+def _followed(planned: MeasurePlan, each: Finish, cells: Floats) -> Floats:
     """A number from sums of all cells, the last axis running over them."""
     statistics = [planned.measure.statistics[group[0]] for group in each.statistics]
     sums = np.stack([cells[..., list(group)].sum(axis=-1) for group in each.statistics], axis=-1)
@@ -94,7 +94,7 @@ def _followed(planned: Planned, each: Finish, cells: Floats) -> Floats:
 
 
 def _finished(
-    each: Finish, released: ReleasedTable, planned: Planned, spread: Floats, confidence: float
+    each: Finish, released: ReleasedTable, planned: MeasurePlan, spread: Floats, confidence: float
 ) -> Finished:
     if each.places:
         return detailed(each, released, planned)
@@ -113,7 +113,7 @@ def _finished(
     return Finished(each.call.name, each.type, values, half, delivered - below, delivered + above)
 
 
-def reach_anywhere(each: Finish, planned: Planned, confidence: float) -> float | None:
+def reach_anywhere(each: Finish, planned: MeasurePlan, confidence: float) -> float | None:
     """How far the noise of a number reaches, whatever the number; None where that depends on it."""
     if planned.rests_on_noise:
         return None
@@ -209,7 +209,7 @@ def _reach(
     statistics: list[Statistic],
     sums: Floats,
     released: ReleasedTable,
-    planned: Planned,
+    planned: MeasurePlan,
     spread: Floats,
     confidence: float,
 ) -> Reach:

@@ -7,8 +7,8 @@ from dpsql.ir.detail import Histogram, Matching
 from dpsql.ir.grid import End
 from dpsql.ir.plan import Plan, Threshold
 from dpsql.mechanisms.found_range import few_units
-from dpsql.plan.findings import again_above
-from dpsql.post.choices import rows_beyond
+from dpsql.plan.bound_search import again_above
+from dpsql.post.order_statistic_facts import rows_beyond
 
 
 def note_on(what: Plan, unit: str) -> str:
@@ -66,10 +66,10 @@ def note_on(what: Plan, unit: str) -> str:
 def _on_bound(bound: Bound, unit: str) -> str:
     if not bound.is_known:
         return (
-            f"Too few {unit}s to find the {bound.lack.said} at this price: the margin is that of the widest "
-            f"there could be. A price above {again_above(bound):g} looks again."
+            f"Too few {unit}s to find the {bound.missing.said} at this price: the margin is that of the "
+            f"widest there could be. A price above {again_above(bound):g} looks again."
         )
     return (
-        f"The {bound.lack.said} was found privately: what a few {unit}s have beyond it is cut, and with "
+        f"The {bound.missing.said} was found privately: what a few {unit}s have beyond it is cut, and with "
         f"fewer than about {few_units(bound.strength):,} {unit}s it may be far off. No margin shows either."
     )

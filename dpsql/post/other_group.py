@@ -17,7 +17,7 @@ import numpy as np
 
 from dpsql.aggregates import Floats
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Planned
+from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ReleasedTable
 
 MOST = 2**62
@@ -25,7 +25,7 @@ _TOTAL = 1
 """The number of the grouping set that is the total."""
 
 
-def with_other(released: ReleasedTable, planned: Planned) -> tuple[ReleasedTable, Floats]:
+def with_other(released: ReleasedTable, planned: MeasurePlan) -> tuple[ReleasedTable, Floats]:
     """The table with its total turned into the other group, and how much wider each row's noise is."""
     spread = np.ones(len(released.groups))
     if planned.measure.other is None:

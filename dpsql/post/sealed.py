@@ -19,7 +19,7 @@ from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
 from dpsql.policy.limits import memory_text
 from dpsql.policy.model import LimitsRule
-from dpsql.post.process import Failed, Full, Late, Many, Process, does_not_start, left, taken
+from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, taken
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
     from dpsql.aggregates import Floats
@@ -130,7 +130,7 @@ class Sealed:
 
     def check(self, sql: str, public: Sequence[str], measures: Sequence[Measure]) -> list[str]:
         """The output types of SQL over released tables, or a refusal: bound over empty ones, not run."""
-        from dpsql.facts.released import released_columns
+        from dpsql.facts.released_columns import released_columns
 
         tables = [(each.name, released_columns(each)) for each in measures]
         asked = repr((sql, tables))
@@ -225,7 +225,7 @@ class Sealed:
             self._drop(names)
 
     def _create(self, measures: Sequence[Measure]) -> list[str]:
-        from dpsql.facts.released import released_columns
+        from dpsql.facts.released_columns import released_columns
 
         names = []
         for measure in measures:

@@ -12,25 +12,25 @@ from typing import Any
 
 from dpsql.errors import refuse
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Planned, PlannedStage
+from dpsql.ir.plan import MeasurePlan, StagePlan
 from dpsql.ir.relation import with_rows
 from dpsql.ir.table import ReleasedTable
 from dpsql.post.finish import finish
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.sealed import Sealed
-from dpsql.post.tried import refuse_failing
+from dpsql.post.trial_run import refuse_failing
 
 
 @dataclass(slots=True)
-class Released:
+class StageOutputs:
     """Released tables by the order of their measures, and the rows that wait for later stages."""
 
     sealed: Sealed
     confidence: float = CONFIDENCE
-    tables: list[tuple[Planned, ReleasedTable]] = field(default_factory=list)
+    tables: list[tuple[MeasurePlan, ReleasedTable]] = field(default_factory=list)
     rows: dict[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
 
-    def ready(self, planned: Planned) -> Planned:
+    def ready(self, planned: MeasurePlan) -> MeasurePlan:
         """The measure with all that it awaits."""
         if not self.rows:
             return planned
@@ -38,10 +38,10 @@ class Released:
         again = None if planned.again is None else self.ready(planned.again)
         return replace(planned, measure=replace(planned.measure, relation=relation), again=again)
 
-    def add(self, planned: Planned, released: ReleasedTable) -> None:
+    def add(self, planned: MeasurePlan, released: ReleasedTable) -> None:
         self.tables.append((planned, released))
 
-    def hand_down(self, stage: PlannedStage) -> None:
+    def hand_down(self, stage: StagePlan) -> None:
         """What a stage releases, as rows for the stages that await it; each has a name of its own."""
         awaited = stage.awaited
         if awaited is None:
@@ -61,11 +61,11 @@ class Released:
             )
         self.rows[awaited.name] = tuple(rows)
 
-    def answer(self, stage: PlannedStage, types: Sequence[str]) -> list[tuple[Any, ...]]:
+    def answer(self, stage: StagePlan, types: Sequence[str]) -> list[tuple[Any, ...]]:
         """The rows of the last stage."""
         return self._run(stage, types)
 
-    def _run(self, stage: PlannedStage, types: Sequence[str], texted: bool = False) -> list[tuple[Any, ...]]:
+    def _run(self, stage: StagePlan, types: Sequence[str], texted: bool = False) -> list[tuple[Any, ...]]:
         read = [(each, table) for each, table in self.tables if each.measure.name in stage.post.released]
         finished = [finish(table, each, self.confidence) for each, table in read]
         return self.sealed.run(stage.post, [each.measure for each, _ in read], finished, types, texted)
@@ -78,7 +78,7 @@ def _distinct(rows: list[tuple[Any, ...]], places: list[int]) -> bool:
     return len(set(present)) == len(present)
 
 
-def types_of_stages(stages: Sequence[PlannedStage], sealed: Sealed) -> list[str]:
+def types_of_stages(stages: Sequence[StagePlan], sealed: Sealed) -> list[str]:
     """The types of the answer, or a refusal: every stage's SQL is bound over empty tables, and tried."""
     planned = {each.measure.name: each for stage in stages for each in stage.measures}
     types: list[str] = []

@@ -1,0 +1,1 @@
+"""ExactTable -> ReleasedTable: where noise is added. Nothing else turns exact numbers into released ones."""

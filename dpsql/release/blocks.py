@@ -8,15 +8,15 @@ import numpy as np
 
 from dpsql.ir.column import Value
 from dpsql.ir.detail import BINS
-from dpsql.ir.plan import PlannedDetail
-from dpsql.ir.table import Weights
+from dpsql.ir.plan import DetailPlan
+from dpsql.ir.table import Masses
 from dpsql.mechanisms.blocks import medians
 from dpsql.mechanisms.exponential import Choose, Integers
 from dpsql.release.groups import plain
 
 
 def median_blocks(
-    each: PlannedDetail, weights: Weights, groups: list[tuple[Value, ...]], choose: Choose
+    each: DetailPlan, weights: Masses, groups: list[tuple[Value, ...]], choose: Choose
 ) -> Integers:
     """One number for every group that is shown."""
     if not groups:

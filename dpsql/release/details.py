@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, TypeAlias, assert_never
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.detail import Blocks, Histogram, Matching, Reaches, Votes
-from dpsql.ir.plan import Noise, PlannedDetail
-from dpsql.ir.table import Weights
+from dpsql.ir.detail import Blocks, BoundSearch, Histogram, Matching, Votes
+from dpsql.ir.plan import DetailPlan, Noise
+from dpsql.ir.table import Masses
 from dpsql.mechanisms.exponential import Choices, Choose, Chosen, choose
 from dpsql.release.blocks import median_blocks
+from dpsql.release.bound_search import chosen_range
 from dpsql.release.groups import plain
-from dpsql.release.order import order_statistics
-from dpsql.release.reaches import chosen_range
+from dpsql.release.order_statistics import order_statistics
 from dpsql.release.votes import most_frequent
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ Draw: TypeAlias = "Callable[[Noise, int], NDArray[np.int64]]"
 
 
 def released_detail(
-    each: PlannedDetail, weights: Weights, groups: list[tuple[Value, ...]], draw: Draw, select: Choose
+    each: DetailPlan, weights: Masses, groups: list[tuple[Value, ...]], draw: Draw, select: Choose
 ) -> NDArray[np.int64]:
     """One row of numbers for every group that is shown."""
     match each.detail:
@@ -40,7 +40,7 @@ def released_detail(
             return _counted(each, weights, groups, draw)
         case Blocks():
             return median_blocks(each, weights, groups, select)
-        case Reaches():
+        case BoundSearch():
             return chosen_range(each, each.detail, weights, select)
         case _:
             assert_never(each.detail)
@@ -52,7 +52,7 @@ def chosen_by_system(choices: Choices, rate: Fraction) -> Chosen:
 
 
 def _counted(
-    each: PlannedDetail, weights: Weights, groups: list[tuple[Value, ...]], draw: Draw
+    each: DetailPlan, weights: Masses, groups: list[tuple[Value, ...]], draw: Draw
 ) -> NDArray[np.int64]:
     """What lies in a group, with noise; nothing lies in a group without weights."""
     assert each.noise is not None

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Noise, Planned, PublicKeys, Threshold
+from dpsql.ir.plan import MeasurePlan, Noise, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.exponential import Choose
@@ -34,7 +34,7 @@ def from_system(noise: Noise, size: int) -> NDArray[np.int64]:
 
 def release(
     exact: ExactTable,
-    planned: Planned,
+    planned: MeasurePlan,
     draw: Draw,
     threshold: int | None = None,
     choose: Choose = chosen_by_system,
@@ -66,7 +66,7 @@ def _order(groups: list[tuple[Value, ...]]) -> list[int]:
     return sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
 
 
-def in_runs(exact: ExactTable, planned: Planned) -> list[int]:
+def in_runs(exact: ExactTable, planned: MeasurePlan) -> list[int]:
     """What the noise is added to where runs of groups are measured: exact, and so as hot as groups are."""
     groups, sums = completed(exact, planned)
     assert planned.runs is not None
@@ -74,7 +74,7 @@ def in_runs(exact: ExactTable, planned: Planned) -> list[int]:
 
 
 def _from_runs(
-    groups: list[tuple[Value, ...]], sums: NDArray[np.int64], planned: Planned, draw: Draw
+    groups: list[tuple[Value, ...]], sums: NDArray[np.int64], planned: MeasurePlan, draw: Draw
 ) -> NDArray[np.int64]:
     """The groups that fit best to noisy sums of runs of them."""
     runs, order = planned.runs, _order(groups)
@@ -86,9 +86,9 @@ def _from_runs(
     return found
 
 
-def completed(exact: ExactTable, planned: Planned) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
+def completed(exact: ExactTable, planned: MeasurePlan) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
     """Public keys: all combinations and no others, first. Private keys: the groups that are there."""
-    listed = _listed(planned)
+    listed = _public_keys(planned)
     if listed is None:
         return exact.groups, exact.sums
     places = {plain(group): i for i, group in enumerate(exact.groups)}
@@ -105,13 +105,13 @@ def completed(exact: ExactTable, planned: Planned) -> tuple[list[tuple[Value, ..
     return groups + [exact.groups[i] for i in others], np.concatenate((sums, exact.sums[others]))
 
 
-def _listed(planned: Planned) -> PublicKeys | None:
+def _public_keys(planned: MeasurePlan) -> PublicKeys | None:
     return planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
 
 
-def _always(planned: Planned) -> int:
+def _always(planned: MeasurePlan) -> int:
     """How many of the first groups appear whatever their numbers."""
-    listed = _listed(planned)
+    listed = _public_keys(planned)
     return 0 if listed is None else len(listed.groups())
 
 

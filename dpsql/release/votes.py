@@ -8,14 +8,14 @@ import numpy as np
 
 from dpsql.ir.column import Value
 from dpsql.ir.detail import Votes
-from dpsql.ir.plan import PlannedDetail
-from dpsql.ir.table import Weights
+from dpsql.ir.plan import DetailPlan
+from dpsql.ir.table import Masses
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
 from dpsql.release.groups import plain
 
 
 def most_frequent(
-    each: PlannedDetail, detail: Votes, weights: Weights, groups: list[tuple[Value, ...]], choose: Choose
+    each: DetailPlan, detail: Votes, weights: Masses, groups: list[tuple[Value, ...]], choose: Choose
 ) -> Integers:
     """One row for every group that is shown: the place of a value.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dpsql.errors import Error
 from dpsql.ir.measure import Split
 from dpsql.policy.catalogue import Known
+from dpsql.rewrite.accuracy_weights import to_weights
 from dpsql.rewrite.other_group import check_other_groups
 from dpsql.rewrite.statistics import to_statistics
-from dpsql.rewrite.weights import to_weights
 
 PASSES = (check_other_groups, to_statistics, to_weights)
 

@@ -15,7 +15,7 @@ from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
 from dpsql.rewrite.blocks import blocks_of
 from dpsql.rewrite.matching import matching
-from dpsql.rewrite.order import FUNCTIONS, histogram_of, votes_of
+from dpsql.rewrite.order_statistics import FUNCTIONS, histogram_of, votes_of
 
 Bounds = Callable[[AggregateCall], tuple[Interval, Fact]]
 """The finite range of a call's argument, or the refusal of one that has none."""

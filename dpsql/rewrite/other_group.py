@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.public_keys import public_keys
 from dpsql.ir.measure import Measure, Split
 from dpsql.ir.scalar import refs
 from dpsql.policy.catalogue import Known
-from dpsql.rewrite.keys import public_keys
 
 
 def check_other_groups(split: Split, known: Known) -> Split:

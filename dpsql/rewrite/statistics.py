@@ -20,10 +20,11 @@ from typing import TypeAlias
 from dpsql.aggregates import Need, Unbounded, shelf
 from dpsql.aggregates.regression import SIDES
 from dpsql.errors import refuse
-from dpsql.facts.lacks import lacks_of
+from dpsql.facts.missing_bounds import missing_bounds_of
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.facts.released import released_type
+from dpsql.facts.public_keys import public_keys
+from dpsql.facts.released_columns import released_type
 from dpsql.facts.schema import fact_of, facts_of, narrow
 from dpsql.ir.column import (
     ANYTHING,
@@ -43,8 +44,7 @@ from dpsql.ir.scalar import Call, Scalar, conjuncts
 from dpsql.ir.statistic import SLACK, Axis, Family, Part, Statistic
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.details import Details
-from dpsql.rewrite.filtered import filtered
-from dpsql.rewrite.keys import public_keys
+from dpsql.rewrite.filter_from_case import filtered
 
 GRID = 2**20
 """Grid steps of one row at its most."""
@@ -94,7 +94,7 @@ class _Statistics:
         picked = [filtered(call, self._facts) for call in m.aggregates]
         calls = [self._plain(call) for call in picked]
         units = self._alone(self._count(Part.UNITS, (None, None))) if self._hidden else None
-        told = self._told(calls)
+        told = self._shared_families(calls)
         finishes = []
         for call, own, plain in zip(m.aggregates, picked, calls, strict=True):
             if Need.DETAIL in shelf()[call.function].needs:
@@ -141,7 +141,7 @@ class _Statistics:
 
     # ---- which statistics --------------------------------------------------------------------------
 
-    def _told(self, calls: list[AggregateCall]) -> dict[_Key, _Cells]:
+    def _shared_families(self, calls: list[AggregateCall]) -> dict[_Key, _Cells]:
         """Families of several statistics, by what each tells: as few as can be.
 
         What is asked of equal arguments under equal conditions is asked of the same values of the same rows.
@@ -312,7 +312,9 @@ class _Statistics:
                 notes=self._declared(call.argument),
                 help=finding.help,
             ).lacking(
-                lacks_of(self._measure.relation, call.argument, self._known) if unbounded else frozenset()
+                missing_bounds_of(self._measure.relation, call.argument, self._known)
+                if unbounded
+                else frozenset()
             ) from None
         return bounds, fact
 

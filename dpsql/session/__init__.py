@@ -12,23 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsql.accounting.ledger import Ledger
-from dpsql.engines.opened import open_database
+from dpsql.engines.open_database import open_database
 from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
 from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
 from dpsql.policy.model import version
 from dpsql.post.sealed import Sealed
+from dpsql.session.budget import AnalystBudget
 from dpsql.session.checks import check_readable, fact, keep_types, kept_types, load_policy, promise
-from dpsql.session.till import Till
 
 if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.accounting.entries import Search
-    from dpsql.ir.bound import Bound, Lack
+    from dpsql.ir.bound import Bound, MissingBound
     from dpsql.policy.catalogue import Catalogue
     from dpsql.policy.listing import Table, View
 
 
-class Session(Till):
+class Session(AnalystBudget):
     """One analyst (or the owner, ``analyst`` None) at one database under one policy."""
 
     def __init__(self, database: Path, policy: Path, ledger: Path, analyst: str | None) -> None:
@@ -81,7 +81,7 @@ class Session(Till):
         """What each view holds, or D808."""
         if not self.known.views:
             return {}
-        from dpsql.views import check_all_views
+        from dpsql.session.views import check_all_views
 
         return check_all_views(self.policy, self.known, self.engine, self.sealed)
 
@@ -112,43 +112,48 @@ class Session(Till):
 
     @property
     def find_bounds(self) -> bool:
+        """Whether the owner lets queries find what the policy leaves out."""
         return self.policy.query.find_bounds
 
-    def bounds(self, lack: Lack) -> tuple[Bound, ...]:
-        from dpsql.plan.findings import bound_of, name_of
-        from dpsql.release.stored import from_bytes
+    def bounds(self, missing: MissingBound) -> tuple[Bound, ...]:
+        """What was found of it for this version of the data, the first first."""
+        from dpsql.plan.bound_search import bound_of, name_of
+        from dpsql.release.serialization import from_bytes
 
         found = []
-        for stored, where in self.ledger.found(name_of(lack, self.known), self.version):
+        for stored, where in self.ledger.found(name_of(missing, self.known), self.version):
             place = int(from_bytes(stored, [1] * where.tables)[where.place].sums[0, 0])
-            bound = bound_of(lack, self.known, place, where.time)
+            bound = bound_of(missing, self.known, place, where.time)
             how = replace(bound, strength=where.strength, paid=where.epsilon, asker=where.asker)
             found.append(how)
         return tuple(found)
 
-    def searches(self, lack: Lack) -> tuple[Search, ...]:
-        from dpsql.plan.findings import name_of
+    def searches(self, missing: MissingBound) -> tuple[Search, ...]:
+        """What was paid for finding it, and for others with it, and has no answer yet."""
+        from dpsql.plan.bound_search import name_of
 
         self.engine.unchanged()  # an answer to them is one of this version
-        return self.ledger.searches(name_of(lack, self.known), self.version)
+        return self.ledger.searches(name_of(missing, self.known), self.version)
 
     def tables(self) -> tuple[Table, ...]:
         """What exists for an analyst, with the bounds that were found by now."""
-        from dpsql.facts.lacks import all_lacks
+        from dpsql.facts.missing_bounds import all_missing_bounds
         from dpsql.policy.found_bounds import with_bounds
         from dpsql.policy.listing import tables_of
 
         found = [
             max(each, key=lambda bound: bound.strength)
-            for each in map(self.bounds, all_lacks(self.known))
+            for each in map(self.bounds, all_missing_bounds(self.known))
             if each
         ]
         return tables_of(with_bounds(self.known, found), self.views)
 
     def asked(self, asker: str) -> bool:
+        """Whether a query has paid for bounds."""
         return self.ledger.asked(asker, self.version)
 
     def now(self) -> datetime.datetime:
+        """What a query's now() is."""
         return self.clock or datetime.datetime.now(datetime.UTC)
 
     def close(self) -> None:

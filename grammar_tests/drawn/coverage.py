@@ -14,7 +14,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import shelf
 from dpsql.ir.column import Categories, Kind, Listed
-from dpsql.ir.plan import Plan, Planned, PublicKeys, Shape
+from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Shape
 from dpsql.ir.relation import Aggregate, Join, Relation, Window
 from dpsql.ir.scalar import Call, Ref
 from drawn.judges import measures_of
@@ -136,7 +136,7 @@ def _parts(value: object) -> Iterator[object]:
                 yield from _parts(getattr(value, own.name))
 
 
-def _keys(planned: Planned) -> Iterator[tuple[str, str]]:
+def _keys(planned: MeasurePlan) -> Iterator[tuple[str, str]]:
     facts = facts_of(planned.measure.relation)
     for key, column in zip(planned.measure.keys, planned.keys, strict=True):
         if not isinstance(key.scalar, Ref):

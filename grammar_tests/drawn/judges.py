@@ -17,32 +17,32 @@ import duckdb
 
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import grain, meaning, ready_measures, sensitivity, without_noise
-from dpsql.engines.sql import quote, relation_sql, scalar_sql, table_sql
+from dpsql.engines.relation_sql import quote, relation_sql, scalar_sql, table_sql
 from dpsql.facts.schema import Facts, fact_of, facts_of
-from dpsql.functions.literals import literal_sql
+from dpsql.functions.core.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Categories, Fact, Interval, Kind, Listed, type_range
-from dpsql.ir.plan import Plan, Planned, PublicKeys
+from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys
 from dpsql.ir.relation import (
     Aggregate,
-    Awaited,
     Filter,
-    Given,
     Join,
     JoinKind,
+    Materialized,
     Project,
     Relation,
     Scan,
+    StageInput,
     Union,
     Window,
 )
 from dpsql.ir.scalar import Call, Literal, Scalar, refs
 from dpsql.ir.statistic import Axis, Part
-from dpsql.ir.table import Weights
+from dpsql.ir.table import Masses
 from drawn.databases import Database
 from drawn.queries import Query
 
 
-def measures_of(plan: Plan) -> list[Planned]:
+def measures_of(plan: Plan) -> list[MeasurePlan]:
     return [each for stage in plan.stages for each in stage.measures]
 
 
@@ -59,7 +59,7 @@ def alive(plan: Plan, database: Database) -> bool:
     return any(bool(database.whole.measure(each).sums.any()) for each in ready(plan, database))
 
 
-def ready(plan: Plan, database: Database) -> list[Planned]:
+def ready(plan: Plan, database: Database) -> list[MeasurePlan]:
     """The measures, later stages fed with what earlier ones give without noise."""
     return ready_measures(plan, database.whole, database.session.sealed)
 
@@ -75,12 +75,12 @@ def order(plan: Plan, database: Database) -> list[str]:
         second = dict(zip(map(repr, theirs.groups), theirs.sums.tolist(), strict=True))
         if first != second:
             found.append("another order of the rows gives other sums")
-        if list(map(_told, ours.details)) != list(map(_told, theirs.details)):
+        if list(map(_weights_shown, ours.details)) != list(map(_weights_shown, theirs.details)):
             found.append("another order of the rows gives other weights")
     return found
 
 
-def _told(weights: Weights) -> dict[str, tuple[list[int], list[int]]]:
+def _weights_shown(weights: Masses) -> dict[str, tuple[list[int], list[int]]]:
     return {repr(group): (places.tolist(), held.tolist()) for group, (places, held) in weights.items()}
 
 
@@ -119,7 +119,7 @@ _Probes = list[tuple[str, str]]
 """What is claimed, and SQL that is true of a row that breaks it."""
 
 
-def _steps(planned: Planned) -> Iterator[tuple[Relation, _Probes]]:
+def _steps(planned: MeasurePlan) -> Iterator[tuple[Relation, _Probes]]:
     m = planned.measure
     facts = facts_of(m.relation)
     probes = [_scalar(key.scalar, m.relation) for key in m.keys]
@@ -165,7 +165,7 @@ def _inner(relation: Relation) -> Iterator[tuple[Relation, _Probes]]:
         case Union(left, right):
             yield from _inner(left)
             yield from _inner(right)
-        case Scan() | Given() | Awaited():
+        case Scan() | Materialized() | StageInput():
             pass
         case _:
             assert_never(relation)

@@ -15,22 +15,24 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsql.aggregates.sum import Sum
-from dpsql.bind import joins, queries
-from dpsql.bind.sources import Private, scan
-from dpsql.engines import cells, histograms, sql
+from dpsql.bind import queries
+from dpsql.bind.private import joins
+from dpsql.bind.scope.sources import Private, scan
+from dpsql.engines import histogram_sql, measure_sql, relation_sql
 from dpsql.facts import ownership, schema
 from dpsql.facts.ownership import Owned, Ownership
-from dpsql.facts.truths import Truths
-from dpsql.functions import narrowing, operands
-from dpsql.functions.ranges import spread
+from dpsql.facts.truth_vectors import TruthVectors
+from dpsql.functions.core import narrowing
+from dpsql.functions.core.ranges import spread
+from dpsql.functions.numbers import operands
 from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
-from dpsql.ir.plan import Planned
+from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.relation import Aggregate, Filter, Join, Relation, Scan
 from dpsql.ir.statistic import CELLS, Family, Part
-from dpsql.plan.subject import Subject
+from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.policy.catalogue import Known, KnownTable
-from dpsql.rewrite import atoms, statistics, weights
+from dpsql.rewrite import accuracy_weights, disjoint_cells, statistics
 from drawn.queries import CROSSINGS
 
 
@@ -60,10 +62,10 @@ def declared_ranges_are_trusted() -> AbstractContextManager[None]:
     """A column that is aggregated itself is not clamped: its declared range will do."""
 
     def trusting(each: Any, name: str, fact: Any) -> str:
-        held = f"least(greatest(CAST({name} AS DOUBLE), -1e9), 1e9) - {cells.number(each.offset)}"
-        return f"CAST(({held}) * {cells.number(float(1 / each.step))} AS BIGINT)"
+        held = f"least(greatest(CAST({name} AS DOUBLE), -1e9), 1e9) - {measure_sql.number(each.offset)}"
+        return f"CAST(({held}) * {measure_sql.number(float(1 / each.step))} AS BIGINT)"
 
-    return _set(cells, "_float", trusting)
+    return _set(measure_sql, "_float", trusting)
 
 
 def narrowing_looks_the_other_way() -> AbstractContextManager[None]:
@@ -116,7 +118,7 @@ def left_joins_fill_their_side() -> AbstractContextManager[None]:
 
 def units_are_read_as_integers() -> AbstractContextManager[None]:
     """Whatever their type, units are cast to INTEGER."""
-    scan = sql._scan
+    scan = relation_sql._scan
 
     def narrow(relation: Scan, read: Callable[[str], str]) -> str:
         owner = relation.owner
@@ -125,7 +127,7 @@ def units_are_read_as_integers() -> AbstractContextManager[None]:
         fact = replace(owner.fact, type=INTEGER)
         return scan(replace(relation, owner=replace(owner, fact=fact, widened=True)), read)
 
-    return _set(sql, "_scan", narrow)
+    return _set(relation_sql, "_scan", narrow)
 
 
 def units_have_the_type_of_the_unit_table() -> AbstractContextManager[None]:
@@ -162,37 +164,37 @@ def a_group_per_unit_is_one_row() -> AbstractContextManager[None]:
 
 def a_unit_is_in_one_group() -> AbstractContextManager[None]:
     """The threshold forgets that a unit may be in several groups."""
-    return _set(Subject, "settled", lambda self: True)
+    return _set(MeasureFacts, "settled", lambda self: True)
 
 
 def keys_by_their_bits() -> AbstractContextManager[None]:
     """0.0 and -0.0 show whichever of them came first."""
-    return _set(cells, "key_sql", sql.scalar_sql)
+    return _set(measure_sql, "key_sql", relation_sql.scalar_sql)
 
 
 def rows_of_a_histogram_count_in_full() -> AbstractContextManager[None]:
     """However many rows a unit has, each is weighed as the first."""
-    before = histograms._weighed
+    before = histogram_sql._weighed
 
     def whole(places: Any, full: int) -> Any:
         return before((places & (MOST_BINS - 1)).astype("int32"), full)
 
-    return _set(histograms, "_weighed", whole)
+    return _set(histogram_sql, "_weighed", whole)
 
 
 def null_is_no_group() -> AbstractContextManager[None]:
     """A row whose key is NULL is left out although NULL is listed, or the other way round."""
-    before = cells.inside
+    before = measure_sql.inside
 
     def without_null(planned: Any, row: Any) -> list[str]:
         return [f"NOT {each}" for each in before(planned, row)]
 
-    return _set(cells, "inside", without_null)
+    return _set(measure_sql, "inside", without_null)
 
 
 def one_clip_is_forgotten() -> AbstractContextManager[None]:
     """A unit with many rows is scaled as if it were at its limit."""
-    return _set(cells, "_factor", lambda planned: "CAST(sqrt(n) AS DOUBLE)")
+    return _set(measure_sql, "_factor", lambda planned: "CAST(sqrt(n) AS DOUBLE)")
 
 
 # ---- ties --------------------------------------------------------------------------------------------
@@ -205,22 +207,22 @@ def sums_in_any_order() -> AbstractContextManager[None]:
 
 def orders_leave_ties() -> AbstractContextManager[None]:
     """A window's order is not completed by all columns."""
-    return _set(sql, "_complete", lambda source: [])
+    return _set(relation_sql, "_complete", lambda source: [])
 
 
 def filters_are_lost() -> AbstractContextManager[None]:
     """No condition is printed."""
-    before = sql._select
+    before = relation_sql._select
 
     def lost(relation: Relation, read: Callable[[str], str]) -> str:
         return before(relation.input if isinstance(relation, Filter) else relation, read)
 
-    return _set(sql, "_select", lost)
+    return _set(relation_sql, "_select", lost)
 
 
 def conditions_never_meet() -> AbstractContextManager[None]:
     """As if no row were in two of a query's aggregates."""
-    return _set(Truths, "overlaps", lambda self, questions: [set() for _ in questions])
+    return _set(TruthVectors, "overlaps", lambda self, questions: [set() for _ in questions])
 
 
 # ---- sharing -----------------------------------------------------------------------------------------
@@ -228,9 +230,9 @@ def conditions_never_meet() -> AbstractContextManager[None]:
 
 def pairs_are_known_by_their_columns() -> AbstractContextManager[None]:
     """A sum that prints as the value of some average's pair is left out of the norm."""
-    rows, scaled, paired = cells._rows, cells._scaled, set[str]()
+    rows, scaled, paired = measure_sql._rows, measure_sql._scaled, set[str]()
 
-    def noted(planned: Planned) -> Any:
+    def noted(planned: MeasurePlan) -> Any:
         row = rows(planned)
         paired.clear()
         paired.update(row.cells[each] for each in planned.measure.statistics if each.part is Part.REST)
@@ -240,12 +242,12 @@ def pairs_are_known_by_their_columns() -> AbstractContextManager[None]:
         made, first = scaled(vector, row), vector[0][1]
         return replace(made, norm="0") if first.part is Part.VALUE and row.cells[first] in paired else made
 
-    return _both(_set(cells, "_rows", noted), _set(cells, "_scaled", forgetful))
+    return _both(_set(measure_sql, "_rows", noted), _set(measure_sql, "_scaled", forgetful))
 
 
 def moments_of_one_argument_count_once() -> AbstractContextManager[None]:
     """Of the cells of an argument under several conditions, the first alone are in the norm."""
-    vectors, scaled = cells._vectors, cells._scaled
+    vectors, scaled = measure_sql._vectors, measure_sql._scaled
     first: dict[Any, Any] = {}
 
     def noted(measure: Any) -> Any:
@@ -260,17 +262,17 @@ def moments_of_one_argument_count_once() -> AbstractContextManager[None]:
         again = statistic.part in CELLS and first[statistic.argument] is not vector
         return replace(made, norm="0") if again else made
 
-    return _both(_set(cells, "_vectors", noted), _set(cells, "_scaled", forgetful))
+    return _both(_set(measure_sql, "_vectors", noted), _set(measure_sql, "_scaled", forgetful))
 
 
 def finer_grids_are_as_short() -> AbstractContextManager[None]:
     """A weighed aggregate has a finer grid, and the clip of a coarse one."""
-    before = weights.weighed
+    before = accuracy_weights.weighed
 
     def as_short(measure: Any) -> Any:
         return replace(before(measure), families=measure.families)
 
-    return _set(weights, "weighed", as_short)
+    return _set(accuracy_weights, "weighed", as_short)
 
 
 def conditions_do_not_tell_pairs_apart() -> AbstractContextManager[None]:
@@ -281,19 +283,19 @@ def conditions_do_not_tell_pairs_apart() -> AbstractContextManager[None]:
 
 def cells_overlap() -> AbstractContextManager[None]:
     """A cell asks only for what is true in it."""
-    before = atoms._cells
+    before = disjoint_cells._cells
 
     def open_(block: Any) -> Any:
         for vector, _ in before(block):
             true = [each for each, yes in zip(block.conditions, vector, strict=True) if yes and each]
-            yield vector, atoms._all_of(true)
+            yield vector, disjoint_cells._all_of(true)
 
-    return _set(atoms, "_cells", open_)
+    return _set(disjoint_cells, "_cells", open_)
 
 
 def runs_and_their_cells_exclude_each_other() -> AbstractContextManager[None]:
     """A row in a cell is said not to be in the run that holds the cell."""
-    before = atoms._joined
+    before = disjoint_cells._joined
 
     def apart(families: Any, overlaps: Any) -> Any:
         found = list(before(families, overlaps))
@@ -303,7 +305,7 @@ def runs_and_their_cells_exclude_each_other() -> AbstractContextManager[None]:
         alternatives = tuple(sorted(one for family in found for one in family.alternatives))
         return [Family(alternatives, max(family.most for family in found))]
 
-    return _set(atoms, "_joined", apart)
+    return _set(disjoint_cells, "_joined", apart)
 
 
 @contextmanager

@@ -23,8 +23,8 @@ import sqlglot
 from sqlglot import exp
 
 from dpsql.errors import Error
-from dpsql.functions import Unfit, shelf
-from dpsql.functions.meaning import call, fact_of
+from dpsql.functions import ArgumentError, shelf
+from dpsql.functions.core.meaning import call, fact_of
 from dpsql.functions.reading import literal_of, read
 from dpsql.ir.column import Fact, Kind, type_named
 from dpsql.ir.scalar import Ref, Scalar
@@ -200,12 +200,12 @@ def _kind(text: str, given: dict[str, Sort]) -> Kind | None:
             return literal
         reading = read(node)
         if reading is None:
-            raise Unfit("not on the shelf")
+            raise ArgumentError("not on the shelf")
         return call(reading.name, [bound(each) for each in reading.arguments], lookup, reading.type)
 
     try:
         return fact_of(bound(_parsed(text)), lookup).type.kind
-    except Unfit:
+    except ArgumentError:
         return None
 
 

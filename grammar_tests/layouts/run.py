@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.folder import Folder
-from dpsql.engines.names import table_sql
+from dpsql.engines.identifiers import table_sql
 from dpsql.errors import Error
 from dpsql.policy.toml import read_policy
 from layouts import databases, lines, parquet

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dpsql.engines import folder, readers
+from dpsql.engines import file_sql, folder
 from layouts.run import Run
 
 SEED = 7
@@ -34,7 +34,7 @@ def test_nor_under_another_seed(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def _by_page(paths: Sequence[Path], columns: Sequence[str]) -> str:
-    return f"FROM {readers.parquet_files(paths)}"
+    return f"FROM {file_sql.parquet_files(paths)}"
 
 
 def test_a_reader_that_skips_pages_is_found_out(

@@ -13,7 +13,7 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql.shell.demo_data import build
+from dpsql.cli.demo_data import build
 
 KINDS = """
 CREATE TABLE kinds (

@@ -12,18 +12,10 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from dpsql.functions.intervals import interval_text
-from dpsql.functions.literals import coerce, number_literal
+from dpsql.functions.core.literals import coerce, number_literal
 from dpsql.functions.reading.shapes import only
-from dpsql.ir.column import (
-    BOOLEAN,
-    INTERVAL,
-    NULL,
-    VARCHAR,
-    Kind,
-    Type,
-    type_named,
-)
+from dpsql.functions.time.date_arithmetic import interval_text
+from dpsql.ir.column import BOOLEAN, INTERVAL, NULL, VARCHAR, Kind, Type, type_named
 from dpsql.ir.scalar import Literal
 
 

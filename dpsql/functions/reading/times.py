@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.functions.periods import part_name
 from dpsql.functions.reading.shapes import Readers, Reading, of, only
+from dpsql.functions.time.periods import part_name
 
 _PARTS = {
     "dow": "dayofweek", "weekday": "dayofweek", "dayofmonth": "day", "doy": "dayofyear", "weekofyear": "week",

@@ -1,0 +1,128 @@
+"""A neighbour without a copy: the same files behind views that leave out the rows of one unit.
+
+    CREATE VIEW main.visits AS
+    SELECT * FROM whole.main.visits AS t WHERE (CAST(t.patient_id AS VARCHAR) = '17') IS NOT TRUE
+
+What is measured there is the very SQL that is measured on the whole. A unit's rows are those that the
+policy's paths reach, in every private table; rows of no unit stay.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dpsql.audit.neighbours import owner_sql
+from dpsql.driver import connect
+from dpsql.engines.duckdb import DuckDB, configuration, steady
+from dpsql.engines.folder import Folder
+from dpsql.engines.identifiers import quote, table_sql, text
+from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.table import ExactTable
+from dpsql.policy.catalogue import Known, KnownTable
+from dpsql.policy.files import is_files
+from dpsql.policy.model import Policy
+
+
+class Lacking:
+    """A database of which one unit at a time is left out."""
+
+    def __init__(self, path: Path, policy: Policy, known: Known) -> None:
+        self._tables, files = known.tables, is_files(path)
+        self._engine: DuckDB = Folder(path, policy) if files else _Attached(path, policy.timezone)
+        self._whole = _renamed if files else _attached
+        for table in known.tables:
+            if files:
+                renamed = _renamed(table.name).rpartition(".")[2]
+                self._do(f"ALTER VIEW {table_sql(table.name)} RENAME TO {renamed}")
+            elif "." in table.name:
+                self._do(f"CREATE SCHEMA IF NOT EXISTS {quote(table.name.split('.', 1)[0])}")
+            self._view(table, "")
+
+    def measure(self, planned: MeasurePlan) -> ExactTable:
+        """The exact sums without the unit's rows."""
+        return self._engine.measure(planned)
+
+    def leave_out(self, unit: object) -> None:
+        """From now on, this unit has no rows."""
+        for table in self._tables:
+            if not table.public:
+                said = self._belongs(table, 0, "t", text(str(unit)))
+                self._view(table, f" WHERE ({said}) IS NOT TRUE")
+
+    def units(self, number: int, salt: int) -> list[object]:
+        """Some units: those with the most rows of a private table, half of all, and others by chance."""
+        private = [table for table in self._tables if not table.public]
+        largest = [
+            self._do(
+                f"SELECT unit FROM (SELECT {owner_sql(table, 'unit')}) WHERE unit IS NOT NULL "
+                f"GROUP BY unit ORDER BY count(*) DESC, hash(unit, {salt}) LIMIT {number}"
+            )
+            for table in private
+        ]
+        chance = [
+            self._do(
+                f"SELECT unit FROM (SELECT DISTINCT {owner_sql(table, 'unit')}) WHERE unit IS NOT NULL "
+                f"ORDER BY hash(unit, {salt}) LIMIT {number}"
+            )
+            for table in private
+        ]
+        found: dict[object, None] = {}
+        for lists, enough in ((largest, (number + 1) // 2), (chance, number)):
+            for place in range(number):
+                for rows in lists:
+                    if place < len(rows) and len(found) < enough:
+                        found[rows[place][0]] = None
+        return list(found)
+
+    def interrupt(self) -> None:
+        self._engine.interrupt()
+
+    def close(self) -> None:
+        self._engine.close()
+
+    def _view(self, table: KnownTable, tail: str) -> None:
+        whole = f"SELECT * FROM {self._whole(table.name)} AS t{tail}"
+        self._do(f"CREATE OR REPLACE VIEW {table_sql(table.name)} AS {whole}")
+
+    def _belongs(self, table: KnownTable, step: int, row: str, unit: str) -> str:
+        """Whether a row of the table that is so many links along the path is the unit's."""
+        if step == len(table.links):
+            assert table.unit_column is not None
+            # as text: a number may be beyond the column's type
+            return f"CAST({row}.{quote(table.unit_column)} AS VARCHAR) = {unit}"
+        link, there = table.links[step], f"t{step}"
+        rest = self._belongs(table, step + 1, there, unit)
+        inside = f"SELECT {there}.{quote(link.key)} FROM {self._whole(link.table)} AS {there} WHERE {rest}"
+        return f"{row}.{quote(link.column)} IN ({inside})"
+
+    def _do(self, sql: str) -> list[tuple[object, ...]]:
+        with self._engine._reading():
+            return self._engine._all(sql)
+
+
+class _Attached(DuckDB):
+    """A database file behind an empty database."""
+
+    def _open(self, timezone: str, threads: int | None) -> None:
+        self._connection = connect(":memory:", configuration(threads))
+        try:
+            for sql in (
+                "SET enable_progress_bar = false",
+                f"SET TimeZone = '{timezone}'",
+                *(f"SET GLOBAL {setting}" for setting in steady()),  # as for analysts
+                f"ATTACH {text(str(self._file.path))} AS whole (READ_ONLY)",
+            ):
+                self._connection.execute(sql)
+            self._same_file()
+        except BaseException:
+            self._connection.close()
+            raise
+
+
+def _attached(name: str) -> str:
+    return f"whole.{table_sql(name)}"
+
+
+def _renamed(name: str) -> str:
+    schema, dot, table = name.rpartition(".")
+    return table_sql(f"{schema}{dot}the whole of {table}")

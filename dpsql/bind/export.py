@@ -1,0 +1,232 @@
+"""An owner's export -> ExportQuery: a plain selection of rows, every column asked for at random.
+
+    SELECT DP_RANDOMIZED_RESPONSE(ward, 1.0) AS ward, DP_RANDOMIZED_RESPONSE(age // 10, 0.5) FROM patients
+
+What stands below the select list is bound as for any query: joins, WHERE, one unit's rows aggregated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NoReturn
+
+from sqlglot import exp
+
+from dpsql.bind.expressions.key_domains import MOST_VALUES, enumerate_key
+from dpsql.bind.scope.context import Context
+from dpsql.bind.scope.public_facts import Describe, Evaluate
+from dpsql.bind.scope.sources import Open
+from dpsql.bind.scope.wrappers import unaliased
+from dpsql.bind.starting_context import starting_context
+from dpsql.bind.syntax.output_names import output_name
+from dpsql.errors import Error, refuse
+from dpsql.facts.identity import identifying, tells
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.functions import ArgumentError
+from dpsql.functions.reading import literal_of
+from dpsql.ir.column import Categories, Fact, Interval, Kind
+from dpsql.ir.export import ExportColumn, ExportQuery
+from dpsql.ir.measure import KeyList
+from dpsql.ir.relation import Relation, stage_inputs
+from dpsql.ir.scalar import Ref
+from dpsql.mechanisms.randomized_response import LEAST, MOST
+from dpsql.parse.parse import Query
+from dpsql.parse.spans import span_of
+from dpsql.policy.catalogue import Known
+
+NAME = "dp_randomized_response"
+_CALLED = "DP_RANDOMIZED_RESPONSE"
+_CLAUSES = {
+    "distinct": "DISTINCT",
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "qualify": "QUALIFY",
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+}
+_EXAMPLE = "SELECT DP_RANDOMIZED_RESPONSE(x, 1.0) AS x, ... FROM ..."
+
+
+def bind_export(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> ExportQuery:
+    """The rows that are asked, and what; or a refusal that points at the text."""
+    source = query.source
+    try:
+        ctx, views = starting_context(query, known, evaluate, describe)
+        if query.delta is not None:
+            raise refuse("D252", "an export takes no delta", query.delta.span, help="leave it out")
+        if query.goal is not None:
+            raise refuse(
+                "D252",
+                "an export takes no accuracy",
+                query.goal.span,
+                label="how far a count will be off depends on the epsilon of its column",
+                help="leave it out: dpsql/docs/exports.md has the formulas",
+            )
+        refuse_randomized_response(query, [unaliased(each) for each in query.tree.expressions])
+        tree, prices = _plain(ctx, query.tree)
+        bound = ctx.query(tree, views)
+        if isinstance(bound, Open):
+            raise refuse(
+                "D252",
+                "an export is made of single private rows",
+                ctx.span(query.tree),
+                label="these are public, or aggregates",
+                help=f"name a private table, and ask for its columns: {_EXAMPLE}",
+            )
+        if stage_inputs(bound.relation):
+            raise refuse(
+                "D252",
+                "an export does not look at what another query would release",
+                ctx.span(query.tree),
+                label="a subquery in it aggregates over all rows",
+                help="ask that first, and write the number that it gives",
+            )
+        _one_row(ctx, bound.relation, query.tree)
+        names = [output_name(each) for each in tree.expressions]
+        columns = [replace(each, name=name) for each, name in zip(bound.scope.columns, names, strict=True)]
+        asked = []
+        for column, node, epsilon in zip(columns, query.tree.expressions, prices, strict=True):
+            assert isinstance(column.scalar, Ref)
+            asked.append(_asked(ctx, bound.relation, column.name, column.scalar, node, epsilon))
+        return ExportQuery(source, bound.relation, tuple(asked))
+    except Error as error:
+        raise error.within(source.text, source.name) from None
+    except ArgumentError as unfit:  # a constant that is read outside any expression
+        remedy = unfit.help or "write a plain constant"
+        raise refuse(unfit.code, unfit.title, unfit.span, help=remedy).within(
+            source.text, source.name
+        ) from None
+
+
+def refuse_randomized_response(query: Query, but: Sequence[exp.Expr] = ()) -> None:
+    """Beside the select list of an export, nothing answers row by row."""
+    text = query.source.text
+    for node in query.tree.find_all(exp.Anonymous):
+        if node.name.casefold() == NAME and all(node is not each for each in but):
+            raise refuse(
+                "D252",
+                f"{_CALLED} stands in the select list of an owner's export only",
+                span_of(node, text),
+                label="a query adds its noise to aggregates, which tells far more at the same price",
+                help="group by the column: SELECT x, COUNT(*) FROM ... GROUP BY x; the owner exports rows "
+                "with dpsql export",
+            ).within(text, query.source.name)
+
+
+def _plain(ctx: Context, tree: exp.Expr) -> tuple[exp.Select, list[float]]:
+    """The select list without its calls, and the epsilon of each."""
+    if not isinstance(tree, exp.Select):
+        raise refuse("D252", "an export is one SELECT", ctx.span(tree), help=f"put it below: {_EXAMPLE}")
+    for key, words in _CLAUSES.items():
+        clause = tree.args.get(key)
+        if clause is not None:
+            raise refuse(
+                "D252",
+                f"an export has no {words}",
+                ctx.span(clause),
+                label=f"it holds one answer of each {ctx.known.unit}, in no order of theirs",
+                help=f"put it into a subquery of one {ctx.known.unit}'s rows, or leave it out",
+            )
+    plain = tree.copy()
+    prices = []
+    for written, node in zip(tree.expressions, plain.expressions, strict=True):
+        call = unaliased(written)
+        if not (isinstance(call, exp.Anonymous) and call.name.casefold() == NAME):
+            raise refuse(
+                "D402",
+                "single private rows are never shown",
+                ctx.span(written),
+                label="in an export every column answers at random",
+                help=f"write {_EXAMPLE}",
+            )
+        if len(call.expressions) != 2:
+            raise refuse(
+                "D205",
+                f"{_CALLED} takes a value and an epsilon",
+                ctx.span(call),
+                help="write DP_RANDOMIZED_RESPONSE(x, 1.0)",
+            )
+        prices.append(_epsilon(ctx, call.expressions[1]))
+        name = output_name(written) if isinstance(written, exp.Alias) else output_name(call.expressions[0])
+        node.replace(exp.alias_(unaliased(node).expressions[0].copy(), name, quoted=True))
+    return plain, prices
+
+
+def _epsilon(ctx: Context, node: exp.Expr) -> float:
+    constant = literal_of(node)
+    value = None if constant is None else constant.value
+    try:
+        number = float(value) if value is not None and not isinstance(value, bool) else 0.0  # type: ignore[arg-type]  # a date or a text is found out here
+    except (TypeError, ValueError):
+        number = 0.0
+    if not LEAST <= number <= MOST:
+        raise refuse(
+            "D503",
+            "the price of a response is a positive number",
+            ctx.span(node),
+            label=f"a constant from {LEAST:g} to {MOST:g}",
+            help="write DP_RANDOMIZED_RESPONSE(x, 1.0)",
+        )
+    return number
+
+
+def _one_row(ctx: Context, relation: Relation, tree: exp.Expr) -> None:
+    owned = ownership_of(relation)
+    assert isinstance(owned, Owned)
+    if owned.at_most != 1:
+        unit = ctx.known.unit_column
+        raise refuse(
+            "D252",
+            f"one {ctx.known.unit} may have several rows here",
+            ctx.span(tree.args.get("from_")) or ctx.span(tree),
+            label="each of them would be another answer about the same person",
+            help=f"one row of each {ctx.known.unit}: FROM (SELECT {unit}, MAX(x) AS x FROM ... GROUP BY "
+            f"{unit}), or (SELECT DISTINCT ON ({unit}) * FROM ... ORDER BY {unit}, y)",
+        )
+
+
+def _asked(
+    ctx: Context, relation: Relation, name: str, scalar: Ref, node: exp.Expr, epsilon: float
+) -> ExportColumn:
+    span = ctx.span(unaliased(node))
+    if tells(scalar, identifying(relation)):
+        raise refuse(
+            "D403",
+            f"this column tells one {ctx.known.unit} from another",
+            span,
+            help="export what many share: a ward, a band of ages",
+        )
+    fact = fact_of(scalar, facts_of(relation))
+    values = enumerate_key(relation, scalar, ctx.evaluate) or _small(fact)
+    if values is None:
+        _refuse_endless(ctx, node, fact)
+    return ExportColumn(name, scalar, values, fact.type, epsilon, span)
+
+
+def _small(fact: Fact) -> KeyList | None:
+    """Whole numbers of a short range, and truth."""
+    if fact.type.kind is Kind.BOOLEAN:
+        return KeyList(Categories((False, True)), fact.nullable)
+    bounds = fact.domain
+    if fact.type.kind is not Kind.INTEGER or not isinstance(bounds, Interval) or not bounds.finite:
+        return None
+    if bounds.high - bounds.low >= MOST_VALUES:
+        return None
+    return KeyList(Categories(tuple(range(int(bounds.low), int(bounds.high) + 1))), fact.nullable)
+
+
+def _refuse_endless(ctx: Context, node: exp.Expr, fact: Fact) -> NoReturn:
+    numeric = fact.type.numeric
+    raise refuse(
+        "D301",
+        "nothing says which values this column can have",
+        ctx.span(unaliased(node)),
+        label=f"a row answers with any of at most {MOST_VALUES:,} values that are known beforehand",
+        help="let it fall into steps: DP_RANDOMIZED_RESPONSE(CAST(x AS INTEGER) // 10, 1.0), x having a "
+        "range in the policy; or ask what is true or false: x > 100"
+        if numeric
+        else "the owner lists its values in the policy; or ask what is true or false: x = 'a'",
+    )

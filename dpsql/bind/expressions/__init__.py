@@ -1,0 +1,1 @@
+"""Expressions over private rows: scalars, aggregates, windows, and the values that keys can have."""

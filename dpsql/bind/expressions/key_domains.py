@@ -1,0 +1,319 @@
+"""The values that a group key can have, where they follow from declarations alone.
+
+    age // 10                     0 to 12          age is declared in [0, 120]
+    date_trunc('month', seen_at)  72 months        what it gives over every declared day
+    floor(income / 100000)        0.0 to 5.0       whole numbers in a finite range
+    age                           no list          a column with a range is a private key
+
+An expression is computed, by the sealed engine and as it would be printed for private rows, over every
+combination of the values of its columns; a part of it that cannot be (a DOUBLE has too many) stands for
+itself where it gives few whole numbers or is a list. A value that only rows outside of their declarations
+have is on no list, and such a row is in no group. A count per unit is declared by nobody: that it stays
+within ``rows_per_unit`` is a guess, so what is computed from it is a private key.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import count
+
+from dpsql.bind.expressions.whole_days import of_days
+from dpsql.bind.scope.public_facts import Evaluate, given_value
+from dpsql.errors import Error
+from dpsql.facts.row_guesses import guessed
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.functions.core.literals import as_own, literal_sql
+from dpsql.functions.core.printing import sql_of
+from dpsql.functions.core.ranges import DAY
+from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Type, Value, decimal_size, unique
+from dpsql.ir.measure import KeyList
+from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+
+MOST_VALUES = 1_000
+"""A key with more values than this is a private one."""
+
+MOST_COMBINATIONS = 200_000
+"""Nor is an expression computed over more combinations of its columns' values."""
+
+_KEPT: dict[str, KeyList | None] = {}
+_LOCK = threading.RLock()
+_REMEMBERED = 500
+"""Lists by the SQL that made them, where it reads no table."""
+
+
+def _unlocked() -> None:
+    """In a child: whoever held the lock is a thread that it does not have."""
+    global _LOCK
+    _LOCK = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_unlocked)
+
+
+@dataclass(frozen=True, slots=True)
+class _Atom:
+    """A part of an expression that is enumerated: ``sql`` yields each of its values once, as ``name``."""
+
+    name: str
+    fact: Fact
+    size: int
+    sql: str
+    table: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """An expression over atoms, which stand for the parts (of whichever relation) that they replace."""
+
+    scalar: Scalar
+    atoms: dict[Scalar, _Atom]
+
+    @property
+    def size(self) -> int:
+        size = 1
+        for each in self.atoms.values():
+            size *= each.size
+        return size
+
+
+def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> KeyList | None:
+    """The list of a key over this relation, or None for a private key."""
+    fact = fact_of(scalar, facts_of(relation))
+    if isinstance(fact.domain, Categories | Listed):
+        return KeyList(fact.domain, fact.nullable)
+    if fact.type.kind is Kind.TIMESTAMPTZ:
+        return None
+    found = _computed(relation, scalar) if isinstance(scalar, Ref) else (relation, scalar)
+    cut = None if found is None else _Cutter(count()).cut(*found)
+    image = None if cut is None else _image(cut, fact.type, evaluate)
+    return image and KeyList(image.domain, image.null and fact.nullable)
+
+
+def _computed(relation: Relation, name: Ref) -> tuple[Relation, Scalar] | None:
+    """The expression behind a column, and the relation that it is computed over."""
+    found: tuple[Relation, Scalar] | None = relation, name
+    while found is not None and isinstance(found[1], Ref):
+        found = _below(*found)
+    return found
+
+
+def _below(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar] | None:
+    """A column one relation further down; None where it begins, or where a join may make it NULL."""
+    assert isinstance(scalar, Ref)
+    match relation:
+        case Filter(source, _):
+            return source, scalar
+        case Window(source, call):
+            return None if scalar.name == call.name else (source, scalar)
+        case Project(source, columns) | Aggregate(source, columns):
+            named = next((each.scalar for each in columns if each.name == scalar.name), None)
+            return None if named is None else (source, named)
+        case Join(kind, left, right):
+            if scalar.name in facts_of(left):
+                return None if kind is JoinKind.FULL else (left, scalar)
+            return (right, scalar) if kind is JoinKind.INNER else None
+        case _:
+            return None
+
+
+class _Cutter:
+    """Cuts an expression where its parts are enumerated."""
+
+    def __init__(self, numbers: Iterator[int]) -> None:
+        self._numbers = numbers
+
+    def cut(self, relation: Relation, scalar: Scalar) -> _Cut | None:
+        if isinstance(scalar, Literal):
+            return _Cut(scalar, {})
+        whole = self._atom(relation, scalar, _tight(relation, scalar))
+        if isinstance(scalar, Ref):
+            deeper = None if whole else _below(relation, scalar)
+            return self.cut(*deeper) if deeper else whole
+        inside = self._inside(relation, scalar)
+        if inside is None or (whole and whole.size < inside.size and _is_list(scalar, relation)):
+            return whole
+        return inside
+
+    def _inside(self, relation: Relation, call: Call) -> _Cut | None:
+        """The call over what its arguments are cut into, if there are not too many combinations."""
+        days = of_days(call)
+        parts = []
+        for each in call.arguments:
+            midnights = self._days(each, fact_of(each, facts_of(relation))) if each == days else None
+            part = midnights or self.cut(relation, each)
+            if part is None:
+                return None
+            parts.append(part)
+        atoms: dict[Scalar, _Atom] = {}
+        for part in parts:
+            atoms |= {scalar: atoms.get(scalar, atom) for scalar, atom in part.atoms.items()}
+        named = tuple(_renamed(part, atoms) for part in parts)
+        found = _Cut(Call(call.function, named, call.type), atoms)
+        return found if found.size <= MOST_COMBINATIONS else None
+
+    def _atom(self, relation: Relation, scalar: Scalar, fact: Fact) -> _Cut | None:
+        """The values of a part by what is known of it."""
+        table: str | None = None
+        match fact.domain:
+            case Categories(values):
+                own = tuple(each for value in values if (each := as_own(value, fact.type)) is not None)
+                size, sql = len(own), _values(own, fact.type)
+            case Listed():
+                table = fact.domain.table
+                size, sql = 0, f"SELECT DISTINCT {_quoted(fact.domain.column)} FROM {_quoted(table)}"
+            case Interval(low, high) as interval if interval.finite and not guessed(relation, scalar):
+                step = _step(scalar, fact.type)
+                if not step:
+                    return None
+                first, last = -int(-low // step), int(high // step)
+                size = last - first + 1
+                if not 0 < size <= (MOST_COMBINATIONS if isinstance(scalar, Ref) else MOST_VALUES):
+                    return None
+                if fact.type.kind is Kind.FLOAT and max(abs(low), abs(high)) > 2**24:
+                    return None
+                number = f"range * {step}" if step != 1 else "range"
+                sql = f"SELECT {_moved(number, fact.type)} FROM range({first}, {last + 1})"
+            case _:
+                return None
+        return self._named(scalar, fact, size, sql, table)
+
+    def _days(self, scalar: Scalar, fact: Fact) -> _Cut | None:
+        """Every day of a TIMESTAMP's range, by its midnight."""
+        if fact.type.sql != "TIMESTAMP" or not isinstance(fact.domain, Interval) or not fact.domain.finite:
+            return None
+        first, last = int(fact.domain.low // DAY), int(fact.domain.high // DAY)
+        if last - first >= MOST_COMBINATIONS or max(-first, last) > 3_000_000:
+            return None
+        sql = f"SELECT CAST(DATE '1970-01-01' + range::INTEGER AS TIMESTAMP) FROM range({first}, {last + 1})"
+        return self._named(scalar, fact, last - first + 1, sql, None)
+
+    def _named(self, scalar: Scalar, fact: Fact, size: int, sql: str, table: str | None) -> _Cut:
+        sql = f"{sql} UNION ALL SELECT NULL" if fact.nullable else sql
+        atom = _Atom(f"v{next(self._numbers)}", Fact(fact.type, nullable=True), size + 1, sql, table)
+        return _Cut(Ref(atom.name), {scalar: atom})
+
+
+def _renamed(part: _Cut, atoms: dict[Scalar, _Atom]) -> Scalar:
+    """A part with the names that the same atoms have in the whole."""
+    names = {atom.name: Ref(atoms[scalar].name) for scalar, atom in part.atoms.items()}
+
+    def turned(scalar: Scalar) -> Scalar:
+        match scalar:
+            case Ref(name):
+                return names[name]
+            case Call(function, arguments, type):
+                return Call(function, tuple(turned(each) for each in arguments), type)
+            case _:
+                return scalar
+
+    return turned(part.scalar)
+
+
+def _is_list(scalar: Scalar, relation: Relation) -> bool:
+    return isinstance(fact_of(scalar, facts_of(relation)).domain, Categories)
+
+
+_CUTS = frozenset(("floor", "ceil", "trunc", "round"))
+
+
+def _step(scalar: Scalar, type: Type) -> int:
+    """The distance between the values of a part, where all of them are its multiples; else 0."""
+    match type.kind:
+        case Kind.INTEGER | Kind.DATE:
+            return 1
+        case Kind.DECIMAL:
+            return int(decimal_size(type)[1] == 0)
+        case Kind.FLOAT:
+            return _cut_to(scalar)
+        case _:
+            return 0
+
+
+def _cut_to(scalar: Scalar) -> int:
+    match scalar:
+        case Call(function, (_,)) if function in _CUTS:
+            return 1
+        case Call("round" | "trunc", (_, Literal(int(digits)))) if -15 <= digits <= 0:
+            return int(10**-digits)
+        case _:
+            return 0
+
+
+def _tight(relation: Relation, scalar: Scalar) -> Fact:
+    """The fact of a part, without the room that its range leaves at the ends."""
+    facts = facts_of(relation)
+    fact = fact_of(scalar, facts)
+    if not isinstance(fact.domain, Interval) or not isinstance(scalar, Call) or not scalar.arguments:
+        return fact
+    argument = fact_of(scalar.arguments[0], facts)
+    low, high = fact.domain.low, fact.domain.high
+    step = _cut_to(scalar)
+    if scalar.function == "hour" and argument.type.kind is not Kind.TIME:
+        high = min(high, 23)  # only a TIME has an hour of 24
+    elif step and isinstance(argument.domain, Interval) and argument.domain.finite:
+        low = max(low, argument.domain.low // step * step)
+        high = min(high, -(-argument.domain.high // step) * step)
+    return Fact(fact.type, Interval(low, high), fact.nullable) if low <= high else fact
+
+
+def _moved(number: str, type: Type) -> str:
+    if type.kind is Kind.DATE:
+        return f"DATE '1970-01-01' + ({number})::INTEGER"
+    return f"CAST({number} AS {type.sql})"
+
+
+def _values(values: tuple[Value, ...], type: Type) -> str:
+    listed = ", ".join(f"({literal_sql(Literal(each, type))})" for each in values)
+    empty = f"SELECT CAST(NULL AS {type.sql}) WHERE false"
+    return f"SELECT * FROM (VALUES {listed})" if values else empty
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+# ---- the values --------------------------------------------------------------------------------------
+
+
+def _image(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
+    """What the expression gives over all combinations of its atoms' values."""
+    facts = {atom.name: atom.fact for atom in cut.atoms.values()}
+    try:
+        sql = sql_of(cut.scalar, facts.__getitem__, str)
+    except Error:
+        return None
+    tables = tuple(atom.table for atom in cut.atoms.values() if atom.table is not None)
+    sources = ", ".join(f"({atom.sql}) AS s{atom.name}({atom.name})" for atom in cut.atoms.values())
+    whole = f"SELECT DISTINCT {sql}" + (f" FROM {sources}" if sources else "")
+    kept = f"{type.sql} {whole}"
+    with _LOCK:
+        if not tables and kept in _KEPT:
+            return _KEPT[kept]
+    try:
+        _, rows = evaluate(whole, tables, MOST_VALUES)
+    except Error as error:
+        if error.code.startswith("D6"):  # stopped: nobody knows whether there is a list
+            raise
+        return None
+    found = None
+    if len(rows) <= MOST_VALUES:
+        values = [as_own(_plain(given_value(row[0], type)), type) for row in rows if row[0] is not None]
+        if None not in values:  # NaN, infinity or a date that Python does not have
+            found = KeyList(Categories(unique(tuple(values))), len(values) < len(rows))
+    with _LOCK:
+        if not tables:
+            _KEPT[kept] = found
+        if len(_KEPT) > _REMEMBERED:
+            del _KEPT[next(iter(_KEPT))]
+    return found
+
+
+def _plain(value: Value) -> Value:
+    """One zero, as in a group key."""
+    return value + 0 if isinstance(value, float | Decimal) else value

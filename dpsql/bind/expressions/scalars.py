@@ -1,0 +1,259 @@
+"""Expressions of the text -> scalars: names resolved, functions from the shelf, nothing else.
+
+Everything that is not a column, a constant or a vetted function is refused here, with the reason that
+fits it: aggregates in the wrong place, windows over other units' rows, subqueries.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NoReturn, Protocol
+
+from sqlglot import exp
+
+from dpsql.bind.scope.scope import Scope
+from dpsql.bind.syntax.interval_functions import NOT_RELEASED, is_end, refuse_end
+from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import Facts
+from dpsql.functions import ArgumentError, shelf
+from dpsql.functions.core.meaning import Remembering, call, fact_of
+from dpsql.functions.reading import literal_of, read
+from dpsql.ir.column import BOOLEAN, NULL, Kind, Type
+from dpsql.ir.relation import Relation
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.ir.source import Span
+from dpsql.parse.other_aggregates import INSTEAD
+from dpsql.parse.spans import span_of
+
+MOST_LISTED = 998
+_OTHERWISE = "check the types of the arguments, and CAST where they differ"
+
+
+Constants = Callable[[exp.Expr], tuple[Literal, ...]]
+"""The values of a subquery over public tables, or a refusal."""
+
+
+class HiddenUnit(exp.Column):
+    """The unit of a row, which no text can name: made where a subquery is rewritten."""
+
+
+class Lifted(Protocol):
+    """Rows that can grow by what an expression needs: windows and subqueries."""
+
+    relation: Relation
+
+    def window(self, node: exp.Window, scalars: Scalars) -> Scalar: ...
+    def exists(self, node: exp.Exists, scalars: Scalars) -> Scalar: ...
+    def member(self, node: exp.In, scalars: Scalars) -> Scalar: ...
+    def value(self, node: exp.Expr, scalars: Scalars) -> Scalar: ...
+
+
+class Scalars:
+    """Binds expressions over one scope; what they need beside its columns is lifted, where it can be."""
+
+    def __init__(
+        self, text: str, scope: Scope, facts: Facts, constants: Constants, lifted: Lifted | None = None
+    ) -> None:
+        self.text, self.scope, self.facts, self.constants = text, scope, facts, constants
+        self.lifted = lifted
+        self._lookup = Remembering(facts.__getitem__)
+
+    def bind(self, node: exp.Expr) -> Scalar:
+        """The scalar that an expression means; its types fit."""
+        scalar = self._bind(node)
+        try:
+            fact_of(scalar, self._lookup)
+        except ArgumentError:
+            self._blame(scalar, node)
+        return scalar
+
+    def _blame(self, scalar: Scalar, node: exp.Expr) -> NoReturn:
+        """Refuse at the innermost call whose arguments do not fit."""
+        for each in scalar.arguments if isinstance(scalar, Call) else ():
+            try:
+                fact_of(each, self._lookup)
+            except ArgumentError:
+                self._blame(each, node)
+        try:
+            fact_of(scalar, self._lookup)
+        except ArgumentError as unfit:
+            span = scalar.span or self.span(node)
+            raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
+        raise AssertionError("one of the calls does not fit")
+
+    def condition(self, node: exp.Expr) -> Scalar:
+        """A scalar that is true, false or NULL."""
+        scalar = self.bind(node)
+        if fact_of(scalar, self._lookup).type.kind not in (Kind.BOOLEAN, Kind.NULL):
+            raise refuse(
+                "D205",
+                "this condition is not true or false",
+                self.span(node),
+                help="compare it with something: x <> 0, x IS NOT NULL",
+            )
+        return scalar
+
+    def span(self, node: exp.Expr) -> Span | None:
+        return span_of(node, self.text)
+
+    def _bind(self, node: exp.Expr) -> Scalar:
+        match node:
+            case HiddenUnit():
+                return self._unit()
+            case exp.Paren() | exp.Alias():
+                return self._bind(node.this)
+            case exp.Column():
+                return self._column(node)
+        try:
+            constant = literal_of(node)
+        except ArgumentError as unfit:
+            span = self.span(node)
+            raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
+        if constant is not None:
+            return replace(constant, span=self.span(node))
+        if isinstance(node, exp.Subquery | exp.Select):
+            return self.lifted.value(node, self) if self.lifted else self.single(node, self.constants(node))
+        if isinstance(node, exp.In) and node.args.get("query") is not None:
+            if self.lifted:
+                return self.lifted.member(node, self)
+            return self.listed(node, node.this, self.constants(node.args["query"]))
+        if isinstance(node, exp.Exists) and self.lifted:
+            return self.lifted.exists(node, self)
+        if isinstance(node, exp.Window) and self.lifted:
+            return self.lifted.window(node, self)
+        return self._call(node)
+
+    def _unit(self) -> Scalar:
+        assert self.lifted is not None
+        owned = ownership_of(self.lifted.relation)
+        assert isinstance(owned, Owned)
+        return Ref(owned.unit)
+
+    def single(self, node: exp.Expr, rows: Sequence[Literal]) -> Scalar:
+        """A subquery over public tables is the constant that it gives."""
+        if len(rows) > 1:
+            raise refuse("D205", "this subquery gives more than one row", self.span(node), help="add LIMIT 1")
+        return replace(rows[0], span=self.span(node)) if rows else Literal(None, NULL, self.span(node))
+
+    def listed(self, node: exp.Expr, subject: exp.Expr, listed: Sequence[Literal]) -> Scalar:
+        """IN over public tables is IN over the constants that they give."""
+        if len(listed) > MOST_LISTED:
+            raise refuse(
+                "D103",
+                f"this list has more than {MOST_LISTED} values",
+                self.span(node),
+                help="join with the public table on its declared key",
+            )
+        if not listed:
+            return Literal(False, BOOLEAN, self.span(node))
+        value = self._bind(subject)
+        try:
+            return call("in", (value, *listed), self._lookup, None, self.span(node))
+        except ArgumentError as unfit:
+            raise refuse(unfit.code, unfit.title, self.span(node), help=unfit.help or _OTHERWISE) from None
+
+    def _column(self, node: exp.Column) -> Scalar:
+        if isinstance(node.this, exp.Star):
+            raise refuse("D105", "a star does not stand here", self.span(node), help="name the column")
+        scalar = self.scope.resolve(node.name, node.table, self.span(node))
+        return _placed(scalar, self.span(node))
+
+    def _written(self, node: exp.Expr) -> str:
+        """A call by the name in the text; brackets and signs by what they are."""
+        span = self.span(node)
+        word, called, _ = ("", "", "") if span is None else self.text[span.start : span.end].partition("(")
+        if called and word.strip().isidentifier():
+            return word.strip()
+        if isinstance(node, exp.Array | exp.Struct | exp.Bracket):
+            return "a list, a struct or a part of one"
+        return node.sql_name() if isinstance(node, exp.Func) else type(node).__name__.upper()
+
+    def _call(self, node: exp.Expr) -> Scalar:
+        self._refuse_misplaced(node)
+        if is_end(node):
+            refuse_end(node, self.text, NOT_RELEASED)
+        if isinstance(node, exp.In) and len(node.expressions) > MOST_LISTED:
+            raise refuse(
+                "D103",
+                f"this list has more than {MOST_LISTED} values",
+                self.span(node),
+                help="use a range (BETWEEN), or a public table of the values: IN (SELECT ...)",
+            )
+        reading = read(node)
+        if reading is None or reading.name not in shelf():
+            name = self._written(node)
+            raise refuse(
+                "D251",
+                f"{name} is not answered over private rows",
+                self.span(node),
+                label="it is not on the list of functions whose every outcome has been checked",
+                help=nearest(name),
+            )
+        arguments = [self._bind(each) for each in reading.arguments]
+        if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):
+            return arguments[0]
+        try:
+            return call(reading.name, arguments, self._lookup, reading.type, self.span(node))
+        except ArgumentError as unfit:
+            span = self.span(node)
+            raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
+
+    def _is_cast_already(self, scalar: Scalar, target: Type | None) -> bool:
+        if isinstance(scalar, Literal):
+            return False
+        try:
+            return fact_of(scalar, self._lookup).type == target
+        except ArgumentError:
+            return False
+
+    def _refuse_misplaced(self, node: exp.Expr) -> None:
+        if isinstance(node, exp.Window):
+            raise refuse(
+                "D254",
+                "a window does not stand here",
+                self.span(node),
+                label="WHERE, GROUP BY and aggregates come before windows",
+                help="compute it in a subquery, partitioned by the unit, or choose rows by QUALIFY; "
+                "released groups take any window: SELECT x, RANK() OVER (ORDER BY COUNT(*)) FROM ... "
+                "GROUP BY x",
+            )
+        if isinstance(node, exp.Query | exp.Exists) or node.args.get("query") is not None:
+            raise refuse(
+                "D255",
+                "this subquery is not answered here",
+                self.span(node),
+                label="one row's outcome would depend on rows of other units",
+                help="choose rows by it in WHERE, or compute it in the select list of a subquery",
+            )
+        if isinstance(node, exp.Any | exp.All) or isinstance(node.args.get("expression"), exp.Any | exp.All):
+            raise refuse(
+                "D255",
+                "a comparison with all rows of a subquery stands among private rows",
+                self.span(node),
+                label="one row's outcome would depend on other units",
+                help="compare with a released number: x >= (SELECT AVG(y) FROM ...); or with the unit's own: "
+                "x >= (SELECT MAX(y) FROM ... WHERE inner.id = outer.id)",
+            )
+        other = isinstance(node, exp.Anonymous) and node.name.casefold() in INSTEAD
+        if other or isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
+            raise refuse(
+                "D253",
+                "this aggregate does not stand here",
+                self.span(node),
+                help="aggregates stand in the select list, HAVING and ORDER BY, not inside each other",
+            )
+
+
+def nearest(name: str) -> str:
+    """The vetted function that is called most like this one."""
+    close = difflib.get_close_matches(name.casefold(), sorted(shelf()), 1, 0.75)
+    meant = f"did you mean {close[0]}? Or " if close else ""
+    return f"{meant}apply it above the release, or compute it from the functions of dpsql/docs/language.md"
+
+
+def _placed(scalar: Scalar, span: Span | None) -> Scalar:
+    """The scalar, blamed at the place where it was named."""
+    return replace(scalar, span=span)

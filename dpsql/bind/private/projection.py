@@ -1,0 +1,91 @@
+"""Private rows between clauses: projected with their unit, grouped by plain values, never picked."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from sqlglot import exp
+
+from dpsql.bind.expressions.scalars import Scalars
+from dpsql.bind.scope.context import Context
+from dpsql.bind.scope.scope import Scope, Visible
+from dpsql.bind.scope.sources import Private
+from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Kind
+from dpsql.ir.relation import Aggregate, Named, Project, Relation
+from dpsql.ir.scalar import Ref, Scalar
+
+_GROUPABLE = frozenset(Kind) - {Kind.INTERVAL, Kind.OPAQUE, Kind.NULL}
+
+
+def selected(ctx: Context, relation: Relation, names: list[str], scalars: list[Scalar]) -> Private:
+    """A projection to these outputs, the hidden unit column always among them."""
+    owned = ownership_of(relation)
+    assert isinstance(owned, Owned)
+    hidden = ctx.fresh(owned.unit)
+    columns, visible = [Named(hidden, Ref(owned.unit))], []
+    for name, scalar in zip(names, scalars, strict=True):
+        if isinstance(scalar, Ref) and scalar.name in owned.units:
+            visible.append(Visible("", name, Ref(hidden)))
+            continue
+        columns.append(Named(ctx.fresh(name), scalar))
+        visible.append(Visible("", name, Ref(columns[-1].name)))
+    return Private(Project(relation, tuple(columns)), Scope(tuple(visible)))
+
+
+def refuse_picked(ctx: Context, node: exp.Expr) -> None:
+    """No ORDER BY, LIMIT or OFFSET over private rows; at the very top the rows themselves are refused."""
+    if node is ctx.outermost:
+        return
+    for key in ("order", "limit", "offset"):
+        if node.args.get(key):
+            refuse_picking(ctx, node.args[key])
+
+
+def refuse_picking(ctx: Context, node: exp.Expr) -> NoReturn:
+    raise refuse(
+        "D252",
+        "ORDER BY, LIMIT and OFFSET would pick single private rows",
+        ctx.span(node),
+        label=f"which rows come first depends on all {ctx.known.unit}s",
+        help="order and limit the released groups, outside the aggregate; or pick among one "
+        f"{ctx.known.unit}'s "
+        f"rows: QUALIFY ROW_NUMBER() OVER (PARTITION BY {ctx.known.unit_column} ORDER BY x DESC) <= 3",
+    )
+
+
+def groupable(ctx: Context, keys: list[tuple[exp.Expr, Named]], scalars: Scalars) -> None:
+    for node, named in keys:
+        fact = fact_of(named.scalar, scalars.facts)
+        if fact.type.kind not in _GROUPABLE:
+            raise refuse(
+                "D205",
+                f"{fact.type.said} values cannot be grouped",
+                ctx.span(node),
+                help="cast the column to text or a number first",
+            )
+
+
+def refuse_ungroupable(ctx: Context, node: exp.Expr, relation: Relation, names: list[str]) -> None:
+    """Rows are told apart by values that have an equality."""
+    for name, fact in facts_of(relation).items():
+        if name in names and fact.type.kind not in _GROUPABLE:
+            raise refuse(
+                "D205",
+                f"{fact.type.said} values are not compared",
+                ctx.span(node),
+                help="leave the column out, or cast it to text or a number first",
+            )
+
+
+def distinct_rows(
+    ctx: Context, node: exp.Expr, relation: Relation, names: list[str], scope: Scope
+) -> tuple[Relation, Scope]:
+    """Each row once: the columns ``names``, which the scope shows in this order, the unit among them."""
+    refuse_ungroupable(ctx, node, relation, names)
+    fresh = {name: ctx.fresh(name) for name in names}
+    keys = tuple(Named(fresh[name], Ref(name)) for name in fresh)
+    visible = (Visible("", v.name, Ref(fresh[n])) for v, n in zip(scope.columns, names, strict=True))
+    return Aggregate(relation, keys, ()), Scope(tuple(visible))

@@ -1,0 +1,81 @@
+"""Rows that grow by what expressions over them need: a window's column, a join, a condition.
+
+Names are unique in a query, so nothing that was bound before changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import NoReturn
+
+from sqlglot import exp
+
+from dpsql.bind.expressions.scalars import Scalars
+from dpsql.bind.expressions.windows import windowed
+from dpsql.bind.private import joins
+from dpsql.bind.scope.context import Context, Cte
+from dpsql.bind.scope.scope import Scope
+from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import facts_of
+from dpsql.ir.column import Fact
+from dpsql.ir.relation import JoinKind, Relation, Window
+from dpsql.ir.scalar import Ref, Scalar, refs
+from dpsql.ir.source import Span
+
+
+@dataclass(slots=True)
+class RowBuilder:
+    """Rows that are joined and filtered while expressions over them are bound.
+
+    ``named`` are the windows that the query names, ``around`` is what a subquery may read of others' rows.
+    """
+
+    ctx: Context
+    env: Mapping[str, Cte]
+    relation: Relation
+    scope: Scope
+    named: Mapping[str, exp.Window] = field(default_factory=dict)
+    around: Mapping[str, Fact] = field(default_factory=dict)
+    facts: dict[str, Fact] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.facts = {**self.around, **facts_of(self.relation)}
+
+    def grow(self, relation: Relation) -> None:
+        self.relation = relation
+        self.facts.update(facts_of(relation))
+
+    def join(self, kind: JoinKind, right: Relation, parts: list[Scalar], span: Span | None) -> None:
+        names = facts_of(self.relation).keys() | facts_of(right).keys()
+        if any(not refs(part) <= names for part in parts):
+            self.refuse(span, "it reads columns of a query further out")
+        private = isinstance(ownership_of(right), Owned)
+        if private and not joins.on_the_unit(self.relation, right, parts):
+            self.refuse(span)
+        self.grow(joins.join(kind, self.relation, right, joins.all_of(parts), span, self.ctx.known.unit))
+
+    def refuse(
+        self, span: Span | None, label: str = "one row's outcome would depend on other units"
+    ) -> NoReturn:
+        unit = self.ctx.known.unit
+        raise refuse(
+            "D255",
+            "this subquery is not answered among private rows",
+            span,
+            label=label,
+            help=f"tie it to the {unit}: WHERE inner.{self.ctx.known.unit_column} = outer."
+            f"{self.ctx.known.unit_column}; or compare with a released number: x > (SELECT AVG(x) FROM ...)",
+        )
+
+    def keep(self, condition: Scalar) -> None:
+        """Only the rows for which a condition is true."""
+        self.grow(joins.filtered(self.relation, [condition]))
+
+    def window(self, node: exp.Window, scalars: Scalars) -> Scalar:
+        """The column that a window computes."""
+        found = windowed(self.ctx, node, scalars, self.named, self.relation)
+        named = replace(found, name=self.ctx.fresh(found.function))
+        self.grow(Window(self.relation, named))
+        return Ref(named.name, named.span)

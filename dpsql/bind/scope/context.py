@@ -1,0 +1,75 @@
+"""What binding one query carries along: names, and the measures and public tables met so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dpsql.bind.scope.public_facts import Describe, Evaluate
+from dpsql.bind.scope.scope import Fresh
+from dpsql.bind.scope.sources import Open, Private
+from dpsql.errors import refuse
+from dpsql.ir.measure import Measure, Stage
+from dpsql.ir.options import Goal
+from dpsql.ir.source import Span
+from dpsql.parse.spans import span_of
+from dpsql.policy.catalogue import Known
+
+MOST_SCANS = 100
+MOST_NODES = 20_000
+
+
+@dataclass(slots=True)
+class Cte:
+    """A WITH entry or a policy's view: bound anew for each use of private rows, once for a release."""
+
+    node: exp.Expr
+    names: tuple[str, ...]
+    env: Mapping[str, Cte]
+    opened: Private | Open | None = None
+    view: bool = False
+
+
+@dataclass(slots=True)
+class Context:
+    """``bound`` binds any query: the way back to the top from inside a clause.
+
+    ``tables`` are the public tables met (in order), ``recursive`` the names of CTEs that read themselves,
+    ``stages`` what is released before private rows are joined with it (its measures are in ``measures``).
+    ``intervals`` says that the query asks for the ends of intervals somewhere, ``goal`` how accurate its
+    numbers are wanted.
+    """
+
+    text: str
+    known: Known
+    fresh: Fresh
+    evaluate: Evaluate
+    describe: Describe
+    bound: Callable[[Context, exp.Expr, Mapping[str, Cte]], Private | Open]
+    outermost: exp.Expr
+    measures: list[Measure] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    tables: dict[str, None] = field(default_factory=dict)
+    recursive: set[str] = field(default_factory=set)
+    scans: int = 0
+    intervals: bool = False
+    goal: Goal | None = None
+
+    def query(self, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
+        return self.bound(self, node, env)
+
+    def count_scan(self, span: Span | None) -> None:
+        """A CTE used twice in each of twenty others would be read a million times."""
+        self.scans += 1
+        if self.scans > MOST_SCANS:
+            raise refuse(
+                "D103",
+                f"the query reads more than {MOST_SCANS} tables, its CTEs written out",
+                span,
+                help="use each CTE once or twice, and split the query",
+            )
+
+    def span(self, node: exp.Expr | None) -> Span | None:
+        return None if node is None else span_of(node, self.text)

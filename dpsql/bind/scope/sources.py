@@ -1,0 +1,86 @@
+"""What a FROM item or a whole query is: private rows still to be aggregated, or ordinary SQL.
+
+Private   rows that belong to units: a relation, and the analyst's names for its columns
+Open      released or public: a syntax tree that the sealed engine runs as it is
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dpsql.bind.scope.scope import Fresh, Scope, Visible
+from dpsql.ir.column import Fact
+from dpsql.ir.relation import Owner, Relation, Scan, ScanColumn
+from dpsql.ir.scalar import Ref
+from dpsql.ir.source import Span
+from dpsql.policy.catalogue import Known, KnownTable
+
+Margin: TypeAlias = tuple[str, ...]
+"""(), (half-width,) or (half-width, lower end, upper end), as names of outputs."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Private:
+    """Rows that belong to units; ``scope`` names the columns, in order."""
+
+    relation: Relation
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Open:
+    """Ordinary SQL. ``columns`` are its outputs; ``margins`` tells which further outputs hold the
+
+    half-width of each, and the ends of its interval where the query asks for such (nothing where a column
+    passes nothing noised through). A public table or a plain selection from one also has a ``rows``: the
+    same as a relation, for joining with private rows.
+    """
+
+    tree: exp.Query | exp.Table
+    columns: tuple[str, ...]
+    margins: tuple[Margin, ...]
+    rows: Private | None = None
+    released: bool = False
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The outputs behind the columns."""
+        return tuple(name for each in self.margins for name in each)
+
+
+def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span | None) -> Private:
+    """A table of the policy as a relation; its unit column is the hidden column itself."""
+    names = {column.name: fresh(column.name) for column in table.columns}
+    facts = {column.name: column.fact for column in table.columns}
+    owner: Owner | None = None
+    if not table.public:
+        assert table.unit_column is not None
+        holder = known.table(table.links[-1].table) if table.links else table
+        assert holder is not None
+        stored = next(each.fact for each in holder.columns if each.name == table.unit_column)
+        hidden = fresh("unit") if table.links else names[table.unit_column]
+        fact = Fact(known.unit_type, stored.domain, nullable=False)
+        way = table.unit_column, table.links
+        widened = stored.type != known.unit_type
+        if not table.links:
+            facts[table.unit_column] = replace(stored, type=known.unit_type)
+        owner = Owner(hidden, fact, *way, table.rows, table.at_most, holder.unit_filled, widened)
+    relation = Scan(
+        table.name,
+        tuple(
+            ScanColumn(names[column.name], column.name, facts[column.name], column.name in table.found)
+            for column in table.columns
+        ),
+        tuple(tuple(names[each] for each in key) for key in table.keys),
+        owner,
+        table.size,
+        span,
+    )
+    scope = Scope(
+        tuple(Visible(alias, column.name, Ref(names[column.name])) for column in table.columns),
+        ("a private column exists only where the policy lists it",) if owner else (),
+    )
+    return Private(relation, scope)

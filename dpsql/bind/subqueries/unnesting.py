@@ -1,0 +1,393 @@
+"""What the expressions of one SELECT over private rows need beside its columns: windows and subqueries.
+
+    WHERE EXISTS (SELECT ... v.patient_id = p.patient_id)        a semi-join of the rows
+    WHERE x > (SELECT AVG(y) ... v.patient_id = p.patient_id)    a left join with a row per patient
+    QUALIFY ROW_NUMBER() OVER (PARTITION BY patient_id ...) = 1  a column more
+
+Each is added to the relation when it is met; names are unique, so nothing that was bound before changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import NoReturn
+
+from sqlglot import exp
+
+from dpsql.bind.expressions.aggregates import has_aggregate
+from dpsql.bind.expressions.scalars import Scalars
+from dpsql.bind.private.from_clause import FromClause, Joined
+from dpsql.bind.private.joins import all_of, filtered, on_the_unit
+from dpsql.bind.private.query_options import refuse_clip
+from dpsql.bind.private.row_builder import RowBuilder
+from dpsql.bind.scope.context import Context, Cte
+from dpsql.bind.scope.scope import Scope, Visible
+from dpsql.bind.scope.sources import Private
+from dpsql.bind.scope.wrappers import unaliased
+from dpsql.bind.subqueries import decorrelate
+from dpsql.bind.subqueries.evaluation import awaited_rows, constants_of, given_rows
+from dpsql.bind.subqueries.in_subqueries import Membership, membership, not_false, positive
+from dpsql.bind.subqueries.uncorrelated import (
+    each_once,
+    on_its_own,
+    public_exists,
+    public_rows,
+    public_source,
+    rows_of_open,
+)
+from dpsql.errors import Error, refuse
+from dpsql.facts.origin import origins_of
+from dpsql.facts.ownership import Owned, Public, meets_one, ownership_of
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.functions import ArgumentError
+from dpsql.functions.core.meaning import call
+from dpsql.ir.column import BIGINT, BOOLEAN, NULL, Fact
+from dpsql.ir.relation import JoinKind, Relation
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
+from dpsql.ir.source import Span
+
+_TIED = "the subquery is tied to the rows around it in a way that is not answered"
+
+
+@dataclass(slots=True)
+class SubqueryUnnester(RowBuilder):
+    """The rows of a SELECT, growing by what its expressions need."""
+
+    def scalars(self) -> Scalars:
+        """Binds expressions over these rows."""
+        return Scalars(self.ctx.text, self.scope, self.facts, constants_of(self.ctx, self.env), self)
+
+    # ---- conditions --------------------------------------------------------------------------------
+
+    def where(self, parts: tuple[exp.Expr, ...]) -> None:
+        """The parts of WHERE in which subqueries stand: whole [NOT] EXISTS and [NOT] IN choose rows."""
+        conditions: list[Scalar] = []
+        for each in parts:
+            node, negated = positive(each)
+            if isinstance(node, exp.Exists) and not self._is_there(node):
+                self._exists(node, negated)
+            elif (test := membership(node, negated)) is not None:
+                conditions += self._chosen(test)
+            else:
+                conditions.append(self.scalars().condition(each))
+                if not refs(conditions[-1]) <= facts_of(self.relation).keys():
+                    self.refuse(self.ctx.span(each), "it reads columns of a query further out")
+        self.grow(filtered(self.relation, conditions))
+
+    def _is_there(self, node: exp.Exists) -> bool:
+        """Whether its subquery gives one row, or none, for everybody: then it is a value like any other."""
+        inner = node.this
+        return isinstance(inner, exp.Select) and decorrelate.gives_one_row(inner)
+
+    def _exists(self, node: exp.Exists, negated: bool) -> None:
+        span = self.ctx.span(node)
+        kind = JoinKind.ANTI if negated else JoinKind.SEMI
+        inner = decorrelate.without_limit(self._inner(node.this, span))
+        if decorrelate.is_grouped(inner):
+            rows, parts = self._grouped(inner, [], span)
+            self.join(kind, rows.relation, parts, span)
+            return
+        refuse_clip(self.ctx, inner, None)
+        joined, _ = self._probe(inner)
+        parts = [part for _, part in joined.outer]
+        if not parts and isinstance(ownership_of(joined.relation), Owned):
+            self.refuse(span, "whether it has rows depends on all units")
+        self.join(kind, joined.relation, parts, span)
+
+    def _chosen(self, test: Membership) -> list[Scalar]:
+        """x [NOT] IN (subquery) as a whole condition: the rows that it keeps, or a condition more."""
+        span = self.ctx.span(test.node)
+        kind = JoinKind.ANTI if test.negated else JoinKind.SEMI
+        scalars = self.scalars()
+        rows = on_its_own(self.ctx, self.env, test.query)
+        if isinstance(rows, list):
+            if len(test.subjects) == 1 and len(rows) <= decorrelate.MOST_CONSTANTS:
+                found = scalars.listed(test.node, test.subjects[0], rows)
+                return [Call("not", (found,)) if test.negated else found]
+            rows = public_rows(self.ctx, self.env, test.query)
+        subjects = [scalars.bind(each) for each in test.subjects]
+        if rows is not None:
+            values = [v.scalar for v in rows.scope.starred]
+            equal = self._equalities(subjects, values, rows.relation, span)
+            public = isinstance(ownership_of(rows.relation), Public)
+            if test.negated and not public and self._nullable(subjects, values, rows.relation):
+                self._refuse_null(span)
+            if test.negated and public:
+                equal = [not_false(each) for each in equal]
+            self.join(kind, rows.relation, equal, span)
+            return []
+        inner = self._inner(test.query, span)
+        if decorrelate.gives_one_row(inner):
+            return [scalars.condition(self._equals(test, inner, span))]
+        if decorrelate.is_grouped(inner):
+            found_rows, parts = self._grouped(inner, list(inner.expressions), span)
+            values = [v.scalar for v in found_rows.scope.starred][-len(inner.expressions) :]
+            relation = found_rows.relation
+        else:
+            refuse_clip(self.ctx, inner, None)
+            joined, within = self._probe(inner)
+            parts = [part for _, part in joined.outer]
+            values = [within.bind(unaliased(each)) for each in inner.expressions]
+            relation = joined.relation
+        private = isinstance(ownership_of(relation), Owned)
+        if private and test.negated and not on_the_unit(self.relation, relation, parts):
+            self._refuse_null(span)
+        equal = self._equalities(subjects, values, relation, span)
+        if test.negated:
+            equal = [not_false(each) for each in equal]
+        self.join(kind, relation, parts + equal, span)
+        return []
+
+    def _equals(self, test: Membership, inner: exp.Select, span: Span | None) -> exp.Expr:
+        """x [NOT] IN (SELECT SUM(y) ...): there is one value to be compared with."""
+        if len(test.subjects) != 1 or inner.args.get("having"):
+            self.refuse(span, "HAVING without GROUP BY is not answered here")
+        kind = exp.NEQ if test.negated else exp.EQ
+        return kind(this=test.subjects[0].copy(), expression=exp.Subquery(this=inner.copy()))
+
+    def _equalities(
+        self, subjects: list[Scalar], values: list[Scalar], relation: Relation, span: Span | None
+    ) -> list[Scalar]:
+        if len(subjects) != len(values):
+            raise refuse(
+                "D205",
+                "the two sides of IN have different numbers of columns",
+                span,
+                help="compare one column, or (a, b) IN (SELECT x, y ...)",
+            )
+        facts = {**self.facts, **facts_of(relation)}
+        try:
+            return [
+                call("=", (a, b), facts.__getitem__, None, span)
+                for a, b in zip(subjects, values, strict=True)
+            ]
+        except ArgumentError as unfit:
+            raise refuse(unfit.code, unfit.title, span, help=unfit.help or "CAST one side") from None
+
+    def _nullable(self, subjects: list[Scalar], values: list[Scalar], relation: Relation) -> bool:
+        own, theirs = self.facts, facts_of(relation)
+        return any(fact_of(each, own).nullable for each in subjects) or any(
+            fact_of(each, theirs).nullable for each in values
+        )
+
+    def _refuse_null(self, span: Span | None) -> NoReturn:
+        raise refuse(
+            "D255",
+            "one NULL among these values would decide for everybody",
+            span,
+            label=f"either side may be NULL, and the subquery is not tied to the {self.ctx.known.unit}",
+            help=f"tie it: [NOT] EXISTS (SELECT 1 FROM ... WHERE inner.{self.ctx.known.unit_column} = "
+            f"outer.{self.ctx.known.unit_column} AND inner.x = outer.x); or add x IS NOT NULL on both sides",
+        )
+
+    # ---- values ------------------------------------------------------------------------------------
+
+    def exists(self, node: exp.Exists, scalars: Scalars) -> Scalar:
+        """EXISTS inside an expression: a mark that is joined on."""
+        span = self.ctx.span(node)
+        if self._is_there(node):
+            return replace(scalars.condition(decorrelate.is_there(node.this)), span=span)
+        if (constant := public_exists(self.ctx, self.env, node)) is not None:
+            return constant
+        inner = decorrelate.without_limit(self._inner(node.this, span))
+        rows, parts = self._grouped(inner, [], span, distinct=True)
+        mark = refs(parts[0]) & facts_of(rows.relation).keys()
+        self.join(JoinKind.LEFT, rows.relation, parts, span)
+        return Call("is_not_null", (Ref(min(mark)),), span=span)
+
+    def member(self, node: exp.In, scalars: Scalars) -> Scalar:
+        """IN inside an expression: a mark that is joined on. NULL is an outcome where it is tied."""
+        span = self.ctx.span(node)
+        test = membership(node, negated=False)
+        if test is None:
+            self.refuse(span)
+        rows = on_its_own(self.ctx, self.env, test.query)
+        if isinstance(rows, list):
+            return scalars.listed(node, test.subjects[0], rows)
+        subjects = [scalars.bind(each) for each in test.subjects]
+        inner = None
+        if rows is None:
+            inner = self._inner(test.query, span)
+            if decorrelate.gives_one_row(inner):
+                return replace(scalars.condition(self._equals(test, inner, span)), span=span)
+            rows, parts = self._grouped(inner, list(inner.expressions), span, distinct=True)
+            values = [v.scalar for v in rows.scope.starred][-len(inner.expressions) :]
+        else:
+            rows = each_once(self.ctx, self.env, test.query)
+            values, parts = [v.scalar for v in rows.scope.starred], []
+        nullable = self._nullable(subjects, values, rows.relation)
+        if nullable and (inner is None or len(subjects) > 1 or decorrelate.is_grouped(inner)):
+            self._refuse_null(span)
+        equal = self._equalities(subjects, values, rows.relation, span)
+        self._at_most_one(rows.relation, parts + equal, span)
+        self.join(JoinKind.LEFT, rows.relation, parts + equal, span)
+        mark = Call("is_not_null", (Ref(min(refs(equal[0]) & facts_of(rows.relation).keys())),), span=span)
+        return mark if not nullable or inner is None else self._three_valued(inner, subjects[0], mark, span)
+
+    def _three_valued(self, inner: exp.Select, subject: Scalar, mark: Scalar, span: Span | None) -> Scalar:
+        """IN over tied rows: true where one is equal, false where all differ or there is none, else NULL."""
+        value = inner.expressions[0].unalias().copy()
+        counts: list[exp.Expr] = [exp.Count(this=exp.Star()), exp.Count(this=value)]
+        rows, parts = self._grouped(inner, counts, span, valued=True)
+        self.join(JoinKind.LEFT, rows.relation, parts, span)
+        whole, known = (each.scalar for each in rows.scope.starred[-2:])
+        unknown = Call("or", (Call("is_null", (subject,)), Call("<", (known, whole))))
+        true, false, null = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, NULL)
+        outcomes = (mark, true, Call("is_null", (whole,)), false, unknown, null, false)
+        return call("case", outcomes, self.facts.__getitem__, None, span)
+
+    def value(self, node: exp.Expr, scalars: Scalars) -> Scalar:
+        """A scalar subquery: a public constant, a release of an earlier stage, or a row per unit."""
+        span = self.ctx.span(node)
+        query = node.this if isinstance(node, exp.Subquery) else node
+        rows = on_its_own(self.ctx, self.env, query, one_row=True)
+        if isinstance(rows, list):
+            return scalars.single(node, rows)
+        if isinstance(rows, Private):
+            if isinstance(ownership_of(rows.relation), Owned):
+                self.refuse(span)
+            if len(rows.scope.starred) != 1:
+                raise refuse("D205", "a scalar subquery has one column", span, help="select one expression")
+            self.join(JoinKind.LEFT, rows.relation, [], span)
+            [only] = rows.scope.starred
+            return replace(only.scalar, span=span)
+        inner = decorrelate.with_having(self._inner(query, span))
+        if len(inner.expressions) != 1:
+            raise refuse("D205", "a scalar subquery has one column", span, help="select one expression")
+        item = unaliased(inner.expressions[0])
+        calls = decorrelate.aggregates_in(item) if has_aggregate(item) else [item]
+        rows, parts = self._grouped(inner, list(calls), span, valued=True)
+        self._at_most_one(rows.relation, parts, span)
+        self.join(JoinKind.LEFT, rows.relation, parts, span)
+        columns = rows.scope.starred[-len(calls) :]
+        if not has_aggregate(item):
+            return replace(columns[0].scalar, span=span)
+        alias = self.ctx.fresh("sub")
+        visible = []
+        for i, (column, each) in enumerate(zip(columns, calls, strict=True)):
+            scalar = column.scalar
+            if decorrelate.counts(each) and not inner.args.get("group"):  # COUNT over nothing is 0
+                scalar = Call("coalesce", (scalar, Literal(0, BIGINT)))
+            visible.append(Visible(alias, f"c{i}", scalar))
+        over = Scalars(
+            self.ctx.text,
+            Scope(tuple(visible)) + self.scope,
+            self.facts,
+            constants_of(self.ctx, self.env),
+            self,
+        )
+        named = [exp.column(f"c{i}", alias, quoted=True) for i in range(len(calls))]
+        return replace(over.bind(decorrelate.replaced(item, calls, named)), span=span)
+
+    def _at_most_one(self, relation: Relation, parts: list[Scalar], span: Span | None) -> None:
+        if not meets_one(self.relation, relation, all_of(parts)):
+            raise refuse(
+                "D255",
+                "this subquery may give several rows",
+                span,
+                label="nothing says that one row matches at most",
+                help="aggregate it: (SELECT MAX(x) FROM ... WHERE ...); or take one: ORDER BY x DESC LIMIT 1",
+            )
+
+    # ---- subqueries --------------------------------------------------------------------------------
+
+    def _inner(self, node: exp.Expr, span: Span | None) -> exp.Select:
+        inner = node.this if isinstance(node, exp.Subquery) else node
+        if not isinstance(inner, exp.Select) or inner.args.get("with_"):
+            self.refuse(span, "only a plain SELECT may be tied to the rows around it")
+        if inner.args.get("distinct") and inner.args["distinct"].args.get("on"):
+            self.refuse(span, "DISTINCT ON is not answered here")
+        return inner
+
+    def _probe(self, inner: exp.Select) -> tuple[Joined, Scalars]:
+        return probe(self.ctx, self.env, self.scope, self.facts, inner)
+
+    def _grouped(
+        self,
+        inner: exp.Select,
+        values: list[exp.Expr],
+        span: Span | None,
+        distinct: bool = False,
+        valued: bool = False,
+    ) -> tuple[Private, list[Scalar]]:
+        """The subquery with one row (or group) for each value of what ties it, and the ties as conditions."""
+        ctx = self.ctx
+        if not decorrelate.limits_plainly(inner):
+            self.refuse(span, "its LIMIT or OFFSET is not answered here")
+        joined, within = self._probe(inner)
+        private = isinstance(ownership_of(joined.relation), Owned)
+        ties = []
+        for node, part in joined.outer:
+            tie = decorrelate.tie_of(node, part, within, facts_of(joined.relation).keys())
+            if tie is None:
+                self.refuse(ctx.span(node), "only equalities tie this subquery to the rows around it")
+            ties.append(tie)
+        if not ties and private and not valued:
+            self.refuse(span, "whether it has rows depends on all units")
+        own = private and on_the_unit(self.relation, joined.relation, [part for _, part in joined.outer])
+        inside = [each for each, _ in ties]
+        if private and not own:
+            origins = [origins_of(self.relation, within.bind(around)) for _, around in ties]
+            sources = [public_source(ctx, self.env, *each) if len(each) == 1 else None for each in origins]
+            inner, inside = decorrelate.listed(inner, inside, sources, ctx.fresh)
+        select = decorrelate.keyed(inner, inside, list(joined.local), values, own, distinct, ctx.fresh)
+        try:
+            bound = ctx.query(select, self.env)
+        except Error as error:
+            if error.code == "D202":
+                self.refuse(span, _TIED)
+            raise
+        keys = len(ties)
+        unique = keys + len(values) if distinct else keys
+        if isinstance(bound, Private):
+            rows = bound
+        elif bound.released:
+            alone = distinct or (valued and not inner.args.get("group") and any(map(has_aggregate, values)))
+            rows = awaited_rows(ctx, bound, span, keys=unique if alone else None, one_row=not keys)
+        else:
+            rows = given_rows(ctx, bound, span, unique)
+        columns = [v.scalar for v in rows.scope.starred][:keys]
+        scalars = self.scalars()
+        outside = [scalars.bind(each) for _, each in ties]
+        return rows, self._equalities(outside, columns, rows.relation, span)
+
+
+def probe(
+    ctx: Context, env: Mapping[str, Cte], scope: Scope, facts: Mapping[str, Fact], inner: exp.Select
+) -> tuple[Joined, Scalars]:
+    """FROM and WHERE of a subquery as rows, with what ties them to the rows around, and their expressions."""
+    froms = FromClause(
+        ctx.text,
+        ctx.known,
+        ctx.fresh,
+        lambda each: ctx.query(each, env),
+        partial(rows_of_open, ctx),
+        constants_of(ctx, env),
+        scope,
+        facts,
+    )
+    items = froms.items(inner)
+    if not items:
+        raise refuse(
+            "D255",
+            "this subquery reads no table",
+            ctx.span(inner),
+            help="write its expression without SELECT",
+        )
+    joined = froms.joined(inner, items)
+    if joined.kept is not None:
+        froms.refuse_kept(joined.kept)
+    within = SubqueryUnnester(ctx, env, joined.relation, joined.scope, around=facts)
+    if joined.queries and isinstance(ownership_of(joined.relation), Public):
+        within.refuse(ctx.span(joined.queries[0]))
+    within.where(joined.queries)
+    joined = replace(joined, relation=within.relation)
+    return joined, Scalars(ctx.text, joined.scope, {**facts, **within.facts}, constants_of(ctx, env))
+
+
+def name_of(node: exp.Expr, within: Scalars) -> str:
+    """The column that an expression is; nothing where it is computed."""
+    scalar = within.bind(node)
+    return scalar.name if isinstance(scalar, Ref) else ""

@@ -1,0 +1,81 @@
+"""Names of output columns: an alias, a column's name, or the words as DuckDB names them.
+
+SELECT COUNT(*) / 2, sum(a * b), a::TEXT     "(count_star() / 2)", "sum((a * b))", "CAST(a AS VARCHAR)"
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from dpsql.bind.scope.wrappers import unaliased
+
+_BRACKETED = (
+    *(exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.DPipe, exp.And, exp.Or, exp.Not),
+    *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.In, exp.Between),
+)
+_SPELLINGS = (
+    (re.compile(r"\bAS TEXT\)"), "AS VARCHAR)"),
+    (re.compile(r"\bAS INT\)"), "AS INTEGER)"),
+    (re.compile(r"\bAS REAL\)"), "AS FLOAT)"),
+    (re.compile(r"\bAS INT128\)"), "AS HUGEINT)"),
+    (re.compile(r"\blistagg\("), "string_agg("),
+    (re.compile(r"\bFILTER\(WHERE"), "FILTER (WHERE"),
+    (re.compile(r"\bcoalesce\("), "COALESCE("),
+    (re.compile(r"\bgrouping\("), "GROUPING("),
+    (re.compile(r" <> "), " != "),
+)
+
+
+def named_by(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """What ORDER BY and DISTINCT ON name: an ordinal or an alias of the select list, or an expression."""
+    if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
+        place = int(node.this) - 1
+        return unaliased(items[place]).copy() if 0 <= place < len(items) else node
+    if isinstance(node, exp.Column) and not node.table:
+        for item in items:
+            if isinstance(item, exp.Alias) and item.alias.casefold() == node.name.casefold():
+                return unaliased(item).copy()
+    return node
+
+
+def ordered_by(order: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
+    """An ORDER BY for use where the select list is out of sight."""
+    written = order.copy()
+    for each in written.expressions:
+        if isinstance(each, exp.Ordered):
+            each.set("this", named_by(each.this, items))
+    return written
+
+
+def output_name(node: exp.Expr) -> str:
+    """The name of an output column."""
+    if isinstance(node, exp.Alias):
+        return node.alias
+    if isinstance(node, exp.Column):
+        return node.name
+    if isinstance(node, exp.Literal):
+        return f"'{node.this}'" if node.is_string else str(node.this)
+    if isinstance(node, exp.Boolean):
+        return str(node.this).lower()
+    shown: str = _bracketed(node).sql(dialect="duckdb", normalize_functions="lower")
+    for pattern, spelling in _SPELLINGS:
+        shown = pattern.sub(spelling, shown)
+    return shown
+
+
+def _bracketed(node: exp.Expr) -> exp.Expr:
+    """Every operation in brackets of its own, as DuckDB shows it."""
+    if isinstance(node, exp.Paren):
+        return _bracketed(node.this)
+    if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
+        return exp.Anonymous(this="count" if isinstance(node.parent, exp.Window) else "count_star")
+    shown = type(node)(**{key: _each_bracketed(value) for key, value in node.args.items()})
+    return exp.Paren(this=shown) if isinstance(node, _BRACKETED) else shown
+
+
+def _each_bracketed(value: object) -> object:
+    if isinstance(value, list):
+        return [_each_bracketed(each) for each in value]
+    return _bracketed(value) if isinstance(value, exp.Expr) else value

@@ -1,0 +1,182 @@
+"""The analyst's commands: query, explain, budget; and what a refusal's code means."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from argparse import Namespace
+from pathlib import Path
+
+from dpsql.answer import Answer
+from dpsql.cli import shared_arguments
+from dpsql.cli.shared_arguments import Commands, command, opened, sql_of, values_of
+from dpsql.dbapi import Connection
+from dpsql.errors import InterfaceError
+from dpsql.ir.column import Value
+from dpsql.render.box import answer_text, summary
+from dpsql.render.formats import content
+from dpsql.terminal.accounts import LATEST, budget_json, budget_text
+from dpsql.terminal.explanation import wrapped
+from dpsql.terminal.output import look, put, put_data, tell, width
+from dpsql.terminal.waiting import beside
+from dpsql.terminal.why import why as entry_of
+
+_COUNT = '"SELECT COUNT(*) FROM patients"'
+
+
+def arguments(names: Commands) -> None:
+    made = command(
+        names,
+        "query",
+        "answer one query",
+        examples=(
+            f"dpsql query clinic.duckdb --analyst ana -c {_COUNT}",
+            "dpsql query clinic.duckdb --epsilon 0.1 --param 65 -c "
+            '"SELECT ward, AVG(age) FROM patients WHERE age >= ? GROUP BY ward"',
+        ),
+    )
+    shared_arguments.database(made)
+    shared_arguments.query(made)
+    made.add_argument(
+        "--format", choices=("table", "csv", "json", "parquet"), default="table", help="default: table"
+    )
+    made.add_argument(
+        "--margins", action="store_true", help="csv, parquet: a margin after each noised column"
+    )
+    made.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the answer to a file")
+    made.set_defaults(run=query, usage=made.error)
+
+    made = command(
+        names,
+        "explain",
+        "what a query would release, and at what price: free",
+        "What a query would release, how far the noise would reach, on whose bounds and at what price. "
+        "Reads no private row, and costs nothing.",
+        (f"dpsql explain clinic.duckdb -c {_COUNT}",),
+    )
+    shared_arguments.database(made)
+    shared_arguments.query(made)
+    made.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    made.set_defaults(run=explain, usage=made.error)
+
+    made = command(
+        names,
+        "budget",
+        "what was granted and spent, by whom, on what",
+        examples=("dpsql budget clinic.duckdb", "dpsql budget clinic.duckdb --all"),
+    )
+    shared_arguments.database(made)
+    made.add_argument(
+        "--all",
+        action="store_true",
+        help=f"every purchase, not the latest {LATEST} alone; reads and checks the whole ledger",
+    )
+    made.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+    made.set_defaults(run=budget)
+
+    made = command(
+        names,
+        "why",
+        "what the code of a refusal means, and what to write instead",
+        examples=("dpsql why D301",),
+    )
+    made.add_argument("code", metavar="CODE", help="as in error[D301]")
+    made.set_defaults(run=why)
+
+
+def query(options: Namespace) -> int:
+    """Answer one query."""
+    if options.format == "parquet" and options.output is None:
+        options.usage("--format parquet needs -o FILE")
+    sql = sql_of(options)
+    check_output(options.output, options)
+    with opened(options) as db:
+        answer = answered(db, sql, values_of(options.param), options.epsilon)
+    if options.output is None:
+        _print(answer, options)
+    else:
+        write(content(answer, options.format, options.margins), options.output)
+        tell(summary(answer))
+    return 0
+
+
+def explain(options: Namespace) -> int:
+    """What a query would release."""
+    sql = sql_of(options)
+    with opened(options) as db:
+        explanation = db.explain(sql, values_of(options.param), epsilon=options.epsilon)
+    if options.format == "json":
+        put_data(json.dumps(explanation.to_dict(), indent=2, ensure_ascii=False, default=str).encode())
+    else:
+        put(wrapped(explanation, width()))
+    return 0
+
+
+def budget(options: Namespace) -> int:
+    """What was granted and spent, by whom, on what."""
+    with opened(options) as db:
+        most = None if options.all else LATEST
+        if options.format == "json":
+            put_data(budget_json(db, most).encode())
+        else:
+            put(budget_text(db, width(), most))
+    return 0
+
+
+def why(options: Namespace) -> int:
+    """What a refusal's code means."""
+    code = re.sub(r"^error\[(\w+)\].*", r"\1", options.code)
+    entry = entry_of(code)
+    if entry is None:
+        raise InterfaceError(f"there is no code {code}", help="give one as it stands in a message: D301")
+    put(entry)
+    return 0
+
+
+def answered(
+    db: Connection, sql: str, values: tuple[Value, ...] = (), epsilon: float | None = None
+) -> Answer:
+    """The answer to one query."""
+    return beside(db, lambda: db.execute(sql, values, epsilon=epsilon))
+
+
+# ---- what comes out ----------------------------------------------------------------------------------
+
+
+def _print(answer: Answer, options: Namespace) -> None:
+    if options.format == "table":
+        put(answer_text(answer, look("-o FILE writes them all")))
+        return
+    put_data(content(answer, options.format, options.margins))
+    tell(summary(answer))
+
+
+def check_output(file: Path | None, options: Namespace | None = None) -> None:
+    """Before anything is paid: no answer goes where nothing can be written, or over what is read."""
+    if file is None:
+        return
+    folder = file.parent
+    try:
+        place = file if file.exists() else folder
+        right = folder.is_dir() and not file.is_dir() and os.access(place, os.W_OK)
+    except OSError:  # a name that is too long for a file
+        right = False
+    if not right:
+        raise InterfaceError(f"{file} cannot be written", help="name a file in a folder of yours")
+    if options is not None and any(_same(file, each) for each in shared_arguments.files_read(options)):
+        raise InterfaceError(f"{file} is read here, and is not written over", help="name another file")
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)
+
+
+def write(content: bytes, file: Path) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise InterfaceError(
+            f"{file} could not be written: {error.strerror}",
+            help="nothing is lost: asked again, the same query is served from the ledger, free",
+        ) from None

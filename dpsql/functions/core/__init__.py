@@ -1,0 +1,1 @@
+"""Types, ranges, constants, conversions and choices: what every function rests on."""

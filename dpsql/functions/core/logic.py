@@ -1,0 +1,37 @@
+"""AND, OR and NOT, with three truth values.
+
+NULL AND FALSE is FALSE        NULL OR TRUE is TRUE        NOT NULL is NULL
+"""
+
+from __future__ import annotations
+
+from dpsql.functions import MANY, Argument, ArgumentError, Arguments, Function
+from dpsql.functions.core.ranges import any_null, truth
+from dpsql.functions.core.types import named
+from dpsql.ir.column import Fact, Kind, Type
+
+
+def condition(argument: Argument) -> None:
+    """The argument must be a condition."""
+    if argument.kind not in (Kind.BOOLEAN, Kind.NULL):
+        raise ArgumentError(f"a condition is wanted here, not {named(argument.type)}", "write a comparison")
+
+
+def _result(arguments: Arguments, type: Type | None) -> Fact:
+    for each in arguments:
+        condition(each)
+    return truth(any_null(arguments))
+
+
+def _joined(word: str) -> Function:
+    def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+        return f"({f' {word} '.join(texts)})"
+
+    return Function(word.lower(), _result, render, f"b {word} i > 2", (2, MANY), strict=False)
+
+
+FUNCTIONS = (
+    _joined("AND"),
+    _joined("OR"),
+    Function("not", _result, lambda t, a, _: f"(NOT {t[0]})", "NOT b"),
+)

@@ -1,0 +1,1 @@
+"""Functions of lists and maps that the query spells out."""

@@ -1,0 +1,78 @@
+"""Is a constant text in it, and where; patterns of LIKE and GLOB.
+
+contains(name, 'a')    name LIKE 'A%'    strpos(name, '-')
+"""
+
+from __future__ import annotations
+
+from dpsql.functions import ArgumentError, Arguments, Function
+from dpsql.functions.core.ranges import truth, within
+from dpsql.functions.text.common import constant_text, spelled, text
+from dpsql.ir.column import BIGINT, EVERYWHERE, VARCHAR, Fact, Interval, Type
+
+
+def _search(name: str, target: Type | None = None, names: tuple[str, ...] = ()) -> Function:
+    """Is a constant text in it, and where."""
+
+    def result(arguments: Arguments, type: Type | None) -> Fact:
+        text(arguments[0], name)
+        constant_text(arguments[1], "the text searched for")
+        nullable = arguments[0].fact.nullable
+        return truth(nullable) if target is None else within(target, Interval(0, EVERYWHERE.high), nullable)
+
+    def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+        return f"{name}({spelled(texts[0], arguments[0])}, {texts[1]})"
+
+    return Function(name, result, render, f"{name}(s, 'a')", (2, 2), names=names)
+
+
+def _like(word: str) -> Function:
+    def result(arguments: Arguments, type: Type | None) -> Fact:
+        text(arguments[0], word)
+        pattern = constant_text(arguments[1], "the pattern")
+        if len(arguments) == 3:
+            escape = constant_text(arguments[2], "the escape character", 1, 1)
+            if (len(pattern) - len(pattern.rstrip(escape))) % 2:
+                raise ArgumentError("the pattern ends with its escape character")
+        return truth(arguments[0].fact.nullable)
+
+    def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+        escape = f" ESCAPE {texts[2]}" if len(texts) == 3 else ""
+        return f"({spelled(texts[0], arguments[0])} {word} {texts[1]}{escape})"
+
+    return Function(word.lower(), result, render, f"s {word} 'a%'", (2, 3))
+
+
+def _glob_result(arguments: Arguments, type: Type | None) -> Fact:
+    text(arguments[0], "GLOB")
+    constant_text(arguments[1], "the pattern")
+    return truth(arguments[0].fact.nullable)
+
+
+def _glob(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    return f"({spelled(texts[0], arguments[0])} GLOB {texts[1]})"
+
+
+def _json_result(arguments: Arguments, type: Type | None) -> Fact:
+    text(arguments[0], "json_valid")
+    if arguments[0].type != VARCHAR:  # DuckDB turns an ENUM into JSON first
+        raise ArgumentError("json_valid takes text", "write CAST(... AS VARCHAR)")
+    return truth(arguments[0].fact.nullable)
+
+
+FUNCTIONS = (
+    _search("contains"),
+    _search("starts_with", names=("starts_with", "prefix")),
+    _search("ends_with", names=("ends_with", "suffix")),
+    _search("strpos", BIGINT),
+    _like("LIKE"),
+    _like("ILIKE"),
+    Function("glob", _glob_result, _glob, "s GLOB 'a*'", (2, 2)),
+    Function(
+        "json_valid",
+        _json_result,
+        lambda t, a, _: f"json_valid({spelled(t[0], a[0])})",
+        "json_valid(s)",
+        names=("json_valid",),
+    ),
+)

@@ -1,0 +1,149 @@
+"""Dates made of numbers and of text, and text made of dates.
+
+make_date(2020, 2, 30)       NULL
+strftime(born, '%Y-%m')      formats are constants
+seen AT TIME ZONE 'UTC'      zones are constants
+"""
+
+from __future__ import annotations
+
+import re
+import zoneinfo
+
+from dpsql.functions import Argument, ArgumentError, Arguments, Function
+from dpsql.functions.core.conversion import converted
+from dpsql.functions.core.literals import quoted
+from dpsql.functions.core.ranges import DAY, any_null, known, truth, within
+from dpsql.functions.core.types import named
+from dpsql.functions.time.calendar import civil, days, months_later
+from dpsql.functions.time.common import dated, day_of, ends_of, guarded, moments, near, plain, plain_fact
+from dpsql.ir.column import ANYTHING, DATE, EVERYWHERE, TIMESTAMP, VARCHAR, Fact, Interval, Kind, Type
+
+
+def _last_day_result(arguments: Arguments, type: Type | None) -> Fact:
+    (one,) = arguments
+    dated(one, "last_day")
+    fact = plain_fact(one)
+    whole = moments(Argument(fact))
+    ends = EVERYWHERE
+    if whole.finite:
+        ends = Interval(*(months_later(days(*civil(day_of(e))[:2], 1), 1) - 1 for e in ends_of(whole)))
+    return within(DATE, ends, fact.nullable or not near(Argument(fact)))
+
+
+def _last_day(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    text = plain(texts[0], arguments[0])
+    return guarded(text, arguments[0], f"last_day({text})")
+
+
+def make_date_result(arguments: Arguments, type: Type | None) -> Fact:
+    for each in arguments:
+        if each.kind is not Kind.INTEGER:
+            raise ArgumentError(
+                f"make_date takes whole numbers, not {named(each.type)}", "write CAST(... AS INTEGER)"
+            )
+    years = known(arguments[0])
+    ends = EVERYWHERE
+    if years.finite:
+        clipped = sorted(max(1, min(9999, int(end))) for end in ends_of(years))
+        ends = Interval(days(clipped[0], 1, 1), days(clipped[1], 12, 31))
+    return within(DATE, ends, nullable=True)
+
+
+def make_date_sql(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    # make_date raises on the 30th of February; a cast of text has a form that does not
+    parts = " || '-' || ".join(f"CAST({text} AS VARCHAR)" for text in texts)
+    return f"(CASE WHEN {texts[0]} BETWEEN 1000 AND 9999 THEN TRY_CAST({parts} AS DATE) END)"
+
+
+_FORMAT = re.compile(r"(?:[^%\0]|%-?[dmyHIMSj]|%[aAbBYpfgUWwuGV%])+")
+
+
+def _format(argument: Argument) -> str:
+    literal = argument.literal
+    if literal is None or not isinstance(literal.value, str):
+        raise ArgumentError("the format must be a constant", "write '%Y-%m-%d'")
+    if len(literal.value) > 100 or not _FORMAT.fullmatch(literal.value):
+        raise ArgumentError(
+            f"the format {literal.value[:40]!r} is not read", "use %Y %m %d %H %M %S %b %a %j and text"
+        )
+    return literal.value
+
+
+def _strftime_result(arguments: Arguments, type: Type | None) -> Fact:
+    dated(arguments[0], "strftime")
+    _format(arguments[1])
+    fact = plain_fact(arguments[0])
+    return Fact(VARCHAR, ANYTHING, fact.nullable or not near(Argument(fact)))
+
+
+def _strftime(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    text = plain(texts[0], arguments[0])
+    return guarded(text, arguments[0], f"strftime({text}, {quoted(_format(arguments[1]))})")
+
+
+def _strptime_result(arguments: Arguments, type: Type | None) -> Fact:
+    if arguments[0].kind is not Kind.TEXT:
+        raise ArgumentError(f"strptime takes text, not {named(arguments[0].type)}")
+    _format(arguments[1])
+    return Fact(TIMESTAMP, ANYTHING, nullable=True)
+
+
+def _zone(argument: Argument) -> str:
+    literal = argument.literal
+    name = literal.value if literal is not None else None
+    if not isinstance(name, str) or (name != "UTC" and name not in zoneinfo.available_timezones()):
+        raise ArgumentError(
+            "the time zone must be a constant with a known name", "write 'UTC' or 'Europe/Berlin'"
+        )
+    return name
+
+
+def _at_zone_result(arguments: Arguments, type: Type | None) -> Fact:
+    one = arguments[0]
+    _zone(arguments[1])
+    if one.kind is not Kind.TIMESTAMPTZ:
+        raise ArgumentError(f"AT TIME ZONE takes a TIMESTAMP WITH TIME ZONE, not {named(one.type)}")
+    whole = known(one)
+    return within(TIMESTAMP, Interval(whole.low - DAY, whole.high + DAY), nullable=True)
+
+
+def _at_zone(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    low, high = "TIMESTAMPTZ '0001-01-01 00:00:00+00'", "TIMESTAMPTZ '9999-12-31 00:00:00+00'"
+    zone = quoted(_zone(arguments[1]))
+    return f"(CASE WHEN {texts[0]} BETWEEN {low} AND {high} THEN timezone({zone}, {texts[0]}) END)"
+
+
+def _finite_result(arguments: Arguments, type: Type | None) -> Fact:
+    (one,) = arguments
+    if one.kind not in (Kind.DATE, Kind.TIMESTAMP) and not one.type.numeric:
+        raise ArgumentError(f"there is no infinite {named(one.type)}")
+    return truth(any_null(arguments))
+
+
+FUNCTIONS = (
+    Function("last_day", _last_day_result, _last_day, "last_day(d)"),
+    Function(
+        "make_date", make_date_result, make_date_sql, "make_date(2020, i, 1)", (3, 3), names=("make_date",)
+    ),
+    Function(
+        "strftime",
+        _strftime_result,
+        _strftime,
+        "strftime(d, '%Y-%m')",
+        (2, 2),
+    ),
+    Function(
+        "try_strptime",
+        _strptime_result,
+        lambda t, a, _: f"try_strptime({converted(t[0], a[0], VARCHAR)}, {quoted(_format(a[1]))})",
+        "try_strptime(s, '%Y-%m-%d')",
+        (2, 2),
+        names=("try_strptime",),
+    ),
+    Function("timezone", _at_zone_result, _at_zone, "tz AT TIME ZONE 'UTC'", (2, 2)),
+    Function(
+        "isfinite", _finite_result, lambda t, a, _: f"isfinite({t[0]})", "isfinite(x)", names=("isfinite",)
+    ),
+    Function("isinf", _finite_result, lambda t, a, _: f"isinf({t[0]})", "isinf(x)"),
+)

@@ -1,0 +1,202 @@
+"""Parts of dates and times.
+
+    year(born)             a range of years from a range of days
+    EXTRACT(dow FROM d)    [0, 6]
+    dayname(d)             the seven names
+
+The time zone of the session has no say: a TIMESTAMP WITH TIME ZONE is compared, and taken apart only
+after ``AT TIME ZONE 'Europe/Berlin'``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from dpsql.functions import Argument, Arguments, Function
+from dpsql.functions.core.ranges import DAY, known, within
+from dpsql.functions.time.calendar import civil
+from dpsql.functions.time.common import dated, day_of, ends_of, guarded, moments, near, plain, plain_fact
+from dpsql.ir.column import BIGINT, DOUBLE, EVERYWHERE, VARCHAR, Categories, Fact, Interval, Kind, Type
+
+Ends = Callable[[Interval], Interval]
+
+
+def _fixed(low: int, high: int) -> Ends:
+    return lambda whole: Interval(low, high)
+
+
+def _by_year(of: Callable[[int], int], slack: int = 0) -> Ends:
+    def ends(whole: Interval) -> Interval:
+        if not whole.finite:
+            return EVERYWHERE
+        years = (civil(day_of(end))[0] for end in (whole.low, whole.high))
+        low, high = (of(year) for year in years)
+        return Interval(low - slack, high + slack)
+
+    return ends
+
+
+def _month_ends(whole: Interval) -> Interval:
+    if whole.finite:
+        low, high = civil(day_of(whole.low)), civil(day_of(whole.high))
+        if low[0] == high[0]:
+            return Interval(low[1], high[1])
+    return Interval(1, 12)
+
+
+def scaled(micros: int) -> Ends:
+    def ends(whole: Interval) -> Interval:
+        if not whole.finite:
+            return EVERYWHERE
+        return Interval(int(whole.low) // micros, -(-int(whole.high) // micros))
+
+    return ends
+
+
+def _yearweek(whole: Interval) -> Interval:
+    years = _by_year(lambda year: year, 1)(whole)
+    return EVERYWHERE if years.low < 1 else Interval(years.low * 100 + 1, years.high * 100 + 53)
+
+
+def _seconds(whole: Interval) -> Interval:
+    return Interval(whole.low / 1e6, whole.high / 1e6)
+
+
+_MONTH = 28 * DAY
+_SPANS = {
+    "year": 12 * _MONTH, "decade": 120 * _MONTH, "century": 1_200 * _MONTH, "millennium": 12_000 * _MONTH,
+    "month": 11, "day": DAY, "hour": 3_600_000_000, "minute": 59, "second": 59, "millisecond": 59_999,
+    "microsecond": 59_999_999,
+}  # fmt: skip
+"""The parts that an INTERVAL has: what the greatest ones count, and the most of the others."""
+
+
+def _spanned(name: str, whole: Interval) -> Interval:
+    """A part of an INTERVAL from its length; parts cut towards zero and may be missing."""
+    size = _SPANS[name]
+    if size < 10**9:
+        return Interval(-size if whole.low < 0 else 0, size if whole.high > 0 else 0)
+    low, high = (end if math.isinf(end) else int(end) // size for end in (whole.low, whole.high))
+    return Interval(min(low, 0), max(high, 0))
+
+
+def _part(
+    name: str,
+    ends: Ends,
+    *,
+    times: bool = False,
+    guard: bool = False,
+    target: Type = BIGINT,
+    example: str | None = None,
+    names: tuple[str, ...] | None = None,
+) -> Function:
+    """``guard``: DuckDB raises for dates at the ends of time."""
+
+    def result(arguments: Arguments, type: Type | None) -> Fact:
+        (one,) = arguments
+        if one.kind is Kind.INTERVAL and name in _SPANS:
+            return within(BIGINT, _spanned(name, known(one)), one.fact.nullable)
+        dated(one, name, times=times)
+        fact = plain_fact(one)
+        whole = EVERYWHERE if one.kind is Kind.TIME else moments(Argument(fact))
+        forever = not (near(Argument(fact)) if guard else whole.finite)  # infinity has no parts
+        return within(target, ends(whole), fact.nullable or (forever and one.kind is not Kind.TIME))
+
+    def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+        text = plain(texts[0], arguments[0])
+        return guarded(text, arguments[0], f"{name}({text})") if guard else f"{name}({text})"
+
+    return Function(name, result, render, example or f"{name}(d)", names=names or (name,))
+
+
+PARTS = (
+    _part("year", _by_year(lambda year: year)),
+    _part("quarter", lambda whole: Interval(*((int(m) + 2) // 3 for m in ends_of(_month_ends(whole))))),
+    _part("month", _month_ends),
+    _part("week", _fixed(1, 53), guard=True),
+    _part("day", _fixed(1, 31)),
+    _part("dayofweek", _fixed(0, 6), names=("dayofweek", "weekday")),
+    _part("isodow", _fixed(1, 7)),
+    _part("dayofyear", _fixed(1, 366)),
+    _part("isoyear", _by_year(lambda year: year, 1), guard=True),
+    _part("yearweek", _yearweek, guard=True),
+    _part("decade", _by_year(lambda year: year // 10, 1)),
+    _part("century", _by_year(lambda year: year // 100, 1)),
+    _part("millennium", _by_year(lambda year: year // 1000, 1)),
+    _part("hour", _fixed(0, 24), times=True, example="hour(ts)"),
+    _part("minute", _fixed(0, 59), times=True, example="minute(ts)"),
+    _part("second", _fixed(0, 59), times=True, example="second(ts)"),
+    _part("millisecond", _fixed(0, 59_999), times=True, example="millisecond(ts)"),
+    _part("microsecond", _fixed(0, 59_999_999), times=True, example="microsecond(ts)"),
+    _part("epoch_us", scaled(1), guard=True, example="epoch_us(ts)"),
+    _part("era", _fixed(0, 1)),
+    _part("days_in_month", _fixed(28, 31), guard=True),
+    _part("julian", lambda w: Interval(w.low / DAY + 2_440_587, w.high / DAY + 2_440_589), target=DOUBLE),
+)
+
+
+_WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
+_MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October",
+           "November", "December")  # fmt: skip
+
+
+def _named(name: str, names: tuple[str, ...]) -> Function:
+    def result(arguments: Arguments, type: Type | None) -> Fact:
+        (one,) = arguments
+        dated(one, name)
+        fact = plain_fact(one)
+        return Fact(VARCHAR, Categories(names), fact.nullable or not known(Argument(fact)).finite)
+
+    return Function(name, result, lambda t, a, _: f"{name}({plain(t[0], a[0])})", f"{name}(d)")
+
+
+def _epoch_result(arguments: Arguments, type: Type | None) -> Fact:
+    (one,) = arguments
+    if one.kind is Kind.INTERVAL:
+        return within(DOUBLE, _seconds(known(one)), one.fact.nullable)
+    dated(one, "epoch")
+    fact = plain_fact(one)
+    whole = moments(Argument(fact))
+    return within(DOUBLE, _seconds(whole), fact.nullable or not whole.finite)
+
+
+def _nanoseconds(name: str, ends: Ends, example: str, guard: str = "") -> Function:
+    """Functions that look below microseconds: a TIMESTAMP_NS stays one."""
+
+    def exact(argument: Argument) -> bool:
+        return argument.type.sql == "TIMESTAMP_NS"
+
+    def result(arguments: Arguments, type: Type | None) -> Fact:
+        (one,) = arguments
+        dated(one, name, times=not guard)
+        whole = EVERYWHERE if one.kind is Kind.TIME else moments(Argument(plain_fact(one)))
+        return within(BIGINT, ends(whole), nullable=True)
+
+    def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+        text = texts[0] if exact(arguments[0]) else plain(texts[0], arguments[0])
+        call = f"{name}({text})"
+        return (
+            f"(CASE WHEN {text} BETWEEN {guard} THEN {call} END)"
+            if guard and not exact(arguments[0])
+            else call
+        )
+
+    return Function(name, result, render, example, names=(name,))
+
+
+_NANOS = "TIMESTAMP '1678-01-01 00:00:00' AND TIMESTAMP '2262-01-01 00:00:00'"
+
+
+def _thousandfold(whole: Interval) -> Interval:
+    return Interval(whole.low * 1_000, (whole.high + 1) * 1_000)
+
+
+FUNCTIONS = (
+    *PARTS,
+    _named("dayname", _WEEKDAYS),
+    _named("monthname", _MONTHS),
+    Function("epoch", _epoch_result, lambda t, a, _: f"epoch({plain(t[0], a[0])})", "epoch(ts)"),
+    _nanoseconds("nanosecond", _fixed(0, 59_999_999_999), "nanosecond(ts)"),
+    _nanoseconds("epoch_ns", _thousandfold, "epoch_ns(ts)", _NANOS),
+)

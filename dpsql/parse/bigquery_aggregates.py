@@ -1,0 +1,248 @@
+"""BigQuery's spellings of aggregates, read as plain ones.
+
+    DP_COUNT(*)                                           COUNT(*)
+    ANON_SUM(cost CLAMPED BETWEEN 0 AND 500)              SUM(CASE WHEN cost IS NOT NULL
+    SUM(cost, contribution_bounds_per_row => (0, 500))        THEN LEAST(GREATEST(cost, 0), 500) END)
+    CORR(age, cost CLAMPED BETWEEN 0 AND 500)             the second argument of the two
+
+The bounds hold for the value of each row here, which is narrower than BigQuery's, where those of
+``contribution_bounds_per_group`` hold for what a unit adds to a group: a row is one summand of that.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dpsql.errors import Error, refuse
+from dpsql.ir.column import Value
+from dpsql.ir.source import Span
+from dpsql.parse.parameters import node_of
+from dpsql.parse.token_edits import NESTED, TokenEdits, called, is_call, span_between
+
+_PLAIN = {
+    **{name: name for name in ("count", "sum", "avg", "var_pop", "stddev_pop")},
+    "percentile_cont": "quantile_cont",
+}
+_SPELLED = {f"{prefix}_{name}": plain for prefix in ("anon", "dp") for name, plain in _PLAIN.items()}
+_PAIRS = frozenset(
+    "covar_pop covar_samp corr regr_slope regr_intercept regr_r2 regr_avgx regr_avgy regr_sxx regr_syy "
+    "regr_sxy".split()
+)
+"""Aggregates of two arguments: each has bounds of its own."""
+
+_NAMED_BOUNDS = frozenset("sum avg var_pop stddev_pop percentile_cont quantile_cont".split())
+_BOUNDED = (
+    frozenset("mean favg var_samp variance stddev_samp stddev median quantile quantile_disc min max".split())
+    | _NAMED_BOUNDS
+    | _PAIRS
+)
+_COUNTS = frozenset(("count", "count_if", "countif"))
+_NAMED = ("contribution_bounds_per_group", "contribution_bounds_per_row")
+_BEFORE_OPERANDS = frozenset(
+    "when then else and or not where having on between case distinct all select by in is like".split()
+)
+_NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Clamp:
+    """The bounds of one aggregate's argument, as nodes."""
+
+    low: exp.Expr
+    high: exp.Expr
+
+
+def take_spellings(
+    token_edits: TokenEdits, parameters: Sequence[Value]
+) -> tuple[TokenEdits, tuple[Clamp, ...]]:
+    """Aggregates under their plain names, bounds taken out and their arguments marked."""
+    tokens, edits = list(token_edits.tokens), list[tuple[Span, str]]()
+    for at, (token, following) in enumerate(zip(tokens, tokens[1:], strict=False)):
+        plain = _SPELLED.get(token.text.casefold())
+        if plain and following.token_type is TokenType.L_PAREN and token.token_type is TokenType.VAR:
+            name = plain.upper()
+            place = token.line, token.col, token.start, token.end
+            tokens[at] = Token(TokenType.VAR, name, *place)
+            edits.append((Span(token.start, token.end + 1), name))
+    kept: list[Token] = []
+    opened: list[int] = []  # places in kept
+    clamps: list[Clamp] = []
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        function = kept[opened[-1] - 1].text.casefold() if opened and opened[-1] else ""
+        if function in _BOUNDED | _COUNTS and (start := _starts(tokens, at, function)):
+            end, clamp = _clamp(token_edits.text, tokens, at, start, parameters)
+            span = span_between(token, tokens[end - 1])
+            if function in _COUNTS:
+                raise _of_a_count(_seen(tokens, at, end - 1))
+            argument = _last(kept, opened[-1] + 1) if function in _PAIRS else _first(kept, opened[-1] + 1)
+            if any(is_mark(each, token_edits.mark) for each in kept[argument[0] :]):
+                seen = _seen(tokens, at, end - 1)
+                raise refuse("D101", "the bounds stand twice in one aggregate", seen, help="say them once")
+            near = kept[opened[-1]]
+            inside = called(clamp_mark(token_edits.mark), kept[slice(*argument)], len(clamps), near)
+            kept[slice(*argument)] = inside
+            clamps.append(clamp)
+            edits.append((span, ""))
+            at = end
+            continue
+        if token.token_type is TokenType.L_PAREN:
+            opened.append(len(kept))
+        elif token.token_type is TokenType.R_PAREN and opened:
+            opened.pop()
+        kept.append(token)
+        at += 1
+    return token_edits.edited(kept, sorted(edits, key=lambda each: each[0].start)), tuple(clamps)
+
+
+def clamp_mark(mark: str) -> str:
+    return mark + "clamp"
+
+
+def is_mark(token: Token, mark: str) -> bool:
+    return token.text == clamp_mark(mark)
+
+
+def clamped(tree: exp.Expr, mark: str, clamps: tuple[Clamp, ...]) -> exp.Expr:
+    """The tree with every marked argument clamped; NULL stays NULL, which LEAST and GREATEST pass over."""
+    if not clamps:
+        return tree
+
+    def replaced(node: exp.Expr) -> exp.Expr:
+        if not is_call(node, clamp_mark(mark)):
+            return node
+        number, argument = node.expressions
+        clamp = clamps[int(number.name)]
+        low = exp.Greatest(this=argument.copy(), expressions=[clamp.low.copy()], ignore_nulls=True)
+        both = exp.Least(this=low, expressions=[clamp.high.copy()], ignore_nulls=True)
+        filled = exp.Not(this=exp.Is(this=argument.copy(), expression=exp.Null()))
+        return exp.Case(ifs=[exp.If(this=filled, true=both)])
+
+    return tree.transform(replaced)
+
+
+# ---- tokens ------------------------------------------------------------------------------------------
+
+
+def _starts(tokens: list[Token], at: int, function: str) -> int:
+    """How many tokens introduce bounds here: CLAMPED BETWEEN, or a comma and a name with an arrow; or 0."""
+    following = tokens[at + 1 : at + 3]
+    if len(following) < 2:
+        return 0
+    if tokens[at].token_type is TokenType.COMMA:
+        named = following[0].text.casefold() in _NAMED and following[1].token_type is TokenType.FARROW
+        return 3 if named and function in _NAMED_BOUNDS | _COUNTS else 0
+    if tokens[at].text.casefold() != "clamped" or following[0].token_type is not TokenType.BETWEEN:
+        return 0
+    before = tokens[at - 1]
+    operand = before.token_type in (TokenType.STRING, TokenType.IDENTIFIER) or (
+        re.search(r"[\w)\]]$", before.text) is not None and before.text.casefold() not in _BEFORE_OPERANDS
+    )
+    return 2 if operand else 0
+
+
+def _clamp(
+    text: str, tokens: list[Token], at: int, start: int, parameters: Sequence[Value]
+) -> tuple[int, Clamp]:
+    """The place behind the bounds, and the bounds: ``0 AND 500`` or ``(0, 500)``."""
+    named = start == 3
+    here = at + start
+    if named:
+        here = _expect(text, tokens, here, at, TokenType.L_PAREN)
+    low, here = _bound(text, tokens, here, at, parameters)
+    here = _expect(text, tokens, here, at, TokenType.COMMA if named else TokenType.AND)
+    high, here = _bound(text, tokens, here, at, parameters)
+    if named:
+        here = _expect(text, tokens, here, at, TokenType.R_PAREN)
+    if _size(low) > _size(high):
+        span = _seen(tokens, at, here - 1)
+        raise refuse("D205", "the lower bound is above the upper one", span, help="exchange them")
+    return here, Clamp(low, high)
+
+
+def _expect(text: str, tokens: list[Token], here: int, at: int, kind: TokenType) -> int:
+    if here >= len(tokens) or tokens[here].token_type is not kind:
+        raise _unread(tokens, here, at)
+    return here + 1
+
+
+def _bound(
+    text: str, tokens: list[Token], here: int, at: int, parameters: Sequence[Value]
+) -> tuple[exp.Expr, int]:
+    """A number, or a question mark's value."""
+    kinds = [each.token_type for each in tokens[here : here + 2]]
+    if kinds == [TokenType.PARAMETER, TokenType.NUMBER]:
+        value = parameters[int(tokens[here + 1].text) - 1]
+        if type(value) not in (int, float, Decimal):
+            raise _unread(tokens, here, at)
+        return node_of(value), here + 2
+    end = here
+    while end < len(tokens) and tokens[end].token_type in (
+        TokenType.DASH,
+        TokenType.DOT,
+        TokenType.NUMBER,
+    ):
+        end += 1
+    said = text[tokens[here].start : tokens[end - 1].end + 1] if end > here else ""
+    if _NUMBER.fullmatch(said) is None:
+        raise _unread(tokens, here, at)
+    number = exp.Literal.number(said.lstrip("-"))
+    number.meta.update(start=tokens[here].start, end=tokens[end - 1].end)
+    return (exp.Neg(this=number) if said[0] == "-" else number), end
+
+
+def _size(node: exp.Expr) -> Decimal:
+    return -_size(node.this) if isinstance(node, exp.Neg) else Decimal(node.name)
+
+
+def _first(kept: list[Token], start: int) -> tuple[int, int]:
+    """Where the first argument of the call stands: behind DISTINCT, up to a comma."""
+    if start < len(kept) and kept[start].token_type is TokenType.DISTINCT:
+        start += 1
+    depth = 0
+    for place in range(start, len(kept)):
+        depth += NESTED.get(kept[place].token_type, 0)
+        if kept[place].token_type is TokenType.COMMA and depth == 0:
+            return start, place
+    return start, len(kept)
+
+
+def _last(kept: list[Token], start: int) -> tuple[int, int]:
+    """Where the argument stands that was read last, of several."""
+    depth, last = 0, start
+    for place in range(start, len(kept)):
+        depth += NESTED.get(kept[place].token_type, 0)
+        if kept[place].token_type is TokenType.COMMA and depth == 0:
+            last = place + 1
+    return last, len(kept)
+
+
+def _seen(tokens: list[Token], at: int, last: int) -> Span:
+    """The bounds without the comma before them."""
+    return span_between(tokens[at + (tokens[at].token_type is TokenType.COMMA)], tokens[last])
+
+
+def _unread(tokens: list[Token], here: int, at: int) -> Error:
+    return refuse(
+        "D101",
+        "these bounds are not two plain numbers",
+        _seen(tokens, at, min(here, len(tokens) - 1)),
+        help="write SUM(x CLAMPED BETWEEN 0 AND 500), or SUM(x, contribution_bounds_per_row => (0, 500))",
+    )
+
+
+def _of_a_count(span: Span) -> Error:
+    return refuse(
+        "D252",
+        "the bounds of a count are not answered",
+        span,
+        label="a count has no values to clamp; how many rows a unit adds is another matter",
+        help="write SELECT OPTIONS(max_rows_contributed = 20) COUNT(*) ...",
+    )

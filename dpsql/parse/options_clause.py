@@ -1,0 +1,274 @@
+"""BigQuery's clause, which no parser of DuckDB's SQL knows, taken out of the tokens and hung on its SELECT.
+
+    SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.2) ward, COUNT(*) FROM patients GROUP BY ward
+    SELECT                                 OPTIONS(epsilon = 0.2) ward, ...        the short form
+
+A marker, a call of a name that the text does not hold, goes first in the select list, tells after parsing
+which SELECT the clause belongs to, and is gone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dpsql.errors import Error, refuse
+from dpsql.ir.column import Value
+from dpsql.ir.options import Option, Options, OptionValue
+from dpsql.ir.source import Span
+from dpsql.parse.token_edits import DEEPER, NESTED, TokenEdits, called, is_call, span_between
+
+KNOWN = (
+    "epsilon",
+    "delta",
+    "max_rows_contributed",
+    "max_groups_contributed",
+    "max_values_contributed",
+    "rows_per_unit",
+    "privacy_unit_column",
+    "other_group",
+    "weights",
+    "within",
+    "confidence",
+)
+_REASONS = {
+    "group_selection_strategy": (
+        "groups are chosen by the policy and the keys",
+        "leave it out: declared keys all appear, others when enough units are behind them",
+    ),
+    "min_privacy_units_per_group": (
+        "the threshold is reckoned from delta, and is noisy",
+        "ask for it after the release: HAVING COUNT(DISTINCT unit) >= 50",
+    ),
+}
+_NUMBER = re.compile(r"([+-]?)\s*(\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
+_OPTIONS = "options"
+
+
+def take_clauses(
+    token_edits: TokenEdits, parameters: Sequence[Value]
+) -> tuple[TokenEdits, tuple[Options, ...]]:
+    """The text without its clauses, a marker in the place of each; and what they say."""
+    tokens = token_edits.tokens
+    kept: list[Token] = []
+    found: list[Options] = []
+    blanks: list[Span] = []
+    at = 0
+    while at < len(tokens):
+        kept.append(tokens[at])
+        at += 1
+        if tokens[at - 1].token_type is not TokenType.SELECT:
+            continue
+        end = _end(tokens, at)
+        if end is None:
+            continue
+        span = span_between(tokens[at], tokens[end - 1])
+        inside = next((i for i in range(at, end) if tokens[i].token_type is TokenType.L_PAREN), None)
+        listed = (
+            () if inside is None else _options_of(token_edits.text, tokens[inside + 1 : end - 1], parameters)
+        )
+        blanks.append(span)
+        at = end
+        quantifier = _quantifier(tokens, at)
+        kept += tokens[at:quantifier]
+        at = quantifier
+        near = tokens[at - 1]
+        comma = Token(TokenType.COMMA, ",", near.line, near.col, near.start, near.end)
+        kept += [*called(token_edits.mark, [], len(found), near), comma]
+        found.append(Options(listed, span))
+    return token_edits.edited(kept, [(span, "") for span in blanks]), tuple(found)
+
+
+def hang(tree: exp.Expr, mark: str, clauses: tuple[Options, ...]) -> None:
+    """Put every clause on the SELECT whose first column is its marker, and take the marker away."""
+    if not clauses:
+        return
+    hung = 0
+    for select in tree.find_all(exp.Select):
+        first = select.expressions[0] if select.expressions else None
+        if isinstance(first, exp.Anonymous) and is_call(first, mark):
+            select.meta["options"] = clauses[int(first.expressions[0].name)]
+            select.set("expressions", select.expressions[1:])
+            hung += 1
+            if not select.expressions:
+                span = clauses[int(first.expressions[0].name)].span
+                raise refuse("D101", "this SELECT has no columns", span, help="name what to select")
+    if hung != len(clauses):
+        raise _misplaced(clauses[0].span)
+
+
+def options_of(select: exp.Expr) -> Options | None:
+    """What the clause of a SELECT says; None where it has none."""
+    found = select.meta.get("options")
+    return found if isinstance(found, Options) else None
+
+
+def agreed(clauses: tuple[Options, ...], name: str) -> Option | None:
+    """What the whole query says of its price: said twice, it is said alike."""
+    said = [option for each in clauses if (option := each.get(name)) is not None]
+    for each in said:
+        if isinstance(each.value, str | tuple) and name in _EXAMPLES:
+            raise refuse("D503", f"{name} is a number", each.span, help=f"write {name} = {_EXAMPLES[name]}")
+        if each.value != said[0].value:
+            raise refuse(
+                "D503",
+                f"this query says {name} twice, and differently",
+                each.span,
+                label=f"it says {said[0].value} before",
+                help="say it once: it is for the whole query, whatever it is made of",
+            )
+    return said[0] if said else None
+
+
+_EXAMPLES = {"epsilon": "0.1", "delta": "1e-6"}
+
+
+# ---- tokens ------------------------------------------------------------------------------------------
+
+
+def _end(tokens: list[Token], at: int) -> int | None:
+    """Where the clause that starts behind a SELECT ends; None where there is none."""
+    if at >= len(tokens):
+        return None
+    long = tokens[at].token_type is TokenType.WITH
+    if long:
+        at += 1
+        if at >= len(tokens) or tokens[at].text.casefold() != "differential_privacy":
+            span = span_between(tokens[at - 1], tokens[min(at, len(tokens) - 1)])
+            raise refuse(
+                "D101",
+                "SELECT WITH is followed by DIFFERENTIAL_PRIVACY",
+                span,
+                help="write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.1) ...",
+            )
+        at += 1
+    opened = (
+        at + 1 < len(tokens)
+        and tokens[at].token_type is TokenType.VAR
+        and tokens[at].text.casefold() == _OPTIONS
+        and tokens[at + 1].token_type is TokenType.L_PAREN
+    )
+    if not opened:
+        return at if long else None
+    depth = 0
+    for place in range(at + 1, len(tokens)):
+        depth += DEEPER.get(tokens[place].token_type, 0)
+        if depth == 0:
+            return place + 1
+    raise refuse(
+        "D101", "this parenthesis is not closed", span_between(tokens[at], tokens[at + 1]), help="close it"
+    )
+
+
+def _quantifier(tokens: list[Token], at: int) -> int:
+    """The place behind DISTINCT, DISTINCT ON (...) or ALL."""
+    if at < len(tokens) and tokens[at].token_type in (TokenType.DISTINCT, TokenType.ALL):
+        at += 1
+        if at < len(tokens) and tokens[at].token_type is TokenType.ON:
+            depth = 0
+            while (at := at + 1) < len(tokens):
+                depth += DEEPER.get(tokens[at].token_type, 0)
+                if depth == 0:
+                    return at + 1
+    return at
+
+
+def _options_of(text: str, tokens: list[Token], parameters: Sequence[Value]) -> tuple[Option, ...]:
+    """name = value, name = value"""
+    found: list[Option] = []
+    for part in _split(tokens):
+        span = span_between(part[0], part[-1])
+        name = part[0].text.casefold()
+        plain = part[0].token_type is not TokenType.STRING and re.fullmatch(r"\w+", name) is not None
+        if not plain or len(part) < 2 or part[1].token_type is not TokenType.EQ:
+            raise refuse("D101", "options are written as name = value", span, help="write epsilon = 0.1")
+        if name not in KNOWN:
+            raise _unknown(part[0].text, span)
+        if any(each.name == name for each in found):
+            raise refuse("D105", f"{name} stands twice in one clause", span, help="say it once")
+        found.append(Option(name, _value(text, name, part[2:], parameters, span), span))
+    return tuple(found)
+
+
+def _split(tokens: list[Token]) -> list[list[Token]]:
+    parts: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += NESTED.get(token.token_type, 0)
+        if token.token_type is TokenType.COMMA and depth == 0:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    if parts == [[]]:
+        return []
+    for before, part in zip([[], *parts], parts, strict=False):
+        if not part:
+            at = before[-1] if before else tokens[0]
+            raise refuse("D101", "an option is missing here", span_between(at, at), help="name = value")
+    return parts
+
+
+def _value(text: str, name: str, tokens: list[Token], parameters: Sequence[Value], span: Span) -> OptionValue:
+    """A constant, a question mark's value, the name of a column, or a list of constants."""
+    kinds = [each.token_type for each in tokens]
+    if name == "weights":
+        return _numbers(text, tokens, parameters, span)
+    if len(tokens) == 1 and kinds[0] is TokenType.STRING:
+        return tokens[0].text
+    if kinds == [TokenType.PARAMETER, TokenType.NUMBER]:
+        given = parameters[int(tokens[1].text) - 1]
+        if type(given) in (int, float, str):
+            return given  # type: ignore[return-value]  # one of the three just named
+    elif tokens:
+        number = _NUMBER.fullmatch(text[tokens[0].start : tokens[-1].end + 1])
+        if number is not None:
+            return _number(number[0])
+        names, dots = kinds[::2], kinds[1::2]
+        named = all(each in (TokenType.VAR, TokenType.IDENTIFIER) for each in names)
+        if name == "privacy_unit_column" and named and all(each is TokenType.DOT for each in dots):
+            return tuple(each.text for each in tokens[::2])
+    raise refuse("D105", f"the value of {name} is not a constant", span, help="write a plain number or text")
+
+
+def _numbers(
+    text: str, tokens: list[Token], parameters: Sequence[Value], span: Span
+) -> tuple[int | float, ...]:
+    """[1, 4.5, ?]"""
+    kinds = [each.token_type for each in tokens]
+    listed = len(tokens) > 2 and (kinds[0], kinds[-1]) == (TokenType.L_BRACKET, TokenType.R_BRACKET)
+    parts = _split(tokens[1:-1]) if listed else []
+    found = [_value(text, "", part, parameters, span) for part in parts]
+    if not found or not all(isinstance(each, int | float) for each in found):
+        raise refuse("D205", "weights is a list of positive numbers", span, help="write weights = [1, 4]")
+    return tuple(each for each in found if isinstance(each, int | float))
+
+
+def _number(text: str) -> int | float:
+    plain = "".join(text.split()).replace("_", "")
+    try:
+        return int(plain)
+    except ValueError:
+        return float(plain)
+
+
+def _unknown(name: str, span: Span) -> Error:
+    folded = name.casefold()
+    if folded in _REASONS:
+        label, remedy = _REASONS[folded]
+        return refuse("D105", f"the option {folded} is not answered", span, label=label, help=remedy)
+    return refuse(
+        "D105",
+        f"there is no option {name}",
+        span,
+        label="noise, units and bounds are the owner's policy's",
+        help="the options are " + ", ".join(KNOWN),
+    )
+
+
+def _misplaced(span: Span) -> Error:
+    return refuse(
+        "D101", "this clause does not stand right behind SELECT", span, help="SELECT OPTIONS(...) x FROM t"
+    )

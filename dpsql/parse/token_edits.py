@@ -1,0 +1,76 @@
+"""A text and its tokens while our own spellings are taken out of both.
+
+Tokens keep the places of the text that was written, so that every caret stays right; ``plain`` is that
+text with as many characters, as DuckDB would be asked it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.tokenizer_core import Token, TokenType
+
+from dpsql.ir.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEdits:
+    """``mark`` is a name that the text does not hold: calls of it are ours alone."""
+
+    text: str
+    plain: str
+    tokens: list[Token]
+    mark: str
+
+    def edited(self, tokens: list[Token], edits: Sequence[tuple[Span, str]]) -> TokenEdits:
+        """The same with other tokens; in the plain text, each place holds its new word and blanks."""
+        parts: list[str] = []
+        at = 0
+        for span, word in edits:
+            parts += [self.plain[at : span.start], word.rjust(span.end - span.start)]
+            at = span.end
+        return TokenEdits(self.text, "".join(parts) + self.plain[at:], tokens, self.mark)
+
+
+def token_edits(text: str, tokens: list[Token]) -> TokenEdits:
+    """A text of which nothing is taken out yet."""
+    longest = max((len(each) for each in re.findall("marked(_*)", text.casefold())), default=0)
+    return TokenEdits(text, text, tokens, "marked" + "_" * (longest + 1))
+
+
+def called(name: str, arguments: list[Token], number: int, near: Token) -> list[Token]:
+    """``name(number, arguments)``, what is new at the place of another token."""
+
+    def made(kind: TokenType, text: str) -> Token:
+        return Token(kind, text, near.line, near.col, near.start, near.end)
+
+    comma = [made(TokenType.COMMA, ",")] if arguments else []
+    return [
+        made(TokenType.VAR, name),
+        made(TokenType.L_PAREN, "("),
+        made(TokenType.NUMBER, str(number)),
+        *comma,
+        *arguments,
+        made(TokenType.R_PAREN, ")"),
+    ]
+
+
+def is_call(node: object, name: str) -> bool:
+    """Whether a node is one of our calls."""
+    return isinstance(node, exp.Anonymous) and node.this == name
+
+
+DEEPER = {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}
+
+NESTED = DEEPER | {
+    **dict.fromkeys((TokenType.L_BRACKET, TokenType.L_BRACE), 1),
+    **dict.fromkeys((TokenType.R_BRACKET, TokenType.R_BRACE), -1),
+}
+"""Commas inside of these part no arguments."""
+
+
+def span_between(first: Token, last: Token) -> Span:
+    return Span(first.start, last.end + 1)

@@ -1,0 +1,68 @@
+"""Whether a price can find the bounds that a query lacks: said before anything is paid.
+
+    SUM(cost) at 0.01, about 500 customers     D503: that takes 9,532 customers or more
+
+What is not known is how large the values are: a price is refused where even values as small as 1 would not be
+found. From the others nothing may come out too; then the widest range stands in, and the answer says so.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from dpsql.errors import Error, refuse
+from dpsql.ir.bound import MissingBound
+from dpsql.ir.detail import BoundSearch
+from dpsql.ir.plan import BoundSearchPlan
+from dpsql.mechanisms.found_range import least_units
+from dpsql.plan.bound_search import SHARE, ladder_of
+from dpsql.plan.terms import Terms
+from dpsql.policy.catalogue import Known
+
+MANY = 10_000_000
+"""Units there may be where the owner does not say about how many there are."""
+
+
+def worth_finding(first: BoundSearchPlan, known: Known, terms: Terms) -> None:
+    """D503 where the price is so small that nothing would be found."""
+    units = MANY if known.units is None else known.units
+    for missing in first.missing_bounds:
+        ladder = ladder_of(missing, known)
+        least = least_units(ladder, first.strength)
+        if least > units:
+            there = f"there are about {units:,}"
+            if known.units is None:
+                there = "the owner may say about how many there are"
+            raise refuse(
+                "D503",
+                f"the price {terms.epsilon:g} is too small to find the {missing.said}",
+                label=f"that takes {least:,} {known.unit}s or more; {there}",
+                help=_instead(missing, _price(ladder, units, len(first.missing_bounds), terms)),
+            )
+
+
+def _instead(missing: MissingBound, price: float | None) -> str:
+    said = "max_rows_contributed = 5 in OPTIONS" if not missing.column else "a range of your own in the query"
+    paying = "" if price is None else f"pay {price:g} or more; or "
+    return f"{paying}write {said}; or let the owner declare it"
+
+
+def _price(ladder: BoundSearch, units: int, missing_bounds: int, terms: Terms) -> float | None:
+    """The least price, in two digits, that is enough; None where all of the budget is not."""
+
+    def enough(price: float) -> bool:
+        try:
+            bought = terms.accountant.allowance(price, terms.budget, SHARE / missing_bounds, thresholds=False)
+        except Error:  # too small to be shared
+            return False
+        return least_units(ladder, bought.choice) <= units
+
+    low, high = terms.epsilon, terms.budget.epsilon
+    if not enough(high):
+        return None
+    while high > 1.01 * low:
+        middle = math.sqrt(low) * math.sqrt(high)
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    digits = Fraction(10) ** (math.floor(math.log10(high)) - 1)
+    return float(math.ceil(Fraction(high) / digits) * digits)

@@ -1,0 +1,167 @@
+"""Plans as text for digests: the same text for the same plan in every version of this program.
+
+    Ref("age")                     Ref(name='age')
+    Materialized(columns, rows)    Given(columns=(...), rows=(...), keys=())
+
+A ledger knows what was paid for by the digest of this text. So the tags of classes, fields and members stand
+here as they were first written, whatever the code calls them by now; renaming changes nothing here. What is
+left out of a class changes no digest: places in the query's text, and whose word a range is. A type that is
+not listed raises TypeError.
+"""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from enum import Enum
+from fractions import Fraction
+
+from dpsql.ir.column import Anything, Categories, Column, Fact, Interval, Kind, Listed, Type
+from dpsql.ir.detail import Blocks, BoundSearch, Histogram, Matching, Votes
+from dpsql.ir.event import (
+    ChoiceEvent,
+    GaussianEvent,
+    GeometricEvent,
+    LaplaceEvent,
+    ResponseEvent,
+    ThresholdEvent,
+)
+from dpsql.ir.export import Design, Question
+from dpsql.ir.grid import End, Grid, Spacing
+from dpsql.ir.measure import Finish
+from dpsql.ir.options import Option
+from dpsql.ir.plan import DetailPlan, Noise, Norm, PublicKeys, Runs, Shape, Threshold
+from dpsql.ir.relation import (
+    Aggregate,
+    AggregateCall,
+    Filter,
+    Join,
+    JoinKind,
+    Link,
+    Materialized,
+    Named,
+    Ordering,
+    Owner,
+    Project,
+    Scan,
+    ScanColumn,
+    StageInput,
+    Union,
+    Window,
+    WindowCall,
+)
+from dpsql.ir.scalar import Call, Literal, Ref
+from dpsql.ir.statistic import Axis, Part, Statistic
+
+_TAGS: dict[type, tuple[str, str]] = {
+    Aggregate: ("Aggregate", "input keys aggregates"),
+    AggregateCall: ("AggregateCall", "name function argument distinct condition others"),
+    Anything: ("Anything", ""),
+    Axis: ("Axis", "argument low high"),
+    Blocks: ("Blocks", "argument condition function extra low high"),
+    BoundSearch: ("Reaches", "argument first last signed"),
+    Call: ("Call", "function arguments type"),
+    Categories: ("Categories", "values"),
+    ChoiceEvent: ("ChoiceEvent", "epsilon"),
+    Column: ("Column", "name fact"),
+    Design: ("Design", "size marks other"),
+    DetailPlan: ("PlannedDetail", "detail rows sensitivity events noise epsilon choices blocks"),
+    Fact: ("Fact", "type domain nullable"),
+    Filter: ("Filter", "input condition"),
+    Finish: ("Finish", "call statistics type places"),
+    GaussianEvent: ("GaussianEvent", "sensitivity scale epsilon delta"),
+    GeometricEvent: ("GeometricEvent", "sensitivity scale"),
+    Grid: ("Grid", "spacing low high size unit step"),
+    Histogram: ("Histogram", "argument condition grid targets"),
+    Interval: ("Interval", "low high"),
+    Join: ("Join", "kind left right condition unit"),
+    LaplaceEvent: ("LaplaceEvent", "sensitivity scale"),
+    Link: ("Link", "column table key"),
+    Listed: ("Listed", "table column bounds"),
+    Literal: ("Literal", "value type"),
+    Matching: ("Matching", "argument condition most short"),
+    Materialized: ("Given", "columns rows keys"),
+    Named: ("Named", "name scalar"),
+    Noise: ("Noise", "mechanism norm sensitivity scale event"),
+    Option: ("Option", "name value"),
+    Ordering: ("Ordering", "scalar descending nulls_first"),
+    Owner: ("Owner", "name fact column links rows at_most filled widened"),
+    Project: ("Project", "input columns"),
+    PublicKeys: ("PublicKeys", "domains sets"),
+    Question: ("Question", "name scalar type values otherwise epsilon design"),
+    Ref: ("Ref", "name"),
+    ResponseEvent: ("ResponseEvent", "epsilon"),
+    Runs: ("Runs", "branching groups clip column unit"),
+    Scan: ("Scan", "table columns keys owner size"),
+    ScanColumn: ("ScanColumn", "name source fact"),
+    StageInput: ("Awaited", "name columns keys size"),
+    Statistic: ("Statistic", "part argument condition step most low high offset other cell"),
+    Threshold: ("Threshold", "statistic steps units event listed least"),
+    ThresholdEvent: ("ThresholdEvent", "delta"),
+    Type: ("Type", "kind sql"),
+    Union: ("Union", "left right"),
+    Votes: ("Votes", "argument condition values"),
+    Window: ("Window", "input call"),
+    WindowCall: ("WindowCall", "name function arguments partition order rows condition ignore_nulls"),
+}
+
+_MEMBERS: dict[Enum, str] = {
+    End.LEAST: "<End.LEAST: 'least'>",
+    End.GREATEST: "<End.GREATEST: 'greatest'>",
+    JoinKind.INNER: "<JoinKind.INNER: 'inner'>",
+    JoinKind.LEFT: "<JoinKind.LEFT: 'left'>",
+    JoinKind.FULL: "<JoinKind.FULL: 'full'>",
+    JoinKind.SEMI: "<JoinKind.SEMI: 'semi'>",
+    JoinKind.ANTI: "<JoinKind.ANTI: 'anti'>",
+    Kind.BOOLEAN: "<Kind.BOOLEAN: 'boolean'>",
+    Kind.INTEGER: "<Kind.INTEGER: 'integer'>",
+    Kind.DECIMAL: "<Kind.DECIMAL: 'decimal'>",
+    Kind.FLOAT: "<Kind.FLOAT: 'float'>",
+    Kind.TEXT: "<Kind.TEXT: 'text'>",
+    Kind.DATE: "<Kind.DATE: 'date'>",
+    Kind.TIMESTAMP: "<Kind.TIMESTAMP: 'timestamp'>",
+    Kind.TIMESTAMPTZ: "<Kind.TIMESTAMPTZ: 'timestamp with time zone'>",
+    Kind.TIME: "<Kind.TIME: 'time'>",
+    Kind.INTERVAL: "<Kind.INTERVAL: 'interval'>",
+    Kind.UUID: "<Kind.UUID: 'uuid'>",
+    Kind.NULL: "<Kind.NULL: 'null'>",
+    Kind.OPAQUE: "<Kind.OPAQUE: 'opaque'>",
+    Norm.L1: "<Norm.L1: 1>",
+    Norm.L2: "<Norm.L2: 2>",
+    Part.ROWS: "<Part.ROWS: 'rows'>",
+    Part.UNITS: "<Part.UNITS: 'units'>",
+    Part.VALUE: "<Part.VALUE: 'value'>",
+    Part.REST: "<Part.REST: 'rest'>",
+    Part.BERNSTEIN: "<Part.BERNSTEIN: 'bernstein'>",
+    Part.LAGRANGE: "<Part.LAGRANGE: 'lagrange'>",
+    Shape.ROWS: "<Shape.ROWS: 'one row per unit: one pass'>",
+    Shape.UNIT: '<Shape.UNIT: "the unit\'s sums, then one clip">',
+    Shape.L1: "<Shape.L1: 'one norm per unit, rows scaled'>",
+    Shape.CELLS: "<Shape.CELLS: 'sums per unit and group, then one clip'>",
+    Spacing.WHOLE: "<Spacing.WHOLE: 'whole numbers'>",
+    Spacing.EVEN: "<Spacing.EVEN: 'even'>",
+    Spacing.LOG: "<Spacing.LOG: 'logarithmic'>",
+}
+
+_FORMS = {made: (tag, tuple(fields.split())) for made, (tag, fields) in _TAGS.items()}
+
+_PLAIN = frozenset(
+    (type(None), bool, int, float, str, Decimal, Fraction, datetime.date, datetime.datetime)
+)  # their repr is the language's own
+
+
+def written(value: object) -> str:
+    """The text of a value that plans are made of; TypeError for any other."""
+    made = type(value)
+    if made in _PLAIN:
+        return repr(value)
+    if made is tuple:
+        assert isinstance(value, tuple)
+        inside = ", ".join(map(written, value))
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if isinstance(value, Enum):
+        return _MEMBERS[value]
+    if made not in _FORMS:
+        raise TypeError(f"{made.__name__} has no written form")
+    tag, names = _FORMS[made]
+    return f"{tag}({', '.join([f'{name}={written(getattr(value, name))}' for name in names])})"

@@ -1,0 +1,166 @@
+"""A table of the policy's document: its values, each taken with its type or refused with its place.
+
+section.allow("epsilon", "delta")      D802 for any other key, with the nearest known one
+section.positive("epsilon")            8.0, or D803 under the value
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeGuard
+
+from dpsql.errors import DatabaseError
+from dpsql.policy.names import fold, nearest, perhaps
+from dpsql.policy.toml_positions import Document, Path
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A table of the document: its values, and where it stands."""
+
+    document: Document
+    path: Path
+    values: Mapping[str, object]
+
+    @property
+    def title(self) -> str:
+        return f"[{'.'.join(map(str, self.path))}]" if self.path else "the policy"
+
+    def line(self, key: str) -> int:
+        return self.document.line((*self.path, key))
+
+    def wrong(
+        self,
+        key: str | None,
+        title: str,
+        *,
+        at: int | None = None,
+        on_key: bool = False,
+        label: str = "",
+        help: str = "",
+    ) -> DatabaseError:
+        """D803 at a key's value (or its ``at``-th element), or at this table's own name."""
+        path = self.path if key is None else (*self.path, key)
+        path = path if at is None else (*path, at)
+        return self.document.refuse("D803", title, path, on_key=on_key, label=label, help=help)
+
+    def allow(self, *known: str) -> None:
+        """Every key is one of these, or D802."""
+        for key, value in self.values.items():
+            if key in known:
+                continue
+            way_out = perhaps(key, known) or f"{self.title} may hold {', '.join(known)}"
+            in_schema = len(self.path) == 2 and self.path[0] == "tables" and isinstance(value, dict)
+            if in_schema and nearest(key, known) is None:
+                way_out = f'a table in a schema is written [tables."{self.path[1]}.{key}"]'
+            raise self.document.refuse(
+                "D802",
+                f"the policy has no key called {key}",
+                (*self.path, key),
+                on_key=True,
+                label=f"not a key of {self.title}",
+                help=way_out,
+            )
+
+    def need(self, key: str, help: str) -> None:
+        if key not in self.values:
+            raise self.wrong(
+                None, f"{self.title} needs {key}", on_key=True, label=f"no {key} here", help=help
+            )
+
+    def table(self, key: str, *, needed: bool = False) -> Section:
+        if needed and key not in self.values:
+            raise self.wrong(None, f"the policy needs [{key}]", help=HELP[key])
+        value = self.values.get(key, {})
+        if not isinstance(value, dict):
+            raise self.wrong(
+                key, f"{key} must be a table", label=f"this is {sort_of(value)}", help=HELP.get(key, "")
+            )
+        return Section(self.document, (*self.path, key), value)
+
+    def tables(self) -> list[tuple[str, Section]]:
+        """Every entry, each a table."""
+        return [(key, self.table(key)) for key in self.values]
+
+    def string(self, key: str) -> str:
+        value = self.values[key]
+        if not isinstance(value, str):
+            raise self.wrong(key, f"{key} must be a string", label=f"this is {sort_of(value)}")
+        return value
+
+    def positive(self, key: str) -> float:
+        number = self.number(key)
+        if not (math.isfinite(number) and number > 0):
+            raise self.wrong(key, f"{key} must be a finite number above zero")
+        return number
+
+    def number(self, key: str) -> float:
+        value = self.values[key]
+        if not is_number(value):
+            raise self.wrong(key, f"{key} must be a number", label=f"this is {sort_of(value)}")
+        return as_float(value)
+
+    def boolean(self, key: str) -> bool:
+        value = self.values.get(key, False)
+        if not isinstance(value, bool):
+            raise self.wrong(key, f"{key} must be true or false", label=f"this is {sort_of(value)}")
+        return value
+
+    def distinct(self) -> None:
+        """No two keys that the database takes for one name."""
+        seen: dict[str, str] = {}
+        for name in self.values:
+            before = seen.setdefault(fold(name), name)
+            if before != name:
+                raise self.wrong(name, f"{before} and {name} are one name to the database", on_key=True)
+
+
+HELP = {
+    "budget": "[budget] holds epsilon and delta: what all analysts together may spend",
+    "unit": "[unit] says whom the promise protects: name, table and key",
+    "tables": "each table that analysts may ask about has a [tables.<name>]",
+}
+
+
+def is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def as_float(value: int | float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def family(value: object) -> str:
+    """What compares with what: whole numbers and fractions do, local and offset times do not."""
+    return "number" if is_number(value) else sort_of(value).removeprefix("a ").removeprefix("an ")
+
+
+def sort_of(value: object) -> str:
+    """What a TOML value is, in TOML's words."""
+    match value:
+        case bool():
+            return "a boolean"
+        case int():
+            return "an integer"
+        case float():
+            return "a float"
+        case str():
+            return "a string"
+        case datetime.datetime():
+            return "a date-time" if value.tzinfo is None else "a date-time with an offset"
+        case datetime.date():
+            return "a date"
+        case datetime.time():
+            return "a time"
+        case list():
+            return "an empty array" if not value else "an array"
+        case dict():
+            return "a table"
+        case _:
+            return "a value"

@@ -1,0 +1,133 @@
+"""OPTIONS(within = 50): the least price at which the noise of every count and sum reaches 50 at most.
+
+    COUNT(*) under pure, 95 %      epsilon 0.05933      ln(20) / 50.5, in four digits
+
+Noise reaches the less far the more is paid, so the price is found by trying: each try is a plan, which
+reads no row. How far the noise of a count or a sum reaches does not depend on its value, on which groups
+there are, or on which of them are shown; of a mean it does, and so does a part of any number: these are
+approached (steps).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from dpsql.errors import Error, refuse
+from dpsql.ir.options import Goal
+from dpsql.ir.plan import Plan
+from dpsql.plan.terms import Terms
+from dpsql.post.accuracy_steps import in_steps, prices
+from dpsql.post.finish import reach_anywhere
+from dpsql.render.digits import unlike
+
+_DIGITS = 9_000
+_SMALLEST = -9
+_LARGEST = 1e4
+"""Prices that are tried have four digits and lie between 1e-6 and this."""
+
+PlanAt = Callable[[float], Plan]
+"""The plan of one query at any price."""
+
+
+def priced(goal: Goal, plan_at: PlanAt, terms: Terms, least: float, ceiling: float) -> Plan:
+    """The plan at the least price that reaches the goal and that the owner allows; D502 above the ceiling."""
+    first = plan_at(1.0)
+    if goal.relative or any(reach is None for reach in _reaches(first, goal)):
+        return in_steps(goal, plan_at(prices(terms, least, ceiling)[-1]), terms, least, ceiling)
+    reach = _reach(first, goal)
+
+    def enough(index: int) -> bool:
+        try:
+            return _reach(plan_at(price_of(index)), goal) <= goal.reach
+        except Error as error:
+            if error.code == "D503":  # too small a price for any noise
+                return False
+            raise
+
+    most = index_of(_LARGEST)
+    index = _least(enough, min(most, index_of(max(reach, 1e-12) / goal.reach)), most)
+    if index is None:
+        raise refuse(
+            "D305",
+            f"no price keeps every number within {goal}",
+            goal.span,
+            label=f"at an epsilon of {_LARGEST:g} the noise still reaches farther",
+            help="ask for less accuracy",
+        )
+    price = max(least, price_of(index))
+    if price > ceiling:
+        said, highest = unlike(price, ceiling)
+        raise refuse(
+            "D502",
+            f"{goal} would cost an epsilon of {said}",
+            goal.span,
+            label=f"the owner's ceiling for one query is {highest}",
+            help=f"write within = {_rounded(_reach(plan_at(ceiling), goal)):g}, which the ceiling pays for",
+        )
+    return replace(plan_at(price), goal=goal)
+
+
+def _least(enough: Callable[[int], bool], guess: int, most: int) -> int | None:
+    """The first index from which on there is enough, looked for around a guess."""
+    step, high = 16, guess
+    while not enough(high):
+        if high == most:
+            return None
+        high, step = min(most, high + step), step * 2
+    low, step = high, 16
+    while low > 0 and enough(low):
+        high, low, step = low, max(0, low - step), step * 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
+
+
+def price_of(index: int) -> float:
+    """1.000e-6, 1.001e-6, ...: the prices with four digits, in order."""
+    return float(f"{1000 + index % _DIGITS}e{index // _DIGITS + _SMALLEST}")
+
+
+def index_of(price: float) -> int:
+    """A price nearly as large."""
+    power = math.floor(math.log10(price)) - 3
+    digits = min(9999, max(1000, round(price / 10.0**power)))
+    return max(0, (power - _SMALLEST) * _DIGITS + digits - 1000)
+
+
+def _rounded(reach: float) -> float:
+    """Up, to three digits."""
+    step = 10.0 ** (math.floor(math.log10(reach)) - 2)
+    return math.ceil(reach / step) * step
+
+
+def _reach(what: Plan, goal: Goal) -> float:
+    """How far the noise of any of its numbers reaches."""
+    if any(each.measure.other is not None for stage in what.stages for each in stage.measures):
+        raise _unknown(goal, "the row of what is not shown holds the noise of all that is")
+    if what.first is not None:
+        raise _unknown(goal, "a range is found first, and nobody knows which")
+    found = [reach for reach in _reaches(what, goal) if reach is not None]
+    if not found:
+        raise _unknown(goal, "no number is released")
+    return max(found)
+
+
+def _reaches(what: Plan, goal: Goal) -> list[float | None]:
+    """Of every number; None where it depends on the rows."""
+    measures = [each for stage in what.stages for each in stage.measures]
+    return [
+        reach_anywhere(finish, each, goal.confidence) for each in measures for finish in each.measure.finishes
+    ]
+
+
+def _unknown(goal: Goal, label: str) -> Error:
+    return refuse(
+        "D252",
+        "no price is known for this accuracy",
+        goal.span,
+        label=label,
+        help="ask for counts and sums of columns with declared ranges; or say a price, and see the margins",
+    )

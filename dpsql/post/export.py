@@ -1,0 +1,97 @@
+"""Responses -> the rows of an export, and what a reader must know to count by them.
+
+    N(v) = (c - T q) / (p - q) - a / k          of T rows c say v; a of them were added, k values there are
+
+Claim   N(v) is unbiased for the number of units with value v (up to 1e-10 of a row), and so is T - a for
+        the number of all units.
+Proof   a row of value v says v with chance p, any other with q, a row of nobody (its value is drawn evenly)
+        with q + (p - q) / k: E[c - T q] = (p - q) (N + E[rows of nobody] / k). Their number is a + noise,
+        of mean a but for the chance below 4e-13 that the noise takes rows away.
+        Each answer is a coin of its own: Var[c - T q] = N p (1 - p) + (n - N) q (1 - q) + a m (1 - m) + the
+        noise's 2 b^2 times ((p - q) / k)^2, m = q + (p - q) / k.
+Test    tests/test_estimates.py
+"""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from dpsql.ir.column import Kind, Value
+from dpsql.ir.export import ExportPlan, Question, RandomizedColumn, ReleasedExport
+
+FORMAT = "dpsql randomized responses 1"
+
+ESTIMATORS = {
+    "n": "T - a",
+    "N(v)": "(c - T q) / (p - q) - a / k",
+    "deviation of n": "sqrt(2) b",
+    "deviation of N(v)": "sqrt((N p (1-p) + (n-N) q (1-q) + a m (1-m)) / (p-q)^2 + 2 (b/k)^2)",
+    "share of v": "N(v) / n",
+    "where": "T rows in the file; c of them say v (marks: have a 1 at the place of v); a = added, b = scale, "
+    "k = the number of values, p = own, q = other, m = q + (p-q)/k",
+}
+
+
+def rows_of(given: ReleasedExport, planned: ExportPlan) -> list[tuple[Value, ...]]:
+    """Values where rows answer directly; else a text of ones and zeros, one for each value."""
+    columns = [_column(*each) for each in zip(given.columns, planned.questions, strict=True)]
+    return list(zip(*columns, strict=True))
+
+
+def _column(answers: RandomizedColumn, question: Question) -> list[Value]:
+    if not question.design.marks:
+        return [question.values[code] for code in answers.tolist()]
+    marks = np.unpackbits(answers.astype(np.uint8), axis=1, count=question.design.size) + ord("0")
+    return [row.tobytes().decode("ascii") for row in marks]
+
+
+def _as_json(value: Value) -> bool | int | float | str | None:
+    """A value as JSON has it; dates and decimals as the text that stands in the file."""
+    match value:
+        case Decimal():
+            return f"{value:f}"
+        case datetime.datetime():
+            return value.isoformat(" ")
+        case datetime.date():
+            return value.isoformat()
+        case _:
+            return value
+
+
+def types_of(planned: ExportPlan) -> tuple[str, ...]:
+    """An enum leaves as text: its members are not the reader's."""
+    return tuple(
+        "VARCHAR" if each.design.marks or each.type.kind is Kind.TEXT else each.type.sql
+        for each in planned.questions
+    )
+
+
+def manifest(planned: ExportPlan, unit: str) -> dict[str, Any]:
+    """Everything that the estimators need, the number of rows in the file aside: from the plan alone."""
+    return {
+        "format": FORMAT,
+        "unit": unit,
+        "epsilon": planned.epsilon,
+        "epsilon_of_rows": planned.epsilon_of_rows,
+        "rows": {"added": planned.padding, "scale": planned.rows.scale},
+        "columns": [
+            {
+                "name": each.name,
+                "type": "VARCHAR" if each.type.kind is Kind.TEXT else each.type.sql,
+                "answers": "marks" if each.design.marks else "direct",
+                "epsilon": each.epsilon,
+                "own": float(each.design.own),
+                "other": float(each.design.chance),
+                "values": [_as_json(value) for value in each.values],
+            }
+            for each in planned.questions
+        ],
+        "estimators": ESTIMATORS,
+        "note": f"Each row answers at random, whatever it says of its {unit} is uncertain; {planned.padding} "
+        f"rows on average belong to nobody, and how many there are is noised. A {unit} who is in several "
+        "exports, or is asked about in queries too, is protected by what the ledger adds up.",
+    }

@@ -1,0 +1,217 @@
+"""A process for the sealed engine, which can be ended at any moment.
+
+    parent                       child (sealed_program.py)
+    run "SELECT ..."    ----->   DuckDB binds, optimizes, executes
+    waits, not beyond its time
+                        <-----   rows, or "full", or "failed", or nothing more: it has ended
+
+Inside DuckDB one call of a function, or one constant that is folded, cannot be interrupted, and may take
+minutes and all memory. Waiting for another process can: when the time is over, or somebody presses
+Ctrl-C, that process is killed. It starts in a tenth of a second, is kept for as long as it behaves, and
+goes from one connection that was closed to the next that opens.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dpsql.driver import duckdb
+from dpsql.errors import DatabaseError, refuse
+from dpsql.post.sealed_program import LENGTH
+
+CHILD = Path(__file__).with_name("sealed_program.py")
+_STARTING = 60.0  # seconds that a process may take before it answers for the first time
+_ROW, _VALUE = 112, 64  # about how many bytes Python needs, with the margins that go beside a row
+
+
+class Late(Exception):
+    """The time was over before the reply came; the process has ended."""
+
+
+class Full(Exception):
+    """The process had no memory for this; it has ended."""
+
+
+class Many(Exception):
+    """There are more rows than are wanted; the process has ended."""
+
+
+class Failed(Exception):
+    """DuckDB's words for what it could not do."""
+
+
+class Process:
+    """The parent's side. One request at a time; ``kill`` comes from any thread."""
+
+    def __init__(self) -> None:
+        requests, self._requests = os.pipe()
+        self._replies, replies = os.pipe()
+        try:
+            self._pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-I", "-S", str(CHILD), _folder_of_the_driver()],
+                os.environ,
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, requests, 0),
+                    (os.POSIX_SPAWN_DUP2, replies, 1),
+                    (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+                ],
+                setpgroup=0,  # the terminal's Ctrl-C is the parent's to hear
+            )
+        except OSError:
+            os.close(self._requests)
+            os.close(self._replies)
+            raise does_not_start() from None
+        finally:
+            os.close(requests)
+            os.close(replies)
+        self._parent, self._ended, self._lock = os.getpid(), False, threading.RLock()
+        self._poll = select.poll()
+        self._poll.register(self._replies, select.POLLIN)
+        self.worn = False
+
+    def open(self, settings: list[str], memory: int) -> None:
+        """An empty database, whose statements may take so many bytes."""
+        (_, self.worn), _ = self._ask(("open", settings, memory), _STARTING)
+
+    def close(self) -> None:
+        """No database. Nobody waits for it."""
+        self._send(("close",))
+
+    def load(self, sql: str, parameters: list[list[object]] | None = None) -> None:
+        """One statement of ours, which is given all memory and time that it needs."""
+        self._ask(("load", sql, parameters))
+
+    def run(self, sql: str, seconds: float, memory: int, most: int | None) -> list[tuple[Any, ...]]:
+        """The rows of SQL: all within so many seconds and bytes, and not more than ``most``."""
+        found: list[tuple[Any, ...]] = []
+        until = time.monotonic() + seconds
+        request: tuple[Any, ...] = ("run", sql)
+        more = True
+        while more:
+            (_, rows, more, self.worn), size = self._ask(request, until - time.monotonic(), memory)
+            request = ("more",)
+            memory -= size + len(rows) * (_ROW + _VALUE * len(rows[0]) if rows else 0)
+            found += rows
+            if most is not None and len(found) > most:
+                self.end()
+                raise Many
+        return found
+
+    def _ask(
+        self, request: tuple[Any, ...], seconds: float | None = None, most: int | None = None
+    ) -> tuple[Any, int]:
+        """The reply, and its size."""
+        try:
+            self._send(request)
+            until = None if seconds is None else time.monotonic() + seconds
+            (size,) = LENGTH.unpack(self._read(LENGTH.size, until))
+            if most is not None and size > most:
+                raise Full
+            reply = pickle.loads(self._read(size, until))
+            if reply[0] == "full":
+                raise Full
+        except BaseException:  # Ctrl-C too: what runs on would answer the next request
+            self.end()
+            raise
+        if reply[0] == "failed":
+            raise Failed(reply[1])
+        return reply, size
+
+    def _send(self, request: tuple[Any, ...]) -> None:
+        body = pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
+        try:
+            for part in (LENGTH.pack(len(body)), body):
+                rest = memoryview(part)
+                while rest:
+                    rest = rest[os.write(self._requests, rest) :]
+        except BrokenPipeError:
+            raise Full from None  # it has ended: of what it had no memory for, or it was killed
+
+    def _read(self, size: int, until: float | None) -> bytes:
+        found = bytearray()
+        while len(found) < size:
+            wait = None if until is None else max(0, until - time.monotonic()) * 1000
+            if not self._poll.poll(wait):
+                raise Late
+            some = os.read(self._replies, min(size - len(found), 1 << 20))
+            if not some:
+                raise Full
+            found += some
+        return bytes(found)
+
+    # ---- its end -----------------------------------------------------------------------------------
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is this process's own (a fork has the same pipes), and runs."""
+        return not self._ended and self._parent == os.getpid()
+
+    def kill(self) -> None:
+        """Whoever waits for it is told that it has ended."""
+        with self._lock:
+            if self.usable:
+                with suppress(ProcessLookupError):
+                    os.kill(self._pid, signal.SIGKILL)
+
+    def end(self) -> None:
+        if self._parent != os.getpid():  # a fork has locks that nobody will give back
+            return
+        with self._lock:
+            self.kill()
+            if not self._ended:
+                self._ended = True
+                os.close(self._requests)
+                os.close(self._replies)
+                with suppress(ChildProcessError):
+                    os.waitpid(self._pid, 0)
+
+
+def does_not_start() -> DatabaseError:
+    return refuse(
+        "D601",
+        "the process for post-processing does not start",
+        help=f"{sys.executable or 'sys.executable'} must be a Python that may start another",
+    )
+
+
+def _folder_of_the_driver() -> str:
+    file = Path(duckdb.__file__)
+    return str(file.parent.parent if file.stem == "__init__" else file.parent)
+
+
+# ---- those that wait for a connection ------------------------------------------------------------------
+
+_IDLE: list[Process] = []
+_MOST_IDLE = 2
+
+
+def taken() -> Process:
+    """A process without a database: one that somebody left, if there is one."""
+    while _IDLE:
+        with suppress(IndexError):  # another thread was faster
+            idle = _IDLE.pop()
+            if idle.usable:
+                return idle
+    return Process()
+
+
+def left(process: Process) -> None:
+    """Kept for the next who needs one."""
+    try:
+        if process.usable and not process.worn and len(_IDLE) < _MOST_IDLE:
+            process.close()
+            _IDLE.append(process)
+            return
+    except Full:
+        pass
+    process.end()

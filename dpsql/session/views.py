@@ -1,0 +1,50 @@
+"""The views of a policy, held against the database as an analyst would use them: D808, before anybody does.
+
+A view of rows is bound, and one that ends in a release is planned as well. Nothing is paid, and no private
+row is read.
+"""
+
+from __future__ import annotations
+
+import datetime
+
+from dpsql.accounting import Budget, accountant
+from dpsql.bind.checked_views import RELEASED, check_views, refused_view
+from dpsql.bind.split import bind
+from dpsql.engines import Engine
+from dpsql.errors import Error
+from dpsql.facts.missing_bounds import all_missing_bounds
+from dpsql.ir.source import Source
+from dpsql.parse.parse import parse
+from dpsql.plan.bound_search import widest
+from dpsql.plan.plan import plan
+from dpsql.plan.terms import Terms
+from dpsql.policy.catalogue import Known
+from dpsql.policy.found_bounds import with_bounds
+from dpsql.policy.listing import View
+from dpsql.policy.model import Policy
+from dpsql.post.sealed import Sealed
+from dpsql.post.stages import types_of_stages
+from dpsql.rewrite import rewrite
+
+
+def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed) -> dict[str, View]:
+    """What each view of the policy holds; D808 for one that an analyst could not use as it stands."""
+    if policy.query.find_bounds:
+        known = with_bounds(known, [widest(each, known) for each in all_missing_bounds(known)])
+    sealed.begin()
+    found = check_views(policy, known, sealed.public, sealed.check)
+    rule = policy.budget
+    terms = Terms(accountant(rule.accountant), Budget(rule.epsilon, rule.delta), policy.query.epsilon)
+    for view in known.views:
+        if found[view.name].kind != RELEASED:
+            continue
+        sealed.begin()
+        name = view.name.replace('"', '""')
+        try:
+            query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
+            split = rewrite(bind(query, known, sealed.public, sealed.check), known)
+            types_of_stages(plan(split, known, terms, engine.values).stages, sealed)
+        except Error as error:
+            raise refused_view(policy, view, error) from None
+    return found

@@ -1,5 +1,0 @@
-"""``python -m dpsql.shell`` is ``dpsql``."""
-
-from dpsql.shell import program
-
-program()
