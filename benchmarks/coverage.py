@@ -25,8 +25,8 @@ from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
-from dpsql.pipeline import planned
 from dpsql.plan.terms import Terms
+from dpsql.planning import planned
 from dpsql.post.finish import finish
 from dpsql.release.release import from_system, release
 

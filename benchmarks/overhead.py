@@ -14,7 +14,7 @@ import dpsql
 from benchmarks.data import connect, people, plain, session_of, visits
 from benchmarks.timing import Report, Setting, Table, Verdict, alternate, ratio
 from dpsql.ir.source import Source
-from dpsql.pipeline import planned
+from dpsql.planning import planned
 
 PEOPLE = {
     "COUNT": "COUNT(*)",

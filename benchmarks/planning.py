@@ -11,7 +11,7 @@ import dpsql
 from benchmarks.data import connect, session_of, tiny_tpch, tpch_queries
 from benchmarks.timing import Report, Runs, Setting, Table, Verdict, alternate
 from dpsql.ir.source import Source
-from dpsql.pipeline import planned
+from dpsql.planning import planned
 from dpsql.session import Session
 
 JOIN = """

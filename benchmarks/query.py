@@ -12,22 +12,22 @@ from collections.abc import Iterator
 import dpsql
 from benchmarks.data import connect, people, plain, session_of, visits
 from benchmarks.timing import Report, Runs, Setting, Table, Verdict, alternate, stopwatch
-from dpsql import pipeline
+from dpsql import planning, releasing
 from dpsql.post import stages
 
-# (attribute of dpsql.pipeline, or a path from the session; what it is)
+# (a path from the session or from a module; what it is)
 STEPS = (
-    ("parse", "parse"),
-    ("bind", "bind"),
-    ("rewrite", "rewrite"),
-    ("plan", "plan"),
+    ("planning.parse", "parse"),
+    ("planning.bind", "bind"),
+    ("planning.rewrite", "rewrite"),
+    ("planning.plan", "plan"),
     ("session.sealed.check", "check the post-processing"),
     ("session.pay", "debit (durable)"),
     ("session.engine.measure", "measure"),
-    ("release", "release"),
-    ("to_bytes", "released tables to bytes"),
+    ("releasing.release", "release"),
+    ("releasing.to_bytes", "released tables to bytes"),
     ("session.store", "store the answer (durable)"),
-    ("from_bytes", "and back"),
+    ("releasing.from_bytes", "and back"),
     ("stages.finish", "finish (estimates and margins)"),
     ("session.sealed.run", "post-process"),
     ("session.remaining", "what remains"),
@@ -78,12 +78,13 @@ def _whole(db: dpsql.Connection, sql: str, numbers: Iterator[int], rounds: int) 
 
 def _breakdown(db: dpsql.Connection, sql: str, numbers: Iterator[int], rounds: int) -> dict[str, float]:
     session = session_of(db)
+    starts = {"session": session, "planning": planning, "releasing": releasing, "stages": stages}
     places = []
     for path, label in STEPS:
         *holders, name = path.split(".")
-        owner: object = pipeline
+        owner: object = None
         for part in holders:
-            owner = {"session": session, "stages": stages}.get(part) or getattr(owner, part)
+            owner = starts[part] if owner is None else getattr(owner, part)
         places.append((owner, name, label))
     kept: dict[str, list[float]] = {label: [] for _, label in STEPS}
     kept |= {"everything else": [], "whole": []}

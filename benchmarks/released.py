@@ -14,8 +14,8 @@ from dpsql.audit.noiseless import silently
 from dpsql.ir.column import Value
 from dpsql.ir.source import Source
 from dpsql.ir.table import ReleasedTable
-from dpsql.pipeline import planned
 from dpsql.plan.terms import Terms
+from dpsql.planning import planned
 from dpsql.post.finish import finish
 from dpsql.release.release import from_system, release
 

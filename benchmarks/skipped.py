@@ -19,7 +19,7 @@ from benchmarks.data import session_of
 from benchmarks.timing import Report, Runs, Setting, Table, Verdict, alternate
 from dpsql.engines import file_sql, folder
 from dpsql.ir.source import Source
-from dpsql.pipeline import planned
+from dpsql.planning import planned
 
 POLICY = """\
 [budget]

@@ -17,7 +17,7 @@ from benchmarks.data import connect, plain, session_of, tiny_tpch, tpch, tpch_qu
 from benchmarks.timing import Report, Setting, Table, Verdict, alternate
 from dpsql.audit.oracles import ready_measures
 from dpsql.ir.source import Source
-from dpsql.pipeline import planned
+from dpsql.planning import planned
 
 REFUSED = (3, 10, 18)
 # How many of a query's first columns name its group; the others are numbers, if there are any.

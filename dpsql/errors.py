@@ -16,7 +16,7 @@ It depends on the query, the policy and the ledger, never on the data.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, Self
+from typing import Protocol
 
 
 class Place(Protocol):
@@ -53,17 +53,8 @@ class Error(Exception):
         self.label = label
         self.notes = notes
         self.help = help
-        self.missing_bounds: frozenset[tuple[str, str]] = frozenset()
         self.text = ""
         self.name = "query"
-
-    def lacking(self, missing_bounds: frozenset[tuple[str, str]]) -> Self:
-        """The same error, knowing what would make it go away: (table, column) whose range is not declared,
-
-        or (table, '') whose rows per unit are not.
-        """
-        self.missing_bounds = missing_bounds
-        return self
 
     def within(self, text: str, name: str) -> Error:
         """The same error, knowing the text its span points into (the innermost text wins)."""

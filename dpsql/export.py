@@ -12,9 +12,9 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.export import Export, ExportPlan, ExportQuery
 from dpsql.ir.source import Source
-from dpsql.pipeline import parsed, said
 from dpsql.plan.export import plan_export
 from dpsql.plan.terms import Terms
+from dpsql.planning import parsed, price_of_query
 from dpsql.post.export import manifest, rows_of, types_of
 from dpsql.release.export import release_export
 from dpsql.release.release import from_system
@@ -32,7 +32,7 @@ def export(session: Session, source: Source, parameters: Sequence[Value], epsilo
             help="it costs the query's price, which hides the number of rows, and each column's epsilon",
         )
     if query.epsilon is not None:
-        terms = said(session, query.epsilon, source, terms)
+        terms = price_of_query(session, query.epsilon, source, terms)
     export_query = bind_export(query, session.known, session.sealed.public, session.sealed.check)
     what = _export_plan(session, export_query, terms)
     receipt = session.pay(what)

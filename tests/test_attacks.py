@@ -45,8 +45,8 @@ from dpsql.ir.plan import Plan, PublicKeys, Shape, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
-from dpsql.pipeline import planned
 from dpsql.plan.bound_search import bound_of
+from dpsql.planning import planned
 from dpsql.policy.toml import read_policy
 from dpsql.post.finish import finish
 from dpsql.release.release import from_system, release

@@ -408,7 +408,7 @@ SELECT COUNT(*) AS n FROM patients WHERE seen > current_date - 3;
 """
 
 
-@pytest.mark.parametrize("place", ["dpsql.pipeline.release", "dpsql.batch.run.keep", "dpsql.batch.run.save"])
+@pytest.mark.parametrize("place", ["dpsql.releasing.release", "dpsql.batch.run.keep", "dpsql.batch.run.save"])
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 6])
 def test_killed_anywhere_it_pays_what_an_undisturbed_run_pays(
     clinic_run: Runner, monkeypatch: pytest.MonkeyPatch, place: str, number: int
@@ -451,7 +451,7 @@ def test_time_stands_still_for_a_run(clinic_run: Runner, monkeypatch: pytest.Mon
     text = "SELECT COUNT(*) FROM patients WHERE seen < now() AT TIME ZONE 'UTC'"
     clinic_run.script.write_text(text)
     with monkeypatch.context() as patch:
-        kill_at(patch, "dpsql.pipeline.release", 1)
+        kill_at(patch, "dpsql.releasing.release", 1)
         with pytest.raises(Killed):
             main(["run", str(clinic_run.database), str(clinic_run.script)])
     clinic_run.run(None, "--resume")
@@ -478,7 +478,7 @@ def test_what_changed_is_told_and_nothing_is_paid(
     clinic_run: Runner, monkeypatch: pytest.MonkeyPatch, change: str, words: str
 ) -> None:
     with monkeypatch.context() as patch:
-        kill_at(patch, "dpsql.pipeline.release", 2)
+        kill_at(patch, "dpsql.releasing.release", 2)
         with pytest.raises(Killed):
             clinic_run.run(SCRIPT)
     policy, options = clinic_run.database.with_suffix(".toml"), ["--resume"]
@@ -544,7 +544,7 @@ def test_a_run_goes_on_under_another_budget_and_nothing_is_paid_twice(
         "-- name: same\nSELECT city, COUNT(*) AS m FROM patients GROUP BY city;\n" + LIVELY
     )
     with monkeypatch.context() as patch:
-        kill_at(patch, "dpsql.pipeline.release", number)
+        kill_at(patch, "dpsql.releasing.release", number)
         with pytest.raises(Killed):
             main(["run", str(clinic_run.database), str(clinic_run.script)])
     prices = [each["price"] for each in clinic_run.manifest["statements"]]
@@ -616,7 +616,7 @@ def test_a_page_shows_what_the_files_hold(clinic_run: Runner) -> None:
 
 def test_comments_may_change(clinic_run: Runner, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        kill_at(patch, "dpsql.pipeline.release", 2)
+        kill_at(patch, "dpsql.releasing.release", 2)
         with pytest.raises(Killed):
             clinic_run.run(SCRIPT)
     clinic_run.run("-- Patience.\n" + SCRIPT, "--resume")

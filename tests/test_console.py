@@ -389,7 +389,7 @@ def test_what_was_paid_for_bounds_is_told(shell: Shell, monkeypatch: pytest.Monk
         raise refuse("D601", "the query was interrupted")
 
     with monkeypatch.context() as patch:
-        patch.setattr("dpsql.pipeline.release", ended)
+        patch.setattr("dpsql.releasing.release", ended)
         say(shell, "SELECT SUM(score) AS s FROM patients;")
     (paid,) = shell.db.purchases
     assert paid.sql.startswith("/* finds patients.score */")

@@ -21,7 +21,7 @@ import dpsql
 from dpsql.dbapi.guard import own
 from dpsql.engines import Engine
 from dpsql.ir.source import Source
-from dpsql.pipeline import planned
+from dpsql.planning import planned
 
 COUNT = "SELECT COUNT(*) FROM patients"
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY ward ORDER BY ward"

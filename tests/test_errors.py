@@ -85,7 +85,7 @@ def audit_by_an_analyst(clinic: Path) -> None:
 
 def broken_pipeline(clinic: Path) -> None:
     with dpsql.connect(clinic) as db, pytest.MonkeyPatch.context() as patch:
-        patch.setattr("dpsql.pipeline.release", secret)
+        patch.setattr("dpsql.releasing.release", secret)
         db.execute(COUNT)
 
 
@@ -373,13 +373,13 @@ def nothing_hot(code: str) -> Iterator[None]:
 
 
 STEPS = (
-    "pipeline.parse",
-    "pipeline.bind",
-    "pipeline.rewrite",
-    "pipeline.plan",
-    "pipeline.release",
-    "pipeline.to_bytes",
-    "pipeline.from_bytes",
+    "planning.parse",
+    "planning.bind",
+    "planning.rewrite",
+    "planning.plan",
+    "releasing.release",
+    "releasing.to_bytes",
+    "releasing.from_bytes",
     "post.stages.finish",
 )
 
@@ -394,7 +394,7 @@ def test_a_bug_of_ours_shows_nothing(
         db.execute(COUNT)
     with nothing_hot("D901"):
         db.cursor().execute(COUNT)
-    paid = STEPS.index(step) >= STEPS.index("pipeline.release")
+    paid = STEPS.index(step) >= STEPS.index("releasing.release")
     assert len(db.purchases) == paid
 
 
@@ -420,7 +420,7 @@ def test_interrupts_are_not_swallowed(db: dpsql.Connection, monkeypatch: pytest.
             raise kind
 
         with monkeypatch.context() as patch:
-            patch.setattr("dpsql.pipeline.plan", stop)
+            patch.setattr("dpsql.planning.plan", stop)
             with pytest.raises(kind):
                 db.execute(COUNT)
     assert db.execute(COUNT).cost == 1.0
@@ -429,7 +429,7 @@ def test_interrupts_are_not_swallowed(db: dpsql.Connection, monkeypatch: pytest.
 def test_the_command_line_shows_nothing_of_a_bug(
     clinic: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dpsql.pipeline.release", secret)
+    monkeypatch.setattr("dpsql.releasing.release", secret)
     assert main(["query", str(clinic), "-c", COUNT]) == 1
     out, err = capsys.readouterr()
     assert out == ""

@@ -18,8 +18,8 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.event import LaplaceEvent, ResponseEvent
 from dpsql.ir.export import ExactExport, ExportPlan
 from dpsql.ir.source import Source
-from dpsql.pipeline import parsed
 from dpsql.plan.export import plan_export
+from dpsql.planning import parsed
 from dpsql.release.export import release_export
 
 POLICY = """

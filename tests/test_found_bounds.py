@@ -9,12 +9,14 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
 
 import dpsql
-from dpsql import audit, pipeline
+from dpsql import audit, planning, releasing
+from dpsql.bind.split import bind
 from dpsql.ir.bound import MissingBound
 from dpsql.ir.detail import BoundSearch
 from dpsql.ir.plan import Plan
@@ -98,7 +100,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 def planned(db: dpsql.Connection, sql: str) -> Plan:
     session = db._open()
-    return pipeline.planned(session, Source(sql), (), session.terms(None))
+    return planning.planned(session, Source(sql), (), session.terms(None))
 
 
 # ---- what is found, and by whom it is used -----------------------------------------------------------
@@ -218,6 +220,49 @@ def test_rows_per_unit_are_found(db: dpsql.Connection) -> None:
     assert measure["rows_per_unit_from"] == "rows per customer of orders found privately"
 
 
+PER_UNIT = "SELECT id, SUM(c0) AS s, COUNT(*) AS n, MAX(c1) AS m FROM wide GROUP BY id"
+WINDOW = "SELECT id, SUM(c2) OVER (PARTITION BY id ORDER BY c3) AS r FROM wide"
+
+
+@pytest.mark.parametrize(
+    ("sql", "needs"),
+    [
+        (f"SELECT {', '.join(f'SUM(c{i})' for i in range(30))} FROM wide", [f"c{i}" for i in range(30)]),
+        (f"SELECT SUM(s), SUM(n), SUM(m) FROM ({PER_UNIT})", ["c0", "c1"]),
+        (f"SELECT AVG(r) FROM ({WINDOW})", ["c2"]),
+        ("SELECT COUNT(*), MEDIAN(c4), CORR(c7, c8), VAR_POP(c9) FROM wide", ["c4", "c7", "c8", "c9"]),
+        ("SELECT SUM(c0) FROM wide WHERE c1 > (SELECT AVG(c2) FROM wide)", ["c2", "c0"]),
+        ("SELECT COUNT(*) FROM wide", []),
+    ],
+)
+def test_all_that_a_query_needs_is_known_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sql: str, needs: list[str]
+) -> None:
+    """A query is bound twice, however many bounds nobody declared: once to see, and once with all of them."""
+    with duckdb.connect(str(tmp_path / "wide.duckdb")) as connection:
+        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY)")
+        connection.execute(f"CREATE TABLE wide (id INTEGER, {', '.join(f'c{i} DOUBLE' for i in range(30))})")
+    (tmp_path / "wide.toml").write_text(
+        "[budget]\nepsilon = 9000.0\ndelta = 1e-6\n[query]\nepsilon = 1000.0\nmax_epsilon = 9000.0\n"
+        '[unit]\nname = "person"\ntable = "people"\nkey = "id"\n'
+        '[tables.people]\n[tables.wide]\nunit = { column = "id" }\n[tables.wide.columns]\n'
+        + "".join(f"c{i} = {{}}\n" for i in range(30))
+    )
+    bound = 0
+
+    def counted(*given: Any) -> Any:
+        nonlocal bound
+        bound += 1
+        return bind(*given)
+
+    monkeypatch.setattr(planning, "bind", counted)
+    with dpsql.connect(tmp_path / "wide.duckdb") as db:
+        first = planned(db, sql).first
+    assert bound == 2
+    assert first is not None
+    assert sorted(first.missing_bounds) == sorted(MissingBound("wide", each) for each in ["", *needs])
+
+
 def test_what_the_query_or_the_owner_says_is_kept(db: dpsql.Connection) -> None:
     for sql in (
         "SELECT SUM(LEAST(GREATEST(wealth, 0), 500)) FROM customers",
@@ -301,7 +346,7 @@ def test_killed_at_any_moment_it_is_paid_once(path: Path) -> None:
         session, first = db._open(), planned(db, SUM).first
         assert first is not None
         receipt = session.pay(first.plan, first)
-        session.store(receipt, to_bytes(pipeline._released(session, first.plan)))
+        session.store(receipt, to_bytes(releasing.release_stages(session, first.plan)))
 
     def after_the_second_debit(db: dpsql.Connection) -> None:
         after_the_range(db)

@@ -220,7 +220,7 @@ def test_a_debit_without_an_answer_is_completed_without_paying_again(
 
     with dpsql.connect(exact) as db:
         with monkeypatch.context() as patch:
-            patch.setattr("dpsql.pipeline.release", die)
+            patch.setattr("dpsql.releasing.release", die)
             with pytest.raises(KeyboardInterrupt):
                 db.execute(sql)
         assert [(each.sql, each.answered) for each in db.purchases] == [(sql, False)]

@@ -26,10 +26,10 @@ from dpsql.ir.event import Event
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
 from dpsql.ir.source import Source
 from dpsql.ir.table import ExactTable
-from dpsql.pipeline import planned
 from dpsql.plan.bound_lookup import Lookup
 from dpsql.plan.bound_search import bound_of
 from dpsql.plan.terms import Terms
+from dpsql.planning import planned
 from dpsql.post.stages import StageOutputs
 from dpsql.release.bound_search import covering_range
 from dpsql.release.release import completed

@@ -19,7 +19,8 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.source import Source, Span
 from dpsql.parse.parse import Query
 from dpsql.parse.scripts import tokens
-from dpsql.pipeline import parsed, priced_now
+from dpsql.planning import parsed
+from dpsql.pricing import priced_now
 from dpsql.render.digits import above, below
 
 
@@ -113,7 +114,7 @@ def _priced(db: Connection, task: Task, query: Query, epsilon: float | None) -> 
     given = None if query.epsilon is not None or query.goal is not None else epsilon
     session = db._open()
     with limited(session, db.timeout):
-        plan, price = guarded(lambda: priced_now(session, query, (), given))
+        plan, price = guarded(lambda: priced_now(session, query, given))
     return Item(task, query, given, plan, price)
 
 

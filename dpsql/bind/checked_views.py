@@ -60,6 +60,8 @@ def _viewed(
     fresh = Fresh(words | {table.name for table in known.tables})
     ctx = Context(view.sql, known, fresh, evaluate, describe, bound_query, tree)
     bound = ctx.query(tree, views_of(known, named, now))
+    if ctx.needed:
+        raise ctx.needed[0].refusal
     names = [each.name for each in bound.scope.columns] if isinstance(bound, Private) else [*bound.columns]
     twice = [each for i, each in enumerate(names) if each.casefold() in map(str.casefold, names[:i])]
     if twice:

@@ -68,6 +68,8 @@ def bind_export(query: Query, known: Known, evaluate: Evaluate, describe: Descri
         refuse_randomized_response(query, [unaliased(each) for each in query.tree.expressions])
         tree, prices = _plain(ctx, query.tree)
         bound = ctx.query(tree, views)
+        if ctx.needed:
+            raise ctx.needed[0].refusal
         if isinstance(bound, Open):
             raise refuse(
                 "D252",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from dpsql.aggregates import Unbounded
@@ -17,11 +19,10 @@ from dpsql.bind.scope.sources import Private
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.subqueries.unnesting import SubqueryUnnester
 from dpsql.bind.syntax.output_names import output_name
-from dpsql.errors import refuse
-from dpsql.facts.missing_bounds import missing_bounds_of_all
+from dpsql.errors import Error, refuse
 from dpsql.facts.ownership import Owned, ownership_of, rows_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.relation import Aggregate, AggregateCall, Named
+from dpsql.ir.relation import Aggregate, AggregateCall, Named, Relation
 from dpsql.ir.scalar import Ref
 
 
@@ -57,7 +58,7 @@ def per_unit(
     groupable(ctx, keys, scalars)
     grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(turner.calls))
     names = [named.name for _, named in keys] + [call.name for call in turner.calls]
-    computable(ctx, grouped)
+    grouped = computable(ctx, grouped)
     shown = (  # to a subquery, a key goes by the name that it has in FROM
         Visible(v.qualifier, v.name, Ref(named.name), v.merged)
         for _, named in keys
@@ -97,19 +98,23 @@ _DISTINCT = ("count", "sum", "avg", "min", "max")
 """Aggregates of the set of values, whatever their order."""
 
 
-def computable(ctx: Context, grouped: Aggregate) -> None:
-    """Every per-unit aggregate is one that can be computed exactly in any order of the rows."""
-    facts = facts_of(grouped.input)
+def computable(ctx: Context, grouped: Aggregate) -> Aggregate:
+    """The same, if every aggregate can be computed exactly in any order of the rows."""
     for call in grouped.aggregates:
-        argument = None if call.argument is None else fact_of(call.argument, facts)
-        others = [fact_of(each, facts) for each in call.others]
-        try:
-            aggregates()[call.function].result(argument, rows_of(grouped.input), *others)
-            aggregates()[call.function].per_unit("x", argument, "", *(("y", each) for each in others))
-        except Unbounded as finding:
-            refusal = refuse(finding.code, finding.title, call.span, help=finding.help)
-            if finding.code == "D301" and call.argument is not None:
-                refusal.lacking(
-                    missing_bounds_of_all(grouped.input, (call.argument, *call.others), ctx.known)
-                )
-            raise refusal from None
+        while (refusal := _refusal(call, grouped.input)) is not None:
+            if refusal.code != "D301" or call.argument is None:
+                raise refusal
+            grouped = replace(grouped, input=ctx.need(grouped.input, (call.argument, *call.others), refusal))
+    return grouped
+
+
+def _refusal(call: AggregateCall, rows: Relation) -> Error | None:
+    facts = facts_of(rows)
+    argument = None if call.argument is None else fact_of(call.argument, facts)
+    others = [fact_of(each, facts) for each in call.others]
+    try:
+        aggregates()[call.function].result(argument, rows_of(rows), *others)
+        aggregates()[call.function].per_unit("x", argument, "", *(("y", each) for each in others))
+    except Unbounded as finding:
+        return refuse(finding.code, finding.title, call.span, help=finding.help)
+    return None

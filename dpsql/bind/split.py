@@ -35,18 +35,30 @@ from dpsql.policy.catalogue import Known
 
 def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> Split:
     """The query as measures and the SQL over what they release, or a refusal that points at the text."""
-    source = query.source
     try:
         ctx, views = starting_context(query, known, evaluate, describe)
-        ctx.goal = query.goal
-        ctx.intervals = any(asks_interval(each) for each in (query.tree, *(v.node for v in views.values())))
+    except Error as error:
+        raise error.within(query.source.text, query.source.name) from None
+    ctx.goal = query.goal
+    ctx.intervals = any(asks_interval(each) for each in (query.tree, *(v.node for v in views.values())))
+    split = _looked_at(ctx, query, views)
+    for each in ctx.needed:
+        each.refusal.within(query.source.text, query.source.name)
+    return replace(split, needed=tuple(ctx.needed))
+
+
+def _looked_at(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
+    """What goes wrong behind a missing bound says nothing: that stands first."""
+    try:
         return _split(ctx, query, views)
     except Error as error:
-        raise error.within(source.text, source.name) from None
+        refusal = error
     except ArgumentError as unfit:  # a constant that is read outside any expression
         remedy = unfit.help or "write a plain constant"
         refusal = refuse(unfit.code, unfit.title, unfit.span, help=remedy)
-        raise refusal.within(source.text, source.name) from None
+    if ctx.needed:
+        return Split(query.source, ())
+    raise refusal.within(query.source.text, query.source.name)
 
 
 def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:

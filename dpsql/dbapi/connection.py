@@ -125,7 +125,8 @@ class Connection(Exceptions):
         """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session, limited(session, own(self.timeout)):
-            from dpsql.pipeline import explained, planned
+            from dpsql.planning import planned
+            from dpsql.pricing import explained
 
             return guarded(
                 lambda: explained(session, planned(session, source, values, session.terms(own(epsilon))))
@@ -139,9 +140,10 @@ class Connection(Exceptions):
         """The plan too, for whoever prices many queries as one."""
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session, limited(session, own(self.timeout)):
-            from dpsql.pipeline import parsed, priced_now
+            from dpsql.planning import parsed
+            from dpsql.pricing import priced_now
 
-            return guarded(lambda: priced_now(session, parsed(session, source, values), values, own(epsilon)))
+            return guarded(lambda: priced_now(session, parsed(session, source, values), own(epsilon)))
 
     @property
     def tables(self) -> tuple[Table, ...]:

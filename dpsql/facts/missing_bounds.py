@@ -2,16 +2,21 @@
 
 SUM(score)                  score has no range
 SUM(n), n a COUNT of calls  nothing says how many calls one unit has
+
+A query is looked at to its end, so that all it needs is known at once: where a bound is missing, a stand-in
+takes its place in the relation. What is made on stand-ins is only looked at, and never becomes a plan.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from typing import assert_never
 
+from dpsql.errors import Error
 from dpsql.facts.origin import origins_of
-from dpsql.ir.bound import MissingBound
-from dpsql.ir.column import ANYTHING, Fact, Kind, type_range
+from dpsql.ir.bound import MissingBound, NeededBounds
+from dpsql.ir.column import ANYTHING, Fact, Interval, Kind, type_range
 from dpsql.ir.relation import (
     Aggregate,
     Filter,
@@ -29,20 +34,61 @@ from dpsql.policy.catalogue import Known, KnownTable
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
-
-def missing_bounds_of(relation: Relation, scalar: Scalar, known: Known) -> frozenset[MissingBound]:
-    """What would bound a scalar, perhaps: the ranges of its columns, or else the rows of its tables."""
-    read = origins_of(relation, scalar)
-    open_ones = (each for table in known.tables for each in _open(table))
-    return frozenset(each for each in open_ones if (each.table, each.column) in read) or uncounted(relation)
+_STAND_IN = 2**40
+"""The end of a range that is only looked at: far enough for constants to lie within."""
 
 
-def missing_bounds_of_all(
-    relation: Relation, scalars: Iterable[Scalar], known: Known
-) -> frozenset[MissingBound]:
-    """The same of several scalars, of which one lacks a bound at least: ranges first."""
-    found = frozenset(each for scalar in scalars for each in missing_bounds_of(relation, scalar, known))
-    return frozenset(each for each in found if each.column) or found
+def needed_bounds(
+    relation: Relation, scalars: Iterable[Scalar], known: Known, refusal: Error
+) -> NeededBounds:
+    """What would bound these scalars: the ranges of their columns, or else the rows of the tables.
+
+    Raises the refusal where nothing would: then no range of a column helps.
+    """
+    read = frozenset(origin for each in scalars for origin in origins_of(relation, each))
+    boundless = {
+        (scanned.table, column.source)
+        for scanned in scans(relation)
+        for column in scanned.columns
+        if _boundless(column.fact)
+    }
+    listed = (each for table in known.tables for each in _open(table))
+    ranges = frozenset(each for each in listed if (each.table, each.column) in read & boundless)
+    bounds = ranges or uncounted(relation)
+    if not bounds:
+        raise refusal
+    return NeededBounds(tuple(sorted(bounds)), refusal)
+
+
+def with_stand_ins(relation: Relation, bounds: Collection[MissingBound]) -> Relation:
+    """The relation as if these bounds were there: some finite range, some number of rows."""
+    match relation:
+        case Scan(table, columns, owner=owner):
+            columns = tuple(
+                replace(each, fact=_stood_in(each.fact)) if (table, each.source) in bounds else each
+                for each in columns
+            )
+            if owner is not None and MissingBound(table, "") in bounds:
+                owner = replace(owner, rows=1)
+            return replace(relation, columns=columns, owner=owner)
+        case Materialized() | StageInput():
+            return relation
+        case Filter() | Project() | Aggregate() | Window():
+            return replace(relation, input=with_stand_ins(relation.input, bounds))
+        case Join() | Union():
+            return replace(
+                relation,
+                left=with_stand_ins(relation.left, bounds),
+                right=with_stand_ins(relation.right, bounds),
+            )
+        case _:
+            assert_never(relation)
+
+
+def _stood_in(fact: Fact) -> Fact:
+    whole = type_range(fact.type)
+    low, high = max(-_STAND_IN, whole.low), min(_STAND_IN, whole.high)
+    return Fact(fact.type, Interval(low, high), fact.nullable)
 
 
 def all_missing_bounds(known: Known) -> tuple[MissingBound, ...]:

@@ -2,12 +2,16 @@
 
 MissingBound("visits", "cost")    no range is declared of visits.cost
 MissingBound("calls", "")         nothing says how many rows one unit has in calls
+NeededBounds({...}, refusal)      a query needs these, or it gets this refusal
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
+
+from dpsql.errors import Error
 
 
 class MissingBound(NamedTuple):
@@ -42,3 +46,18 @@ class Bound:
     paid: float = 0.0
     asker: str = ""
     is_known: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NeededBounds:
+    """What one place of a query needs, and the refusal that it gets where that may not be found."""
+
+    bounds: tuple[MissingBound, ...]
+    refusal: Error
+
+    @classmethod
+    def of_all(cls, needed: Iterable[NeededBounds]) -> NeededBounds:
+        """What several places need together; the first one's refusal stands for them."""
+        places = tuple(needed)
+        bounds = dict.fromkeys(bound for each in places for bound in each.bounds)
+        return cls(tuple(bounds), places[0].refusal)

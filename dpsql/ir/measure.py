@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
+from dpsql.ir.bound import NeededBounds
 from dpsql.ir.column import Categories, Listed, Type
 from dpsql.ir.detail import Detail
 from dpsql.ir.formula import Derived
@@ -126,8 +127,9 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """A bound query: where privacy ends is decided."""
+    """A bound query: where privacy ends is decided. Where bounds are ``needed``, it is only looked at."""
 
     source: Source
     stages: tuple[Stage, ...]
     delta: Option | None = None
+    needed: tuple[NeededBounds, ...] = ()

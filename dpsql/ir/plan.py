@@ -212,8 +212,12 @@ class Plan:
         return self.epsilon if self.first is None else self.epsilon + self.first.plan.epsilon
 
     @property
+    def measures(self) -> tuple[MeasurePlan, ...]:
+        return tuple(each for stage in self.stages for each in stage.measures)
+
+    @property
     def events(self) -> tuple[Event, ...]:
-        return tuple(e for stage in self.stages for each in stage.measures for e in each.events)
+        return tuple(event for each in self.measures for event in each.events)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -230,7 +234,7 @@ class BoundSearchPlan:
 
     @property
     def measures(self) -> tuple[MeasurePlan, ...]:
-        return self.plan.stages[0].measures
+        return self.plan.measures
 
     @property
     def strength(self) -> float:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from dpsql.errors import Error
-from dpsql.ir.bound import Bound, MissingBound
+from dpsql.ir.bound import Bound, MissingBound, NeededBounds
 from dpsql.ir.plan import Plan
 from dpsql.plan.bound_search import SHARE, widest
 from dpsql.policy.catalogue import Known
@@ -37,23 +37,27 @@ class Lookup:
 
 
 def bounded(
-    make: Callable[[Known, Fraction], Plan], known: Known, lookup: Lookup
+    make: Callable[[Known, Fraction], Plan | NeededBounds], known: Known, lookup: Lookup
 ) -> tuple[Plan, tuple[Bound, ...]]:
-    """The plan for a share of the price, and the bounds it rests on (``found`` is '' of those to find)."""
+    """The plan for a share of the price, and the bounds it rests on (``found`` is '' of those to find).
+
+    It is made once, or a second time with all that the first time missed.
+    """
     bounds: dict[MissingBound, Bound] = {}
-    first: Error | None = None
-    while True:
+    made = make(known, Fraction(1))
+    if isinstance(made, Plan):
+        return made, ()
+    first = made.refusal
+    while isinstance(made, NeededBounds):
+        fresh = [each for each in made.bounds if each not in bounds]
+        if not (fresh and lookup.allowed):
+            raise first
+        bounds |= {missing: lookup.known(missing) or widest(missing, known) for missing in fresh}
         listed = tuple(bounds.values())
         unknown = any(not each.found for each in listed)
-        share = 1 - SHARE if unknown or (listed and lookup.paid()) else Fraction(1)
+        share = 1 - SHARE if unknown or lookup.paid() else Fraction(1)
         try:
-            return make(with_bounds(known, listed) if listed else known, share), listed
+            made = make(with_bounds(known, listed), share)
         except Error as error:
-            fresh = sorted(
-                MissingBound(*each) for each in error.missing_bounds if MissingBound(*each) not in bounds
-            )
-            if not (fresh and lookup.allowed):
-                raise first if first is not None and error.code in _BOUNDLESS else error from None
-            first = first or error
-            for missing in fresh:
-                bounds[missing] = lookup.known(missing) or widest(missing, known)
+            raise first if error.code in _BOUNDLESS else error from None
+    return made, listed

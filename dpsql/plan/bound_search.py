@@ -23,7 +23,7 @@ from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.sources import scan
 from dpsql.facts.missing_bounds import all_missing_bounds
 from dpsql.ir.bound import Bound, MissingBound
-from dpsql.ir.column import Fact, Kind, Value, decimal_size, type_range
+from dpsql.ir.column import Fact, Kind, decimal_size, type_range
 from dpsql.ir.detail import BoundSearch
 from dpsql.ir.event import ChoiceEvent, LaplaceEvent
 from dpsql.ir.measure import Measure, Post
@@ -110,9 +110,9 @@ def _is_whole(missing: MissingBound, known: Known) -> bool:
     return not facts or facts[0].type.kind is Kind.INTEGER
 
 
-def asker_of(source: Source, parameters: Sequence[Value], epsilon: float) -> str:
+def asker_of(source: Source, epsilon: float) -> str:
     """A digest of a query at a price: asked again in any spacing, it goes on with what it has paid for."""
-    said = "\n".join([repr(epsilon), repr(tuple(parameters)), alike(source.text)])
+    said = "\n".join([repr(epsilon), repr(source.parameters), alike(source.text)])
     return hashlib.sha256(said.encode()).hexdigest()
 
 

@@ -36,18 +36,17 @@ def clips_of(subject: MeasureFacts) -> tuple[Clip, Clip]:
     number is a key: n times v on n coordinates of their own is n |v| in L1 and sqrt(n) |v| in L2. The
     triangle inequality over a unit's rows (not over their copies) does the rest.
     """
-    measure, owned = subject.measure, subject.owned
+    measure = subject.measure
     copies = measure.copies
     most = [family.most for family in measure.families]
     one_l1, one_l2 = copies * sum(most), _root(copies * sum(each * each for each in most))
-    at_most = None if owned.at_most is None else owned.at_most // copies
-    counted = any(each.part is Part.UNITS for each in measure.statistics)
-    if at_most is not None and at_most <= (subject.rows or at_most) and (at_most == 1 or not counted):
+    at_most = subject.proved_rows()
+    if at_most is not None:
         return (
             Clip(Norm.L1, _sized(subject, one_l1 * at_most), Shape.ROWS),
             Clip(Norm.L2, _sized(subject, one_l2 * at_most), Shape.ROWS),
         )
-    rows = subject.guessed()
+    rows, counted = subject.guessed, any(each.part is Part.UNITS for each in measure.statistics)
     cells = Shape.CELLS if measure.keys else Shape.UNIT
     scaled = cells if counted or not measure.keys else Shape.L1
     return (

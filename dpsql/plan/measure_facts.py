@@ -7,14 +7,16 @@ from fractions import Fraction
 
 from dpsql.accounting import Allowance
 from dpsql.errors import refuse
-from dpsql.facts.missing_bounds import scans, uncounted
+from dpsql.facts.missing_bounds import needed_bounds, scans
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.public_keys import Public, public_keys
 from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.bound import NeededBounds
 from dpsql.ir.column import Column
 from dpsql.ir.detail import Blocks, Detail, Matching
 from dpsql.ir.measure import Measure
 from dpsql.ir.scalar import refs
+from dpsql.ir.statistic import Part
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 
@@ -78,28 +80,49 @@ class MeasureFacts:
 
     # ---- rows --------------------------------------------------------------------------------------
 
+    @property
     def guessed(self) -> int:
-        """Where clipping starts, or the refusal of a relation of which nobody says it."""
-        if self.rows is None:
-            raise refuse(
-                "D302",
-                f"nothing says how many rows one {self.known.unit} has here",
-                self.measure.span,
-                label="this is where clipping would start",
-                help="say it: SELECT OPTIONS(max_rows_contributed = 20) ...; or the owner adds rows_per_unit",
-            ).lacking(uncounted(self.measure.relation))
+        """Where clipping starts, where no key proves how many rows a unit has."""
+        assert self.rows is not None, "needed_rows comes first"
         return self.rows
+
+    def proved_rows(self) -> int | None:
+        """How many rows one unit has at most, if that is proved and few enough for none to be scaled."""
+        at_most = None if self.owned.at_most is None else self.owned.at_most // self.measure.copies
+        counted = any(each.part is Part.UNITS for each in self.measure.statistics)
+        if at_most is not None and at_most <= (self.rows or at_most) and (at_most == 1 or not counted):
+            return at_most
+        return None
 
     def detail_rows(self, detail: Detail) -> int:
         """How many rows of a unit count in full in a detail, its copies in grouping sets counted apart."""
+        proved = self._proved_in(detail)
+        return self.guessed * self.measure.copies if proved is None else proved
+
+    def _proved_in(self, detail: Detail) -> int | None:
         if isinstance(detail, Matching):  # has a bound of its own
             return detail.most
         if isinstance(detail, Blocks):  # all rows of a unit count
             return 0
         at_most = self.owned.at_most
-        if at_most is not None and at_most <= (self.rows or at_most) * self.measure.copies:
-            return at_most
-        return self.guessed() * self.measure.copies
+        few = at_most is not None and at_most <= (self.rows or at_most) * self.measure.copies
+        return at_most if few else None
+
+    def needed_rows(self) -> tuple[NeededBounds, ...]:
+        """The number of rows of one unit, where clipping starts from it and nobody says it."""
+        proved = [self._proved_in(each) for each in self.measure.details]
+        if self.measure.statistics or self.keys_alone:
+            proved.append(self.proved_rows())
+        if self.rows is not None or None not in proved:
+            return ()
+        refusal = refuse(
+            "D302",
+            f"nothing says how many rows one {self.known.unit} has here",
+            self.measure.span,
+            label="this is where clipping would start",
+            help="say it: SELECT OPTIONS(max_rows_contributed = 20) ...; or the owner adds rows_per_unit",
+        )
+        return (needed_bounds(self.measure.relation, (), self.known, refusal),)
 
 
 def measure_facts_of(measure: Measure, known: Known, terms: Terms, share: Fraction) -> MeasureFacts:

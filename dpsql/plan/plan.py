@@ -11,6 +11,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.errors import Error, refuse
+from dpsql.ir.bound import NeededBounds
 from dpsql.ir.measure import Measure, Split
 from dpsql.ir.plan import MeasurePlan, Norm, Plan, Runs, StagePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part
@@ -33,21 +34,25 @@ _ROUNDS = (Fraction(1, 10), Fraction(9, 10))
 """Of the price of keys that are sought twice: the common ones are found for little."""
 
 
-def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
-    """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it."""
+def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan | NeededBounds:
+    """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it.
+
+    Or all the bounds that the query needs and nobody declared: what is made on stand-ins is no plan.
+    """
     measures = [each for stage in split.stages for each in stage.measures]
+    share = share_of(measures) * terms.share
     try:
-        share = share_of(measures) * terms.share
+        subjects = {
+            each.name: [measure_facts_of(way, known, terms, share) for way in candidates(each)]
+            for each in measures
+        }
+        needed = _needed(split, [each for ways in subjects.values() for each in ways])
+        if needed:
+            return NeededBounds.of_all(needed)
         stages = resting(
             StagePlan(
                 tuple(
-                    min(
-                        (
-                            planned(measure_facts_of(way, known, terms, share), values)
-                            for way in candidates(each)
-                        ),
-                        key=_variance,
-                    )
+                    min((planned(way, values) for way in subjects[each.name]), key=_variance)
                     for each in stage.measures
                 ),
                 stage.post,
@@ -65,6 +70,31 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan:
     return Plan(split.source, stages, price, terms.accountant.name, digest)
 
 
+def _needed(split: Split, subjects: list[MeasureFacts]) -> list[NeededBounds]:
+    """What bind and rewrite missed, and the numbers of rows that clipping would start from."""
+    needed = list(split.needed)
+    for subject in subjects:
+        if not split.needed:
+            _check_shown(subject)
+        needed += subject.needed_rows()
+    for each in needed:
+        each.refusal.within(split.source.text, split.source.name)
+    return needed
+
+
+def _check_shown(subject: MeasureFacts) -> None:
+    """D304 unless groups that are not public can be shown."""
+    if not subject.public.whole and subject.allowance.laplace_delta is None:
+        raise refuse(
+            "D304",
+            "these groups are not public, and there is no delta to show them with",
+            subject.measure.span,
+            label="which groups exist depends on the data",
+            help="group by a column with declared values, or cut a declared range (age // 10); "
+            "or let the owner choose another accountant",
+        )
+
+
 def _variance(planned: MeasurePlan) -> float:
     """What noise adds to all numbers together, relative to what one row adds to each."""
     return float(load(planned.measure)) * deviation(planned.noise) ** 2
@@ -77,15 +107,6 @@ def planned(subject: MeasureFacts, values: Values) -> MeasurePlan:
 
 def _planned(subject: MeasureFacts, values: Values) -> MeasurePlan:
     measure = subject.measure
-    if not subject.public.whole and subject.allowance.laplace_delta is None:
-        raise refuse(
-            "D304",
-            "these groups are not public, and there is no delta to show them with",
-            measure.span,
-            label="which groups exist depends on the data",
-            help="group by a column with declared values, or cut a declared range (age // 10); "
-            "or let the owner choose another accountant",
-        )
     clip, noise = noise_of(subject)
     proved, enforced = subject.private_groups(), None
     if not subject.public.whole and proved is None:

@@ -13,10 +13,13 @@ PASSES = (check_other_groups, to_statistics, to_weights)
 
 
 def rewrite(split: Split, known: Known) -> Split:
-    """All passes, one after the other."""
+    """All passes, one after the other. Where bounds are ``needed``, they are all that it tells."""
     try:
         for each in PASSES:
             split = each(split, known)
     except Error as error:
-        raise error.within(split.source.text, split.source.name) from None
+        if not split.needed:
+            raise error.within(split.source.text, split.source.name) from None
+    for needed in split.needed:
+        needed.refusal.within(split.source.text, split.source.name)
     return split

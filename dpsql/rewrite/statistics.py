@@ -19,13 +19,14 @@ from typing import TypeAlias
 
 from dpsql.aggregates import Need, Unbounded, shelf
 from dpsql.aggregates.regression import SIDES
-from dpsql.errors import refuse
-from dpsql.facts.missing_bounds import missing_bounds_of
+from dpsql.errors import Error, refuse
+from dpsql.facts.missing_bounds import needed_bounds, with_stand_ins
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.public_keys import public_keys
 from dpsql.facts.released_columns import released_type
 from dpsql.facts.schema import fact_of, facts_of, narrow
+from dpsql.ir.bound import NeededBounds
 from dpsql.ir.column import (
     ANYTHING,
     Categories,
@@ -61,20 +62,44 @@ _Cells: TypeAlias = tuple[tuple[int, ...], ...]
 _LARGEST = 1e300
 """Beyond it, floating-point arithmetic on the way to the grid would overflow."""
 
+_ANY = Interval(0, 1)
+"""In the place of a range that is missing."""
+
 _SMALL = frozenset(("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"))
 
 
 def to_statistics(split: Split, known: Known) -> Split:
     """Every measure with what it needs to know of each row, and how its aggregates are made of that."""
-    stages = tuple(
-        replace(stage, measures=tuple(_Statistics(each, known).measure() for each in stage.measures))
-        for stage in split.stages
-    )
-    return Split(split.source, stages, split.delta)
+    needed = list(split.needed)
+    try:
+        stages = tuple(
+            replace(stage, measures=tuple(_with_statistics(each, known, needed) for each in stage.measures))
+            for stage in split.stages
+        )
+    except Error:
+        if not needed:
+            raise
+        stages = ()  # what goes wrong behind a missing bound says nothing: that stands first
+    return replace(split, stages=stages, needed=tuple(needed))
+
+
+def _with_statistics(measure: Measure, known: Known, needed: list[NeededBounds]) -> Measure:
+    """One measure; where bounds are missing they are noted, and the measure is made on stand-ins."""
+    while True:
+        statistics = _Statistics(measure, known)
+        made = statistics.measure()
+        if not statistics.needed:
+            return made
+        needed += statistics.needed
+        missing = NeededBounds.of_all(statistics.needed).bounds
+        measure = replace(measure, relation=with_stand_ins(measure.relation, missing))
 
 
 class _Statistics:
+    """``needed`` are bounds that nobody declared: where there are some, the measure is of no use."""
+
     def __init__(self, measure: Measure, known: Known) -> None:
+        self.needed: list[NeededBounds] = []
         self._measure, self._known = measure, known
         self._facts = facts_of(measure.relation)
         owned = ownership_of(measure.relation)
@@ -304,18 +329,18 @@ class _Statistics:
                 )
         except Unbounded as finding:
             unbounded = finding.code == "D301"
-            raise refuse(
+            refusal = refuse(
                 finding.code,
                 finding.title,
                 call.argument.span or call.span,
                 label="its values can be any number" if unbounded else "",
                 notes=self._declared(call.argument),
                 help=finding.help,
-            ).lacking(
-                missing_bounds_of(self._measure.relation, call.argument, self._known)
-                if unbounded
-                else frozenset()
-            ) from None
+            )
+            if not unbounded:
+                raise refusal from None
+            self.needed.append(needed_bounds(self._measure.relation, (call.argument,), self._known, refusal))
+            return _ANY, Fact(fact.type, _ANY, fact.nullable)
         return bounds, fact
 
     def _declared(self, argument: Scalar) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from dpsql.bind.split import bind
 from dpsql.engines import Engine
 from dpsql.errors import Error
 from dpsql.facts.missing_bounds import all_missing_bounds
+from dpsql.ir.bound import NeededBounds
 from dpsql.ir.source import Source
 from dpsql.parse.parse import parse
 from dpsql.plan.bound_search import widest
@@ -44,7 +45,10 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
         try:
             query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
             split = rewrite(bind(query, known, sealed.public, sealed.check), known)
-            types_of_stages(plan(split, known, terms, engine.values).stages, sealed)
+            made = plan(split, known, terms, engine.values)
+            if isinstance(made, NeededBounds):
+                raise made.refusal
+            types_of_stages(made.stages, sealed)
         except Error as error:
             raise refused_view(policy, view, error) from None
     return found

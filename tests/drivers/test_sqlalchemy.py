@@ -428,7 +428,7 @@ def test_nothing_private_hangs_on_an_error(engine: sa.Engine, monkeypatch: pytes
         except KeyError as error:
             raise ValueError(secret) from error
 
-    monkeypatch.setattr("dpsql.pipeline.release", failing)
+    monkeypatch.setattr("dpsql.releasing.release", failing)
     with engine.connect() as connection, pytest.raises(DBAPIError) as caught:
         connection.execute(COUNT)
     seen: list[BaseException] = []

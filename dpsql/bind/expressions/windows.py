@@ -17,15 +17,15 @@ from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.scope.context import Context
-from dpsql.errors import refuse
-from dpsql.facts.missing_bounds import missing_bounds_of_all
+from dpsql.errors import Error, refuse
 from dpsql.facts.ownership import Owned, ownership_of, rows_of
-from dpsql.facts.schema import fact_of
+from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import number_literal
 from dpsql.functions.core.windows import MOST, WindowFunction, windows
-from dpsql.ir.column import Kind
+from dpsql.ir.column import Fact, Kind
 from dpsql.ir.relation import Ordering, Relation, WindowCall
 from dpsql.ir.scalar import Ref, Scalar
+from dpsql.ir.source import Span
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.RowNumber: "row_number",
@@ -60,7 +60,6 @@ def windowed(
         if call is None or call.distinct or ignore_nulls:
             _refuse_function(ctx, node)
         arguments = () if call.argument is None else (call.argument, *call.others)
-        _computable(ctx, node, call.function, scalars, arguments, relation)
         return WindowCall("", call.function, arguments, partition, order, rows, call.condition, span=span)
     if ignore_nulls and not windows()[function].keeps:
         _refuse_function(ctx, node)
@@ -229,21 +228,26 @@ def _side(spec: exp.Expr, which: str) -> int | str | None:
     return "?"
 
 
-def _computable(
-    ctx: Context,
-    node: exp.Window,
-    function: str,
-    scalars: Scalars,
-    arguments: tuple[Scalar, ...],
-    relation: Relation,
-) -> None:
-    facts = [fact_of(each, scalars.facts) for each in arguments]
+def computable(
+    ctx: Context, call: WindowCall, span: Span | None, around: Mapping[str, Fact], rows: Relation
+) -> Relation:
+    """The rows, if an aggregate over the window can be computed exactly; those ``around`` are read too."""
+    while (refusal := _refusal(call, span, around, rows)) is not None:
+        if refusal.code != "D301" or not call.arguments:
+            raise refusal
+        rows = ctx.need(rows, call.arguments, refusal)
+    return rows
+
+
+def _refusal(call: WindowCall, span: Span | None, around: Mapping[str, Fact], rows: Relation) -> Error | None:
+    if call.function in windows():
+        return None
+    known = {**around, **facts_of(rows)}
+    facts = [fact_of(each, known) for each in call.arguments]
     fact, others = facts[0] if facts else None, facts[1:]
     try:
-        aggregates()[function].result(fact, rows_of(relation), *others)
-        aggregates()[function].per_unit("x", fact, "", *(("y", each) for each in others))
+        aggregates()[call.function].result(fact, rows_of(rows), *others)
+        aggregates()[call.function].per_unit("x", fact, "", *(("y", each) for each in others))
     except Unbounded as finding:
-        refusal = refuse(finding.code, finding.title, ctx.span(node), help=finding.help)
-        if finding.code == "D301" and arguments:
-            refusal.lacking(missing_bounds_of_all(relation, arguments, ctx.known))
-        raise refusal from None
+        return refuse(finding.code, finding.title, span, help=finding.help)
+    return None

@@ -12,7 +12,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.bind.expressions.scalars import Scalars
-from dpsql.bind.expressions.windows import windowed
+from dpsql.bind.expressions.windows import computable, windowed
 from dpsql.bind.private import joins
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope
@@ -76,6 +76,7 @@ class RowBuilder:
     def window(self, node: exp.Window, scalars: Scalars) -> Scalar:
         """The column that a window computes."""
         found = windowed(self.ctx, node, scalars, self.named, self.relation)
+        rows = computable(self.ctx, found, self.ctx.span(node), self.around, self.relation)
         named = replace(found, name=self.ctx.fresh(found.function))
-        self.grow(Window(self.relation, named))
+        self.grow(Window(rows, named))
         return Ref(named.name, named.span)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -10,9 +10,13 @@ from sqlglot import exp
 from dpsql.bind.scope.public_facts import Describe, Evaluate
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.sources import Open, Private
-from dpsql.errors import refuse
+from dpsql.errors import Error, refuse
+from dpsql.facts.missing_bounds import needed_bounds, with_stand_ins
+from dpsql.ir.bound import NeededBounds
 from dpsql.ir.measure import Measure, Stage
 from dpsql.ir.options import Goal
+from dpsql.ir.relation import Relation
+from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known
@@ -38,6 +42,7 @@ class Context:
 
     ``tables`` are the public tables met (in order), ``recursive`` the names of CTEs that read themselves,
     ``stages`` what is released before private rows are joined with it (its measures are in ``measures``).
+    ``needed`` are bounds that nobody declared: what is bound after they were missed is only looked at.
     ``intervals`` says that the query asks for the ends of intervals somewhere, ``goal`` how accurate its
     numbers are wanted.
     """
@@ -51,6 +56,7 @@ class Context:
     outermost: exp.Expr
     measures: list[Measure] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
+    needed: list[NeededBounds] = field(default_factory=list)
     tables: dict[str, None] = field(default_factory=dict)
     recursive: set[str] = field(default_factory=set)
     scans: int = 0
@@ -59,6 +65,11 @@ class Context:
 
     def query(self, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
         return self.bound(self, node, env)
+
+    def need(self, relation: Relation, scalars: Iterable[Scalar], refusal: Error) -> Relation:
+        """The relation with stand-ins for what bounds these scalars; the refusal where nothing would."""
+        self.needed.append(needed_bounds(relation, scalars, self.known, refusal))
+        return with_stand_ins(relation, self.needed[-1].bounds)
 
     def count_scan(self, span: Span | None) -> None:
         """A CTE used twice in each of twenty others would be read a million times."""
