@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics
 
+import duckdb
 import sqlglot
 
 import dpsql
@@ -22,6 +23,9 @@ GROUP BY c_mktsegment HAVING COUNT(*) > 10 ORDER BY quantity DESC
 """
 
 
+COLUMNS = 30
+
+
 def run(setting: Setting) -> Report:
     texts = {"three-table join": JOIN} | {f"TPC-H {n}": sql for n, sql in tpch_queries().items()}
     table = Table(
@@ -35,10 +39,15 @@ def run(setting: Setting) -> Report:
             table.rows.append((name, plan, parse, *ratios, code))
             if name != "three-table join" and not code:
                 answered.append((plan, parse))
+    missing, declared = _wide(setting)
+    wide = Table(
+        f"explain the sums of {COLUMNS} columns, ms", ("nobody declared a range", "all are declared", "ratio")
+    )
+    wide.rows.append((missing, declared, missing.median / declared.median))
     first: Runs = table.rows[0][1]
     medians = [plan.median for plan, _ in answered]
     return Report(
-        (table,),
+        (table, wide),
         (
             Verdict("three-table join, ms", first.median, 10.0, low=first.best, high=max(first.times)),
             Verdict(
@@ -53,8 +62,38 @@ def run(setting: Setting) -> Report:
                 statistics.median(plan.median / parse.median for plan, parse in answered),
                 None,
             ),
+            Verdict(
+                f"explain of {COLUMNS} columns, undeclared by declared", missing.median / declared.median, 1.5
+            ),
         ),
     )
+
+
+def _wide(setting: Setting) -> list[Runs]:
+    """EXPLAIN of a sum of every column, where nobody declared their ranges, and where all are declared."""
+    names = [f"c{i}" for i in range(COLUMNS)]
+    sql = f"SELECT {', '.join(f'SUM({name})' for name in names)} FROM wide"
+    opened = []
+    for declared in (False, True):
+        path = setting.folder / f"wide-{declared}.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            columns = ", ".join(f"{name} DOUBLE" for name in names)
+            connection.execute(f"CREATE TABLE wide (person BIGINT PRIMARY KEY, {columns})")
+        ranges = "".join(f"{name} = {{ {'range = [0, 100]' if declared else ''} }}\n" for name in names)
+        path.with_suffix(".toml").write_text(
+            "[budget]\nepsilon = 100.0\ndelta = 1e-6\n[query]\nepsilon = 50.0\nmax_epsilon = 100.0\n"
+            f'[unit]\nname = "person"\ntable = "wide"\nkey = "person"\n[tables.wide.columns]\n{ranges}'
+        )
+        opened.append(dpsql.connect(path))
+    numbers = itertools.count()
+    try:
+        return alternate(
+            [lambda db=db: db.explain(f"{sql} -- {next(numbers)}") for db in opened],  # type: ignore[misc]
+            5 if setting.quick else 31,
+        )
+    finally:
+        for db in opened:
+            db.close()
 
 
 def _planned(session: Session, sql: str, rounds: int) -> tuple[Runs, Runs, str]:

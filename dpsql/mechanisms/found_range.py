@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from typing import TypeAlias
 
 from dpsql.ir.detail import BoundSearch
@@ -44,31 +45,46 @@ Reach: TypeAlias = tuple[int, int]
 """
 
 
-def limits(ladder: BoundSearch) -> list[Fraction]:
+def limits(ladder: BoundSearch) -> tuple[Fraction, ...]:
     """2^first, 1.5 * 2^first, 2^(first + 1), ... 2^last."""
-    rungs = range(2 * (ladder.last - ladder.first) + 1)
-    return [Fraction(2 + rung % 2, 2) * Fraction(2) ** (ladder.first + rung // 2) for rung in rungs]
+    return _limits(ladder.first, ladder.last)
 
 
-def ranges(ladder: BoundSearch) -> list[tuple[Fraction, Fraction]]:
+@cache
+def _limits(first: int, last: int) -> tuple[Fraction, ...]:
+    rungs = range(2 * (last - first) + 1)
+    return tuple(Fraction(2 + rung % 2, 2) * Fraction(2) ** (first + rung // 2) for rung in rungs)
+
+
+def ranges(ladder: BoundSearch) -> tuple[tuple[Fraction, Fraction], ...]:
     """All candidates but ``nothing``, whose place is behind them."""
-    zero = Fraction(0)
-    if not ladder.signed:
-        return [(zero, c) for c in limits(ladder)]
-    return [pair for c in limits(ladder) for pair in ((zero, c), (-c, zero), (-c, c))]
+    return _ranges(ladder.first, ladder.last, ladder.signed)
 
 
-def handicaps(ladder: BoundSearch) -> list[float]:
+@cache
+def _ranges(first: int, last: int, signed: bool) -> tuple[tuple[Fraction, Fraction], ...]:
+    zero, highs = Fraction(0), _limits(first, last)
+    if not signed:
+        return tuple((zero, high) for high in highs)
+    return tuple(pair for high in highs for pair in ((zero, high), (-high, zero), (-high, high)))
+
+
+def handicaps(ladder: BoundSearch) -> tuple[float, ...]:
     """The negative logarithm of each range's base measure, that of ``nothing`` being 1.
 
     A range around zero costs a sum no more than half of it does, but an average twice: it counts as four
     times as wide, for where few units are on the other side of zero it is chosen for nothing.
     """
-    widths = [float(high - low) * (2 if low < 0 < high else 1) for low, high in ranges(ladder)]
+    return _handicaps(ladder.first, ladder.last, ladder.signed)
+
+
+@cache
+def _handicaps(first: int, last: int, signed: bool) -> tuple[float, ...]:
+    widths = [float(high - low) * (2 if low < 0 < high else 1) for low, high in _ranges(first, last, signed)]
     logs = [1.5 * math.log(min(1.0, width)) + 2.5 * math.log(max(1.0, width)) for width in widths]
     behind = [each - logs[0] for each in logs]
     lead = math.log(NOTHING * math.fsum(math.exp(-each) for each in behind))
-    return [each + lead for each in behind]
+    return tuple(each + lead for each in behind)
 
 
 def scores(ladder: BoundSearch, reaches: Mapping[Reach, int]) -> list[int]:

@@ -20,7 +20,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.bind.scope.scope import Fresh
-from dpsql.bind.scope.sources import scan
+from dpsql.bind.scope.sources import Private, scan
 from dpsql.facts.missing_bounds import all_missing_bounds
 from dpsql.ir.bound import Bound, MissingBound
 from dpsql.ir.column import Fact, Kind, decimal_size, type_range
@@ -167,14 +167,22 @@ def plan_again(names: Sequence[str], known: Known, strength: float) -> Plan | No
 
 
 def _measures(missing_bounds: Sequence[MissingBound], known: Known, choice: float) -> tuple[MeasurePlan, ...]:
-    return tuple(_planned(missing, known, choice, number) for number, missing in enumerate(missing_bounds))
+    names = dict.fromkeys(missing.table for missing in missing_bounds)
+    rows = {name: _rows(name, known) for name in names}
+    return tuple(
+        _planned(missing, rows[missing.table], known, choice, number)
+        for number, missing in enumerate(missing_bounds)
+    )
 
 
-def _planned(missing: MissingBound, known: Known, epsilon: float, number: int) -> MeasurePlan:
-    """How far the units of a table reach, and one choice among the candidates."""
-    table = known.table(missing.table)
+def _rows(name: str, known: Known) -> Private:
+    table = known.table(name)
     assert table is not None
-    rows = scan(table, known, "t", Fresh(set()), None)
+    return scan(table, known, "t", Fresh(set()), None)
+
+
+def _planned(missing: MissingBound, rows: Private, known: Known, epsilon: float, number: int) -> MeasurePlan:
+    """How far the units of a table reach, and one choice among the candidates."""
     column = next((each.scalar for each in rows.scope.columns if each.name == missing.column), None)
     detail = replace(ladder_of(missing, known), argument=column)
     measure = Measure(f"bound{number}", rows.relation, (), (), details=(detail,))

@@ -42,17 +42,19 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan | Nee
     measures = [each for stage in split.stages for each in stage.measures]
     share = share_of(measures) * terms.share
     try:
-        subjects = {
-            each.name: [measure_facts_of(way, known, terms, share) for way in candidates(each)]
-            for each in measures
-        }
-        needed = _needed(split, [each for ways in subjects.values() for each in ways])
+        needed = _needed(split, [measure_facts_of(each, known, terms, share) for each in measures])
         if needed:
             return NeededBounds.of_all(needed)
         stages = resting(
             StagePlan(
                 tuple(
-                    min((planned(way, values) for way in subjects[each.name]), key=_variance)
+                    min(
+                        (
+                            planned(measure_facts_of(way, known, terms, share), values)
+                            for way in candidates(each)
+                        ),
+                        key=_variance,
+                    )
                     for each in stage.measures
                 ),
                 stage.post,

@@ -118,7 +118,7 @@ class Form:
 def forms() -> dict[Sort, tuple[Form, ...]]:
     """Every function of the shelf in every form that it takes, by the sort of what it gives."""
     found: dict[Sort, list[Form]] = {}
-    for function in shelf().values():
+    for function in sorted(shelf().values(), key=lambda each: each.name):
         for form in _forms_of(function.name, function.example) if is_read(function.example) else ():
             found.setdefault(form.result, []).append(form)
     return {sort: tuple(each) for sort, each in found.items()}
