@@ -10,17 +10,24 @@ Test    grammar_tests/aggregates/avg.sql, tests/test_aggregates.py
 from __future__ import annotations
 
 import numpy as np
+from sqlglot import exp
 
-from dpsql.aggregates import Floats, Need, Sums, type_of_sum
+from dpsql.aggregates import Distinct, Floats, Need, Rule, Sums, type_of_sum
 from dpsql.aggregates.sum import SUM, distinct_of, on_grid
 from dpsql.ir.column import DOUBLE, Domain, Fact, Interval, Kind, range_of
 
 
-class Avg:
+class Avg(Rule):
     name = "avg"
     needs = (Need.ROWS, Need.TOTAL)
+    nodes = (exp.Avg,)
+    names = ("mean", "favg")
+    bigquery = ("avg",)
+    named_bounds = True
+    distinct = Distinct.VALUES
+    leaves_out_null = True
 
-    def result(self, argument: Fact | None, rows: int | None) -> Fact:
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
         type_of_sum(argument.type)
         bounds = range_of(argument)
@@ -29,7 +36,7 @@ class Avg:
             domain = Interval(float(bounds.low), float(bounds.high))
         return Fact(DOUBLE, domain, nullable=True)
 
-    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         assert fact is not None
         if fact.type.kind is Kind.FLOAT:
             word, bare = distinct_of(argument)

@@ -16,15 +16,17 @@ Test    grammar_tests/aggregates/distinct_values.sql, tests/test_attacks.py
 
 from __future__ import annotations
 
-from dpsql.aggregates import Floats, Need, Sums, Unbounded
+from dpsql.aggregates import Need, Rule, Unbounded
 from dpsql.ir.column import ANYTHING, BIGINT, Fact, Kind
 
 _UNEQUAL = (Kind.INTERVAL, Kind.OPAQUE, Kind.NULL)
 
 
-class CountDistinct:
+class CountDistinct(Rule):
     name = "count_distinct"
     needs = (Need.DETAIL,)
+    detail = "matching"
+    typed = False
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
@@ -36,11 +38,8 @@ class CountDistinct:
             )
         return Fact(BIGINT, ANYTHING, nullable=False)
 
-    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         raise AssertionError("inside per-unit work this is COUNT with DISTINCT")
-
-    def estimate(self, sums: Sums) -> Floats:
-        raise AssertionError("a matching is counted, not added up")
 
 
 RULES = (CountDistinct(),)

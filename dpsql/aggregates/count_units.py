@@ -7,18 +7,19 @@ Test    grammar_tests/aggregates/count_distinct_unit.sql
 
 from __future__ import annotations
 
-from dpsql.aggregates import Floats, Need, Sums, Unbounded
+from dpsql.aggregates import Floats, Need, Rule, Sums, Unbounded
 from dpsql.ir.column import Fact
 
 
-class CountUnits:
+class CountUnits(Rule):
     name = "count_units"
     needs = (Need.UNITS,)
+    typed = False
 
-    def result(self, argument: Fact | None, rows: int | None) -> Fact:
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         raise Unbounded("one unit is counted here", "leave it out: it is always 1", code="D253")
 
-    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         raise AssertionError("count_units stands at a release point only")
 
     def estimate(self, sums: Sums) -> Floats:

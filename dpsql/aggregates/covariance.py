@@ -16,8 +16,9 @@ Test    grammar_tests/aggregates/pairs.sql, tests/test_moments.py
 from __future__ import annotations
 
 import numpy as np
+from sqlglot import exp
 
-from dpsql.aggregates import Floats, Need, Sums, type_of_sum
+from dpsql.aggregates import OFF, ROUNDING, Floats, Need, Rule, Sums, type_of_sum
 from dpsql.aggregates.placed import Placed, placed, squares
 from dpsql.aggregates.variance import sampled, spread_of, variance
 from dpsql.ir.column import DOUBLE, Fact, Interval, range_of
@@ -65,13 +66,14 @@ def ranges(*arguments: Fact | None) -> list[Interval]:
     return found
 
 
-class Covariance:
+class Covariance(Rule):
     """Over the whole group, or of a sample: the first over n - 1 rows."""
 
     needs = (Need.ROWS, Need.PRODUCT)
+    arguments = 2
 
-    def __init__(self, name: str, sample: bool) -> None:
-        self.name, self._sample = name, sample
+    def __init__(self, name: str, node: type[exp.Expr], sample: bool) -> None:
+        self.name, self.nodes, self._sample = name, (node,), sample
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         bounds = ranges(argument, *others)
@@ -96,10 +98,15 @@ class Covariance:
         found = covariance(sums) * (sums.argument.scale * sums.other.scale)
         return found * sampled(sums.rows) if self._sample else found
 
+    def grain(self, first: float, second: float) -> float:
+        return first * second * ROUNDING / 300
 
-class Correlation:
+
+class Correlation(Rule):
     name = "corr"
     needs = (Need.ROWS, Need.PRODUCT)
+    nodes = (exp.Corr,)
+    arguments = 2
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         ranges(argument, *others)
@@ -114,9 +121,12 @@ class Correlation:
     def estimate(self, sums: Sums) -> Floats:
         return correlation(sums)
 
+    def grain(self, first: float, second: float) -> float:
+        return OFF
+
 
 RULES = (
-    Covariance("covar_pop", sample=False),
-    Covariance("covar_samp", sample=True),
+    Covariance("covar_pop", exp.CovarPop, sample=False),
+    Covariance("covar_samp", exp.CovarSamp, sample=True),
     Correlation(),
 )

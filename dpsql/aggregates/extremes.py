@@ -7,28 +7,40 @@ first or last row is one unit's alone.
 
 from __future__ import annotations
 
-from dpsql.aggregates import Floats, Need, Sums
+from fractions import Fraction
+
+from sqlglot import exp
+
+from dpsql.aggregates import Distinct, Need, Rule
 from dpsql.ir.column import Fact, Kind
+from dpsql.ir.grid import End, Target
 
 
-class Extreme:
+class Extreme(Rule):
     needs = (Need.DETAIL,)
+    detail = "quantiles"
+    distinct = Distinct.SAME
+    picks = True
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, node: type[exp.Expr], end: End) -> None:
+        self.name, self.nodes, self._end = name, (node,), end
 
-    def result(self, argument: Fact | None, rows: int | None) -> Fact:
+    @property
+    def ranged(self) -> bool:
+        return True
+
+    def target(self, place: Fraction | None) -> Target:
+        return self._end
+
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
         return Fact(argument.type, argument.domain, nullable=True)
 
-    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         assert fact is not None
         if fact.type.kind is Kind.FLOAT:  # 0.0 and -0.0 tie: adding zero makes them one value
             return f"{self.name}({argument} + 0.0::DOUBLE){over}"
         return f"{self.name}({argument}){over}"
 
-    def estimate(self, sums: Sums) -> Floats:
-        raise AssertionError("an extreme is no function of sums")
 
-
-RULES = (Extreme("min"), Extreme("max"))
+RULES = (Extreme("min", exp.Min, End.LEAST), Extreme("max", exp.Max, End.GREATEST))

@@ -7,13 +7,17 @@ Test    grammar_tests/aggregates/modes.sql, tests/test_order.py
 
 from __future__ import annotations
 
-from dpsql.aggregates import Floats, Need, Sums, Unbounded
+from sqlglot import exp
+
+from dpsql.aggregates import Need, Rule, Unbounded
 from dpsql.ir.column import Fact, Kind
 
 
-class Mode:
+class Mode(Rule):
     name = "mode"
     needs = (Need.DETAIL,)
+    detail = "votes"
+    nodes = (exp.Mode,)
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
@@ -27,9 +31,6 @@ class Mode:
             "take the least or the greatest of them: MIN(x), MAX(x)",
             code="D253",
         )
-
-    def estimate(self, sums: Sums) -> Floats:
-        raise AssertionError("the most frequent value is no function of sums")
 
 
 RULES = (Mode(),)

@@ -7,33 +7,26 @@ At a release point each would need a mechanism of its own, so ``needs`` is empty
 
 from __future__ import annotations
 
-from dpsql.aggregates import Floats, Sums, Unbounded
+from sqlglot import exp
+
+from dpsql.aggregates import Rule, Unbounded
 from dpsql.ir.column import BOOLEAN, Fact, Kind
 
 
-class Alone:
-    """What every aggregate of this file has in common."""
-
-    needs = ()
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def estimate(self, sums: Sums) -> Floats:
-        raise AssertionError(f"{self.name} stands inside per-unit work only")
-
-
-class Logical(Alone):
+class Logical(Rule):
     """BOOL_AND, BOOL_OR: NULLs left out, NULL over nothing."""
 
-    def result(self, argument: Fact | None, rows: int | None) -> Fact:
+    def __init__(self, name: str, node: type[exp.Expr]) -> None:
+        self.name, self.nodes = name, (node,)
+
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
         if argument.type.kind is not Kind.BOOLEAN:
             raise Unbounded(f"{self.name.upper()} needs a condition", "compare it: x > 0", code="D205")
         return Fact(BOOLEAN, nullable=True)
 
-    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         return f"{self.name}({argument}){over}"
 
 
-RULES = (Logical("bool_and"), Logical("bool_or"))
+RULES = (Logical("bool_and", exp.LogicalAnd), Logical("bool_or", exp.LogicalOr))

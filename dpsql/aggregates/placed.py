@@ -50,6 +50,3 @@ def squares(first: str, second: str, over: str) -> str:
     n = f"CAST(count({first}){over} AS HUGEINT)"
     both = f"sum(CAST({first} AS HUGEINT) * {second}){over}"
     return f"CAST({n} * {both} - sum({first}){over} * sum({second}){over} AS DOUBLE)"
-
-
-RULES = ()

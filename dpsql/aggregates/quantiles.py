@@ -6,19 +6,43 @@ per-unit work they are exact functions of the values, whatever their order.
 
 from __future__ import annotations
 
-from dpsql.aggregates import Floats, Need, Sums, Unbounded
+from fractions import Fraction
+
+from sqlglot import exp
+
+from dpsql.aggregates import Need, Rule, Unbounded
 from dpsql.ir.column import DOUBLE, TIMESTAMP, Domain, Fact, Interval, Kind, range_of
+from dpsql.ir.grid import End, Target
 
 NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
-class Quantile:
+class Quantile(Rule):
     """Of sorted values the one at this place."""
 
     needs = (Need.DETAIL,)
+    detail = "quantiles"
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(
+        self,
+        name: str,
+        *nodes: type[exp.Expr],
+        names: tuple[str, ...] = (),
+        bigquery: tuple[str, ...] = (),
+        place: Fraction | None = None,
+    ) -> None:
+        self.name, self.nodes, self.names, self.bigquery = name, nodes, names, bigquery
+        self.named_bounds, self._place = bool(bigquery), place
+
+    @property
+    def ranged(self) -> bool:
+        return True
+
+    def target(self, place: Fraction | None) -> Target:
+        """A quantile of 0 or 1 is an extreme."""
+        found = self._place if place is None else place
+        assert found is not None
+        return End.LEAST if found == 0 else End.GREATEST if found == 1 else found
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
@@ -39,9 +63,6 @@ class Quantile:
     def _called(self, argument: str, over: str, others: tuple[tuple[str, Fact], ...]) -> str:
         """0.0 and -0.0 tie: what adds zero to them makes them one value."""
         return f"{self.name}({', '.join([argument, *(sql for sql, _ in others)])}){over}"
-
-    def estimate(self, sums: Sums) -> Floats:
-        raise AssertionError("a quantile is no function of sums")
 
 
 class Continuous(Quantile):
@@ -68,4 +89,8 @@ class Continuous(Quantile):
         return self._called(f"CAST({argument} AS DOUBLE) + 0.0::DOUBLE", over, others)
 
 
-RULES = (Continuous("median"), Continuous("quantile_cont"), Quantile("quantile_disc"))
+RULES = (
+    Continuous("median", exp.Median, place=Fraction(1, 2)),
+    Continuous("quantile_cont", names=("percentile_cont",), bigquery=("percentile_cont",)),
+    Quantile("quantile_disc", names=("quantile",)),
+)

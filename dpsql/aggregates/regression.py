@@ -14,8 +14,9 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, assert_never
 
 import numpy as np
+from sqlglot import exp
 
-from dpsql.aggregates import Floats, Need, Spread, Sums
+from dpsql.aggregates import OFF, ROUNDING, Floats, Need, Rule, Spread, Sums
 from dpsql.aggregates.covariance import correlation, covariance, pair, ranges
 from dpsql.aggregates.placed import squares
 from dpsql.aggregates.variance import mean, spread_of, variance
@@ -33,13 +34,14 @@ SIDES = {
 """Which of the two arguments is read of the rows that have both."""
 
 
-class Fitted:
+class Fitted(Rule):
     """What needs both sides."""
 
     needs = (Need.ROWS, Need.PRODUCT)
+    arguments = 2
 
-    def __init__(self, name: Line) -> None:
-        self.name: Line = name
+    def __init__(self, name: Line, node: type[exp.Expr]) -> None:
+        self.name, self.nodes, self._line = name, (node,), name
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         widths = [spread_of(each) for each in ranges(argument, *others) if each.finite]
@@ -57,7 +59,7 @@ class Fitted:
         xy, xx = squares(y.sql, x.sql, over), squares(x.sql, x.sql, over)
         slope = f"({xy} / nullif({xx}, 0) * {y.step / x.step!r}::DOUBLE)"
         n = f"count({y.sql}){over}"
-        match self.name:
+        match self._line:
             case "regr_slope":
                 return slope
             case "regr_intercept":
@@ -70,7 +72,7 @@ class Fitted:
             case "regr_sxy":
                 return f"({xy} / nullif(CAST({n} AS DOUBLE), 0) * {y.step * x.step!r}::DOUBLE)"
             case _:
-                assert_never(self.name)
+                assert_never(self._line)
 
     def estimate(self, sums: Sums) -> Floats:
         assert sums.rows is not None
@@ -80,7 +82,7 @@ class Fitted:
         with np.errstate(divide="ignore", invalid="ignore"):
             of_x = variance(x, rows)
             slope = np.where(of_x > 0, covariance(sums) / of_x, np.nan) * (y.scale / x.scale)
-            match self.name:
+            match self._line:
                 case "regr_slope":
                     return slope
                 case "regr_intercept":
@@ -92,14 +94,29 @@ class Fitted:
                 case "regr_sxy":
                     return covariance(sums) * rows * (y.scale * x.scale)
                 case _:
-                    assert_never(self.name)
+                    assert_never(self._line)
+
+    def grain(self, first: float, second: float) -> float:
+        match self._line:
+            case "regr_slope":
+                return max(first / second, second / first) * OFF
+            case "regr_intercept":
+                return max(first, second) * OFF
+            case "regr_r2":
+                return OFF
+            case "regr_sxy":
+                return max(first, second) ** 2 * ROUNDING
+            case _:
+                assert_never(self._line)
 
 
-class OneSided:
+class OneSided(Rule):
     """A count, a mean, or a sum of squared distances from the mean."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self._sides = name, SIDES[name]
+    arguments = 2
+
+    def __init__(self, name: str, node: type[exp.Expr]) -> None:
+        self.name, self.nodes, self._sides = name, (node,), SIDES[name]
         self._squares = name in ("regr_sxx", "regr_syy")
         self.needs = (Need.ROWS, Need.TOTAL, Need.SQUARE)[: 1 + len(self._sides) + self._squares]
 
@@ -140,6 +157,12 @@ class OneSided:
             found = np.clip(side.low + side.scale * mean(side, sums.rows), *ends)
         return np.where(sums.rows >= 0.5, found, np.nan)
 
+    def grain(self, first: float, second: float) -> float:
+        if not self._sides:
+            return ROUNDING
+        wide = max(first, second)
+        return wide**2 * ROUNDING if self._squares else wide * ROUNDING
+
 
 def _average(place: str, step: float, low: float, over: str) -> str:
     """The mean of places, in the argument's own measure: an exact sum over a count."""
@@ -148,9 +171,13 @@ def _average(place: str, step: float, low: float, over: str) -> str:
 
 
 RULES = (
-    Fitted("regr_slope"),
-    Fitted("regr_intercept"),
-    Fitted("regr_r2"),
-    Fitted("regr_sxy"),
-    *(OneSided(name) for name in SIDES),
+    Fitted("regr_slope", exp.RegrSlope),
+    Fitted("regr_intercept", exp.RegrIntercept),
+    Fitted("regr_r2", exp.RegrR2),
+    Fitted("regr_sxy", exp.RegrSxy),
+    OneSided("regr_count", exp.RegrCount),
+    OneSided("regr_avgy", exp.RegrAvgy),
+    OneSided("regr_avgx", exp.RegrAvgx),
+    OneSided("regr_syy", exp.RegrSyy),
+    OneSided("regr_sxx", exp.RegrSxx),
 )

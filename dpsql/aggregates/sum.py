@@ -8,15 +8,22 @@ Test    grammar_tests/aggregates/sum.sql
 
 from __future__ import annotations
 
-from dpsql.aggregates import Floats, Need, Sums, Unbounded, type_of_sum
+from sqlglot import exp
+
+from dpsql.aggregates import Distinct, Floats, Need, Rule, Sums, Unbounded, type_of_sum
 from dpsql.ir.column import ANYTHING, Domain, Fact, Interval, Kind, decimal_size, range_of
 
 
-class Sum:
+class Sum(Rule):
     name = "sum"
     needs = (Need.TOTAL,)
+    nodes = (exp.Sum,)
+    bigquery = ("sum",)
+    named_bounds = True
+    distinct = Distinct.VALUES
+    leaves_out_null = True
 
-    def result(self, argument: Fact | None, rows: int | None) -> Fact:
+    def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
         total = type_of_sum(argument.type)
         bounds = range_of(argument)
@@ -25,7 +32,7 @@ class Sum:
             domain = Interval(min(0, bounds.low) * rows, max(0, bounds.high) * rows)
         return Fact(total, domain, nullable=True)
 
-    def per_unit(self, argument: str, fact: Fact | None, over: str = "") -> str:
+    def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         assert fact is not None
         if fact.type.kind is Kind.DECIMAL and decimal_size(fact.type)[0] > 28:
             raise Unbounded("this DECIMAL is too wide to add up", "cast it to DECIMAL(28, 2) or DOUBLE")
@@ -40,6 +47,9 @@ class Sum:
     def estimate(self, sums: Sums) -> Floats:
         assert sums.total is not None
         return sums.total
+
+    def expected_error(self, step: float, low: float, high: float) -> tuple[float, bool]:
+        return step * (low**2 + high**2) ** 0.5, False
 
 
 def distinct_of(argument: str) -> tuple[str, str]:

@@ -24,8 +24,9 @@ Test    grammar_tests/aggregates/moments.sql, tests/test_moments.py
 from __future__ import annotations
 
 import numpy as np
+from sqlglot import exp
 
-from dpsql.aggregates import Floats, Need, Spread, Sums, Unbounded, type_of_sum
+from dpsql.aggregates import OFF, ROUNDING, Floats, Need, Rule, Spread, Sums, Unbounded, type_of_sum
 from dpsql.aggregates.placed import placed, squares
 from dpsql.ir.column import DOUBLE, Fact, Interval, range_of
 
@@ -50,13 +51,18 @@ def sampled(rows: Floats) -> Floats:
         return np.where(rows >= 1.5, held / (held - 1), np.nan)
 
 
-class Variance:
+class Variance(Rule):
     """NULL where fewer than one row (of a sample: two) is left after noise, rounded."""
 
     needs = (Need.ROWS, Need.TOTAL, Need.SQUARE)
+    leaves_out_null = True
 
-    def __init__(self, name: str, sample: bool, root: bool) -> None:
-        self.name, self._sample, self._root = name, sample, root
+    def __init__(
+        self, name: str, *nodes: type[exp.Expr], sample: bool, root: bool, names: tuple[str, ...] = ()
+    ) -> None:
+        self.name, self.nodes, self.names = name, nodes, names
+        self._sample, self._root = sample, root
+        self.bigquery, self.named_bounds = (() if sample else (name,)), not sample
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
@@ -83,6 +89,9 @@ class Variance:
         found = found * sampled(sums.rows) if self._sample else np.where(sums.rows >= 0.5, found, np.nan)
         return np.sqrt(found) * sums.argument.scale if self._root else found * sums.argument.scale**2
 
+    def grain(self, first: float, second: float) -> float:
+        return first * OFF if self._root else first**2 * ROUNDING / 300
+
 
 def spread_of(bounds: Interval) -> float:
     """The width of a range whose square is still a number."""
@@ -97,8 +106,8 @@ def spread_of(bounds: Interval) -> float:
 
 
 RULES = (
-    Variance("var_pop", sample=False, root=False),
-    Variance("var_samp", sample=True, root=False),
-    Variance("stddev_pop", sample=False, root=True),
-    Variance("stddev_samp", sample=True, root=True),
+    Variance("var_pop", exp.VariancePop, sample=False, root=False),
+    Variance("var_samp", exp.Variance, sample=True, root=False, names=("variance",)),
+    Variance("stddev_pop", exp.StddevPop, sample=False, root=True),
+    Variance("stddev_samp", exp.Stddev, exp.StddevSamp, sample=True, root=True, names=("stddev",)),
 )

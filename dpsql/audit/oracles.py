@@ -15,6 +15,7 @@ from decimal import Decimal
 
 import numpy as np
 
+from dpsql.aggregates import shelf
 from dpsql.audit import owners_session, plan_of
 from dpsql.audit.noiseless import silently
 from dpsql.dbapi import Connection
@@ -211,24 +212,7 @@ def grain(finish: Finish, measure: Measure) -> float:
     cell = statistics[0]
     first = cell.most * float(cell.step) if cell.other is None else width_of(cell.low, cell.high)
     second = first if cell.other is None else width_of(cell.other.low, cell.other.high)
-    wide, rounding = max(first, second), 2.0**-18
-    match finish.call.function:
-        case "corr" | "regr_r2":
-            return 2.0**-9 / 300
-        case "regr_slope":
-            return max(first / second, second / first) * 2.0**-9 / 300
-        case "stddev_pop" | "stddev_samp" | "regr_intercept":
-            return wide * 2.0**-9 / 300
-        case "var_pop" | "var_samp":
-            return wide**2 * rounding / 300
-        case "covar_pop" | "covar_samp":
-            return first * second * rounding / 300
-        case "regr_sxx" | "regr_syy" | "regr_sxy":
-            return wide**2 * rounding
-        case "count" | "regr_count":
-            return rounding
-        case _:
-            return wide * rounding
+    return shelf()[finish.call.function].grain(first, second)
 
 
 def widest_bin(plan: Plan) -> float:

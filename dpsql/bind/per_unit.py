@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.aggregates import Unbounded
+from dpsql.aggregates import Distinct, Unbounded
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, has_aggregate, refuse_distinct
 from dpsql.bind.expressions.scalars import Scalars
@@ -42,7 +42,7 @@ def per_unit(
         call = aggregate(ctx, each, scalars)
         if call is None:
             return None
-        if call.distinct and call.function not in _DISTINCT:
+        if call.distinct and aggregates()[call.function].distinct is Distinct.REFUSED:
             refuse_distinct(ctx, call)
         return call
 
@@ -92,10 +92,6 @@ def _each_once(ctx: Context, node: exp.Select, rows: Private) -> Private:
         )
     relation, scope = distinct_rows(ctx, node, rows.relation, names, rows.scope)
     return Private(relation, scope)
-
-
-_DISTINCT = ("count", "sum", "avg", "min", "max")
-"""Aggregates of the set of values, whatever their order."""
 
 
 def computable(ctx: Context, grouped: Aggregate) -> Aggregate:

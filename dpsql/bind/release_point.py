@@ -8,6 +8,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from dpsql.aggregates import Distinct
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, refuse_distinct
 from dpsql.bind.expressions.key_domains import enumerate_key
@@ -64,7 +65,8 @@ def release_point(
         if call is None:
             return None
         call = released_call(ctx, call, owned, claimed)
-        return with_values(ctx, source.relation, call) if call.function == "mode" else call
+        votes = aggregates()[call.function].detail == "votes"
+        return with_values(ctx, source.relation, call) if votes else call
 
     bound = bound_subqueries(ctx, env)
 
@@ -148,15 +150,16 @@ def released_call(
         )
     if not call.distinct:
         return call
-    if call.function in ("min", "max"):  # of the values, whatever their number
+    rule = aggregates()[call.function]
+    if rule.distinct is Distinct.SAME:
         return replace(call, distinct=False)
-    if call.function == "count" and isinstance(call.argument, Ref) and call.argument.name in owned.units:
+    if not rule.counts:
+        refuse_distinct(ctx, call)
+    if isinstance(call.argument, Ref) and call.argument.name in owned.units:
         return AggregateCall("", "count_units", None, True, call.condition, call.span)
-    if call.function == "count" and not claimed and _tells_rows_apart(call, owned):
+    if not claimed and _tells_rows_apart(call, owned):
         return replace(call, distinct=False)
-    if call.function == "count":
-        return replace(call, function="count_distinct", others=claimed)
-    refuse_distinct(ctx, call)
+    return replace(call, function="count_distinct", others=claimed)
 
 
 def _tells_rows_apart(call: AggregateCall, owned: Owned) -> bool:

@@ -7,6 +7,7 @@ from functools import partial
 
 from sqlglot import exp
 
+from dpsql.aggregates import shelf
 from dpsql.bind.expressions.aggregates import has_aggregate
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.per_unit import per_unit
@@ -89,7 +90,7 @@ def means_the_same(ctx: Context, kept: Kept) -> bool:
         for key in measure.keys
     )
     return listed and all(
-        call.function == "count_units"
+        shelf()[call.function].counts_units
         or (
             call.argument is not None
             and any(null_of_nulls(each, kept.private) for each in (call.argument, *call.others))

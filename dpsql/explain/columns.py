@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dpsql.aggregates import shelf
 from dpsql.facts.origin import origins_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.detail import Blocks, Histogram, Matching, Votes
@@ -73,16 +74,11 @@ def _facts(finish: Finish, each: MeasurePlan, known: Known) -> dict[str, Any]:
         found["sensitivity"] = float(each.noise.sensitivity * last.step)
         found["expected_error"] = float(width * last.step)
         return found
-    rows = width * 2**0.5 / statistics[0].most
     found["scale"] = float(each.noise.scale * last.step)
     found["sensitivity"] = float(each.noise.sensitivity * last.step)
-    if finish.call.function == "count":
-        found["expected_error"] = rows
-    elif finish.call.function == "sum":
-        low, high = abs(float(last.low)), abs(float(last.high))
-        found["expected_error"] = float(width / statistics[0].most * (low**2 + high**2) ** 0.5)
-    else:
-        found["expected_error_at_1000_rows"] = float(rows * (last.high - last.low) / 2**0.5 / 1000)
+    rule, step = shelf()[finish.call.function], width / statistics[0].most
+    error, of_many = rule.expected_error(step, float(last.low), float(last.high))
+    found["expected_error_at_1000_rows" if of_many else "expected_error"] = error
     return found
 
 

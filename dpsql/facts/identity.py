@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from dpsql.aggregates import shelf
 from dpsql.functions.core.windows import windows
 from dpsql.ir.relation import (
     Aggregate,
@@ -23,7 +24,9 @@ from dpsql.ir.relation import (
 )
 from dpsql.ir.scalar import Call, Ref, Scalar
 
-_KEEPING = frozenset(("min", "max", "arg_min", "arg_max"))
+
+def _picks(function: str) -> bool:
+    return function in shelf() and shelf()[function].picks
 
 
 def identifying(relation: Relation) -> frozenset[str]:
@@ -53,13 +56,11 @@ def identifying(relation: Relation) -> frozenset[str]:
             return frozenset(each.name for each in keys if tells(each.scalar, inside)) | frozenset(
                 each.name
                 for each in calls
-                if each.function in _KEEPING and each.argument is not None and tells(each.argument, inside)
+                if _picks(each.function) and each.argument is not None and tells(each.argument, inside)
             )
         case Window(source, call):
             inside = identifying(source)
-            keeps = call.function in _KEEPING or (
-                call.function in windows() and windows()[call.function].keeps
-            )
+            keeps = _picks(call.function) or (call.function in windows() and windows()[call.function].keeps)
             shown = keeps and any(tells(each, inside) for each in call.arguments)
             return inside | {call.name} if shown else inside
         case _:

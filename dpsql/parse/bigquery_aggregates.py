@@ -15,34 +15,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cache
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
 
+from dpsql.aggregates import by_name, shelf
 from dpsql.errors import Error, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.source import Span
 from dpsql.parse.parameters import node_of
 from dpsql.parse.token_edits import NESTED, TokenEdits, called, is_call, span_between
 
-_PLAIN = {
-    **{name: name for name in ("count", "sum", "avg", "var_pop", "stddev_pop")},
-    "percentile_cont": "quantile_cont",
-}
-_SPELLED = {f"{prefix}_{name}": plain for prefix in ("anon", "dp") for name, plain in _PLAIN.items()}
-_PAIRS = frozenset(
-    "covar_pop covar_samp corr regr_slope regr_intercept regr_r2 regr_avgx regr_avgy regr_sxx regr_syy "
-    "regr_sxy".split()
-)
-"""Aggregates of two arguments: each has bounds of its own."""
-
-_NAMED_BOUNDS = frozenset("sum avg var_pop stddev_pop percentile_cont quantile_cont".split())
-_BOUNDED = (
-    frozenset("mean favg var_samp variance stddev_samp stddev median quantile quantile_disc min max".split())
-    | _NAMED_BOUNDS
-    | _PAIRS
-)
-_COUNTS = frozenset(("count", "count_if", "countif"))
 _NAMED = ("contribution_bounds_per_group", "contribution_bounds_per_row")
 _BEFORE_OPERANDS = frozenset(
     "when then else and or not where having on between case distinct all select by in is like".split()
@@ -58,13 +42,41 @@ class Clamp:
     high: exp.Expr
 
 
+@cache
+def _spelled() -> dict[str, str]:
+    """Names behind DP_ and ANON_, and the plain name of each aggregate."""
+    return {
+        f"{prefix}_{name}": rule.name
+        for prefix in ("anon", "dp")
+        for rule in shelf().values()
+        for name in rule.bigquery
+    }
+
+
+def _is_bounded(function: str) -> bool:
+    """Whether bounds may stand in this aggregate; in a count they are refused by name."""
+    rule = by_name().get(function)
+    return rule is not None and (rule.ranged or _is_count(function))
+
+
+def _is_count(function: str) -> bool:
+    return function in by_name() and by_name()[function].counts
+
+
+def _takes_named(function: str) -> bool:
+    """Whether bounds may be named in it, as in BigQuery, which has no other name of its means."""
+    rule = by_name().get(function)
+    plain = rule is not None and function in (rule.name, *rule.bigquery)
+    return rule is not None and ((rule.named_bounds and plain) or rule.counts)
+
+
 def take_spellings(
     token_edits: TokenEdits, parameters: Sequence[Value]
 ) -> tuple[TokenEdits, tuple[Clamp, ...]]:
     """Aggregates under their plain names, bounds taken out and their arguments marked."""
     tokens, edits = list(token_edits.tokens), list[tuple[Span, str]]()
     for at, (token, following) in enumerate(zip(tokens, tokens[1:], strict=False)):
-        plain = _SPELLED.get(token.text.casefold())
+        plain = _spelled().get(token.text.casefold())
         if plain and following.token_type is TokenType.L_PAREN and token.token_type is TokenType.VAR:
             name = plain.upper()
             place = token.line, token.col, token.start, token.end
@@ -77,12 +89,13 @@ def take_spellings(
     while at < len(tokens):
         token = tokens[at]
         function = kept[opened[-1] - 1].text.casefold() if opened and opened[-1] else ""
-        if function in _BOUNDED | _COUNTS and (start := _starts(tokens, at, function)):
+        if _is_bounded(function) and (start := _starts(tokens, at, function)):
             end, clamp = _clamp(token_edits.text, tokens, at, start, parameters)
             span = span_between(token, tokens[end - 1])
-            if function in _COUNTS:
+            if _is_count(function):
                 raise _of_a_count(_seen(tokens, at, end - 1))
-            argument = _last(kept, opened[-1] + 1) if function in _PAIRS else _first(kept, opened[-1] + 1)
+            pair = by_name()[function].arguments == 2  # each has bounds of its own
+            argument = (_last if pair else _first)(kept, opened[-1] + 1)
             if any(is_mark(each, token_edits.mark) for each in kept[argument[0] :]):
                 seen = _seen(tokens, at, end - 1)
                 raise refuse("D101", "the bounds stand twice in one aggregate", seen, help="say them once")
@@ -138,7 +151,7 @@ def _starts(tokens: list[Token], at: int, function: str) -> int:
         return 0
     if tokens[at].token_type is TokenType.COMMA:
         named = following[0].text.casefold() in _NAMED and following[1].token_type is TokenType.FARROW
-        return 3 if named and function in _NAMED_BOUNDS | _COUNTS else 0
+        return 3 if named and _takes_named(function) else 0
     if tokens[at].text.casefold() != "clamped" or following[0].token_type is not TokenType.BETWEEN:
         return 0
     before = tokens[at - 1]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from dpsql.aggregates import shelf
 from dpsql.errors import refuse
 from dpsql.ir.column import Fact, Interval
 from dpsql.ir.detail import Detail
@@ -15,7 +16,7 @@ from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
 from dpsql.rewrite.blocks import blocks_of
 from dpsql.rewrite.matching import matching
-from dpsql.rewrite.order_statistics import FUNCTIONS, histogram_of, votes_of
+from dpsql.rewrite.order_statistics import histogram_of, votes_of
 
 Bounds = Callable[[AggregateCall], tuple[Interval, Fact]]
 """The finite range of a call's argument, or the refusal of one that has none."""
@@ -34,12 +35,12 @@ def _matching(
 
 
 _MAKERS: dict[str, Maker] = {
-    "count_distinct": _matching,
-    "mode": votes_of,
-    "dp_sample": blocks_of,
-    **dict.fromkeys(FUNCTIONS, histogram_of),
+    "matching": _matching,
+    "votes": votes_of,
+    "blocks": blocks_of,
+    "quantiles": histogram_of,
 }
-"""By the aggregate's name on the shelf."""
+"""By the kind of the aggregate's detail."""
 
 
 @dataclass(slots=True)
@@ -62,7 +63,7 @@ class Details:
                 return tuple(first + place for place in places[call])
             first += detail.width
         others = [each for each in self.measure.aggregates if each != call]
-        detail, places = _MAKERS[call.function](self.measure, [call, *others], self.bounds)
+        detail, places = _MAKERS[shelf()[call.function].detail](self.measure, [call, *others], self.bounds)
         self._made.append((detail, places))
         return tuple(first + place for place in places[call])
 

@@ -13,35 +13,34 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dpsql.aggregates import shelf
 from dpsql.facts.schema import Facts, fact_of
 from dpsql.ir.column import BOOLEAN
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Call, Literal, Scalar
 
-_OF_ROWS = frozenset(("count", "sum", "avg", "var_pop", "var_samp", "stddev_pop", "stddev_samp"))
-"""Aggregates that leave NULL out."""
-
 
 def filtered(call: AggregateCall, facts: Facts) -> AggregateCall:
     """The call, the argument of which picks no rows any more."""
-    if call.argument is None or call.function not in _OF_ROWS:
+    rule = shelf()[call.function]
+    if call.argument is None or not rule.leaves_out_null:
         return call
     whole, argument, condition = fact_of(call.argument, facts).type, call.argument, call.condition
     match argument:
         case Call("case", (when, then)) | Call("case", (when, then, Literal(value=None))):
             pass
-        case Call("case", (when, then, Literal(value=0))) if call.function == "sum":
+        case Call("case", (when, then, Literal(value=0))) if rule.adds_up:
             pass
-        case Call("cast", (inner,)) if call.function == "sum" and fact_of(inner, facts).type == BOOLEAN:
+        case Call("cast", (inner,)) if rule.adds_up and fact_of(inner, facts).type == BOOLEAN:
             when, then = inner, Literal(1, whole)
-        case _ if call.function == "sum" and whole == BOOLEAN:
+        case _ if rule.adds_up and whole == BOOLEAN:
             when, then = argument, Literal(1, whole)
         case _:
             return call
     picked = replace(call, argument=then, condition=_both(condition, when))
-    if call.function == "sum" and isinstance(then, Literal) and then.value == 1:
+    if rule.adds_up and isinstance(then, Literal) and then.value == 1:
         return replace(picked, function="count", argument=None)
-    return picked if call.function == "count" or fact_of(then, facts).type == whole else call
+    return picked if rule.counts or fact_of(then, facts).type == whole else call
 
 
 def _both(first: Scalar | None, second: Scalar) -> Scalar:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
+from dpsql.aggregates import shelf
 from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Fact, Interval, Kind
@@ -17,8 +18,6 @@ from dpsql.ir.grid import TIMED, End, Target, grid_of
 from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Literal
-
-FUNCTIONS = ("median", "quantile_cont", "quantile_disc", "min", "max")
 
 _KINDS = frozenset((Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)) | TIMED
 
@@ -31,7 +30,8 @@ def histogram_of(
     alike = [
         each
         for each in calls
-        if each.function in FUNCTIONS and (each.argument, each.condition) == (first.argument, first.condition)
+        if shelf()[each.function].detail == shelf()[first.function].detail
+        and (each.argument, each.condition) == (first.argument, first.condition)
     ]
     assert first.argument is not None
     kind = fact_of(first.argument, facts_of(measure.relation)).type.kind
@@ -63,18 +63,9 @@ def votes_of(
 
 
 def target_of(call: AggregateCall) -> Target:
-    """Which order statistic a call asks for; a quantile of 0 or 1 is an extreme."""
-    match call.function:
-        case "min":
-            return End.LEAST
-        case "max":
-            return End.GREATEST
-        case "median":
-            return Fraction(1, 2)
-    (place,) = call.others
-    assert isinstance(place, Literal)
-    found = Fraction(Decimal(str(place.value)))
-    return End.LEAST if found == 0 else End.GREATEST if found == 1 else found
+    """Which order statistic a call asks for."""
+    places = [Fraction(Decimal(str(each.value))) for each in call.others if isinstance(each, Literal)]
+    return shelf()[call.function].target(places[0] if places else None)
 
 
 def _place(target: Target) -> Fraction:

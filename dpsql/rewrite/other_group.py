@@ -6,6 +6,7 @@ COUNT(DISTINCT patient_id) by place      a patient of two places is in neither's
 
 from __future__ import annotations
 
+from dpsql.aggregates import shelf
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.public_keys import public_keys
@@ -33,7 +34,7 @@ def _check(measure: Measure, known: Known) -> None:
             label="the values of these keys are public: every group is shown, and none is left for it",
             help="leave it out",
         )
-    counted = next((each for each in measure.aggregates if each.function == "count_units"), None)
+    counted = next((each for each in measure.aggregates if shelf()[each.function].counts_units), None)
     if counted is not None and not _one_group(measure):
         raise refuse(
             "D252",

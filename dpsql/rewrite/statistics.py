@@ -59,6 +59,9 @@ _Key: TypeAlias = tuple[tuple[Scalar, ...], Scalar | None]
 _Cells: TypeAlias = tuple[tuple[int, ...], ...]
 """Numbers that are sums of statistics (their positions)."""
 
+_PAIRED = (Need.ROWS, Need.TOTAL)
+"""What a pair of sums tells."""
+
 _LARGEST = 1e300
 """Beyond it, floating-point arithmetic on the way to the grid would overflow."""
 
@@ -142,9 +145,10 @@ class _Statistics:
         if call.others and _key(call) not in self._crossed and call.function in SIDES:
             return self._one_side(call)
         argument = call.argument
-        if call.function == "count" and argument is not None and self._always(argument):
+        rule = shelf()[call.function]
+        if rule.counts and argument is not None and self._always(argument):
             argument = None
-        function = "count" if call.function == "count_units" and self._single else call.function
+        function = "count" if rule.counts_units and self._single else call.function
         return replace(call, function=function, argument=argument)
 
     def _always(self, argument: Scalar) -> bool:
@@ -201,15 +205,16 @@ class _Statistics:
 
     def _pairs(self, calls: list[AggregateCall], told: dict[_Key, _Cells]) -> None:
         """Arguments of which rows and total are both wanted: a family of two statistics for each."""
-        counted = {_key(call) for call in calls if call.function == "count"} - told.keys()
+        counted = {_key(call) for call in calls if shelf()[call.function].counts} - told.keys()
         if self._hidden and self._single:
             counted.discard(((), None))  # the hidden count tells it
         for call in calls:
-            if call.argument is None or call.function not in ("sum", "avg", "regr_avgx", "regr_avgy"):
+            rule = shelf()[call.function]
+            if call.argument is None or not {*_PAIRED} >= {*rule.needs} or Need.TOTAL not in rule.needs:
                 continue
             key = _key(call)
             rows = ((), call.condition) if self._always(call.argument) else key
-            if key not in told and (call.function != "sum" or rows in counted):
+            if key not in told and (not rule.adds_up or rows in counted):
                 told[key] = self._pair(call)
                 counted.discard(rows)
                 if rows not in told or _size(told[rows]) > 2:  # fewer cells tell it with less noise
@@ -369,7 +374,7 @@ def _clamped(call: AggregateCall, fact: Fact) -> str:
         clamp = "CASE WHEN x IS NOT NULL THEN LEAST(GREATEST(x, {}), {}) END".format(*ends)
     else:
         clamp = "x CLAMPED BETWEEN 0 AND 500"
-    if call.function in ("quantile_cont", "quantile_disc"):
+    if call.others and shelf()[call.function].arguments == 1:
         clamp = f"{clamp}, 0.5"
     elif call.others:
         clamp = f"y, {clamp}" if call.argument in call.others else f"{clamp}, y"

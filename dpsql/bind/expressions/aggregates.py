@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NoReturn
 
 from sqlglot import exp
 
+from dpsql.aggregates import Rule, by_name, by_node, shelf
 from dpsql.bind.expressions.samples import sampled
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.scope.context import Context
@@ -13,46 +16,10 @@ from dpsql.bind.syntax.quantiles import is_quantile, place_of, quantile_call
 from dpsql.errors import refuse
 from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Call, Scalar
+from dpsql.ir.source import Span
 from dpsql.parse.other_aggregates import INSTEAD
 from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
-
-_AGGREGATES: dict[type[exp.Expr], str] = {
-    exp.Count: "count",
-    exp.ApproxDistinct: "count",
-    exp.CountIf: "count_if",
-    exp.Sum: "sum",
-    exp.Avg: "avg",
-    exp.Min: "min",
-    exp.Max: "max",
-    exp.Median: "median",
-    exp.Mode: "mode",
-    exp.LogicalAnd: "bool_and",
-    exp.LogicalOr: "bool_or",
-    exp.Variance: "var_samp",
-    exp.VariancePop: "var_pop",
-    exp.Stddev: "stddev_samp",
-    exp.StddevSamp: "stddev_samp",
-    exp.StddevPop: "stddev_pop",
-}
-_PAIRS: dict[type[exp.Expr], str] = {
-    exp.CovarPop: "covar_pop",
-    exp.CovarSamp: "covar_samp",
-    exp.Corr: "corr",
-    exp.RegrSlope: "regr_slope",
-    exp.RegrIntercept: "regr_intercept",
-    exp.RegrR2: "regr_r2",
-    exp.RegrCount: "regr_count",
-    exp.RegrAvgx: "regr_avgx",
-    exp.RegrAvgy: "regr_avgy",
-    exp.RegrSxx: "regr_sxx",
-    exp.RegrSyy: "regr_syy",
-    exp.RegrSxy: "regr_sxy",
-}
-"""Aggregates of two arguments."""
-
-_MEANS = frozenset(("mean", "favg"))
-"""Other names of AVG, and one that adds up in another order."""
 
 
 def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall | None:
@@ -64,9 +31,10 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         node = node.this
     if isinstance(node, Sample):
         return sampled(ctx, node, outer, condition, scalars)
-    if isinstance(node, exp.Anonymous) and node.name.casefold() in _MEANS and len(node.expressions) == 1:
-        node = exp.Avg(this=node.expressions[0])
-    elif is_other(node):
+    named = _named(node)
+    if named is not None and len(node.expressions) == named.arguments:
+        return _bound(ctx, named, node.expressions, condition, scalars, ctx.span(outer))
+    if is_other(node):
         raise refuse(
             "D253",
             f"{node.name.upper()} is not answered",
@@ -75,22 +43,24 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         )
     if not isinstance(node, exp.AggFunc | exp.WithinGroup):
         return None
-    function = _AGGREGATES.get(type(node)) or _PAIRS.get(type(node))
-    known = ("this", "big_int", "expression") if type(node) in _PAIRS else ("this", "big_int")
+    rule = by_node().get(type(node))
+    known = (
+        ("this", "big_int", "expression") if rule is not None and rule.arguments == 2 else ("this", "big_int")
+    )
     extra = [key for key, value in node.args.items() if value and key not in known]
     argument, others = node.this, tuple[Scalar, ...]()
     if is_quantile(node):
         what = quantile_call(ctx.text, node)
-        function, extra, argument = what.function, [], what.argument
+        rule, extra, argument = shelf()[what.function], [], what.argument
         others = (place_of(ctx.text, node, what),)
-    if function is None or extra:
+    if rule is None or extra:
         raise refuse(
             "D253",
             f"{function_name(node, ctx.text)} is not answered yet",
             ctx.span(outer),
             help=_instead(function_name(node, ctx.text).lower()),
         )
-    distinct = isinstance(argument, exp.Distinct) or isinstance(node, exp.ApproxDistinct)
+    distinct = isinstance(argument, exp.Distinct) or type(node) in rule.distinct_nodes
     if isinstance(argument, exp.Distinct):
         if len(argument.expressions) != 1 or argument.args.get("on"):
             raise refuse(
@@ -101,26 +71,53 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
                 "both: COUNT(DISTINCT x || '/' || y)",
             )
         argument = argument.expressions[0]
-    second = node.expression if type(node) in _PAIRS else None
-    if type(node) in _PAIRS and second is None:
-        name = function_name(node, ctx.text)
-        raise refuse("D205", f"{name} takes two arguments", ctx.span(outer), help=f"write {name}(y, x)")
-    if has_aggregate(argument) or has_aggregate(second):
-        raise refuse("D253", "an aggregate inside an aggregate", ctx.span(outer), help="use a subquery")
-    if (argument is None or isinstance(argument, exp.Star)) and function != "count":
-        raise refuse("D205", f"{function.upper()} needs an argument", ctx.span(outer), help="name a column")
-    star = isinstance(argument, exp.Star) or argument is None
-    scalar = None if star else scalars.bind(argument)
-    if function == "count_if":
-        assert scalar is not None
-        function, condition, scalar = "count", both(condition, scalars.condition(argument)), None
-    if second is not None:
-        others = (scalars.bind(second),)
-    return AggregateCall("", function, scalar, distinct, condition, ctx.span(outer), others)
+    arguments = [argument]
+    if rule.arguments == 2:
+        if node.expression is None:
+            name = function_name(node, ctx.text)
+            raise refuse("D205", f"{name} takes two arguments", ctx.span(outer), help=f"write {name}(y, x)")
+        arguments.append(node.expression)
+    if type(node) in rule.condition_nodes:
+        _refuse_inner(ctx, [argument], ctx.span(outer))
+        return AggregateCall(
+            "", rule.name, None, distinct, both(condition, scalars.condition(argument)), ctx.span(outer)
+        )
+    call = _bound(ctx, rule, arguments, condition, scalars, ctx.span(outer))
+    return replace(call, distinct=distinct, others=(*call.others, *others))
+
+
+def _bound(
+    ctx: Context,
+    rule: Rule,
+    arguments: list[exp.Expr | None],
+    condition: Scalar | None,
+    scalars: Scalars,
+    span: Span | None,
+) -> AggregateCall:
+    """The call of an aggregate with these arguments."""
+    _refuse_inner(ctx, arguments, span)
+    argument, *others = arguments
+    if argument is None or isinstance(argument, exp.Star):
+        if not rule.counts:
+            raise refuse("D205", f"{rule.name.upper()} needs an argument", span, help="name a column")
+        return AggregateCall("", rule.name, None, False, condition, span)
+    scalar = scalars.bind(argument)
+    bound = tuple(scalars.bind(each) for each in others if each is not None)
+    return AggregateCall("", rule.name, scalar, False, condition, span, bound)
+
+
+def _refuse_inner(ctx: Context, arguments: Sequence[exp.Expr | None], span: Span | None) -> None:
+    if any(has_aggregate(each) for each in arguments):
+        raise refuse("D253", "an aggregate inside an aggregate", span, help="use a subquery")
+
+
+def _named(node: exp.Expr) -> Rule | None:
+    """The aggregate that a plain call names, where the parser has no node for it."""
+    return by_name().get(node.name.casefold()) if isinstance(node, exp.Anonymous) else None
 
 
 def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
-    if call.function != "count":
+    if not shelf()[call.function].counts:
         name, unit = call.function.upper(), ctx.known.unit_column
         raise refuse(
             "D253",
@@ -162,7 +159,7 @@ def has_aggregate(node: exp.Expr | None) -> bool:
 
 def is_other(node: exp.Expr) -> bool:
     """Whether a plain call is an aggregate: to the parser, most of DuckDB's are functions like any other."""
-    return isinstance(node, exp.Anonymous) and node.name.casefold() in INSTEAD.keys() | _MEANS
+    return isinstance(node, exp.Anonymous) and (node.name.casefold() in INSTEAD or _named(node) is not None)
 
 
 def both(first: Scalar | None, second: Scalar) -> Scalar:

@@ -15,7 +15,7 @@ from dpsql.ir.column import Value, type_named
 from dpsql.parse.options_clause import KNOWN
 from dpsql.policy.listing import Column, Table
 from dpsql.render.digits import printable
-from dpsql.shell.completion.functions import AMOUNTS, Named, aggregates, free, private
+from dpsql.shell.completion.functions import Named, aggregates, amounts, free, private
 from dpsql.shell.completion.keywords import AFTER, BEGIN, FOLLOWING, OPERANDS, QUERY, RESERVED
 from dpsql.shell.completion.position import Position, Wants, position
 from dpsql.shell.completion.scope import Queries, Source, named_queries, outputs, resolved, segment, sources
@@ -143,7 +143,7 @@ def _columns(wants: Position, scope: _Scope) -> Iterator[_Offer]:
             if each.name.casefold() == wants.qualifier
             for one in each.columns
         ]
-    if wants.call in AMOUNTS:
+    if wants.call in amounts():
         found = [each for each in found if _numeric(each[1])] if not scope.known else found
         found.sort(key=lambda each: _unfit(each[1]))
     elif wants.call != "count" and wants.clause in ("SELECT", "GROUP BY", "ORDER BY", "HAVING"):

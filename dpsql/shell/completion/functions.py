@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from dpsql.aggregates import shelf as aggregates_shelf
+from dpsql.aggregates import by_name
 from dpsql.functions import shelf as functions_shelf
 from dpsql.functions.core.windows import windows
 from dpsql.parse.vocabulary import FUNCTIONS
@@ -14,18 +14,7 @@ _SYNTAX = frozenset(
     "and or not in case cast between like ilike glob is_null is_not_null is_distinct_from "
     "is_not_distinct_from negate xor".split()
 )
-_ALSO = {
-    "stddev_samp": ("stddev",),
-    "var_samp": ("variance",),
-    "quantile_cont": ("quantile",),
-    "count_distinct": ("approx_count_distinct",),
-}
 _FIRST = ("count", "sum", "avg", "min", "max", "median", "stddev", "quantile_cont", "corr", "mode")
-
-AMOUNTS = frozenset(
-    "sum avg stddev stddev_pop stddev_samp variance var_pop var_samp covar_pop covar_samp corr".split()
-) | frozenset(each for each in ("regr_slope", "regr_intercept", "regr_r2", "regr_avgx", "regr_avgy"))
-"""Aggregates of numbers whose range has to be known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +27,7 @@ class Named:
 @cache
 def private() -> tuple[Named, ...]:
     """What may be called over private rows."""
-    names = [each for each in aggregates_shelf() if each not in ("count_units", "count_distinct")]
-    names += [other for each in aggregates_shelf() for other in _ALSO.get(each, ())]
+    names = [*by_name(), "approx_count_distinct"]
     names.sort(key=lambda each: (_FIRST.index(each) if each in _FIRST else len(_FIRST), each))
     found = [Named(each, "aggregate", True) for each in names]
     scalars = {
@@ -59,6 +47,12 @@ def free() -> tuple[Named, ...]:
     """What may be called over released and public tables: all that, and all that DuckDB has."""
     known = {each.name for each in private()}
     return (*private(), *(Named(each, "function", False) for each in sorted(FUNCTIONS - known)))
+
+
+@cache
+def amounts() -> frozenset[str]:
+    """Aggregates of numbers whose range has to be known."""
+    return frozenset(name for name, rule in by_name().items() if rule.summed)
 
 
 @cache
