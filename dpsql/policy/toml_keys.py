@@ -189,9 +189,9 @@ class Keys:
 
 # ---- the keys -----------------------------------------------------------------------------------------
 
-_SPENDING = "how much may be spent"
-_PRICE = "the price is in the plan's digest"
-_ABOVE = "of planning and of answers"
+_SPENDING = "it says how much may be spent"
+_PRICE = "an answer is kept with its own price"
+_ABOVE = "it bounds the work, not what is measured"
 
 BUDGET = Keys(
     "[budget]",
@@ -331,7 +331,7 @@ ANALYST = Keys(
             Number(),
             "How much of the ledger this analyst's queries and answers may fill.",
             default=100.0,
-            unrelated="how much of the ledger may be filled",
+            unrelated="it says how much may be kept",
             later="megabytes",
             remark="of the ledger, at most",
         ),
@@ -370,7 +370,7 @@ UNIT = Keys(
             "How many units there are, roughly: then a price at which nothing can be found is told sooner.",
             default=None,
             otherwise="unknown",
-            unrelated="what is told of prices that are too small",
+            unrelated="it only helps to refuse prices that are too small",
             later="about",
             remark="so many there are, roughly",
         ),
@@ -446,6 +446,7 @@ CSV = Keys(
             Own(str, 'one mark, or `""` for none', "files._quote"),
             "What stands around a text that holds other marks.",
             default='"',
+            otherwise="double quotes",
             original="csv",
         ),
         Key(
@@ -516,7 +517,13 @@ TABLE = Keys(
             remark="where the clipping of one unit's rows starts",
             draft="rows_per_unit = 10    # decide: where the clipping of one unit's rows starts ({unit})",
         ),
-        Key("columns", Below(COLUMN), "The columns that exist for analysts.", default=()),
+        Key(
+            "columns",
+            Below(COLUMN),
+            "The columns that exist for analysts, besides keys and those that lead to the unit.",
+            default=(),
+            otherwise="no others; of a public table, all",
+        ),
         Key(
             "files",
             Own(str, 'a pattern from the data\'s folder, `"visits/*.parquet"`', "files.read_files"),
@@ -525,7 +532,13 @@ TABLE = Keys(
             otherwise="the file that is called like the table",
             later="files",
         ),
-        Key("csv", Below(CSV), "How the lines of its csv files are written.", default=None),
+        Key(
+            "csv",
+            Below(CSV),
+            "How the lines of its csv files are written.",
+            default=None,
+            otherwise='as `17,"Smith, Ann",2024-02-29` below a line of names',
+        ),
     ),
 )
 

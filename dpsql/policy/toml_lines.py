@@ -38,7 +38,7 @@ def lines(keys: Keys, rule: object) -> Iterator[str]:
 
 def line(key: Key, said: Any) -> Iterator[str]:
     """One line, or none where it would say what goes without saying."""
-    text = _spelled(key, said) if _is_said(key, said) else ""
+    text = spelled(key, said) if _is_said(key, said) else ""
     if text:
         yield f"{key.name} = {text}" + (f"    # {key.remark}" if key.remark else "")
 
@@ -46,7 +46,7 @@ def line(key: Key, said: Any) -> Iterator[str]:
 def inline(keys: Iterable[Key], rule: object) -> str:
     """All of a rule between braces; '' where nothing needs to be said."""
     said = [(key, getattr(rule, key.name)) for key in keys]
-    pairs = [f"{key.name} = {_spelled(key, each)}" for key, each in said if _is_said(key, each)]
+    pairs = [f"{key.name} = {spelled(key, each)}" for key, each in said if _is_said(key, each)]
     return f"{{ {', '.join(pairs)} }}" if pairs else ""
 
 
@@ -59,7 +59,8 @@ def _is_said(key: Key, said: Any) -> bool:
     return key.always or key.default is NO_DEFAULT or said != key.default
 
 
-def _spelled(key: Key, said: Any) -> str:
+def spelled(key: Key, said: Any) -> str:
+    """A value as its key is written."""
     kind = key.kind
     match kind:
         case Number() | Epsilon() | Whole() | Flag() | Text() | Own():
