@@ -11,8 +11,8 @@
 
 From here are made: which keys a section may hold (``toml_section``), what is read where nothing is special
 about it (``toml_values``), the lines of composed and drafted files (``toml_lines``), what the digests of
-``model`` rest on, and the tables of docs/policy.md. A key adds an entry here, a field of the same name to its
-rule in ``model``, and what is done with it.
+``model`` rest on, and the tables of docs/policy.md. A new key is an entry here, a field of the same name in
+its rule in ``model``, and what is done with it; tests/test_policy_keys.py names what is forgotten.
 """
 
 from __future__ import annotations
@@ -116,8 +116,7 @@ class Below:
 Regular: TypeAlias = Number | Epsilon | Whole | Flag | Text | Size
 """What ``toml_values`` reads."""
 
-ReadByItsOwn: TypeAlias = Own | Names | Values | Reference
-Kind: TypeAlias = Regular | ReadByItsOwn | Below
+Kind: TypeAlias = Regular | Own | Names | Values | Reference | Below
 
 
 # ---- what a key is ------------------------------------------------------------------------------------
@@ -169,7 +168,10 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What may stand below one header: ``rule`` is the class of ``model`` that holds it."""
+    """What may stand below one header: ``rule`` is the class of ``model`` that holds it.
+
+    Digests hold the titles of keys that came later: a title stays as it is.
+    """
 
     title: str
     rule: str
