@@ -34,7 +34,7 @@ from dpsql.policy.model import (
 )
 from dpsql.policy.names import fold
 from dpsql.policy.resolve import type_of
-from dpsql.policy.toml import MOST_ROWS
+from dpsql.policy.toml_keys import MOST_ROWS
 from dpsql.policy.unit_guesses import Keyed, personal, singular, tells_apart, unit_of, ways_to
 from dpsql.terminal.output import put
 

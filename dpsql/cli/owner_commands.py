@@ -22,10 +22,10 @@ from dpsql.ir.column import Categories, Kind, Listed
 from dpsql.policy.catalogue import Catalogue, Known, KnownTable
 from dpsql.policy.check import changed, compare, declared_keys, known, snapshot
 from dpsql.policy.draft import draft as drafted
-from dpsql.policy.limits import memory_text
 from dpsql.policy.listing import View
 from dpsql.policy.model import LimitsRule, Policy
 from dpsql.policy.names import fold
+from dpsql.policy.toml_spelling import memory_text
 from dpsql.post.sealed import Sealed
 from dpsql.render.digits import above, below, on_a_line, printable
 from dpsql.rewrite.statistics import bounded_range

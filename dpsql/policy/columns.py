@@ -14,7 +14,9 @@ import math
 from dpsql.ir.column import Value
 from dpsql.policy.files import read_type
 from dpsql.policy.model import Bound, ColumnRule
+from dpsql.policy.toml_keys import COLUMN
 from dpsql.policy.toml_section import Section, as_float, family, is_number, sort_of
+from dpsql.policy.toml_values import optional, regular_values
 
 MOST_VALUES = 10_000
 
@@ -31,16 +33,17 @@ def read_columns(section: Section) -> tuple[ColumnRule, ...]:
                 help=f"{name} = {{ range = [0, 120] }}, or {{ values = [...] }}, or {{ }}",
             )
         each = section.table(name)
-        each.allow("range", "values", "type")
+        each.allow(COLUMN)
         if "range" in each.values and "values" in each.values:
             raise section.wrong(name, "a column has a range or a list of values, not both")
         rules.append(
             ColumnRule(
                 name,
                 section.line(name),
-                range=_range(each) if "range" in each.values else None,
-                values=_values(each) if "values" in each.values else None,
-                type=read_type(each) if "type" in each.values else None,
+                range=optional(each, COLUMN["range"], _range),
+                values=optional(each, COLUMN["values"], _values),
+                type=optional(each, COLUMN["type"], read_type),
+                **regular_values(each, COLUMN),
             )
         )
     return tuple(rules)

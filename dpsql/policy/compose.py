@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsql.policy import toml_spelling
-from dpsql.policy.file_rules import file_lines
-from dpsql.policy.limits import limits_lines
-from dpsql.policy.model import MEGABYTES, ColumnRule, Policy, TableRule
+from dpsql.policy.model import Policy, TableRule
 from dpsql.policy.names import fold
+from dpsql.policy.toml_keys import ANALYST, BUDGET, COLUMN, LIMITS, QUERY, TABLE, TOP, UNIT, VIEW
+from dpsql.policy.toml_lines import inline, line, lines
+from dpsql.policy.toml_spelling import key as spelled
 
 
 def compose(policy: Policy, introduction: str) -> str:
@@ -22,69 +22,39 @@ def compose(policy: Policy, introduction: str) -> str:
 
 
 def _lines(policy: Policy) -> Iterator[str]:
-    word, budget, query = toml_spelling.quoted(policy.unit.name), policy.budget, policy.query
-    if policy.timezone != "UTC":
-        yield f"timezone = {toml_spelling.quoted(policy.timezone)}"
-    yield "[budget]    # of all analysts together, for good"
-    yield f"epsilon = {budget.epsilon!r}"
-    if budget.delta:
-        yield f"delta = {budget.delta!r}"
-    yield f"accountant = {toml_spelling.quoted(budget.accountant)}"
-    yield ""
-    yield "[query]"
-    yield f"epsilon = {query.epsilon!r}    # what a query costs that names no price"
-    yield f"max_epsilon = {query.max_epsilon!r}    # the most that one may cost"
-    if query.min_epsilon is not None:
-        yield f"min_epsilon = {query.min_epsilon!r}    # the least that one may cost"
-    if not query.find_bounds:
-        yield "find_bounds = false    # what is left out below is not found privately"
-    if query.min_units > 1:
-        yield f"min_units = {query.min_units}    # smaller groups are hidden, unless their keys are listed"
-    yield from limits_lines(policy.limits)
+    yield from lines(TOP, policy)
+    yield _header("budget")
+    yield from lines(BUDGET, policy.budget)
+    yield f"\n{_header('query')}"
+    yield from lines(QUERY, policy.query)
+    limits = list(lines(LIMITS, policy.limits))
+    yield from [f"\n{_header('limits')}", *limits] if limits else []
     for analyst in policy.analysts:
-        yield f"\n[analysts.{toml_spelling.key(analyst.name)}]"
-        yield f"epsilon = {analyst.epsilon!r}"
-        if analyst.megabytes != MEGABYTES:
-            yield f"megabytes = {analyst.megabytes!r}    # of the ledger, at most"
-    yield "\n[unit]    # whom the promise protects"
-    yield f"name = {word}"
-    yield f"table = {toml_spelling.quoted(policy.unit.table)}"
-    yield f"key = {toml_spelling.quoted(policy.unit.key)}"
-    if policy.unit.about is not None:
-        yield f"about = {policy.unit.about}    # so many there are, roughly"
+        yield f"\n[analysts.{spelled(analyst.name)}]"
+        yield from lines(ANALYST, analyst)
+    yield f"\n{_header('unit')}"
+    yield from lines(UNIT, policy.unit)
     for table in policy.tables:
         yield from _table(table, own=fold(table.name) == fold(policy.unit.table))
     for view in policy.views:
-        yield f"\n[views.{toml_spelling.key(view.name)}]"
-        yield f"sql = {toml_spelling.quoted(view.sql)}"
+        yield f"\n[views.{spelled(view.name)}]"
+        yield from lines(VIEW, view)
+
+
+def _header(section: str) -> str:
+    remark = TOP[section].remark
+    return f"[{section}]    # {remark}" if remark else f"[{section}]"
 
 
 def _table(table: TableRule, own: bool) -> Iterator[str]:
-    name = toml_spelling.key(table.name)
+    name = spelled(table.name)
     yield f"\n[tables.{name}]"
-    if table.public:
-        yield "public = true"
-    yield from file_lines(table)
-    if table.unit is not None:
-        path = f"column = {toml_spelling.quoted(table.unit.column)}"
-        if table.unit.references is not None:
-            path += f", references = {toml_spelling.quoted('.'.join(table.unit.references))}"
-        yield f"unit = {{ {path} }}"
-    if table.rows_per_unit is not None:
-        yield f"rows_per_unit = {table.rows_per_unit}    # where the clipping of one unit's rows starts"
-    elif not (table.public or own):
-        yield "# rows_per_unit is found privately by the first query that needs it"
-    if table.key:
-        yield f"key = [{', '.join(map(toml_spelling.quoted, table.key))}]"
+    for key in TABLE.ordered("public", "files", "csv", "unit", "rows_per_unit"):
+        if key.name == "rows_per_unit" and table.rows_per_unit is None and not (table.public or own):
+            yield "# rows_per_unit is found privately by the first query that needs it"
+        elif key.name != "columns":
+            yield from line(key, getattr(table, key.name))
     if table.columns:
         yield f"\n[tables.{name}.columns]"
-        yield from map(_column, table.columns)
-
-
-def _column(column: ColumnRule) -> str:
-    said = [] if column.type is None else [f"type = {toml_spelling.quoted(column.type)}"]
-    if column.range is not None:
-        said.append(f"range = [{', '.join(map(toml_spelling.value, column.range))}]")
-    elif column.values is not None:
-        said.append(f"values = [{', '.join(map(toml_spelling.value, column.values))}]")
-    return f"{toml_spelling.key(column.name)} = {'{ ' + ', '.join(said) + ' }' if said else '{}'}"
+        for column in table.columns:
+            yield f"{spelled(column.name)} = {inline(COLUMN.ordered('type'), column) or '{}'}"

@@ -21,6 +21,8 @@ from dpsql.policy.domain import enum_members
 from dpsql.policy.file_rules import file_lines
 from dpsql.policy.names import fold
 from dpsql.policy.resolve import type_of
+from dpsql.policy.toml_keys import ANALYST, BUDGET, QUERY, TABLE
+from dpsql.policy.toml_lines import drafted
 from dpsql.policy.toml_spelling import key, quoted
 from dpsql.policy.unit_guesses import Keyed, Way, personal, singular, unit_of, ways_to
 
@@ -36,17 +38,13 @@ def draft(catalogue: Catalogue, database_name: str) -> str:
         '# Lines marked "decide" are the owner\'s to settle.',
         "",
         "[budget]    # of all analysts together, for the life of the database",
-        "epsilon = 1.0    # decide: the smaller, the more private",
-        f"delta = 1e-6    # decide: well below one divided by the number of units ({quoted(word)})",
-        'accountant = "zcdp"',
+        *drafted(BUDGET, quoted(word)),
         "",
         "[query]",
-        "epsilon = 0.1    # decide: the default price of one query",
-        "max_epsilon = 0.5    # decide: the highest price of one query",
-        "# min_units = 10    # decide: hide groups of fewer units, whose keys no list declares",
+        *drafted(QUERY, quoted(word)),
         "",
         "# [analysts.ana]    # decide: a cap for each analyst, if they differ",
-        "# epsilon = 0.5",
+        *drafted(ANALYST, quoted(word)),
         "",
     ]
     if unit is None:
@@ -103,7 +101,7 @@ def _table(table: FoundTable, unit: Keyed, way: Way | None, word: str) -> list[s
     return [
         header,
         f"unit = {{ {path} }}    # decide: guessed from the names",
-        f"rows_per_unit = 10    # decide: where the clipping of one unit's rows starts ({quoted(word)})",
+        *drafted(TABLE, quoted(word)),
         *file_lines(table),
         *_unique(table, None),
         *_columns(table, way.column),

@@ -8,25 +8,18 @@ age = { type = "INTEGER" }            of every column of a csv file that anythin
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from dpsql.policy.catalogue import FoundTable
-from dpsql.policy.model import ColumnRule, CsvRule, TableRule, UnitRule
+from dpsql.policy.model import ColumnRule, TableRule, UnitRule
 from dpsql.policy.names import fold
-from dpsql.policy.toml_spelling import quoted
+from dpsql.policy.toml_keys import TABLE
+from dpsql.policy.toml_lines import line
 
 
 def file_lines(table: FoundTable | TableRule) -> list[str]:
     """Which files, and how they are written, where that is not as usual."""
-    lines = [f"files = {quoted(table.files)}"] if table.files else []
-    if table.csv is not None:
-        plain, said = asdict(CsvRule()), []
-        for name, value in asdict(table.csv).items():
-            if value != plain[name]:
-                said.append(f"{name} = {str(value).lower() if isinstance(value, bool) else quoted(value)}")
-        if said:
-            lines.append(f"csv = {{ {', '.join(said)} }}")
-    return lines
+    return [*line(TABLE["files"], table.files), *line(TABLE["csv"], table.csv)]
 
 
 def with_files(

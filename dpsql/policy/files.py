@@ -18,8 +18,10 @@ from pathlib import Path, PurePosixPath
 from dpsql.ir.column import Kind, type_named
 from dpsql.policy.model import CsvRule, Policy
 from dpsql.policy.names import perhaps
+from dpsql.policy.toml_keys import CSV
 from dpsql.policy.toml_positions import document_of
 from dpsql.policy.toml_section import Section
+from dpsql.policy.toml_values import optional, regular_values
 
 ENDINGS = (".parquet", ".csv")
 """Files of other names are not read."""
@@ -36,7 +38,7 @@ _ALSO = {
     "REAL": "FLOAT",
     "TIMESTAMPTZ": "TIMESTAMP WITH TIME ZONE",
 }
-_DECIMAL = re.compile(r"(?:DECIMAL|NUMERIC) ?\( ?(\d{1,2}) ?, ?(\d{1,2}) ?\)")
+_DECIMAL_TYPE = re.compile(r"(?:DECIMAL|NUMERIC) ?\( ?(\d{1,2}) ?, ?(\d{1,2}) ?\)")
 _DATE = re.compile(r"(?:[^%]|%%|%-?[dm]|%[yYbB])+")
 
 
@@ -70,32 +72,44 @@ def read_files(section: Section) -> str:
 def read_csv(section: Section) -> CsvRule:
     """How lines are written, each key with a default."""
     inner = section.table("csv")
-    inner.allow("delim", "quote", "header", "nullstr", "dateformat", "decimal")
-    plain = CsvRule()
-    delim = _mark(inner, "delim") if "delim" in inner.values else plain.delim
-    quote = plain.quote
-    if "quote" in inner.values:
-        quote = "" if inner.values["quote"] == "" else _mark(inner, "quote")
+    inner.allow(CSV)
+    delim = optional(inner, CSV["delim"], _delim)
+    quote = optional(inner, CSV["quote"], _quote)
     if delim == quote:
         raise inner.wrong("delim" if "delim" in inner.values else "quote", "delim and quote are one mark")
-    dateformat = inner.string("dateformat") if "dateformat" in inner.values else ""
-    if "dateformat" in inner.values and not (_DATE.fullmatch(dateformat) and "%" in dateformat):
-        raise inner.wrong(
+    return CsvRule(
+        delim=delim,
+        quote=quote,
+        dateformat=optional(inner, CSV["dateformat"], _dateformat),
+        decimal=optional(inner, CSV["decimal"], _decimal),
+        **regular_values(inner, CSV),
+    )
+
+
+def _delim(section: Section) -> str:
+    return _mark(section, "delim")
+
+
+def _quote(section: Section) -> str:
+    return "" if section.values["quote"] == "" else _mark(section, "quote")
+
+
+def _dateformat(section: Section) -> str:
+    dateformat = section.string("dateformat")
+    if not (_DATE.fullmatch(dateformat) and "%" in dateformat):
+        raise section.wrong(
             "dateformat",
             "this is not a format of dates",
             help='dateformat = "%d.%m.%Y", say: of %d, %m, %y, %Y, %b (Jan), %B (January)',
         )
-    decimal = inner.string("decimal") if "decimal" in inner.values else plain.decimal
+    return dateformat
+
+
+def _decimal(section: Section) -> str:
+    decimal = section.string("decimal")
     if decimal not in (".", ","):
-        raise inner.wrong("decimal", "a number has a point or a comma", help='decimal = ",", for 1.234,50')
-    return CsvRule(
-        delim,
-        quote,
-        inner.boolean("header") if "header" in inner.values else plain.header,
-        inner.string("nullstr") if "nullstr" in inner.values else plain.nullstr,
-        dateformat,
-        decimal,
-    )
+        raise section.wrong("decimal", "a number has a point or a comma", help='decimal = ",", for 1.234,50')
+    return decimal
 
 
 def _mark(section: Section, key: str) -> str:
@@ -112,7 +126,7 @@ def _mark(section: Section, key: str) -> str:
 def read_type(section: Section) -> str:
     """A type of DuckDB's, in DuckDB's spelling."""
     written = " ".join(section.string("type").upper().split())
-    decimal = _DECIMAL.fullmatch(written)
+    decimal = _DECIMAL_TYPE.fullmatch(written)
     if decimal and int(decimal[2]) <= int(decimal[1]) and 1 <= int(decimal[1]) <= 38:
         return f"DECIMAL({int(decimal[1])},{int(decimal[2])})"
     name = _ALSO.get(written, written)

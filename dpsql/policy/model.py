@@ -18,17 +18,40 @@ import datetime
 import hashlib
 import json
 import re
-from dataclasses import astuple, dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from dpsql.ir.column import Value
 from dpsql.policy.names import fold
+from dpsql.policy.toml_keys import (
+    ANALYST,
+    BUDGET,
+    COLUMN,
+    CSV,
+    LIMITS,
+    PATHS,
+    QUERY,
+    TABLE,
+    TOP,
+    UNIT,
+    UNIT_PATH,
+    VIEW,
+    VIEWS,
+    Below,
+    Epsilon,
+    Key,
+    Keys,
+    Kind,
+    Names,
+    Number,
+    Own,
+    Values,
+)
 
 Bound: TypeAlias = int | float | datetime.date | datetime.datetime
 """An end of a declared range."""
 
-
-MEGABYTES = 100.0
 LEAST = 1e-6
 """Of the whole budget: a query costs no less, for each is kept for good."""
 
@@ -76,7 +99,7 @@ class AnalystRule:
     name: str
     epsilon: float
     line: int
-    megabytes: float = MEGABYTES
+    megabytes: float = 100.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,19 +229,7 @@ def unit_text(policy: Policy) -> str:
 
 def digest(policy: Policy) -> str:
     """A fingerprint of what the policy says: the same for any order of tables, spacing or comments."""
-    budget, query = policy.budget, policy.query
-    granted = {
-        "limits": astuple(policy.limits),
-        "epsilon": float(budget.epsilon),
-        "prices": [float(query.epsilon), float(query.max_epsilon)],
-        "analysts": {each.name: float(each.epsilon) for each in policy.analysts},
-    }
-    later = {  # than the first ledgers: said where it is not what it was then
-        "least": query.min_epsilon,
-        "about": policy.unit.about,
-        "megabytes": {each.name: each.megabytes for each in policy.analysts if each.megabytes != MEGABYTES},
-    }
-    return _hashed(_rested_on(policy) | granted | {key: value for key, value in later.items() if value})
+    return _hashed(_said(policy, lambda key: True))
 
 
 def version(policy: Policy) -> str:
@@ -227,31 +238,62 @@ def version(policy: Policy) -> str:
     What was answered stays answered when the owner grants more, or to one more analyst. Its own price
     is part of what a plan is known by.
     """
-    return _hashed(_rested_on(policy))
+    return _hashed(_said(policy, lambda key: key.rests))
 
 
-def _rested_on(policy: Policy) -> dict[str, object]:
+Wanted: TypeAlias = Callable[[Key], bool]
+"""Which keys a fingerprint is of."""
+
+
+def _said(policy: Policy, wanted: Wanted) -> dict[str, object]:
+    analysts = policy.analysts if any(map(wanted, ANALYST.keys)) else ()
     return {
-        "budget": [float(policy.budget.delta), policy.budget.accountant],
-        "query": [policy.query.find_bounds, policy.query.min_units],
-        "unit": policy.unit.name,
-        "paths": unit_text(policy),
-        "timezone": policy.timezone,
-        "tables": {
-            fold(table.name): {
-                "public": table.public,
-                "key": sorted(map(fold, table.key)),
-                "rows": table.rows_per_unit,
-                "columns": {
-                    fold(column.name): [_canonical(column.range), _canonical(column.values)]
-                    for column in table.columns
-                },
-                **_files(table),
-            }
-            for table in policy.tables
-        },
-        "views": [[fold(view.name), view.sql] for view in policy.views],
+        **_keys(TOP, policy, wanted),
+        **_keys(BUDGET, policy.budget, wanted),
+        **_keys(QUERY, policy.query, wanted),
+        **_keys(LIMITS, policy.limits, wanted),
+        **_by_name(ANALYST, {each.name: each for each in analysts}, wanted),
+        **_keys(UNIT, policy.unit, wanted),
+        PATHS: unit_text(policy),
+        "tables": {fold(table.name): _table(table, wanted) for table in policy.tables},
+        **_by_name(VIEW, {fold(view.name): view for view in policy.views}, wanted),
+        VIEWS: [[fold(view.name), view.sql] for view in policy.views],
     }
+
+
+def _table(table: TableRule, wanted: Wanted) -> dict[str, object]:
+    return {
+        **_keys(TABLE, table, wanted),
+        **({} if table.unit is None else _keys(UNIT_PATH, table.unit, wanted)),
+        **_by_name(COLUMN, {fold(column.name): column for column in table.columns}, wanted),
+        **({} if table.csv is None else _keys(CSV, table.csv, wanted)),
+    }
+
+
+def _by_name(keys: Keys, rules: Mapping[str, object], wanted: Wanted) -> dict[str, object]:
+    """What is said of each: {"analysts": {"ana": 0.5}}."""
+    found: dict[str, dict[str, object]] = {
+        key.original: {} for key in keys.keys if key.original not in ("", VIEWS) and wanted(key)
+    }
+    for name, rule in rules.items():
+        for place, value in _keys(keys, rule, wanted).items():
+            found.setdefault(place, {})[name] = value
+    return dict(found)
+
+
+def _keys(keys: Keys, rule: object, wanted: Wanted) -> dict[str, object]:
+    """The values of one rule under their places: what came later only where it is not the default."""
+    originals: dict[str, list[object]] = {}
+    later: dict[str, object] = {}
+    for key in filter(wanted, keys.keys):
+        if key.original in (PATHS, VIEWS) or isinstance(key.kind, Below):
+            continue
+        value = getattr(rule, key.name)
+        if key.original:
+            originals.setdefault(key.original, []).append(_canonical(key.kind, value))
+        elif value != key.default:
+            later[key.later or f"{keys.title} {key.name}"] = _canonical(key.kind, value)
+    return {place: each if len(each) > 1 else each[0] for place, each in originals.items()} | later
 
 
 def _hashed(content: dict[str, object]) -> str:
@@ -259,24 +301,28 @@ def _hashed(content: dict[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _files(table: TableRule) -> dict[str, object]:
-    """What is said of files, where anything is."""
-    types = {fold(column.name): column.type for column in table.columns if column.type is not None}
-    said = {"files": table.files, "csv": None if table.csv is None else astuple(table.csv), "types": types}
-    return {key: value for key, value in said.items() if value}
-
-
 def _word(name: str) -> str:
     folded = fold(name)
     return folded if re.fullmatch(r"[a-z0-9_]+", folded) else json.dumps(folded)
 
 
-def _canonical(values: tuple[Value, ...] | tuple[Bound, Bound] | None) -> list[list[str]] | None:
-    """Each value with its kind, so that 1, true and "1" differ while 1 and 1.0 do not."""
-    return None if values is None else [_tagged(value) for value in values]
+def _canonical(kind: Kind, value: Any) -> object:
+    """The same for what is the same: 1 and 1.0, and names in any order."""
+    match kind:
+        case Number() | Epsilon():
+            return float(value)
+        case Own(type) if type is float:
+            return float(value)
+        case Names():
+            return sorted(map(fold, value))
+        case Values():
+            return None if value is None else [_tagged(each) for each in value]
+        case _:
+            return value
 
 
 def _tagged(value: Value) -> list[str]:
+    """A value with its kind, so that 1, true and "1" differ while 1 and 1.0 do not."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     kind = "number" if isinstance(value, float) else type(value).__name__

@@ -22,7 +22,6 @@ from dpsql.policy.columns import read_columns
 from dpsql.policy.files import read_csv, read_files
 from dpsql.policy.limits import read_limits
 from dpsql.policy.model import (
-    MEGABYTES,
     AnalystRule,
     BudgetRule,
     Policy,
@@ -32,17 +31,23 @@ from dpsql.policy.model import (
     UnitRule,
 )
 from dpsql.policy.names import fold, perhaps
+from dpsql.policy.toml_keys import (
+    ACCOUNTANTS,
+    ANALYST,
+    BUDGET,
+    DEFAULT_PRICE,
+    LARGEST_DELTA,
+    LEAST_DELTA,
+    QUERY,
+    TABLE,
+    TOP,
+    UNIT,
+    UNIT_PATH,
+)
 from dpsql.policy.toml_positions import document_of
-from dpsql.policy.toml_section import HELP, Section, sort_of
+from dpsql.policy.toml_section import Section, sort_of
+from dpsql.policy.toml_values import optional, regular_values
 from dpsql.policy.views import read_views
-
-ACCOUNTANTS = ("zcdp", "pure", "approx")
-MOST_ROWS = 10**6
-MOST_UNITS = 10**12
-LARGEST_DELTA = 0.01
-LEAST_DELTA = 1e-18
-LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
-DEFAULT_PRICE = 0.1
 
 
 def read_policy(text: str, name: str) -> Policy:
@@ -52,7 +57,7 @@ def read_policy(text: str, name: str) -> Policy:
     except (ValueError, RecursionError) as error:
         raise _not_toml(text, name, error) from None
     root = Section(document_of(text, name), (), values)
-    root.allow("budget", "query", "limits", "analysts", "unit", "tables", "views", "timezone")
+    root.allow(TOP)
     budget = _budget(root.table("budget", needed=True))
     unit = _unit(root.table("unit", needed=True))
     tables = _tables(root.table("tables", needed=True), unit)
@@ -64,9 +69,10 @@ def read_policy(text: str, name: str) -> Policy:
         analysts=_analysts(root.table("analysts")),
         unit=unit,
         tables=tables,
-        timezone=_timezone(root),
+        timezone=optional(root, TOP["timezone"], _timezone),
         views=read_views(root.table("views"), tables),
         limits=read_limits(root.table("limits")),
+        **regular_values(root, TOP),
     )
 
 
@@ -101,37 +107,29 @@ def _budget(section: Section) -> BudgetRule:
             label="not supported",
             help="leave it out: a budget lasts for the life of the database",
         )
-    section.allow("epsilon", "delta", "accountant")
-    section.need("epsilon", HELP["budget"])
-    epsilon = _granted(section)
-    accountant = section.string("accountant") if "accountant" in section.values else "zcdp"
+    section.allow(BUDGET)
+    section.need(BUDGET["epsilon"])
+    regular = regular_values(section, BUDGET)
+    accountant = optional(section, BUDGET["accountant"], _accountant)
+    return BudgetRule(**regular, delta=_delta(section, accountant), accountant=accountant)
+
+
+def _accountant(section: Section) -> str:
+    accountant = section.string("accountant")
     if accountant not in ACCOUNTANTS:
         raise section.wrong(
             "accountant",
             f"no accountant is called {accountant}",
             help=perhaps(accountant, ACCOUNTANTS) or f"there are {', '.join(ACCOUNTANTS)}",
         )
-    return BudgetRule(epsilon, _delta(section, accountant), accountant)
-
-
-def _granted(section: Section) -> float:
-    """An epsilon that can be told in the units of a ledger."""
-    epsilon = section.positive("epsilon")
-    if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
-        raise section.wrong(
-            "epsilon",
-            f"epsilon must lie between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}",
-            label="this buys nothing" if epsilon < LEAST_EPSILON else "far more than any answer needs",
-            help="1 is a strong promise, and above 10 it says little",
-        )
-    return epsilon
+    return accountant
 
 
 def _delta(section: Section, accountant: str) -> float:
     if "delta" not in section.values:
         if accountant == "pure":
             return 0.0
-        section.need("delta", 'delta = 1e-6, say; or accountant = "pure", which has none')
+        section.need(BUDGET["delta"])
     delta = section.number("delta")
     if not 0 <= delta < 1:
         raise section.wrong("delta", "delta must lie between 0 and 1")
@@ -163,7 +161,7 @@ def _delta(section: Section, accountant: str) -> float:
 
 
 def _query(section: Section, budget: BudgetRule) -> QueryRule:
-    section.allow("epsilon", "max_epsilon", "min_epsilon", "find_bounds", "min_units")
+    section.allow(QUERY)
     highest = section.positive("max_epsilon") if "max_epsilon" in section.values else budget.epsilon
     if highest > budget.epsilon:
         raise section.wrong(
@@ -181,42 +179,33 @@ def _query(section: Section, budget: BudgetRule) -> QueryRule:
         raise section.wrong(
             "min_epsilon", "the lowest price is above the default price", label=f"the default is {price:g}"
         )
-    found = "find_bounds" not in section.values or section.boolean("find_bounds")
-    least = _whole(section, "min_units", MOST_ROWS) if "min_units" in section.values else 1
-    return QueryRule(price, highest, found, least, lowest)
+    return QueryRule(epsilon=price, max_epsilon=highest, min_epsilon=lowest, **regular_values(section, QUERY))
 
 
 def _analysts(section: Section) -> tuple[AnalystRule, ...]:
     rules = []
     for name, each in section.tables():
-        each.allow("epsilon", "megabytes")
+        each.allow(ANALYST)
         if not name.strip():
             raise section.wrong(name, "an analyst needs a name", on_key=True)
-        each.need("epsilon", "epsilon is what this analyst may spend")
-        room = each.positive("megabytes") if "megabytes" in each.values else MEGABYTES
-        rules.append(AnalystRule(name, _granted(each), section.line(name), room))
+        each.need(ANALYST["epsilon"])
+        rules.append(AnalystRule(name=name, line=section.line(name), **regular_values(each, ANALYST)))
     return tuple(rules)
 
 
 def _unit(section: Section) -> UnitRule:
-    section.allow("name", "table", "key", "about")
-    section.need("table", "table is the one that has a row for each unit")
-    section.need("key", "key is the column that holds each unit once")
-    name = section.string("name") if "name" in section.values else "unit"
+    section.allow(UNIT)
+    section.need(UNIT["table"])
+    section.need(UNIT["key"])
+    name = optional(section, UNIT["name"], _word)
+    return UnitRule(name=name, line=section.document.line(section.path), **regular_values(section, UNIT))
+
+
+def _word(section: Section) -> str:
+    name = section.string("name")
     if not name.strip() or not name.isprintable():
         raise section.wrong("name", "the unit's name must be a word", help='name = "patient", say')
-    about = _whole(section, "about", MOST_UNITS) if "about" in section.values else None
-    line = section.document.line(section.path)
-    return UnitRule(name, section.string("table"), section.string("key"), line, about)
-
-
-def _whole(section: Section, key: str, most: int) -> int:
-    value = section.values[key]
-    if type(value) is not int:
-        raise section.wrong(key, f"{key} must be a whole number", label=f"this is {sort_of(value)}")
-    if not 1 <= value <= most:
-        raise section.wrong(key, f"{key} must lie between 1 and {most:,}")
-    return value
+    return name
 
 
 def _tables(section: Section, unit: UnitRule) -> tuple[TableRule, ...]:
@@ -234,7 +223,7 @@ def _tables(section: Section, unit: UnitRule) -> tuple[TableRule, ...]:
 
 
 def _table(section: Section, name: str, unit: UnitRule, tables: tuple[str, ...]) -> TableRule:
-    section.allow("public", "key", "unit", "rows_per_unit", "columns", "files", "csv")
+    section.allow(TABLE)
     public = section.boolean("public")
     own = fold(name) == fold(unit.table)
     if public and own:
@@ -262,15 +251,12 @@ def _table(section: Section, name: str, unit: UnitRule, tables: tuple[str, ...])
     return TableRule(
         name=name,
         line=section.document.line(section.path),
-        public=public,
-        key=_key(section) if "key" in section.values else (),
+        key=optional(section, TABLE["key"], _key),
         unit=path,
-        rows_per_unit=_whole(section, "rows_per_unit", MOST_ROWS)
-        if "rows_per_unit" in section.values
-        else None,
+        **regular_values(section, TABLE),
         columns=read_columns(section.table("columns")),
-        files=read_files(section) if "files" in section.values else "",
-        csv=read_csv(section) if "csv" in section.values else None,
+        files=optional(section, TABLE["files"], read_files),
+        csv=optional(section, TABLE["csv"], read_csv),
     )
 
 
@@ -279,11 +265,11 @@ def _unit_path(section: Section, tables: tuple[str, ...]) -> UnitPath:
     if isinstance(value, str):
         raise section.wrong("unit", "unit must be a table", help=f'unit = {{ column = "{value}" }}')
     inner = section.table("unit")
-    inner.allow("column", "references")
-    inner.need("column", 'unit = { column = "..." }, and references = "table.key" along a foreign key')
-    column = inner.string("column")
-    references = _reference(inner, tables) if "references" in inner.values else None
-    return UnitPath(column, references, section.line("unit"))
+    inner.allow(UNIT_PATH)
+    inner.need(UNIT_PATH["column"])
+    regular = regular_values(inner, UNIT_PATH)
+    references = optional(inner, UNIT_PATH["references"], lambda inner: _reference(inner, tables))
+    return UnitPath(**regular, references=references, line=section.line("unit"))
 
 
 def _reference(section: Section, tables: tuple[str, ...]) -> tuple[str, str]:
@@ -346,8 +332,6 @@ def _key(section: Section) -> tuple[str, ...]:
 
 
 def _timezone(root: Section) -> str:
-    if "timezone" not in root.values:
-        return "UTC"
     name = root.string("timezone")
     if name != "UTC":
         try:

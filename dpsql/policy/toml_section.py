@@ -1,7 +1,7 @@
 """A table of the policy's document: its values, each taken with its type or refused with its place.
 
-section.allow("epsilon", "delta")      D802 for any other key, with the nearest known one
-section.positive("epsilon")            8.0, or D803 under the value
+section.allow(QUERY)           D802 for any key but those of [query], with the nearest of them
+section.positive("epsilon")    8.0, or D803 under the value
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TypeGuard
 
 from dpsql.errors import DatabaseError
 from dpsql.policy.names import fold, nearest, perhaps
+from dpsql.policy.toml_keys import TOP, Key, Keys
 from dpsql.policy.toml_positions import Document, Path
 
 
@@ -47,8 +48,9 @@ class Section:
         path = path if at is None else (*path, at)
         return self.document.refuse("D803", title, path, on_key=on_key, label=label, help=help)
 
-    def allow(self, *known: str) -> None:
+    def allow(self, keys: Keys) -> None:
         """Every key is one of these, or D802."""
+        known = keys.names
         for key, value in self.values.items():
             if key in known:
                 continue
@@ -65,10 +67,15 @@ class Section:
                 help=way_out,
             )
 
-    def need(self, key: str, help: str) -> None:
-        if key not in self.values:
+    def need(self, key: Key) -> None:
+        """The key is there, or D803."""
+        if key.name not in self.values:
             raise self.wrong(
-                None, f"{self.title} needs {key}", on_key=True, label=f"no {key} here", help=help
+                None,
+                f"{self.title} needs {key.name}",
+                on_key=True,
+                label=f"no {key.name} here",
+                help=key.needed,
             )
 
     def table(self, key: str, *, needed: bool = False) -> Section:
@@ -118,11 +125,7 @@ class Section:
                 raise self.wrong(name, f"{before} and {name} are one name to the database", on_key=True)
 
 
-HELP = {
-    "budget": "[budget] holds epsilon and delta: what all analysts together may spend",
-    "unit": "[unit] says whom the promise protects: name, table and key",
-    "tables": "each table that analysts may ask about has a [tables.<name>]",
-}
+HELP = {key.name: key.needed for key in TOP.keys if key.needed}
 
 
 def is_number(value: object) -> TypeGuard[int | float]:

@@ -2,6 +2,7 @@
 
 it's "B"     "it's \\"B\\""
 sales.orders [tables."sales.orders"]
+536870912    512MB
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import json
 import re
 
 from dpsql.ir.column import Value
+
+BYTES = {"MB": 2**20, "GB": 2**30}
 
 
 def key(name: str) -> str:
@@ -36,3 +39,9 @@ def value(each: Value) -> str:
             return each.isoformat()
         case _:
             return repr(each)
+
+
+def memory_text(size: int) -> str:
+    """So many bytes as the policy writes them: 512MB."""
+    megabytes = size // BYTES["MB"]
+    return f"{megabytes}MB" if megabytes % 1024 else f"{megabytes // 1024}GB"

@@ -12,7 +12,9 @@ from collections.abc import Iterable
 
 from dpsql.policy.model import TableRule, ViewRule
 from dpsql.policy.names import fold
+from dpsql.policy.toml_keys import VIEW
 from dpsql.policy.toml_section import Section
+from dpsql.policy.toml_values import regular_values
 
 
 def read_views(section: Section, tables: Iterable[TableRule]) -> tuple[ViewRule, ...]:
@@ -21,8 +23,8 @@ def read_views(section: Section, tables: Iterable[TableRule]) -> tuple[ViewRule,
     names = {fold(each.name): each.name for each in tables}
     rules = []
     for name, each in section.tables():
-        each.allow("sql")
-        each.need("sql", 'sql = "SELECT ... FROM ..."')
+        each.allow(VIEW)
+        each.need(VIEW["sql"])
         if not name.strip() or not name.isprintable() or "." in name:
             raise section.wrong(
                 name, "a view needs a plain name", on_key=True, help="one word, without a schema"
@@ -35,5 +37,5 @@ def read_views(section: Section, tables: Iterable[TableRule]) -> tuple[ViewRule,
                 label="a view needs a name of its own",
                 help="analysts could not tell the view from the table: choose another name",
             )
-        rules.append(ViewRule(name, each.string("sql"), section.line(name)))
+        rules.append(ViewRule(name=name, line=section.line(name), **regular_values(each, VIEW)))
     return tuple(rules)

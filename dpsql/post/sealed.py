@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import DOUBLE, Kind, Type, type_named
-from dpsql.policy.limits import memory_text
 from dpsql.policy.model import LimitsRule
+from dpsql.policy.toml_spelling import memory_text
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, taken
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded

@@ -1,0 +1,57 @@
+"""A policy that says something else than the default of every key."""
+
+EVERY_KEY = """
+timezone = "Europe/Oslo"
+
+[budget]
+epsilon = 10.0
+delta = 1e-6
+accountant = "approx"
+
+[query]
+epsilon = 1.0
+max_epsilon = 2.0
+min_epsilon = 0.01
+find_bounds = false
+min_units = 5
+
+[limits]
+seconds = 5
+memory = "256MB"
+rows = 1000
+
+[analysts.ana]
+epsilon = 5.0
+megabytes = 3
+
+[unit]
+name = "person"
+table = "people"
+key = "id"
+about = 5000
+
+[tables.people]
+files = "people-*.csv"
+csv = { delim = ";", quote = "'", header = false, nullstr = "-", dateformat = "%d.%m.%Y", decimal = "," }
+
+[tables.people.columns]
+id = { type = "INTEGER" }
+age = { type = "INTEGER", range = [0, 120] }
+town = { type = "VARCHAR", values = ["Oslo", "Bergen"] }
+
+[tables.visits]
+key = "visit"
+unit = { column = "id", references = "people.id" }
+rows_per_unit = 3
+
+[tables.visits.columns]
+visit = {}
+id = {}
+
+[tables.towns]
+public = true
+key = "town"
+
+[views.adults]
+sql = "SELECT * FROM people WHERE age >= 18"
+"""
