@@ -20,7 +20,7 @@ from typing import TypeAlias
 from dpsql.aggregates import Need, Unbounded, shelf
 from dpsql.aggregates.regression import SIDES
 from dpsql.errors import Error, refuse
-from dpsql.facts.missing_bounds import needed_bounds, with_stand_ins
+from dpsql.facts.missing_bounds import needed_bounds, uncounted, with_stand_ins
 from dpsql.facts.origin import origins_of
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.public_keys import public_keys
@@ -96,6 +96,8 @@ def _with_statistics(measure: Measure, known: Known, needed: list[NeededBounds])
         needed += statistics.needed
         missing = NeededBounds.of_all(statistics.needed).bounds
         measure = replace(measure, relation=with_stand_ins(measure.relation, missing))
+        if not uncounted(measure.relation):  # then nothing else can be missing
+            return measure
 
 
 class _Statistics:
