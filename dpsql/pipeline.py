@@ -20,7 +20,6 @@ from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 
-from dpsql.accounting import Spent
 from dpsql.accounting.entries import Stored
 from dpsql.answer import Answer
 from dpsql.bind.export import refuse_randomized_response
@@ -208,7 +207,8 @@ def _stepwise(
     pay: Callable[[Plan], Stored],
 ) -> Answer:
     """One paid release after the other, until what they say together is near enough."""
-    goal, spent, paid, done = what.goal, Spent(), Spent(), list[tuple[MeasurePlan, ReleasedTable]]()
+    goal, done = what.goal, list[tuple[MeasurePlan, ReleasedTable]]()
+    spent = paid = terms.accountant.zero
     assert goal is not None
     repeated, confidence = True, confidence_of(goal, what.steps)
     shown: Answer | None = None

@@ -27,11 +27,12 @@ import pytest
 from processes import LONGEST, told
 
 import dpsql
-from dpsql.accounting import Budget, Spent, pure, zcdp
+from dpsql.accounting import Budget, pure, zcdp
 from dpsql.accounting import accountant as accountant_of
 from dpsql.accounting.account import Account
 from dpsql.accounting.conversions import response_rho, zcdp_eps
 from dpsql.accounting.ledger import Ledger
+from dpsql.accounting.units import Units
 from dpsql.audit import measure, plan_of
 from dpsql.audit.oracles import without_noise
 from dpsql.cli import main
@@ -401,7 +402,7 @@ def test_several_steps_cost_what_the_promise_says() -> None:
         generic = 0.0
         for _ in range(k):
             generic = math.exp(epsilon) * generic + delta
-        concentrated = zcdp.ACCOUNTANT.epsilon(Spent(k * k * rho), budget)
+        concentrated = zcdp.ACCOUNTANT.epsilon(Units(k * k * rho), budget)
         if generic < 1:
             said = f"({k * epsilon:g}, {generic:.1e})".replace("e-0", "e-").replace("1.0e", "1e")
         else:
