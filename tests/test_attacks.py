@@ -48,11 +48,10 @@ from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.pipeline import planned
 from dpsql.plan.bound_search import bound_of
-from dpsql.policy.toml import read_policy
 from dpsql.post.finish import finish
 from dpsql.release.release import from_system, release
 from dpsql.render.digits import below
-from dpsql.session.checks import load_policy, promise
+from dpsql.session.checks import load_policy, parse_policy, promise
 from dpsql.terminal.accounts import budget_text
 
 POLICY = """
@@ -2367,7 +2366,7 @@ def test_budgets_that_no_ledger_can_count_are_refused_in_the_policy(
     """They opened, and then every query failed: by D901, or as if its own price were wrong."""
     policy = wealthy_policy(epsilon, f"delta = {delta}", accountant)
     with pytest.raises(dpsql.ProgrammingError, match=re.escape(said)) as caught:
-        read_policy(policy, "d.toml")
+        parse_policy(policy, "d.toml")
     assert caught.value.code == "D803"
 
 

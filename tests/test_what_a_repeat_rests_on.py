@@ -21,7 +21,7 @@ from dpsql.plan import written_form
 from dpsql.plan.digest import digest_of
 from dpsql.plan.terms import Terms
 from dpsql.policy.model import Policy, digest, version
-from dpsql.policy.toml import read_policy
+from dpsql.session.checks import parse_policy
 
 Digest = Callable[[Any], str]
 
@@ -277,7 +277,7 @@ def test_what_has_no_written_form_is_no_part_of_a_plan() -> None:
 @pytest.fixture(scope="module")
 def policy() -> Policy:
     """One that says everything that a policy may say."""
-    return read_policy(POLICY, "policy.toml")
+    return parse_policy(POLICY, "policy.toml")
 
 
 def test_answers_rest_on_all_that_a_policy_says_of_data(policy: Policy) -> None:

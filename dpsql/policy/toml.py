@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 import tomllib
 import zoneinfo
+from collections.abc import Sequence
+from typing import Protocol
 
 from dpsql.errors import DatabaseError, refuse
 from dpsql.ir.source import Span
@@ -36,24 +38,37 @@ from dpsql.policy.toml_positions import document_of
 from dpsql.policy.toml_section import HELP, Section, sort_of
 from dpsql.policy.views import read_views
 
-ACCOUNTANTS = ("zcdp", "pure", "approx")
 MOST_ROWS = 10**6
 MOST_UNITS = 10**12
 LARGEST_DELTA = 0.01
 LEAST_DELTA = 1e-18
 LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
 DEFAULT_PRICE = 0.1
+SAY_DELTA = 'delta = 1e-6, say; or accountant = "pure", which has none'
 
 
-def read_policy(text: str, name: str) -> Policy:
-    """The policy that this text says; ``name`` is what errors call the file."""
+class Accountant(Protocol):
+    """What a policy has to know of an accountant."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def has_delta(self) -> bool: ...
+
+
+def read_policy(text: str, name: str, accountants: Sequence[Accountant]) -> Policy:
+    """The policy that this text says; ``name`` is what errors call the file.
+
+    Of the ``accountants`` it chooses one, and gets the first if it says none.
+    """
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise _not_toml(text, name, error) from None
     root = Section(document_of(text, name), (), values)
     root.allow("budget", "query", "limits", "analysts", "unit", "tables", "views", "timezone")
-    budget = _budget(root.table("budget", needed=True))
+    budget = _budget(root.table("budget", needed=True), accountants)
     unit = _unit(root.table("unit", needed=True))
     tables = _tables(root.table("tables", needed=True), unit)
     return Policy(
@@ -92,7 +107,7 @@ def _not_toml(text: str, name: str, trouble: BaseException) -> DatabaseError:
     return error
 
 
-def _budget(section: Section) -> BudgetRule:
+def _budget(section: Section, accountants: Sequence[Accountant]) -> BudgetRule:
     if "period" in section.values:
         raise section.wrong(
             "period",
@@ -104,14 +119,20 @@ def _budget(section: Section) -> BudgetRule:
     section.allow("epsilon", "delta", "accountant")
     section.need("epsilon", HELP["budget"])
     epsilon = _granted(section)
-    accountant = section.string("accountant") if "accountant" in section.values else "zcdp"
-    if accountant not in ACCOUNTANTS:
+    chosen = _accountant(section, accountants)
+    return BudgetRule(epsilon, _delta(section, chosen), chosen.name)
+
+
+def _accountant(section: Section, accountants: Sequence[Accountant]) -> Accountant:
+    by_name = {each.name: each for each in accountants}
+    name = section.string("accountant") if "accountant" in section.values else accountants[0].name
+    if name not in by_name:
         raise section.wrong(
             "accountant",
-            f"no accountant is called {accountant}",
-            help=perhaps(accountant, ACCOUNTANTS) or f"there are {', '.join(ACCOUNTANTS)}",
+            f"no accountant is called {name}",
+            help=perhaps(name, by_name) or f"there are {', '.join(by_name)}",
         )
-    return BudgetRule(epsilon, _delta(section, accountant), accountant)
+    return by_name[name]
 
 
 def _granted(section: Section) -> float:
@@ -127,30 +148,28 @@ def _granted(section: Section) -> float:
     return epsilon
 
 
-def _delta(section: Section, accountant: str) -> float:
+def _delta(section: Section, accountant: Accountant) -> float:
     if "delta" not in section.values:
-        if accountant == "pure":
+        if not accountant.has_delta:
             return 0.0
-        section.need("delta", 'delta = 1e-6, say; or accountant = "pure", which has none')
+        section.need("delta", SAY_DELTA)
     delta = section.number("delta")
     if not 0 <= delta < 1:
         raise section.wrong("delta", "delta must lie between 0 and 1")
-    if accountant == "pure" and delta > 0:
+    if delta > 0 and not accountant.has_delta:
         raise section.wrong(
-            "delta", 'accountant = "pure" has no delta', help="leave delta out, or choose zcdp"
+            "delta", f'accountant = "{accountant.name}" has no delta', help="leave delta out, or choose zcdp"
         )
-    if accountant != "pure" and delta == 0:
+    if delta == 0 and accountant.has_delta:
         raise section.wrong(
-            "delta",
-            f'accountant = "{accountant}" needs a delta above zero',
-            help='delta = 1e-6, say; or accountant = "pure", which has none',
+            "delta", f'accountant = "{accountant.name}" needs a delta above zero', help=SAY_DELTA
         )
     if 0 < delta < LEAST_DELTA:
         raise section.wrong(
             "delta",
             f"a delta below {LEAST_DELTA:g} cannot be shared among queries",
             label="it is as good as none",
-            help='delta = 1e-6, say; or accountant = "pure", which has none',
+            help=SAY_DELTA,
         )
     if delta >= LARGEST_DELTA:
         raise section.wrong(
