@@ -62,7 +62,7 @@ def _connection(folder: Path, kind: str = "pure", data: str = DATA) -> dpsql.Con
     with duckdb.connect(str(folder / "d.duckdb")) as connection:
         connection.execute(data)
     (folder / "d.toml").write_text(
-        POLICY.format(accountant=kind, delta="" if kind == "pure" else "delta = 1e-6\n")
+        POLICY.format(accountant=kind, delta="delta = 1e-6\n" if accountant(kind).has_delta else "")
     )
     return dpsql.connect(folder / "d.duckdb")
 
