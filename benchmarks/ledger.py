@@ -10,14 +10,13 @@ The long one is filled with a count for each answer, in transactions of many, th
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict
 from pathlib import Path
 
 import dpsql
 from benchmarks.data import connect, people, session_of
 from benchmarks.memory import PEAK
 from benchmarks.timing import Report, Runs, Setting, Table, fresh, ratio
-from dpsql.accounting import Spent
+from dpsql.accounting.units import Units
 
 OPEN = (
     PEAK
@@ -97,7 +96,7 @@ def _fill(db: dpsql.Connection, many: int) -> None:
             for number in range(start, min(many, start + _AT_ONCE)):
                 said = {"sql": f"{debit.sql} WHERE age > {number}", "digest": f"{number:064x}"}
                 who = {"time": debit.time, "analyst": ""}
-                bought = pen.append(paid | said | who | asdict(Spent(1)))
+                bought = pen.append(paid | said | who | Units(1).written())
                 pen.append({"kind": "answer", "debit": bought} | who, payload.answer)
     db.execute("SELECT COUNT(*) FROM people WHERE age > 20")
 

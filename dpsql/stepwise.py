@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from dpsql.accounting import Spent
 from dpsql.accounting.entries import Stored
 from dpsql.answer import Answer
 from dpsql.errors import Error
@@ -24,7 +23,8 @@ def answer_in_steps(
     session: Session, query: Query, terms: Terms, plan: Plan, types: list[str], pay: Callable[[Plan], Stored]
 ) -> Answer:
     """Release at one price after the other; what all releases tell together is the answer."""
-    goal, spent, paid, done = plan.goal, Spent(), Spent(), list[tuple[MeasurePlan, ReleasedTable]]()
+    goal, done = plan.goal, list[tuple[MeasurePlan, ReleasedTable]]()
+    spent = paid = terms.accountant.zero
     assert goal is not None
     repeated, confidence = True, confidence_of(goal, plan.steps)
     shown: Answer | None = None

@@ -21,8 +21,8 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql.accounting import Budget, Spent, accountant, names
-from dpsql.accounting.price_units import bought
+from dpsql.accounting import Budget, accountant, names
+from dpsql.accounting.units import Units
 from dpsql.batch.script import read
 from dpsql.batch.shares import balance, combined, shared, strain
 from dpsql.cli import main
@@ -74,7 +74,7 @@ class Runner:
         with dpsql.connect(self.database) as db:
             return list(db.purchases)
 
-    def spent(self) -> Spent:
+    def spent(self) -> Units:
         with dpsql.connect(self.database) as db:
             return db._open().ledger.spent()
 
@@ -322,8 +322,8 @@ def test_shares_add_up_to_the_total(name: str, total: float) -> None:
     """What these prices buy together is what the total buys; four digits lose little."""
     chosen, budget = accountant(name), Budget(5.0, 1e-6)
     prices = shared(total, [1, 2, 5], chosen, budget, 10.0)
-    whole = bought(total, chosen, budget)
-    assert 0.995 * whole <= sum(bought(each, chosen, budget) for each in prices) <= whole
+    whole = chosen.weight(total, budget)
+    assert 0.995 * whole <= sum(chosen.weight(each, budget) for each in prices) <= whole
     assert shared(total, [1], chosen, budget, 10.0) == (total,)
     assert combined((total, *prices), chosen, budget) < 0.1 * total
 

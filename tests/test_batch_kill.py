@@ -23,7 +23,7 @@ from typing import Any
 import pytest
 
 import dpsql
-from dpsql.accounting import Spent
+from dpsql.accounting.units import Units
 
 KILLS = 20
 WRITES = 8
@@ -120,7 +120,7 @@ def nursery(tmp_path: Path) -> Iterator[Nursery]:
     made.close()
 
 
-def debits(database: Path, ledger: Path) -> list[tuple[str, Spent]]:
+def debits(database: Path, ledger: Path) -> list[tuple[str, Units]]:
     with dpsql.connect(database, ledger=ledger) as db:
         return [(each.sql, each.price) for each in db._open().ledger.entries() if each.kind == "debit"]
 

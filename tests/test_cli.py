@@ -24,9 +24,9 @@ from dpsql.answer import Answer
 from dpsql.cli import main
 from dpsql.cli.command_list import spelled_out
 from dpsql.cli.shared_arguments import value_of
-from dpsql.policy.toml import read_policy
 from dpsql.render import box, digits
 from dpsql.render.formats import to_csv, to_json, to_parquet, with_margins
+from dpsql.session.checks import parse_policy
 
 COUNT = "SELECT COUNT(*) AS n FROM patients"
 BY_WARD = "SELECT ward, COUNT(*) AS n, AVG(age) AS age FROM patients GROUP BY ward"
@@ -263,7 +263,7 @@ def test_the_budget_tells_who_spent_what(clinic: Clinic) -> None:
 def test_policy_draft_and_check_touch_nothing(folder: Path) -> None:
     drafted = dpsql("policy", "draft", str(folder / "clinic.duckdb"))
     assert drafted.returncode == 0
-    assert read_policy(drafted.stdout, "draft.toml").unit.table == "patients"
+    assert parse_policy(drafted.stdout, "draft.toml").unit.table == "patients"
     checked = dpsql("policy", "check", str(folder / "clinic.duckdb"))
     assert checked.returncode == 0
     for line in (

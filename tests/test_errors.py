@@ -17,8 +17,8 @@ import pytest
 
 import dpsql
 from dpsql import audit
-from dpsql.accounting import Spent
 from dpsql.accounting.entries import Overdrawn
+from dpsql.accounting.units import Units
 from dpsql.batch.atomic_files import alone
 from dpsql.cli import main
 from dpsql.dbapi.guard import guarded
@@ -343,7 +343,7 @@ def errors() -> Iterator[dpsql.Error]:
         )
     yield dpsql.InterfaceError("closed", help="open")
     yield dpsql.NotSupportedError("D104", "no transactions")
-    yield Overdrawn(Spent(3), Spent(1, 1), Spent(5, 2), "ana")
+    yield Overdrawn(Units(3), Units(1, 1), Units(5, 2), "ana")
 
 
 @pytest.mark.parametrize("error", list(errors()), ids=lambda error: type(error).__name__)

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import dpsql
-from dpsql.accounting import UNIT, accountant
+from dpsql.accounting import accountant
+from dpsql.accounting.units import UNIT
 from dpsql.audit import owners_session, plan_of
 from dpsql.ir.event import GeometricEvent
 from dpsql.mechanisms import geometric, mechanism, sampler

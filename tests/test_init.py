@@ -22,8 +22,7 @@ from dpsql.cli import main
 from dpsql.cli.demo_data import POLICY, build
 from dpsql.policy.compose import compose
 from dpsql.policy.model import digest
-from dpsql.policy.toml import read_policy
-from dpsql.session.checks import load_policy
+from dpsql.session.checks import load_policy, parse_policy
 from dpsql.terminal.output import put
 
 ROOT = Path(__file__).parent.parent
@@ -290,8 +289,8 @@ def test_leaving_leaves_no_file(folder: Path, key: str) -> None:
     ids=["demo", "world", "pure", "finds"],
 )
 def test_what_is_composed_says_the_same(text: str) -> None:
-    policy = read_policy(text, "a.toml")
-    again = read_policy(compose(policy, "Again."), "b.toml")
+    policy = parse_policy(text, "a.toml")
+    again = parse_policy(compose(policy, "Again."), "b.toml")
     assert digest(again) == digest(policy)
     assert [each.columns for each in again.tables] != []
 
@@ -325,8 +324,8 @@ d = { range = [1999-01-01T00:00:00, 2000-01-01T12:30:00.5] }
 [views."v 1"]
 sql = "SELECT 1"
 """
-    policy = read_policy(text, "a.toml")
-    assert digest(read_policy(compose(policy, "Odd."), "b.toml")) == digest(policy)
+    policy = parse_policy(text, "a.toml")
+    assert digest(parse_policy(compose(policy, "Odd."), "b.toml")) == digest(policy)
 
 
 def test_the_answers_make_sense_on_a_stream_without_a_terminal(
@@ -355,7 +354,7 @@ def test_csv_files_get_their_types(folder: Path, capsys: pytest.CaptureFixture[s
     assert patients.csv is not None
     assert patients.csv.delim == ";"
     assert visits.files == "visits/*.csv"
-    assert digest(read_policy(compose(policy, "Again."), "b.toml")) == digest(policy)
+    assert digest(parse_policy(compose(policy, "Again."), "b.toml")) == digest(policy)
     assert main(["query", str(data), "-c", "SELECT COUNT(*) FROM patients"]) == 0
 
 

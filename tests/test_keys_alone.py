@@ -11,7 +11,8 @@ import pytest
 
 import dpsql
 from dpsql import audit
-from dpsql.accounting import DELTA_UNIT, UNIT
+from dpsql.accounting import DELTA_UNIT
+from dpsql.accounting.units import UNIT
 from dpsql.audit import plan_of
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.plan import MeasurePlan, Norm, Shape, Threshold

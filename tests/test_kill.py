@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 import dpsql
-from dpsql.accounting import UNIT
 from dpsql.accounting.entries import Entry
+from dpsql.accounting.units import UNIT
 
 STATEMENTS = (
     *(f"SELECT COUNT(*) FROM patients WHERE age > {age}" for age in range(5)),

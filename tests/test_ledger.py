@@ -26,14 +26,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpsql.accounting import Spent
 from dpsql.accounting.chain import START
 from dpsql.accounting.entries import Overdrawn
 from dpsql.accounting.ledger import Debit, Granted, Ledger, Promise
+from dpsql.accounting.units import Units
 from dpsql.errors import DatabaseError
 
 PROMISE = Promise(database="clinic", unit="patients.patient_id", accountant="pure", delta=0.0)
-GRANTED = Granted(1.0, Spent(1000, 500), (("ana", 0.5, Spent(500, 500)), ("bob", 0.5, Spent(500, 500))))
+GRANTED = Granted(1.0, Units(1000, 500), (("ana", 0.5, Units(500, 500)), ("bob", 0.5, Units(500, 500))))
 ASKED = Debit(
     analyst="ana",
     sql="SELECT COUNT(*) FROM patients",
@@ -41,22 +41,22 @@ ASKED = Debit(
     version="v1",
     events="Laplace",
     epsilon=0.1,
-    price=Spent(7, 0),
+    price=Units(7, 0),
 )
 
 # What the worker processes of the tests below share; each reads its task from the command line.
 PRELUDE = """
 import os, sys, threading, time
 from pathlib import Path
-from dpsql.accounting import Spent
+from dpsql.accounting.units import Units
 from dpsql.accounting.chain import START
 from dpsql.accounting.ledger import Debit, Granted, Ledger, Promise
 from dpsql.errors import DatabaseError
 path, name, budget = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 promise = Promise("clinic", "patients.patient_id", "pure", 0.0)
-granted = Granted(1.0, Spent(budget, 0))
+granted = Granted(1.0, Units(budget, 0))
 def ask(digest, price=7):
-    return Debit("", "SELECT 1", digest, "v1", "Laplace", 0.1, Spent(price))
+    return Debit("", "SELECT 1", digest, "v1", "Laplace", 0.1, Units(price))
 def ready():
     print("ready", flush=True)
     sys.stdin.readline()
@@ -132,14 +132,14 @@ def test_a_debit_is_paid_once_and_answered_once(ledger: Ledger) -> None:
     first = ledger.debit_or_join(ASKED)
     assert first.answer is None
     assert ledger.debit_or_join(ASKED) == first == ledger.stored("d0", "v1", "ana")
-    assert ledger.spent() == ledger.spent("ana") == Spent(7, 0)
+    assert ledger.spent() == ledger.spent("ana") == Units(7, 0)
     assert ledger.store(first.debit_id, b"noisy") == b"noisy"
     assert ledger.store(first.debit_id, b"fresh noise") == b"noisy"
     assert ledger.debit_or_join(ASKED).answer == b"noisy"
     other_day = ledger.debit_or_join(replace(ASKED, version="v2"))
     assert other_day.answer is None
     assert other_day.debit_id != first.debit_id
-    assert ledger.spent() == Spent(14, 0)
+    assert ledger.spent() == Units(14, 0)
 
 
 def test_an_answer_without_a_debit_is_our_bug(ledger: Ledger) -> None:
@@ -155,36 +155,36 @@ def test_another_analyst_shares_the_noise_and_pays_for_seeing_it(ledger: Ledger)
     assert bob.joined
     assert ledger.stored("d0", "v1", "bob") == replace(bob, joined=False)
     assert ledger.debit_or_join(replace(ASKED, analyst="bob")) == replace(bob, joined=False)
-    assert ledger.spent() == ledger.spent("ana") == ledger.spent("bob") == Spent(7, 0)
-    ledger.debit_or_join(replace(ASKED, analyst="bob", digest="d1", price=Spent(490)))  # 500 - 497 = 3
+    assert ledger.spent() == ledger.spent("ana") == ledger.spent("bob") == Units(7, 0)
+    ledger.debit_or_join(replace(ASKED, analyst="bob", digest="d1", price=Units(490)))  # 500 - 497 = 3
     ledger.debit_or_join(replace(ASKED, digest="d2"))
     refused("D501", lambda: ledger.debit_or_join(replace(ASKED, analyst="bob", digest="d2")))
 
 
 def test_an_open_debit_is_not_completed_at_another_price(ledger: Ledger) -> None:
     cheap = ledger.debit_or_join(ASKED)
-    dear = ledger.debit_or_join(replace(ASKED, price=Spent(9)))
+    dear = ledger.debit_or_join(replace(ASKED, price=Units(9)))
     assert dear.debit_id != cheap.debit_id
-    assert ledger.spent() == Spent(16, 0)
+    assert ledger.spent() == Units(16, 0)
 
 
 def test_the_budget_is_a_filter(ledger: Ledger) -> None:
-    ledger.debit_or_join(replace(ASKED, price=Spent(400, 500)))
-    error = refused("D501", lambda: ledger.debit_or_join(replace(ASKED, digest="d1", price=Spent(101))))
+    ledger.debit_or_join(replace(ASKED, price=Units(400, 500)))
+    error = refused("D501", lambda: ledger.debit_or_join(replace(ASKED, digest="d1", price=Units(101))))
     assert isinstance(error, Overdrawn)
-    assert (error.needed, error.remaining, error.analyst) == (Spent(101), Spent(100, 0), "ana")
+    assert (error.needed, error.left, error.analyst) == (Units(101), Units(100, 0), "ana")
     assert "it needs 20.2 % of the whole budget; 20 % is left" in error.label
-    ledger.debit_or_join(replace(ASKED, digest="d1", price=Spent(100)))
-    ledger.debit_or_join(replace(ASKED, digest="d2", analyst="", price=Spent(480)))
+    ledger.debit_or_join(replace(ASKED, digest="d1", price=Units(100)))
+    ledger.debit_or_join(replace(ASKED, digest="d2", analyst="", price=Units(480)))
     error = refused(
-        "D501", lambda: ledger.debit_or_join(replace(ASKED, digest="d3", analyst="bob", price=Spent(21)))
+        "D501", lambda: ledger.debit_or_join(replace(ASKED, digest="d3", analyst="bob", price=Units(21)))
     )
     assert isinstance(error, Overdrawn)
     assert error.analyst is None
-    debit = replace(ASKED, digest="d4", analyst="", price=Spent(0, 1))
+    debit = replace(ASKED, digest="d4", analyst="", price=Units(0, 1))
     error = refused("D501", lambda: ledger.debit_or_join(debit))
     assert error.label == "it needs 0.2 % of the whole delta; 0 % is left"
-    assert ledger.spent() == Spent(980, 500)
+    assert ledger.spent() == Units(980, 500)
     refused("D504", lambda: ledger.debit_or_join(replace(ASKED, digest="d5", analyst="eve")))
 
 
@@ -201,17 +201,17 @@ def test_the_budget_is_a_filter(ledger: Ledger) -> None:
     )
 )
 def test_any_order_of_debits_agrees_with_the_sums(asked: list[tuple[str, int, int, int]]) -> None:
-    spent: defaultdict[str, Spent] = defaultdict(Spent)
-    total, paid = Spent(), {}
+    spent: defaultdict[str, Units] = defaultdict(Units)
+    total, paid = Units(), {}
     with tempfile.TemporaryDirectory() as folder:
         with Ledger.open(Path(folder) / "l", PROMISE, GRANTED) as ledger:
             for analyst, digest, main, delta in asked:
-                price = Spent(main, delta + 1)
+                price = Units(main, delta + 1)
                 key = (digest, price)
                 debit = replace(ASKED, analyst=analyst, digest=repr(key), price=price)
                 fits = analyst in paid.get(key, ()) or (
                     (key in paid or (total + price).within(GRANTED.total))
-                    and (analyst == "" or (spent[analyst] + price).within(Spent(500, 500)))
+                    and (analyst == "" or (spent[analyst] + price).within(Units(500, 500)))
                 )
                 if not fits:
                     refused("D501", lambda debit=debit: ledger.debit_or_join(debit))
@@ -231,15 +231,15 @@ def test_any_order_of_debits_agrees_with_the_sums(asked: list[tuple[str, int, in
 
 @pytest.mark.parametrize("bad", [True, 1.0, float("nan"), "1", -1, None, Decimal(1), np.int64(1), 10**61])
 def test_prices_are_whole_numbers_and_nothing_else(ledger: Ledger, bad: Any) -> None:
-    for price in (Spent(bad, 0), Spent(1, bad)):
+    for price in (Units(bad, 0), Units(1, bad)):
         refused("D503", lambda price=price: ledger.debit_or_join(replace(ASKED, price=price)))
-    refused("D503", lambda: ledger.debit_or_join(replace(ASKED, price=Spent(10**5000))))
-    refused("D503", lambda: Ledger.open(Path("nowhere"), PROMISE, Granted(1.0, Spent(bad, 0))))
-    assert ledger.spent() == Spent()
+    refused("D503", lambda: ledger.debit_or_join(replace(ASKED, price=Units(10**5000))))
+    refused("D503", lambda: Ledger.open(Path("nowhere"), PROMISE, Granted(1.0, Units(bad, 0))))
+    assert ledger.spent() == Units()
 
 
 def test_nothing_is_free(ledger: Ledger) -> None:
-    refused("D503", lambda: ledger.debit_or_join(replace(ASKED, price=Spent(0, 0))))
+    refused("D503", lambda: ledger.debit_or_join(replace(ASKED, price=Units(0, 0))))
 
 
 @pytest.mark.parametrize(
@@ -250,11 +250,11 @@ def test_epsilon_is_finite_and_positive(ledger: Ledger, bad: Any) -> None:
 
 
 def test_numbers_beyond_64_bits_are_kept_exactly(path: Path) -> None:
-    huge = Granted(1.0, Spent(10**40, 10**40))
+    huge = Granted(1.0, Units(10**40, 10**40))
     with Ledger.open(path, PROMISE, huge) as ledger:
-        ledger.debit_or_join(replace(ASKED, analyst="", price=Spent(10**39 + 1, 2**63)))
+        ledger.debit_or_join(replace(ASKED, analyst="", price=Units(10**39 + 1, 2**63)))
     with Ledger.open(path, PROMISE, huge) as ledger:
-        assert ledger.spent() == Spent(10**39 + 1, 2**63)
+        assert ledger.spent() == Units(10**39 + 1, 2**63)
 
 
 @pytest.mark.parametrize(
@@ -273,20 +273,20 @@ def test_another_budget_is_an_entry(path: Path) -> None:
         with Ledger.open(path, PROMISE, now) as ledger:
             return [(entry.analyst, entry.epsilon) for entry in ledger.entries() if entry.kind == "grant"]
 
-    now = Granted(1.0, Spent(100), (("ana", 0.5, Spent(50)),))
+    now = Granted(1.0, Units(100), (("ana", 0.5, Units(50)),))
     assert names() == [("", 1.0), ("ana", 0.5)]
     assert names() == [("", 1.0), ("ana", 0.5)]
-    now = Granted(2.0, Spent(200), (("ana", 0.5, Spent(50)), ("bob", 0.5, Spent(50))))
+    now = Granted(2.0, Units(200), (("ana", 0.5, Units(50)), ("bob", 0.5, Units(50))))
     assert names() == [("", 1.0), ("ana", 0.5), ("", 2.0), ("bob", 0.5)]
     with Ledger.open(path, PROMISE, now) as session:
-        session.debit_or_join(replace(ASKED, price=Spent(50)))
-        less = Granted(0.4, Spent(40), (("bob", 0.5, Spent(50)),))
+        session.debit_or_join(replace(ASKED, price=Units(50)))
+        less = Granted(0.4, Units(40), (("bob", 0.5, Units(50)),))
         with Ledger.open(path, PROMISE, less) as ledger:  # while the first session is still open
-            assert ledger.spent() == Spent(50)
+            assert ledger.spent() == Units(50)
         refused("D504", lambda: session.debit_or_join(replace(ASKED, digest="d1")))
         error = refused("D501", lambda: session.debit_or_join(replace(ASKED, digest="d1", analyst="bob")))
     assert isinstance(error, Overdrawn)
-    assert error.remaining == Spent(0, 0)
+    assert error.left == Units(-10, 0)
 
 
 def test_entries_tell_the_story(ledger: Ledger) -> None:
@@ -298,11 +298,11 @@ def test_entries_tell_the_story(ledger: Ledger) -> None:
     entries = ledger.entries()
     assert [entry.id for entry in entries] == list(range(1, len(entries) + 1))
     assert [(e.kind, e.analyst, e.price, e.answered) for e in entries if e.kind not in ("open", "grant")] == [
-        ("debit", "ana", Spent(7), True),
-        ("answer", "ana", Spent(), True),
-        ("share", "bob", Spent(7), True),
-        ("debit", "ana", Spent(7), False),
-        ("verified", "", Spent(), False),
+        ("debit", "ana", Units(7), True),
+        ("answer", "ana", Units(), True),
+        ("share", "bob", Units(7), True),
+        ("debit", "ana", Units(7), False),
+        ("verified", "", Units(), False),
     ]
     assert entries[4].sql == ASKED.sql
     assert entries[4].time.endswith("+00:00")
@@ -339,8 +339,8 @@ with Ledger.open(path, promise, granted, patience=60) as ledger:
     ids = [line for lines in printed for line in lines[1:]]
     assert len(ids) == len(set(ids)) == 142
     assert sorted(os.listdir(path.parent)) == [path.name, path.name + "-queue"]
-    with Ledger.open(path, PROMISE, Granted(1.0, Spent(1000))) as ledger:
-        assert ledger.spent() == Spent(142 * 7)
+    with Ledger.open(path, PROMISE, Granted(1.0, Units(1000))) as ledger:
+        assert ledger.spent() == Units(142 * 7)
         assert {str(e.id) for e in ledger.entries() if e.kind == "debit"} == set(ids)
 
 
@@ -354,8 +354,8 @@ with Ledger.open(path, promise, granted, patience=60) as ledger:
 """
     printed = together([Worker(script, path, i) for i in range(8)])
     assert len({tuple(lines) for lines in printed}) == 1
-    with Ledger.open(path, PROMISE, Granted(1.0, Spent(1000))) as ledger:
-        assert ledger.spent() == Spent(35)
+    with Ledger.open(path, PROMISE, Granted(1.0, Units(1000))) as ledger:
+        assert ledger.spent() == Units(35)
         assert [e.kind for e in ledger.entries()].count("answer") == 5
 
 
@@ -369,7 +369,7 @@ with Ledger.open(path, promise, granted, patience=60) as ledger:
         ledger.store(debit.debit_id, os.urandom(9000))
         print("answer", debit.debit_id, flush=True)
 """
-    granted, dice = Granted(1.0, Spent(10**9)), random.Random(1)
+    granted, dice = Granted(1.0, Units(10**9)), random.Random(1)
     debits, answers = set(), set()
     for life in range(15):
         worker = Worker(script, path, life, 10**9)
@@ -389,7 +389,7 @@ with Ledger.open(path, promise, granted, patience=60) as ledger:
                 (debits if kind == "debit" else answers).add(int(number))
         with Ledger.open(path, PROMISE, granted) as ledger:
             kept = [entry for entry in ledger.entries() if entry.kind == "debit"]
-            assert ledger.spent() == Spent(3 * len(kept))
+            assert ledger.spent() == Units(3 * len(kept))
         assert debits <= {entry.id for entry in kept}
         assert answers <= {entry.id for entry in kept if entry.answered}
     assert len(debits) > 3
@@ -402,10 +402,10 @@ print(ledger.debit_or_join(ask("d0")).debit_id, flush=True)
 os._exit(0)
 """
     (number,) = Worker(script, path).finish()
-    with Ledger.open(path, PROMISE, Granted(1.0, Spent(1000))) as ledger:
+    with Ledger.open(path, PROMISE, Granted(1.0, Units(1000))) as ledger:
         joined = ledger.debit_or_join(replace(ASKED, analyst=""))
         assert (joined.debit_id, joined.answer) == (int(number), None)
-        assert ledger.spent() == Spent(7)
+        assert ledger.spent() == Units(7)
 
 
 def test_forked_children_spend_from_the_same_budget(path: Path) -> None:
@@ -438,7 +438,7 @@ def test_threads_share_one_ledger(ledger: Ledger) -> None:
 
     def spend(name: int) -> None:
         for i in range(10):
-            ids.append(ledger.debit_or_join(replace(ASKED, digest=f"{name}-{i}", price=Spent(1))).debit_id)
+            ids.append(ledger.debit_or_join(replace(ASKED, digest=f"{name}-{i}", price=Units(1))).debit_id)
 
     threads = [threading.Thread(target=spend, args=(name,)) for name in range(8)]
     for thread in threads:
@@ -446,7 +446,7 @@ def test_threads_share_one_ledger(ledger: Ledger) -> None:
     for thread in threads:
         thread.join()
     assert len(set(ids)) == 80
-    assert ledger.spent() == Spent(80)
+    assert ledger.spent() == Units(80)
 
 
 # A file that somebody touched
@@ -551,7 +551,7 @@ def test_a_forged_entry_that_means_nothing_is_refused(path: Path, ledger: Ledger
 def test_a_change_behind_an_open_ledger_is_noticed(path: Path, ledger: Ledger) -> None:
     debit = ledger.debit_or_join(ASKED)
     ledger.store(debit.debit_id, b"noisy")
-    assert ledger.spent() == Spent(7)
+    assert ledger.spent() == Units(7)
     edit(path, "UPDATE entries SET payload = x'00' WHERE payload IS NOT NULL")
     ledger.note_verified("v1", frozenset({"a"}))
     refused("D506", lambda: ledger.stored("d0", "v1", "ana"))
@@ -604,7 +604,7 @@ def test_a_link_leads_to_the_same_ledger(path: Path, ledger: Ledger) -> None:
     with Ledger.open(link, PROMISE, GRANTED) as same:
         assert not same.created
         same.debit_or_join(ASKED)
-    assert ledger.spent() == Spent(7)
+    assert ledger.spent() == Units(7)
     (path.parent / "dangling").symlink_to(path.parent / "new")
     with Ledger.open(path.parent / "dangling", PROMISE, GRANTED) as new:
         assert new.created
@@ -664,8 +664,8 @@ ledger.close()
     assert int(paid) > 10
     assert int(spent) == 7 * int(paid)
     assert int(later) == 7 * (int(paid) + 1)
-    with Ledger.open(path, PROMISE, Granted(1.0, Spent(10**9))) as ledger:
-        assert ledger.spent() == Spent(int(later))
+    with Ledger.open(path, PROMISE, Granted(1.0, Units(10**9))) as ledger:
+        assert ledger.spent() == Units(int(later))
 
 
 def test_a_locked_ledger_refuses_after_its_patience(path: Path, ledger: Ledger) -> None:
@@ -696,7 +696,7 @@ def test_the_price_of_a_debit_in_time(ledger: Ledger, capsys: pytest.CaptureFixt
     for i in range(100):
         start = time.perf_counter()
         ledger.store(
-            ledger.debit_or_join(replace(ASKED, digest=f"{i}", price=Spent(1))).debit_id, b"x" * 2000
+            ledger.debit_or_join(replace(ASKED, digest=f"{i}", price=Units(1))).debit_id, b"x" * 2000
         )
         times.append(1000 * (time.perf_counter() - start))
     with capsys.disabled():
@@ -709,7 +709,7 @@ def test_the_price_of_a_debit_in_time(ledger: Ledger, capsys: pytest.CaptureFixt
 def fill(path: Path, many: int) -> None:
     """Debits and answers, a part of them shared."""
     granted = replace(
-        GRANTED, total=Spent(10**6), analysts=tuple((n, 0.5, Spent(10**6)) for n in ("ana", "bob"))
+        GRANTED, total=Units(10**6), analysts=tuple((n, 0.5, Units(10**6)) for n in ("ana", "bob"))
     )
     with Ledger.open(path, PROMISE, granted) as ledger:
         for i in range(many):
@@ -763,7 +763,7 @@ def test_opening_reads_no_entry_from_before_the_last_sums(long: Path) -> None:
     last = sums_of(long)[-1]
     edit(long, f"DELETE FROM entries WHERE id < {last - 1}")
     with Ledger.open(long, PROMISE, GRANTED) as ledger:
-        assert ledger.spent() == Spent(100 * 7)
+        assert ledger.spent() == Units(100 * 7)
     assert "entry 1 is missing" in refused("D506", lambda: look(long)).label
 
 
@@ -771,7 +771,7 @@ def test_sums_are_those_of_all_entries(long: Path) -> None:
     with Ledger.open(long, PROMISE, GRANTED) as ledger:
         kept = [entry for entry in ledger.entries() if entry.kind in ("debit", "share")]
         for name in ("ana", "bob", ""):
-            assert ledger.spent(name) == Spent(7 * sum(each.analyst == name for each in kept))
+            assert ledger.spent(name) == Units(7 * sum(each.analyst == name for each in kept))
             assert ledger.times(name) == sum(each.analyst == name for each in kept)
             assert ledger.bought(name, 5) == tuple(each for each in kept if each.analyst == name)[-5:]
         assert ledger.times() == len(kept)
@@ -803,7 +803,7 @@ def test_forged_sums_are_noticed_by_who_reads_everything(long: Path, which: int)
 def test_an_edit_before_the_sums_refills_no_budget_and_is_noticed_where_it_is_read(long: Path) -> None:
     edit(long, "UPDATE entries SET entry = replace(entry, '\"main\":7', '\"main\":0') WHERE id = 8")
     with Ledger.open(long, PROMISE, GRANTED) as ledger:
-        assert ledger.spent() == Spent(100 * 7)
+        assert ledger.spent() == Units(100 * 7)
         kept = [json.loads(text) for (text,) in sqlite3.connect(long).execute("SELECT entry FROM entries")]
         debit = kept[7]
         assert debit["kind"] == "debit"
@@ -843,7 +843,7 @@ def test_an_answer_that_is_not_found_is_not_drawn_again(long: Path) -> None:
 
 def test_a_debit_that_is_not_found_is_paid_again(long: Path) -> None:
     """Nothing is free for what the file does not show: at worst it is paid twice."""
-    with Ledger.open(long, PROMISE, replace(GRANTED, total=Spent(10**6))) as ledger:
+    with Ledger.open(long, PROMISE, replace(GRANTED, total=Units(10**6))) as ledger:
         before = ledger.spent()
         edit(long, "DELETE FROM places")
         ledger.debit_or_join(replace(ASKED, digest="d3", analyst=""))
@@ -916,7 +916,7 @@ Ledger.open(path, promise, granted, patience=60).debit_or_join(ask("d0"))
     holder.process.kill()
     for each in (waiting, holder):
         each.process.communicate()
-    with Ledger.open(path, PROMISE, Granted(1.0, Spent(1000)), patience=30) as ledger:
+    with Ledger.open(path, PROMISE, Granted(1.0, Units(1000)), patience=30) as ledger:
         ledger.debit_or_join(replace(ASKED, analyst=""))
 
 
@@ -943,7 +943,7 @@ ledger.close()
     workers = [Worker(script, path, name) for name in range(6)]
     for worker in workers:
         worker.wait_ready()
-    with Ledger.open(path, PROMISE, Granted(1.0, Spent(1000)), patience=60) as ledger:
+    with Ledger.open(path, PROMISE, Granted(1.0, Units(1000)), patience=60) as ledger:
         with ledger._chain.writing():
             for place, worker in enumerate(workers, 1):
                 assert worker.process.stdin is not None

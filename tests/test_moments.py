@@ -193,7 +193,7 @@ def test_what_each_row_adds(argument: str, condition: str, db: dpsql.Connection)
     each = planned(db, f"SELECT k, {listed} FROM people GROUP BY k")
     sums = measured(db, each)
     assert len(sums) == len(REALS) * len(WHOLES)
-    assert each.noise.norm is (Norm.L1 if db._open().accountant.name == "pure" else Norm.L2)
+    assert each.noise.norm is (Norm.L1 if db._open().accountant.noise_power == 1 else Norm.L2)
     seen = 0
     for family in each.measure.families:
         rows = sums[:, list(family.statistics)].astype(object)
@@ -284,7 +284,7 @@ def numbers(db: dpsql.Connection, aggregates: str, *sums: list[float]) -> list[t
 
 def of_three(db: dpsql.Connection, *places: float) -> list[float]:
     """The three cells, in rows, of such y."""
-    if db._open().accountant.name == "pure":
+    if db._open().accountant.noise_power == 1:
         polynomials: list[Callable[[float], float]] = [
             lambda y: (1 - y) ** 2,
             lambda y: 2 * y * (1 - y),
@@ -298,7 +298,7 @@ def of_three(db: dpsql.Connection, *places: float) -> list[float]:
 def test_the_middle_and_both_ends(db: dpsql.Connection) -> None:
     """y = 0, 1/2, 1: Bernstein's cells are 1.25, 0.5, 1.25; the variance is (0 + 1/4 + 1)/3 - 1/4 = 1/6."""
     cells = of_three(db, 0, 0.5, 1)
-    assert cells == ([1.25, 0.5, 1.25] if db._open().accountant.name == "pure" else [1, 1, 1])
+    assert cells == ([1.25, 0.5, 1.25] if db._open().accountant.noise_power == 1 else [1, 1, 1])
     ((n, total, mean, variance, sample, deviation),) = numbers(
         db, "COUNT(real), SUM(real), AVG(real), VAR_POP(real), VAR_SAMP(real), STDDEV_POP(real)", cells
     )

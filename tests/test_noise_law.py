@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 import dpsql
 from dpsql import audit
+from dpsql.accounting import accountant
 from dpsql.audit import plan_of
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactTable
@@ -47,12 +48,13 @@ def planned(
     name, folder = request.param, tmp_path_factory.mktemp("law")
     text = (clinics / "clinic" / "clinic.toml").read_text().replace('"zcdp"', f'"{name}"')
     policy = folder / "clinic.toml"
-    policy.write_text(text.replace("delta = 1e-6", "delta = 0.0") if name == "pure" else text)
+    rules = accountant(name)
+    policy.write_text(text if rules.has_delta else text.replace("delta = 1e-6", "delta = 0.0"))
     with dpsql.connect(clinics / "clinic" / "clinic.duckdb", policy, folder / "clinic.ledger") as db:
         plan = plan_of(db._open(), BY_WARD, 1.0)
         (each,) = plan.stages[0].measures
         assert plan.accountant == name
-        assert each.noise.mechanism == ("gaussian" if name == "zcdp" else "laplace")
+        assert each.noise.mechanism == ("gaussian" if rules.noise_power < 1 else "laplace")
         return each, db._open().engine.measure(each)
 
 

@@ -26,8 +26,8 @@ from dpsql.policy.model import (
     version,
 )
 from dpsql.policy.names import fold, nearest
-from dpsql.policy.toml import read_policy
 from dpsql.policy.toml_positions import Path, document_of, places_of
+from dpsql.session.checks import parse_policy
 
 CLINIC = """\
 [budget]                       # of the database, over all analysts, for its whole life
@@ -69,12 +69,12 @@ key = "id"
 
 def refused(text: str) -> Error:
     with pytest.raises(ProgrammingError) as caught:
-        read_policy(text, "p.toml")
+        parse_policy(text, "p.toml")
     return caught.value
 
 
 def test_the_example_of_the_manual_reads_as_written() -> None:
-    assert read_policy(CLINIC, "clinic.toml") == Policy(
+    assert parse_policy(CLINIC, "clinic.toml") == Policy(
         name="clinic.toml",
         text=CLINIC,
         budget=BudgetRule(8.0, 1e-6, "zcdp"),
@@ -104,24 +104,24 @@ def test_the_example_of_the_manual_reads_as_written() -> None:
 
 
 def test_what_is_left_out() -> None:
-    policy = read_policy(BASE, "p.toml")
+    policy = parse_policy(BASE, "p.toml")
     assert policy.budget == BudgetRule(1.0, 1e-6, "zcdp")
     assert policy.query == QueryRule(0.1, 1.0)
     assert policy.unit.name == "unit"
-    small = read_policy(BASE.replace("epsilon = 1\n", "epsilon = 0.05\n"), "p.toml")
+    small = parse_policy(BASE.replace("epsilon = 1\n", "epsilon = 0.05\n"), "p.toml")
     assert small.query == QueryRule(0.05, 0.05)
-    pure = read_policy(BASE.replace("delta = 1e-6", 'accountant = "pure"'), "p.toml")
+    pure = parse_policy(BASE.replace("delta = 1e-6", 'accountant = "pure"'), "p.toml")
     assert pure.budget == BudgetRule(1.0, 0.0, "pure")
-    capped = read_policy(BASE + "[query]\nmax_epsilon = 0.03\n", "p.toml")
+    capped = parse_policy(BASE + "[query]\nmax_epsilon = 0.03\n", "p.toml")
     assert capped.query == QueryRule(0.03, 0.03)
-    assert read_policy(BASE + "[query]\nmin_units = 10\n", "p.toml").query.min_units == 10
+    assert parse_policy(BASE + "[query]\nmin_units = 10\n", "p.toml").query.min_units == 10
 
 
 def test_limits_are_as_usual_unless_said() -> None:
-    assert read_policy(BASE, "p.toml").limits == LimitsRule(10.0, 512 * 2**20, 1_000_000)
-    some = read_policy(BASE + "[limits]\nseconds = 2.5\nmemory = '2 GB'\n", "p.toml")
+    assert parse_policy(BASE, "p.toml").limits == LimitsRule(10.0, 512 * 2**20, 1_000_000)
+    some = parse_policy(BASE + "[limits]\nseconds = 2.5\nmemory = '2 GB'\n", "p.toml")
     assert some.limits == LimitsRule(2.5, 2 * 2**30, 1_000_000)
-    assert version(some) == version(read_policy(BASE, "p.toml")), "answers do not rest on them"
+    assert version(some) == version(parse_policy(BASE, "p.toml")), "answers do not rest on them"
 
 
 def test_keys_references_and_time_zone() -> None:
@@ -138,7 +138,7 @@ unit.references = "SALES.orders.number"
 key = "item"
 """
     )
-    policy = read_policy(text, "p.toml")
+    policy = parse_policy(text, "p.toml")
     assert policy.timezone == "Europe/Berlin"
     orders, items = policy.tables[1:]
     assert orders.unit == UnitPath("person", ("people", "e.mail"), 11)
@@ -357,22 +357,22 @@ def test_windows_line_ends() -> None:
 
 
 def test_the_unit_in_one_text() -> None:
-    assert unit_text(read_policy(CLINIC, "p.toml")) == "unit patients.patient_id\nvisits: patient_id"
+    assert unit_text(parse_policy(CLINIC, "p.toml")) == "unit patients.patient_id\nvisits: patient_id"
     chain = BASE + (
         "[tables.items]\nunit = { column = 'Order', references = 'orders.no' }\n"
         "[tables.orders]\nunit = { column = 'a b' }\n"
     )
-    assert unit_text(read_policy(chain, "p.toml")) == (
+    assert unit_text(parse_policy(chain, "p.toml")) == (
         'unit people.id\nitems: order -> orders.no\norders: "a b"'
     )
 
 
 def test_a_digest_is_of_what_is_said_not_of_how() -> None:
-    said = digest(read_policy(CLINIC, "clinic.toml"))
+    said = digest(parse_policy(CLINIC, "clinic.toml"))
     again = CLINIC.replace("epsilon = 8.0", "epsilon =   8 # eight").replace("[0, 120]", "[0.0, 120]")
     again = again.replace("[tables.places]\npublic = true\n", "")
     again = again.replace("[tables.patients]  ", "[tables.Places]\npublic = true\n[tables.patients]")
-    assert digest(read_policy(again, "other.toml")) == said
+    assert digest(parse_policy(again, "other.toml")) == said
     for old, new in [
         ("epsilon = 8.0", "epsilon = 8.5"),
         ("epsilon = 2.0", "epsilon = 2.5"),
@@ -385,9 +385,9 @@ def test_a_digest_is_of_what_is_said_not_of_how() -> None:
         ("1900-01-01", "1900-01-02"),
     ]:
         assert old in CLINIC
-        assert digest(read_policy(CLINIC.replace(old, new), "clinic.toml")) != said, new
+        assert digest(parse_policy(CLINIC.replace(old, new), "clinic.toml")) != said, new
     kinds = [BASE + f"[tables.people.columns]\nx = {{ values = [{one}] }}" for one in ("1", '"1"', "true")]
-    assert len({digest(read_policy(text, "p")) for text in kinds}) == 3
+    assert len({digest(parse_policy(text, "p")) for text in kinds}) == 3
 
 
 def test_names_compare_as_the_database_compares_them() -> None:
@@ -576,7 +576,7 @@ def test_a_policy_with_a_piece_cut_out_is_read_or_refused_with_its_place(data: s
     text = CLINIC[:start] + data.draw(st.sampled_from(["", "x", "[", '"', "=", "0", "{}"])) + CLINIC[end:]
     error = None
     try:
-        read_policy(text, "p.toml")
+        parse_policy(text, "p.toml")
     except ProgrammingError as caught:
         error = caught
     if error is not None:

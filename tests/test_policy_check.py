@@ -28,7 +28,7 @@ from dpsql.ir.relation import Link
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
 from dpsql.policy.domain import enum_members, interval_of
-from dpsql.policy.toml import read_policy
+from dpsql.session.checks import parse_policy
 
 HEAD = """\
 [budget]
@@ -98,7 +98,7 @@ TABLES = Catalogue(
 
 
 def everything(text: str, catalogue: Catalogue) -> Known:
-    policy = read_policy(text, "p.toml")
+    policy = parse_policy(text, "p.toml")
     return known(policy, catalogue, {}, set(declared_keys(policy, catalogue)))
 
 
@@ -109,7 +109,7 @@ def refused(text: str, catalogue: Catalogue) -> Error:
 
 
 def test_a_chain_of_foreign_keys() -> None:
-    policy = read_policy(TPCH, "tpch.toml")
+    policy = parse_policy(TPCH, "tpch.toml")
     keys = declared_keys(policy, TABLES)
     assert keys == (
         Key("lineitem", ("l_orderkey", "l_linenumber")),
@@ -173,7 +173,7 @@ def test_a_declared_key_on_the_unit_column_means_one_row() -> None:
 
 
 def test_a_key_must_be_enforced_or_verified() -> None:
-    policy = read_policy(TPCH, "p.toml")
+    policy = parse_policy(TPCH, "p.toml")
     keys = declared_keys(policy, TABLES)
     for index, missing in enumerate(keys):
         with pytest.raises(ProgrammingError) as caught:
@@ -199,7 +199,7 @@ def test_a_constraint_on_some_of_the_columns_enforces_the_key(
             table("p", "a INTEGER", "b INTEGER", "c INTEGER", unique=unique),
         )
     )
-    assert bool(declared_keys(read_policy(text, "p"), catalogue)) is needs
+    assert bool(declared_keys(parse_policy(text, "p"), catalogue)) is needs
 
 
 # --- disagreements -----------------------------------------------------------------------------------
@@ -443,11 +443,11 @@ def test_two_wide_integers_are_found_in_any_two_tables() -> None:
 
 def test_a_type_that_changed_is_named() -> None:
     text = PEOPLE + "s = {}\ne = {}\n"
-    policy = read_policy(text, "p.toml")
+    policy = parse_policy(text, "p.toml")
     before = snapshot(policy, ONE)
     assert json.loads(before) == {"people": {"id": "INTEGER", "s": "VARCHAR", "e": "ENUM('a', 'it''s')"}}
     compare(before, policy, ONE)
-    compare(before, read_policy(text + "f = {}\n", "p.toml"), ONE)  # newly mentioned: nothing to compare
+    compare(before, parse_policy(text + "f = {}\n", "p.toml"), ONE)  # newly mentioned: nothing to compare
     for new, place, words in [
         ("s INTEGER", (8, 1), "it was VARCHAR and is INTEGER now"),
         ("s VARCHAR/NOCASE", (8, 1), "it was VARCHAR and is VARCHAR COLLATE NOCASE now"),

@@ -12,8 +12,8 @@ from dpsql.policy.check import declared_keys, known
 from dpsql.policy.draft import draft
 from dpsql.policy.model import Policy, unit_text
 from dpsql.policy.names import fold
-from dpsql.policy.toml import read_policy
 from dpsql.policy.toml_spelling import key, quoted
+from dpsql.session.checks import parse_policy
 
 
 def table(name: str, *columns: str, unique: tuple[tuple[str, ...], ...] = ()) -> FoundTable:
@@ -23,7 +23,7 @@ def table(name: str, *columns: str, unique: tuple[tuple[str, ...], ...] = ()) ->
 
 def drafted(*tables: FoundTable) -> Policy:
     """The draft, read back and held against the catalogue it came from."""
-    policy = read_policy(draft(Catalogue(tables), "db.duckdb"), "db.toml")
+    policy = parse_policy(draft(Catalogue(tables), "db.duckdb"), "db.toml")
     known(policy, Catalogue(tables), {}, set(declared_keys(policy, Catalogue(tables))))
     return policy
 
@@ -104,7 +104,7 @@ def test_guesses() -> None:
 
 def test_nothing_to_guess_from() -> None:
     for tables in ((), (table("readings", "at TIMESTAMP", "value DOUBLE"),)):
-        policy = read_policy(draft(Catalogue(tables), "x"), "x.toml")
+        policy = parse_policy(draft(Catalogue(tables), "x"), "x.toml")
         assert policy.unit.table == "people"
         assert "# decide" in policy.text
 
@@ -150,7 +150,7 @@ def tables(draw: st.DrawFn) -> FoundTable:
 @settings(max_examples=250, deadline=None)
 def test_every_draft_is_a_policy(found: list[FoundTable], name: str) -> None:
     """It reads; and it fits its own catalogue, unless the kinds of two guessed columns clash."""
-    policy = read_policy(draft(Catalogue(tuple(found)), name), "draft.toml")
+    policy = parse_policy(draft(Catalogue(tuple(found)), name), "draft.toml")
     if fold(policy.unit.table) in {fold(each.name) for each in found}:
         wide = {column.sql for each in found for column in each.columns} >= {"HUGEINT", "UHUGEINT"}
         if not wide:

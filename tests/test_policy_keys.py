@@ -15,13 +15,14 @@ import pytest
 from every_key import EVERY_KEY
 
 import dpsql
+from dpsql import accounting
 from dpsql.policy import model, toml_keys
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
 from dpsql.policy.compose import compose
 from dpsql.policy.draft import draft
 from dpsql.policy.model import Policy, digest, version
-from dpsql.policy.toml import read_policy
-from dpsql.policy.toml_keys import NO_DEFAULT, SECTIONS, TOP, Below, Key, Keys
+from dpsql.policy.toml_keys import ACCOUNTANTS, NO_DEFAULT, SECTIONS, TOP, Below, Key, Keys
+from dpsql.session.checks import parse_policy
 
 RULES = [each for each in vars(model).values() if dataclasses.is_dataclass(each) and isinstance(each, type)]
 RULES = [each for each in RULES if each.__module__ == model.__name__]
@@ -108,7 +109,7 @@ def without_lines(value: Any) -> Any:
 
 @pytest.fixture(scope="module")
 def every() -> Policy:
-    return read_policy(EVERY_KEY, "policy.toml")
+    return parse_policy(EVERY_KEY, "policy.toml")
 
 
 def test_a_policy_can_say_another_thing_than_every_default(every: Policy) -> None:
@@ -123,7 +124,7 @@ def test_a_policy_can_say_another_thing_than_every_default(every: Policy) -> Non
 
 def test_a_composed_policy_says_every_key_again(every: Policy) -> None:
     text = compose(every, "Again.")
-    again = read_policy(text, "policy.toml")
+    again = parse_policy(text, "policy.toml")
     assert without_lines(again) == without_lines(every)
     assert (digest(again), version(again)) == (digest(every), version(every))
     for keys in SECTIONS:
@@ -133,7 +134,7 @@ def test_a_composed_policy_says_every_key_again(every: Policy) -> None:
 
 def test_what_is_left_out_is_the_default() -> None:
     least = '[budget]\nepsilon = 1\naccountant = "pure"\n[unit]\ntable = "a"\nkey = "b"\n[tables.a]\n'
-    for title, name, value in said(read_policy(least, "policy.toml"), TOP):
+    for title, name, value in said(parse_policy(least, "policy.toml"), TOP):
         key = next(keys[name] for keys in SECTIONS if keys.title == title)
         assert name == "accountant" or key.default in (value, NO_DEFAULT), (title, name)
 
@@ -197,6 +198,10 @@ sql = "SELECT * FROM people WHERE age >= 18"
 
 def test_a_policy_without_new_keys_keeps_its_digests() -> None:
     """Ledgers know policies by them. Keys that come later change those only of policies that say them."""
-    policy = read_policy(FIRST, "policy.toml")
+    policy = parse_policy(FIRST, "policy.toml")
     assert digest(policy)[:16] == "b684386ed6183f9d"
     assert version(policy)[:16] == "9fb806e65ac120b5"
+
+
+def test_every_accountant_is_documented() -> None:
+    assert set(ACCOUNTANTS) == set(accounting.names())

@@ -14,7 +14,7 @@ import pytest
 import dpsql
 from dpsql.cli.command_list import COMMANDS, parser
 from dpsql.cli.demo_data import POLICY, build
-from dpsql.policy.toml import read_policy
+from dpsql.session.checks import parse_policy
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -62,7 +62,7 @@ def test_the_two_commands_stand_in_the_first_screen() -> None:
 def test_the_policy_is_the_demos() -> None:
     (block,) = blocks("toml")
     assert block == POLICY
-    assert read_policy(block, "clinic.toml").unit.name == "patient"
+    assert parse_policy(block, "clinic.toml").unit.name == "patient"
 
 
 def test_the_session(clinic: Path) -> None:

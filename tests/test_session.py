@@ -16,8 +16,8 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql.accounting import UNIT
 from dpsql.accounting.entries import Entry
+from dpsql.accounting.units import UNIT
 
 COUNT = "SELECT COUNT(*) FROM patients"
 

@@ -10,7 +10,7 @@ import dpsql
 from dpsql.cli import main
 from dpsql.errors import Error
 from dpsql.policy.model import ViewRule, digest
-from dpsql.policy.toml import read_policy
+from dpsql.session.checks import parse_policy
 
 POLICY = """\
 [budget]
@@ -40,12 +40,14 @@ def opened(clinic: Path, views: str) -> Error:
 
 
 def test_views_are_read_in_order() -> None:
-    policy = read_policy(POLICY + ADULTS + '[views.old]\nsql = "FROM adults WHERE age > 80"\n', "clinic.toml")
+    policy = parse_policy(
+        POLICY + ADULTS + '[views.old]\nsql = "FROM adults WHERE age > 80"\n', "clinic.toml"
+    )
     assert policy.views == (
         ViewRule("adults", "SELECT * FROM patients WHERE age >= 18", 11),
         ViewRule("old", "FROM adults WHERE age > 80", 13),
     )
-    assert digest(policy) != digest(read_policy(POLICY + ADULTS, "clinic.toml"))
+    assert digest(policy) != digest(parse_policy(POLICY + ADULTS, "clinic.toml"))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def test_views_are_read_in_order() -> None:
 )
 def test_what_a_view_may_not_say(views: str, code: str, place: tuple[int, int]) -> None:
     with pytest.raises(Error) as caught:
-        read_policy(POLICY + views, "clinic.toml")
+        parse_policy(POLICY + views, "clinic.toml")
     assert (caught.value.code, caught.value.position) == (code, place)
 
 

@@ -23,8 +23,8 @@ from dpsql.plan import written_form
 from dpsql.plan.digest import digest_of
 from dpsql.plan.terms import Terms
 from dpsql.policy.model import Policy, digest, version
-from dpsql.policy.toml import read_policy
 from dpsql.policy.toml_keys import TOP, Below, Keys
+from dpsql.session.checks import parse_policy
 
 Digest = Callable[[Any], str]
 
@@ -214,7 +214,7 @@ def test_what_has_no_written_form_is_no_part_of_a_plan() -> None:
 @pytest.fixture(scope="module")
 def policy() -> Policy:
     """One that says everything that a policy may say."""
-    return read_policy(EVERY_KEY, "policy.toml")
+    return parse_policy(EVERY_KEY, "policy.toml")
 
 
 def unrelated(keys: Keys) -> Iterator[str]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
-from dataclasses import asdict, astuple, dataclass, field
+from collections.abc import Callable, Set
+from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from dpsql.accounting import Spent
+from dpsql.accounting import Accountant, Amount, accountant
 from dpsql.accounting.chain import SUMS, Link
-from dpsql.accounting.entries import Content, Debit, Granted, Overdrawn, now, price_of
+from dpsql.accounting.entries import Content, Debit, Granted, Overdrawn, now
 from dpsql.accounting.ledger_file import damaged
 from dpsql.errors import refuse
-
-NOTHING = 0.0, Spent()
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +31,25 @@ class Account:
 
     promise: Content = field(default_factory=dict)
     salt: str = ""  # drawn when the ledger was made
-    grants: dict[str | None, tuple[float, Spent]] = field(default_factory=dict)
-    spent: defaultdict[str | None, Spent] = field(default_factory=lambda: defaultdict(Spent))
+    grants: dict[str | None, tuple[float, Amount]] = field(default_factory=dict)
+    spent: dict[str | None, Amount] = field(default_factory=dict)
     filled: defaultdict[str, Filled] = field(default_factory=lambda: defaultdict(Filled))
 
     def clear(self) -> None:
         self.promise, self.salt = {}, ""
         for each in (self.grants, self.spent, self.filled):
             each.clear()
+
+    @property
+    def accountant(self) -> Accountant:
+        """The one of the promise that the file holds: amounts are read in its currency, whoever looks."""
+        return accountant(self.promise["accountant"])
+
+    def granted_to(self, analyst: str | None) -> tuple[float, Amount]:
+        return self.grants.get(analyst, (0.0, self.accountant.zero))
+
+    def spent_by(self, analyst: str | None) -> Amount:
+        return self.spent.get(analyst, self.accountant.zero)
 
     def fold(self, link: Link, read: Callable[[int], Link]) -> None:
         """One entry more; an old one names its debit, which is ``read``, where a new one says all itself."""
@@ -50,14 +59,14 @@ class Account:
             case "open":
                 self.promise, self.salt = entry["promise"], entry["salt"]
             case "grant":
-                self.grants[entry["analyst"]] = entry["epsilon"], price_of(entry)
+                self.grants[entry["analyst"]] = entry["epsilon"], self.accountant.read(entry)
             case "debit":
-                self.spent[None] += price_of(entry)
-                self.spent[entry["analyst"]] += price_of(entry)
+                self._add(None, entry)
+                self._add(entry["analyst"], entry)
                 self.filled[entry["analyst"]] += Filled(1, link.size)
             case "share":
-                priced = entry if "main" in entry else read(entry["debit"]).content
-                self.spent[entry["analyst"]] += price_of(priced)
+                priced = self._keys() <= entry.keys()
+                self._add(entry["analyst"], entry if priced else read(entry["debit"]).content)
                 self.filled[entry["analyst"]] += Filled(1, link.size)
             case "part" | "answer":
                 self.filled[origin["analyst"]] += Filled(0, link.size)
@@ -73,6 +82,13 @@ class Account:
             case kind:
                 raise ValueError(kind)
 
+    def _add(self, analyst: str | None, priced: Content) -> None:
+        self.spent[analyst] = self.spent_by(analyst) + self.accountant.read(priced)
+
+    def _keys(self) -> Set[str]:
+        """The keys that an amount has in an entry."""
+        return self.accountant.zero.written().keys()
+
     def sums(self) -> Content:
         return {
             "kind": SUMS,
@@ -86,9 +102,12 @@ class Account:
         self.promise, self.salt = sums["promise"], sums["salt"]
         for name, epsilon, granted, spent, filled in sums["accounts"]:
             if epsilon is not None:
-                self.grants[name] = epsilon, Spent(*granted)
-            self.spent[name] = Spent(*spent)
+                self.grants[name] = epsilon, self._amount(granted)
+            self.spent[name] = self._amount(spent)
             self.filled[name or ""] += Filled(*filled)
+
+    def _amount(self, values: list[Any]) -> Amount:
+        return self.accountant.read(dict(zip(self._keys(), values, strict=True)))
 
     @property
     def width(self) -> int:
@@ -96,36 +115,36 @@ class Account:
 
     def _rows(self) -> list[list[Any]]:
         """For each account: its name (None is all), what was granted, what was spent, what it fills."""
-        rows = []
+        rows, zero = [], self.accountant.zero
         for name in (None, *sorted({each or "" for each in (*self.grants, *self.spent)} | {*self.filled})):
-            epsilon, granted = self.grants.get(name, (None, Spent()))
-            spent = self.spent.get(name, Spent())
+            epsilon, granted = self.grants.get(name, (None, zero))
+            spent = self.spent.get(name, zero)
             filled = Filled() if name is None else self.filled.get(name, Filled())
-            if epsilon is not None or spent != Spent() or filled != Filled():
-                rows.append([name, epsilon, *(list(astuple(each)) for each in (granted, spent, filled))])
+            if epsilon is not None or spent or filled != Filled():
+                amounts = [list(each.written().values()) for each in (granted, spent)]
+                rows.append([name, epsilon, *amounts, list(astuple(filled))])
         return rows
 
     def changes(self, granted: Granted) -> list[Content]:
         """The entries that turn the grants so far into these. Who is not named any more gets nothing."""
-        wanted: dict[str | None, tuple[float, Spent]] = {None: (granted.epsilon, granted.total)}
+        wanted: dict[str | None, tuple[float, Amount]] = {None: (granted.epsilon, granted.total)}
         wanted |= {name: (epsilon, total) for name, epsilon, total in granted.analysts}
-        wanted |= {name: NOTHING for name in self.grants if name not in wanted}
+        wanted |= {name: (0.0, self.accountant.zero) for name in self.grants if name not in wanted}
         return [
-            {"kind": "grant", "time": now(), "analyst": name, "epsilon": epsilon} | asdict(total)
+            {"kind": "grant", "time": now(), "analyst": name, "epsilon": epsilon} | total.written()
             for name, (epsilon, total) in wanted.items()
             if self.grants.get(name) != (epsilon, total)
         ]
 
-    def afford(self, analyst: str | None, price: Spent) -> None:
+    def afford(self, analyst: str | None, price: Amount) -> None:
         """Raise unless the grant holds what was spent and this."""
-        _, total = self.grants.get(analyst, NOTHING)
-        if analyst is not None and total == Spent():
+        _, total = self.granted_to(analyst)
+        if analyst is not None and not total:
             title = f"the policy grants nothing to analyst {analyst}"
             raise refuse("D504", title, help=f"the owner adds [analysts.{analyst}] to the policy")
-        spent = self.spent.get(analyst, Spent())
+        spent = self.spent_by(analyst)
         if not (spent + price).within(total):
-            remaining = Spent(max(0, total.main - spent.main), max(0, total.delta - spent.delta))
-            raise Overdrawn(price, remaining, total, analyst)
+            raise Overdrawn(price, total - spent, total, analyst)
 
     def fits(self, debit: Debit) -> None:
         """Raise if the ledger holds as much of this analyst as it may: what is kept can be had again free."""

@@ -18,7 +18,7 @@ import math
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.accounting import DELTA_UNIT, UNIT, Accountant, Allowance, Budget, Spent
+from dpsql.accounting import DELTA_UNIT, AccountantOf, Allowance, Budget
 from dpsql.accounting.conversions import analytic_sigma, gaussian_delta
 from dpsql.accounting.rounding import (
     INVERTIBLE,
@@ -33,6 +33,7 @@ from dpsql.accounting.rounding import (
     too_small_to_show,
     up,
 )
+from dpsql.accounting.units import UNIT, UnitAccountant, Units
 from dpsql.ir.event import (
     ChoiceEvent,
     Event,
@@ -47,13 +48,13 @@ NOISE_SHARE = Fraction(55, 100)
 """Of a thresholded query's delta. Anything from .54 to .62 gives nearly the lowest threshold."""
 
 
-class Approx:
+class Approx(UnitAccountant):
     """(epsilon, delta), added up."""
 
     name = "approx"
 
-    def total(self, budget: Budget) -> Spent:
-        return Spent(down(Fraction(budget.epsilon)), down(Fraction(budget.delta), DELTA_UNIT))
+    def total(self, budget: Budget) -> Units:
+        return Units(down(Fraction(budget.epsilon)), down(Fraction(budget.delta), DELTA_UNIT))
 
     def allowance(self, epsilon: float, budget: Budget, share: Fraction, thresholds: bool) -> Allowance:
         total = self.total(budget)
@@ -79,33 +80,30 @@ class Approx:
             geometric=laplace,
         )
 
-    def charge(self, events: tuple[Event, ...]) -> Spent:
-        return sum((self._charge(event) for event in events), Spent())
-
-    def _charge(self, event: Event) -> Spent:
+    def _charge(self, event: Event) -> Units:
         match event:
             case LaplaceEvent() | GeometricEvent():
-                return Spent(up(ratio_of(event)))
+                return Units(up(ratio_of(event)))
             case ChoiceEvent():
-                return Spent(up(epsilon_of(event)))
+                return Units(up(epsilon_of(event)))
             case GaussianEvent(epsilon=epsilon, delta=delta):
                 ratio = ratio_of(event)
                 if not ratio:
-                    return Spent()
+                    return Units()
                 if epsilon is None or delta is None:
                     raise TypeError(f"no point of its curve was planned for {event}")
                 if not (0 <= epsilon < math.inf and gaussian_delta(at_most(1 / ratio), epsilon) <= delta):
                     raise ValueError(f"the planned point is not on the curve of {event}")
-                return Spent(up(Fraction(epsilon)), up(Fraction(delta), DELTA_UNIT))
+                return Units(up(Fraction(epsilon)), up(Fraction(delta), DELTA_UNIT))
             case ThresholdEvent():
-                return Spent(0, delta_units(event))
+                return Units(0, delta_units(event))
             case ResponseEvent():
-                return Spent(up(epsilon_of(event)))
+                return Units(up(epsilon_of(event)))
             case _:
                 assert_never(event)
 
-    def epsilon(self, spent: Spent, budget: Budget) -> float:
+    def epsilon(self, spent: Units, budget: Budget) -> float:
         return shown(Fraction(spent.main, UNIT))
 
 
-ACCOUNTANT: Accountant = Approx()
+ACCOUNTANT: AccountantOf[Units] = Approx()

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
-from dpsql.accounting import Spent
+from dpsql.accounting import Accountant, Amount
 from dpsql.accounting.chain import Link
 from dpsql.errors import OperationalError
 
@@ -39,8 +39,8 @@ class Granted:
     """What the policy grants now: over all analysts, and to each by name."""
 
     epsilon: float
-    total: Spent
-    analysts: tuple[tuple[str, float, Spent], ...] = ()
+    total: Amount
+    analysts: tuple[tuple[str, float, Amount], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Debit:
     version: str
     events: str
     epsilon: float
-    price: Spent
+    price: Amount
     finds: tuple[str, ...] = ()
     strength: float = 0.0
     asker: str = ""
@@ -100,7 +100,7 @@ class Stored:
 
     debit_id: int
     answer: bytes | None
-    price: Spent
+    price: Amount
     joined: bool = False
 
 
@@ -117,24 +117,24 @@ class Entry:
     version: str
     events: str
     epsilon: float
-    price: Spent
+    price: Amount
     answered: bool
     parameters: str = ""
 
 
 class Overdrawn(OperationalError):
-    """D501, with the numbers for whoever can say them in epsilon; analyst None is the database."""
+    """D501, with the amounts for whoever can say them in epsilon; analyst None is the database."""
 
-    def __init__(self, needed: Spent, remaining: Spent, total: Spent, analyst: str | None) -> None:
+    def __init__(self, needed: Amount, left: Amount, total: Amount, analyst: str | None) -> None:
         whose = "the database" if analyst is None else f"analyst {analyst}"
         super().__init__(
             "D501",
             f"the budget of {whose} does not hold this price",
-            label=_shortage(needed, remaining, total),
+            label=_shortage(needed, left, total),
             help="ask at a lower price, repeat what was answered before (free), or let the owner grant more",
         )
         self.needed = needed
-        self.remaining = remaining
+        self.left = left
         self.analyst = analyst
 
 
@@ -155,7 +155,7 @@ def _shortened(text: str) -> str:
     return f"{text[: LONGEST - 200]} ... ({len(text)} characters, sha256 {digest})"
 
 
-def entry_of(link: Link, origin: Content, answered: bool) -> Entry:
+def entry_of(link: Link, origin: Content, answered: bool, rules: Accountant) -> Entry:
     """``origin`` is the debit that a share or an answer belongs to, and otherwise the entry itself."""
     content = origin | link.content
     kind = content["kind"]
@@ -169,25 +169,19 @@ def entry_of(link: Link, origin: Content, answered: bool) -> Entry:
         version=content.get("version", ""),
         events=", ".join(content["facts"]) if kind == "verified" else content.get("events", ""),
         epsilon=content.get("epsilon", 0.0) if kind not in ("part", "answer") else 0.0,
-        price=price_of(content) if kind in ("debit", "share", "grant") else Spent(),
+        price=rules.read(content) if kind in ("debit", "share", "grant") else rules.zero,
         answered=answered,
         parameters=content.get("parameters", ""),
     )
-
-
-def price_of(content: Content) -> Spent:
-    return Spent(content["main"], content["delta"])
 
 
 def now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
-def _shortage(needed: Spent, remaining: Spent, total: Spent) -> str:
-    """In percent, so that it holds for every accountant; of delta where only that runs short."""
-    kind, need, rest, whole = "budget", needed.main, remaining.main, total.main
-    if need <= rest and needed.delta > remaining.delta:
-        kind, need, rest, whole = "delta", needed.delta, remaining.delta, total.delta
+def _shortage(needed: Amount, left: Amount, total: Amount) -> str:
+    """In percent, so that it holds for every accountant."""
+    kind, need, rest, whole = needed.shortage(left, total)
     if not whole:
         return f"it needs some {kind}, and none was granted"
     return f"it needs {100 * need / whole:.4g} % of the whole {kind}; {100 * rest / whole:.4g} % is left"

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dpsql.accounting import Spent
+from dpsql.accounting import Amount
 from dpsql.accounting.chain import SUMS, Link
-from dpsql.accounting.entries import Content, Found, now, price_of
+from dpsql.accounting.entries import Content, Found, now
 
 _BELONGING = ("share", "part", "answer")
 
@@ -24,16 +24,18 @@ class Paid:
     """A debit: who has paid for it, and the entries that hold its answer and the parts of it."""
 
     link: Link
+    price: Amount
     payers: frozenset[str]
     answer: Link | None
     parts: dict[int, int]
     entries: frozenset[int]
 
     @classmethod
-    def of(cls, debit: Link, belonging: list[Link]) -> Paid:
+    def of(cls, debit: Link, price: Amount, belonging: list[Link]) -> Paid:
         by_kind = {kind: [each for each in belonging if each.content["kind"] == kind] for kind in _BELONGING}
         return cls(
             debit,
+            price,
             frozenset(each.content["analyst"] for each in (debit, *by_kind["share"])),
             next(iter(by_kind["answer"]), None),
             {each.content["place"]: each.id for each in reversed(by_kind["part"])},
@@ -43,10 +45,6 @@ class Paid:
     @property
     def id(self) -> int:
         return self.link.id
-
-    @property
-    def price(self) -> Spent:
-        return price_of(self.link.content)
 
     def belonging(self, kind: str) -> Content:
         """An entry that is to belong to it."""

@@ -18,8 +18,8 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 
-from dpsql.accounting import Spent
-from dpsql.accounting.account import NOTHING, Account
+from dpsql.accounting import Amount
+from dpsql.accounting.account import Account
 from dpsql.accounting.chain import Chain, Link, create
 from dpsql.accounting.entries import (
     Debit,
@@ -47,7 +47,6 @@ from dpsql.accounting.entry_index import (
 from dpsql.accounting.ledger_file import damaged, exists, place
 from dpsql.errors import DatabaseError, refuse
 
-MOST = 10**60  # far above every budget, far below what an int can be printed with
 SILENT = 1_000  # debits of which we remember how far an answer was looked for
 
 
@@ -102,15 +101,15 @@ class Ledger:
             raise
         return ledger
 
-    def spent(self, analyst: str | None = None) -> Spent:
+    def spent(self, analyst: str | None = None) -> Amount:
         """What all analysts together have spent, or one of them."""
         with self._chain.reading():
-            return self._account.spent.get(analyst, Spent())
+            return self._account.spent_by(analyst)
 
     def granted(self, analyst: str | None = None) -> float:
         """What all analysts together may spend, or one of them, as the last policy said it."""
         with self._chain.reading():
-            epsilon, _ = self._account.grants.get(analyst, NOTHING)
+            epsilon, _ = self._account.granted_to(analyst)
             return epsilon
 
     def stored(self, digest: str, version: str, analyst: str) -> Stored | None:
@@ -146,13 +145,13 @@ class Ledger:
                 if debit.finds:
                     told = {"finds": list(debit.finds), "strength": debit.strength, "asker": debit.asker}
                     content |= told
-                return Stored(pen.append(content | asdict(debit.price)), None, debit.price)
+                return Stored(pen.append(content | debit.price.written()), None, debit.price)
             if debit.analyst not in paid.payers:
                 if named is not None:
                     account.afford(named, paid.price)
                 account.fits(debit)
                 share = {"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id}
-                pen.append(share | asdict(paid.price))
+                pen.append(share | paid.price.written())
                 return replace(self._stored(paid), joined=named is not None)
             return self._stored(paid)
 
@@ -207,7 +206,7 @@ class Ledger:
         with self._chain.reading():
             return any(self._chain.found(asker_name(asker, version), 1))
 
-    def check(self, analyst: str, price: Spent) -> None:
+    def check(self, analyst: str, price: Amount) -> None:
         """Raise unless both accounts hold this price now. Nothing is debited."""
         with self._chain.reading():
             self._account.afford(analyst or None, price)
@@ -234,8 +233,8 @@ class Ledger:
 
     def entries(self) -> tuple[Entry, ...]:
         """Everything, in the order in which it happened, verified from the first entry on."""
-        links: list[Link] = []
-        self._chain.verify(Account(), links.append)
+        links, account = list[Link](), Account()
+        self._chain.verify(account, links.append)
         by_id = {link.id: link.content for link in links}
         answered = {link.content["debit"] for link in links if link.content["kind"] == "answer"}
         return tuple(
@@ -243,6 +242,7 @@ class Ledger:
                 link,
                 by_id.get(link.content.get("debit", link.id), {}),
                 link.content.get("debit", link.id) in answered,
+                account.accountant,
             )
             for link in links
         )
@@ -281,7 +281,8 @@ class Ledger:
 
     def _bought(self, link: Link) -> Entry:
         debit = self._chain.link(link.content.get("debit", link.id))
-        return entry_of(link, debit.content, self._paid_for(debit).answer is not None)
+        answered = self._paid_for(debit).answer is not None
+        return entry_of(link, debit.content, answered, self._account.accountant)
 
     def _verified(self, version: str) -> frozenset[str]:
         return frozenset(
@@ -301,7 +302,8 @@ class Ledger:
 
     def _paid_for(self, debit: Link) -> Paid:
         """What is found to belong to a debit: enough to show it."""
-        return Paid.of(debit, [*self._chain.found(part_name(debit.id))][::-1])
+        price = self._account.accountant.read(debit.content)
+        return Paid.of(debit, price, [*self._chain.found(part_name(debit.id))][::-1])
 
     def _paid(self, debit: Link) -> Paid:
         """The same for who would draw noise where there is no answer yet: that there is none is made sure."""
@@ -343,29 +345,21 @@ def _found(path: Path, promise: Promise, granted: Granted, create_it: bool) -> b
     return create(path, [first, *Account().changes(granted)], names_of)
 
 
-def _check_spent(spent: Spent) -> None:
-    for number in (spent.main, spent.delta):
-        if type(number) is not int or not 0 <= number <= MOST:
-            raise refuse(
-                "D503", "a price is two whole numbers, neither negative", help="pay at least one unit"
-            )
-
-
 def _check_epsilon(epsilon: float) -> None:
     if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
         raise refuse("D503", "epsilon must be a finite positive number", help="give an epsilon such as 0.1")
 
 
 def _check_debit(debit: Debit) -> None:
-    _check_spent(debit.price)
+    debit.price.check()
     _check_epsilon(debit.epsilon)
-    if debit.price == Spent():
+    if not debit.price:
         raise refuse("D503", "nothing is measured for nothing", help="pay at least one unit")
 
 
 def _check_grants(granted: Granted) -> None:
     for name, epsilon, total in (("all", granted.epsilon, granted.total), *granted.analysts):
-        _check_spent(total)
+        total.check()
         _check_epsilon(epsilon)
         if not name:
             raise refuse("D504", "an analyst needs a name", help="write [analysts.ana] in the policy")

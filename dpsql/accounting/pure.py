@@ -14,7 +14,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.accounting import UNIT, Accountant, Allowance, Budget, Spent
+from dpsql.accounting import AccountantOf, Allowance, Budget
 from dpsql.accounting.rounding import (
     INVERTIBLE,
     at_most,
@@ -26,6 +26,7 @@ from dpsql.accounting.rounding import (
     too_small,
     up,
 )
+from dpsql.accounting.units import UNIT, UnitAccountant, Units
 from dpsql.ir.event import (
     ChoiceEvent,
     Event,
@@ -37,13 +38,14 @@ from dpsql.ir.event import (
 )
 
 
-class Pure:
+class Pure(UnitAccountant):
     """epsilon, added up."""
 
     name = "pure"
+    has_delta = False
 
-    def total(self, budget: Budget) -> Spent:
-        return Spent(down(Fraction(budget.epsilon)))
+    def total(self, budget: Budget) -> Units:
+        return Units(down(Fraction(budget.epsilon)))
 
     def allowance(self, epsilon: float, budget: Budget, share: Fraction, thresholds: bool) -> Allowance:
         units = down(price(epsilon) * share)
@@ -53,24 +55,21 @@ class Pure:
         noise = at_most(each * INVERTIBLE)
         return Allowance(noise, at_most(each), None, None, None, geometric=noise)
 
-    def charge(self, events: tuple[Event, ...]) -> Spent:
-        return sum((self._charge(event) for event in events), Spent())
-
-    def _charge(self, event: Event) -> Spent:
+    def _charge(self, event: Event) -> Units:
         match event:
             case LaplaceEvent() | GeometricEvent():
-                return Spent(up(ratio_of(event)))
+                return Units(up(ratio_of(event)))
             case ChoiceEvent():
-                return Spent(up(epsilon_of(event)))
+                return Units(up(epsilon_of(event)))
             case GaussianEvent() | ThresholdEvent():
                 raise TypeError(f"pure privacy has no delta for a {type(event).__name__}")
             case ResponseEvent():
-                return Spent(up(epsilon_of(event)))
+                return Units(up(epsilon_of(event)))
             case _:
                 assert_never(event)
 
-    def epsilon(self, spent: Spent, budget: Budget) -> float:
+    def epsilon(self, spent: Units, budget: Budget) -> float:
         return shown(Fraction(spent.main, UNIT))
 
 
-ACCOUNTANT: Accountant = Pure()
+ACCOUNTANT: AccountantOf[Units] = Pure()

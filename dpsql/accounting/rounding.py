@@ -8,7 +8,8 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from dpsql.accounting import DELTA_UNIT, UNIT
+from dpsql.accounting import DELTA_UNIT
+from dpsql.accounting.units import UNIT
 from dpsql.errors import DatabaseError, refuse
 from dpsql.ir.event import (
     ChoiceEvent,

@@ -24,7 +24,7 @@ import math
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.accounting import DELTA_UNIT, UNIT, Accountant, Allowance, Budget, Spent
+from dpsql.accounting import DELTA_UNIT, AccountantOf, Allowance, Budget
 from dpsql.accounting.conversions import (
     laplace_eps0,
     laplace_rho,
@@ -46,6 +46,7 @@ from dpsql.accounting.rounding import (
     too_small_to_show,
     up,
 )
+from dpsql.accounting.units import UNIT, UnitAccountant, Units
 from dpsql.ir.event import (
     ChoiceEvent,
     Event,
@@ -60,14 +61,15 @@ SELECTION = Fraction(1, 5)
 """Of the owner's delta, for thresholds."""
 
 
-class Zcdp:
+class Zcdp(UnitAccountant):
     """(rho, delta of thresholds), added up."""
 
     name = "zcdp"
+    noise_power = 0.5  # rho goes with the square of sensitivity over scale
 
-    def total(self, budget: Budget) -> Spent:
+    def total(self, budget: Budget) -> Units:
         rho = zcdp_rho(budget.epsilon, _conversion_delta(budget))
-        return Spent(down(Fraction(rho)), down(Fraction(budget.delta) * SELECTION, DELTA_UNIT))
+        return Units(down(Fraction(rho)), down(Fraction(budget.delta) * SELECTION, DELTA_UNIT))
 
     def allowance(self, epsilon: float, budget: Budget, share: Fraction, thresholds: bool) -> Allowance:
         total = self.total(budget)
@@ -85,27 +87,24 @@ class Zcdp:
         choice = at_most(Fraction(math.isqrt(8 * units * UNIT), UNIT))  # epsilon^2 / 8 is within the units
         return Allowance(laplace, choice, rho_sigma(each), delta, delta)
 
-    def charge(self, events: tuple[Event, ...]) -> Spent:
-        return sum((self._charge(event) for event in events), Spent())
-
-    def _charge(self, event: Event) -> Spent:
+    def _charge(self, event: Event) -> Units:
         match event:
             case LaplaceEvent():
-                return Spent(up(laplace_rho(ratio_of(event))))
+                return Units(up(laplace_rho(ratio_of(event))))
             case GeometricEvent():
-                return Spent(up(response_rho(ratio_of(event))))
+                return Units(up(response_rho(ratio_of(event))))
             case GaussianEvent():
-                return Spent(up(ratio_of(event) ** 2 / 2))
+                return Units(up(ratio_of(event) ** 2 / 2))
             case ChoiceEvent():
-                return Spent(up(epsilon_of(event) ** 2 / 8))
+                return Units(up(epsilon_of(event) ** 2 / 8))
             case ThresholdEvent():
-                return Spent(0, delta_units(event))
+                return Units(0, delta_units(event))
             case ResponseEvent():
-                return Spent(up(response_rho(epsilon_of(event))))
+                return Units(up(response_rho(epsilon_of(event))))
             case _:
                 assert_never(event)
 
-    def epsilon(self, spent: Spent, budget: Budget) -> float:
+    def epsilon(self, spent: Units, budget: Budget) -> float:
         if not spent.main:
             return 0.0
         total = self.total(budget).main
@@ -121,4 +120,4 @@ def _conversion_delta(budget: Budget) -> float:
     return at_most(Fraction(budget.delta) * (1 - SELECTION))
 
 
-ACCOUNTANT: Accountant = Zcdp()
+ACCOUNTANT: AccountantOf[Units] = Zcdp()

@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from dpsql.accounting import Spent
 from dpsql.batch.item import Item
 from dpsql.batch.ledger_entries import loss, lost
 from dpsql.batch.manifest import Manifest
@@ -120,11 +119,12 @@ def _priced(db: Connection, task: Task, query: Query, epsilon: float | None) -> 
 
 def _billed(db: Connection, items: Sequence[Item], refused: Sequence[tuple[Task, Error]]) -> Bill:
     session = db._open()
-    told, so_far, fits = list[Item](), Spent(), 0
+    nothing = session.accountant.zero
+    told, so_far, fits = list[Item](), nothing, 0
     first: dict[tuple[str, str], str] = {}
     costs = iter(session.bill([each.plan for each in items if each.price.cost and each.paid]))
     for item in items:
-        cost, spent = next(costs) if item.price.cost and item.paid else (0.0, Spent())
+        cost, spent = next(costs) if item.price.cost and item.paid else (0.0, nothing)
         like = first.setdefault(item.measured, item.task.name) if item.paid else item.task.name
         so_far += spent
         told.append(replace(item, cost=cost, like="" if like == item.task.name else like))

@@ -7,10 +7,10 @@ debit  "SELECT COUNT(*) ..."      0.5      the run was killed here: there is no 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from dpsql.accounting import Spent
+from dpsql.accounting import Amount
 from dpsql.accounting.entries import Entry as Line
 from dpsql.accounting.entries import kept_text
 from dpsql.batch.item import Item
@@ -59,7 +59,9 @@ def with_paid(db: Connection, manifest: Manifest) -> Manifest:
     ours = [
         line for sql in dict.fromkeys(kept_text(each.sql) for each in found) for line in lines.get(sql, [])
     ]
-    had = session.remaining(_back(ours, "debit"), _back(ours, "share"))
+    had = session.remained(
+        *(_sum(db, [each for each in ours if each.kind == kind]) for kind in ("debit", "share"))
+    )
     return replace(manifest, statements=tuple(found), had=had, remaining=session.remaining())
 
 
@@ -76,14 +78,12 @@ def _paid(db: Connection, entry: Entry, lines: list[Line]) -> float:
     """Steps cost together what they add up to."""
     if entry.steps and len(lines) > 1 and all(each.sql == kept_text(entry.sql) for each in lines):
         session = db._open()
-        return session.accountant.epsilon(sum((each.price for each in lines), Spent()), session.budget)
+        return session.accountant.epsilon(_sum(db, lines), session.budget)
     return math.fsum(each.epsilon for each in lines)
 
 
-def _back(lines: list[Line], kind: str) -> Spent:
-    """As if it had not been spent."""
-    spent = sum((each.price for each in lines if each.kind == kind), Spent())
-    return Spent(-spent.main, -spent.delta)
+def _sum(db: Connection, lines: Iterable[Line]) -> Amount:
+    return sum((each.price for each in lines), db._open().accountant.zero)
 
 
 def lost(db: Connection, manifest: Manifest, items: Sequence[Item]) -> list[Item]:

@@ -59,7 +59,7 @@ def promise_of(db: Connection) -> Promise:
         unit=policy.unit.name,
         key=f"{policy.unit.table}.{policy.unit.key}",
         epsilon=policy.budget.epsilon,
-        delta=policy.budget.delta if policy.budget.accountant != "pure" else 0.0,
+        delta=policy.budget.delta,
         accountant=policy.budget.accountant,
         tables=tuple(Guarded(each.name, _whose(each), _columns(each)) for each in db.tables),
     )

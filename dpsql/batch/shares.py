@@ -4,13 +4,13 @@
     weights 1, 1, 2       a quarter, a quarter, a half of that rho
     prices                0.9488, 0.9488, 1.375        each alone; all three together: 2
 
-Prices are shared in the units that the accountant adds up (rho under ``zcdp``, else epsilon), so that the
-whole file costs the total. What a statement could not take, for the owner's ceiling, the others get.
+Prices are shared by their weights, in what the accountant adds up (rho under ``zcdp``), so that the whole
+file costs the total. What a statement could not take, for the owner's ceiling, the others get.
 
 Without declared weights the shares make the sum of the statements' relative errors least. The relative
 error of a statement is its noise beside what is in a group if people fall evenly into the groups. With a
-share u it is a/u^p, where p is 1/2 under ``zcdp`` and else 1; so u is proportional to a^(1/(1 + p)). The
-factor a is known from the plan alone: see ``strain``.
+share u it is a/u^p, where p is the accountant's ``noise_power``; so u is proportional to a^(1/(1 + p)).
+The factor a is known from the plan alone: see ``strain``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from dpsql.accounting import Accountant, Budget
-from dpsql.accounting.price_units import bought, price_of
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise, Plan, PublicKeys
 from dpsql.mechanisms import mechanism
 
@@ -35,16 +34,16 @@ def shared(
     total: float, weights: Sequence[float], accountant: Accountant, budget: Budget, ceiling: float
 ) -> tuple[float, ...]:
     """The price of each statement, rounded down to four digits; none is above the ceiling."""
-    whole, most = bought(total, accountant, budget), bought(ceiling, accountant, budget)
-    units = _filled(whole, weights, most)
-    return tuple(min(ceiling, _down(price_of(each, accountant, budget))) for each in units)
+    whole, most = accountant.weight(total, budget), accountant.weight(ceiling, budget)
+    parts = _filled(whole, weights, most)
+    return tuple(min(ceiling, _down(accountant.price_of_weight(each, budget))) for each in parts)
 
 
 def combined(prices: Sequence[float], accountant: Accountant, budget: Budget) -> float:
-    """What remains of a total price when these are taken off, in the accountant's units, as a price."""
+    """What remains of a total price when these are taken off, weight from weight, as a price."""
     first, *others = prices
-    left = bought(first, accountant, budget) - sum(bought(each, accountant, budget) for each in others)
-    return 0.0 if left <= 0 else price_of(left, accountant, budget)
+    left = accountant.weight(first, budget) - sum(accountant.weight(each, budget) for each in others)
+    return 0.0 if left <= 0 else accountant.price_of_weight(left, budget)
 
 
 def _filled(whole: float, weights: Sequence[float], most: float) -> list[float]:
@@ -74,8 +73,7 @@ def _down(price: float) -> float:
 
 def balance(plans: Sequence[Plan], accountant: Accountant) -> list[float]:
     """Weights that make the sum of relative errors least, for plans that were made at one price."""
-    power = 0.5 if accountant.name == "zcdp" else 1.0
-    return [strain(each) ** (1 / (1 + power)) for each in plans]
+    return [strain(each) ** (1 / (1 + accountant.noise_power)) for each in plans]
 
 
 def strain(plan: Plan) -> float:

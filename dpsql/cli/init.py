@@ -23,7 +23,7 @@ from dpsql.engines.open_database import open_database
 from dpsql.errors import InterfaceError
 from dpsql.policy.compose import compose
 from dpsql.policy.model import Policy
-from dpsql.policy.toml import read_policy
+from dpsql.session.checks import parse_policy
 from dpsql.terminal.new_files import new_file
 from dpsql.terminal.output import paint, put, tell
 
@@ -42,7 +42,7 @@ def init(options: Namespace) -> int:
             text = compose(policy, _introduction(policy))
             put("\n" + paint(f"{file.name}:", "bold") + "\n")
             put(text)
-        read = read_policy(text, file.name)
+        read = parse_policy(text, file.name)
         with closing(open_database(database, read)) as engine:
             put(checked(read, engine, database.name) + "\n")
         wanted = asker.ask(f"write {file}?", "yes", questions.yes)

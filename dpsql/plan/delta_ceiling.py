@@ -21,7 +21,7 @@ def check_delta(said: Option, stages: tuple[StagePlan, ...], terms: Terms) -> No
             help="leave it out: a query takes a small part of the policy's delta",
         )
     events = tuple(e for stage in stages for each in stage.measures for e in each.events)
-    taken = terms.accountant.charge(events).delta
+    taken = terms.accountant.delta(terms.accountant.charge(events))
     if taken > said.value * DELTA_UNIT:
         raise refuse(
             "D304",

@@ -58,7 +58,7 @@ LEAST = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class BudgetRule:
-    """What all analysts together may spend; ``accountant`` is "zcdp", "pure" or "approx"."""
+    """What all analysts together may spend; ``accountant`` is one by its name."""
 
     epsilon: float
     delta: float

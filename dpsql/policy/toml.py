@@ -15,6 +15,8 @@ from __future__ import annotations
 import re
 import tomllib
 import zoneinfo
+from collections.abc import Sequence
+from typing import Protocol
 
 from dpsql.errors import DatabaseError, refuse
 from dpsql.ir.source import Span
@@ -32,7 +34,6 @@ from dpsql.policy.model import (
 )
 from dpsql.policy.names import fold, perhaps
 from dpsql.policy.toml_keys import (
-    ACCOUNTANTS,
     ANALYST,
     BUDGET,
     DEFAULT_PRICE,
@@ -50,15 +51,28 @@ from dpsql.policy.toml_values import optional, regular_values
 from dpsql.policy.views import read_views
 
 
-def read_policy(text: str, name: str) -> Policy:
-    """The policy that this text says; ``name`` is what errors call the file."""
+class Accountant(Protocol):
+    """What a policy has to know of an accountant."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def has_delta(self) -> bool: ...
+
+
+def read_policy(text: str, name: str, accountants: Sequence[Accountant]) -> Policy:
+    """The policy that this text says; ``name`` is what errors call the file.
+
+    Of the ``accountants`` it chooses one, and gets the first if it says none.
+    """
     try:
         values = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         raise _not_toml(text, name, error) from None
     root = Section(document_of(text, name), (), values)
     root.allow(TOP)
-    budget = _budget(root.table("budget", needed=True))
+    budget = _budget(root.table("budget", needed=True), accountants)
     unit = _unit(root.table("unit", needed=True))
     tables = _tables(root.table("tables", needed=True), unit)
     return Policy(
@@ -98,7 +112,7 @@ def _not_toml(text: str, name: str, trouble: BaseException) -> DatabaseError:
     return error
 
 
-def _budget(section: Section) -> BudgetRule:
+def _budget(section: Section, accountants: Sequence[Accountant]) -> BudgetRule:
     if "period" in section.values:
         raise section.wrong(
             "period",
@@ -110,45 +124,44 @@ def _budget(section: Section) -> BudgetRule:
     section.allow(BUDGET)
     section.need(BUDGET["epsilon"])
     regular = regular_values(section, BUDGET)
-    accountant = optional(section, BUDGET["accountant"], _accountant)
-    return BudgetRule(**regular, delta=_delta(section, accountant), accountant=accountant)
+    chosen = _accountant(section, accountants)
+    return BudgetRule(**regular, delta=_delta(section, chosen), accountant=chosen.name)
 
 
-def _accountant(section: Section) -> str:
-    accountant = section.string("accountant")
-    if accountant not in ACCOUNTANTS:
+def _accountant(section: Section, accountants: Sequence[Accountant]) -> Accountant:
+    by_name = {each.name: each for each in accountants}
+    name = section.string("accountant") if "accountant" in section.values else accountants[0].name
+    if name not in by_name:
         raise section.wrong(
             "accountant",
-            f"no accountant is called {accountant}",
-            help=perhaps(accountant, ACCOUNTANTS) or f"there are {', '.join(ACCOUNTANTS)}",
+            f"no accountant is called {name}",
+            help=perhaps(name, by_name) or f"there are {', '.join(by_name)}",
         )
-    return accountant
+    return by_name[name]
 
 
-def _delta(section: Section, accountant: str) -> float:
+def _delta(section: Section, accountant: Accountant) -> float:
     if "delta" not in section.values:
-        if accountant == "pure":
+        if not accountant.has_delta:
             return 0.0
         section.need(BUDGET["delta"])
     delta = section.number("delta")
     if not 0 <= delta < 1:
         raise section.wrong("delta", "delta must lie between 0 and 1")
-    if accountant == "pure" and delta > 0:
+    if delta > 0 and not accountant.has_delta:
         raise section.wrong(
-            "delta", 'accountant = "pure" has no delta', help="leave delta out, or choose zcdp"
+            "delta", f'accountant = "{accountant.name}" has no delta', help="leave delta out, or choose zcdp"
         )
-    if accountant != "pure" and delta == 0:
+    if delta == 0 and accountant.has_delta:
         raise section.wrong(
-            "delta",
-            f'accountant = "{accountant}" needs a delta above zero',
-            help='delta = 1e-6, say; or accountant = "pure", which has none',
+            "delta", f'accountant = "{accountant.name}" needs a delta above zero', help=BUDGET["delta"].needed
         )
     if 0 < delta < LEAST_DELTA:
         raise section.wrong(
             "delta",
             f"a delta below {LEAST_DELTA:g} cannot be shared among queries",
             label="it is as good as none",
-            help='delta = 1e-6, say; or accountant = "pure", which has none',
+            help=BUDGET["delta"].needed,
         )
     if delta >= LARGEST_DELTA:
         raise section.wrong(

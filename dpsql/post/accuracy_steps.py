@@ -10,9 +10,9 @@ Proof   every step is a release of its own, with noise of its own, debited befor
         The ledger's filter bounds the sum of adaptively chosen releases.
 Test    tests/test_within.py
 
-Gaussian releases are averaged by their precision, and precisions add up as rho does: under zcdp steps cost
-no more than one release of their whole price. Under the other accountants prices double and the last
-release alone counts, so that all steps together cost less than twice the last.
+Gaussian releases are averaged by their precision. Where precisions add up as the accountant's amounts do
+(rho, under zcdp), steps cost no more than one release of their whole price. Under other accountants prices
+double and the last release alone counts, so that all steps together cost less than twice the last.
 
 A number may pass by luck at any of the steps: each is looked at with a confidence that leaves them the
 asked one together (a union bound).
@@ -26,7 +26,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpsql.accounting import Budget, Spent
+from dpsql.accounting import Amount
 from dpsql.answer import Answer
 from dpsql.errors import refuse
 from dpsql.ir.options import Goal
@@ -42,11 +42,10 @@ _ALONE = (10, Fraction(2))
 def prices(terms: Terms, least: float, ceiling: float) -> tuple[float, ...]:
     """What each step costs, the cheapest first and none less than the least; together the ceiling at most."""
     accountant, budget = terms.accountant, terms.budget
-    many, ratio = _AVERAGED if accountant.name == "zcdp" else _ALONE
-    whole = accountant.total(Budget(ceiling, budget.delta))
-    shares = [ratio**i for i in range(many)]
-    spent = [Spent(math.floor(whole.main * share / sum(shares))) for share in shares]
-    found = [_down(accountant.epsilon(each, budget)) for each in spent]
+    many, ratio = _AVERAGED if accountant.noise_power <= 0.5 else _ALONE
+    steps = [ratio**i for i in range(many)]
+    shares = [each / sum(steps) for each in steps]
+    found = [_down(each) for each in accountant.parts(ceiling, shares, budget)]
     return tuple(price for price in found if price >= least) or (ceiling,)
 
 
@@ -89,10 +88,10 @@ def confidence_of(goal: Goal, steps: tuple[float, ...]) -> float:
     return 1 - (1 - goal.confidence) / len(steps)
 
 
-def affordable(before: Spent, what: Plan, terms: Terms, ceiling: float) -> Spent | None:
+def affordable(before: Amount, what: Plan, terms: Terms, ceiling: float) -> Amount | None:
     """What is spent after a step; None above the ceiling."""
     after = before + terms.accountant.charge(what.events)
-    return after if after.within(terms.accountant.total(Budget(ceiling, terms.budget.delta))) else None
+    return after if after.within(terms.accountant.most(ceiling, terms.budget)) else None
 
 
 def together(steps: list[tuple[MeasurePlan, ReleasedTable]]) -> tuple[MeasurePlan, ReleasedTable]:

@@ -6,11 +6,11 @@ terms -> quoted or bill (what it would cost) -> afford -> pay -> store -> remain
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
-from dpsql.accounting import Budget, Spent, accountant
+from dpsql.accounting import Amount, Budget, accountant
 from dpsql.accounting.entries import Debit, Granted, Overdrawn, Stored
 from dpsql.errors import Error, refuse
 from dpsql.plan.terms import Terms
@@ -107,8 +107,8 @@ class AnalystBudget:
             )
         return Terms(self.accountant, self.budget, float(price), given)
 
-    def price(self, planned: Plan | ExportPlan) -> Spent:
-        """What the plan's events cost in the ledger's units."""
+    def price(self, planned: Plan | ExportPlan) -> Amount:
+        """What the plan's events cost in the accountant's currency."""
         return self.accountant.charge(planned.events)
 
     def afford(self, planned: Plan) -> None:
@@ -126,11 +126,11 @@ class AnalystBudget:
         ((cost, price),) = self.bill([planned])
         return cost, self.remaining(price), cost == 0.0
 
-    def bill(self, plans: Sequence[Plan]) -> list[tuple[float, Spent]]:
+    def bill(self, plans: Sequence[Plan]) -> list[tuple[float, Amount]]:
         """What each plan would cost now, asked one after the other: measured twice, it is paid once."""
         billed, paid = [], set[tuple[str, str]]()
         for planned in plans:
-            cost, price = 0.0, Spent()
+            cost, price = 0.0, self.accountant.zero
             first, asker = ((), "") if planned.first is None else ((planned.first.plan,), planned.first.asker)
             for each in (planned, *first):  # who finds the bounds measures with a smaller share than others
                 if (each.digest, asker) in paid or self.stored(each) is not None:
@@ -144,15 +144,13 @@ class AnalystBudget:
         """What was paid for before, by whoever asks; with the answer, if there is one."""
         return self.ledger.stored(planned.digest, self.version, self._payer)
 
-    def _most(self, planned: Plan) -> Spent:
+    def _most(self, planned: Plan) -> Amount:
         """The price of a plan; of one in steps, that of all of them."""
-        if not planned.steps:
-            return self.price(planned)
-        most = self.accountant.total(Budget(planned.epsilon, self.budget.delta))
-        whole = self.accountant.total(self.budget)  # of delta no larger part is charged than of the rest
-        return Spent(most.main, min(most.delta, -(-whole.delta * most.main // whole.main)))
+        if planned.steps:
+            return self.accountant.most(planned.epsilon, self.budget)
+        return self.price(planned)
 
-    def holds(self, price: Spent) -> bool:
+    def holds(self, price: Amount) -> bool:
         """Whether the database's account and the analyst's hold this price now."""
         try:
             self.ledger.check(self._payer, price)
@@ -187,18 +185,14 @@ class AnalystBudget:
     def _exhausted(self, price: float, events: tuple[Event, ...], error: Overdrawn) -> Error:
         from dpsql.session.budget_refusal import Means, too_dear
 
-        means = Means(self.accountant, self.budget, self._unspent(), self.holds)
+        means = Means(self.accountant, self.budget, self._accounts(), self.holds)
         return too_dear(price, events, means, error)
 
-    def _unspent(self) -> Spent:
-        """What the database's account and the analyst's hold both."""
+    def _accounts(self) -> list[tuple[Amount, Amount]]:
+        """What was spent, and what is granted: the database's account, and the analyst's."""
         granted = self.granted()
-        accounts = [(granted.total, self.ledger.spent())]
-        accounts += [
-            (total, self.ledger.spent(name)) for name, _, total in granted.analysts if name == self.analyst
-        ]
-        left = [(total.main - spent.main, total.delta - spent.delta) for total, spent in accounts]
-        return Spent(min(main for main, _ in left), min(delta for _, delta in left))
+        totals = [(None, granted.total), *((name, total) for name, _, total in granted.analysts)]
+        return [(self.ledger.spent(name), total) for name, total in totals if name in (None, self.analyst)]
 
     def store(self, receipt: Stored, released: bytes) -> bytes:
         """Keep the released tables; returns those that were kept first."""
@@ -212,22 +206,26 @@ class AnalystBudget:
         """Keep one; returns what was kept there first."""
         return self.ledger.keep(receipt.debit_id, place, released)
 
-    def _left(self, epsilon: float, spent: Spent) -> float:
+    def _left(self, epsilon: float, spent: Amount) -> float:
         return max(0.0, epsilon - self._in_epsilon(spent, epsilon))
 
-    def _in_epsilon(self, spent: Spent, granted: float) -> float:
+    def _in_epsilon(self, spent: Amount, granted: float) -> float:
         """As an epsilon, which may be more than what is granted now."""
         return self.accountant.epsilon(spent, Budget(granted, self.budget.delta))
 
-    def remaining(self, after: Spent = Spent(), joined: Spent = Spent()) -> float:  # noqa: B008 - values
-        """The smaller of what the database and the analyst have left after this, as an epsilon.
+    def remaining(self, after: Amount | None = None) -> float:
+        """The smaller of what the database and the analyst have left after this, as an epsilon."""
+        more = self.accountant.zero if after is None else after
+        return self._smaller(self.ledger.spent() + more, lambda own: own + more)
 
-        What is ``joined`` counts for the analyst only.
-        """
-        left = self._left(self.ledger.granted(), self.ledger.spent() + after)
+    def remained(self, debits: Amount, shares: Amount) -> float:
+        """The same before these were paid. Shares of what others had paid counted for the analyst only."""
+        return self._smaller(self.ledger.spent() - debits, lambda own: own - debits - shares)
+
+    def _smaller(self, spent: Amount, own: Callable[[Amount], Amount]) -> float:
+        left = self._left(self.ledger.granted(), spent)
         for each in self._own:
-            spent = self.ledger.spent(each.name) + after + joined
-            left = min(left, self._left(self.ledger.granted(each.name), spent))
+            left = min(left, self._left(self.ledger.granted(each.name), own(self.ledger.spent(each.name))))
         return left
 
     def fits(self) -> float:
@@ -235,13 +233,7 @@ class AnalystBudget:
 
         Under zcdp it is more than what remains: queries together cost less than their prices.
         """
-        granted = self.granted()
-        rows = [(granted.total, None), *((total, name) for name, _, total in granted.analysts)]
-        own = [
-            total.main - self.ledger.spent(name).main for total, name in rows if name in (None, self.analyst)
-        ]
-        left = Spent(max(0, min(own)))
-        most = Decimal(min(self.ceiling, self.accountant.epsilon(left, self.budget)))
+        most = Decimal(min(self.ceiling, self.accountant.largest(self._accounts(), self.budget)))
         return float(Context(prec=6, rounding=ROUND_FLOOR).plus(round(most, 15)))
 
     @property

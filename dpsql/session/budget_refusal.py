@@ -7,12 +7,11 @@ the export costs epsilon 1.599, and takes as much as a query at 7.24 does (zcdp)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from dpsql.accounting import Accountant, Budget, Spent
+from dpsql.accounting import Accountant, Amount, Budget
 from dpsql.accounting.entries import Overdrawn
-from dpsql.accounting.price_units import price_of
 from dpsql.errors import Error, refuse
 from dpsql.ir.event import Event, ResponseEvent
 from dpsql.render.digits import above, below
@@ -20,20 +19,20 @@ from dpsql.render.digits import above, below
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What would be paid from: ``left`` is what the database's account and the analyst's hold both."""
+    """What would be paid from: of each account, what was spent and what is granted."""
 
     accountant: Accountant
     budget: Budget
-    left: Spent
-    holds: Callable[[Spent], bool]
+    accounts: Sequence[tuple[Amount, Amount]]
+    holds: Callable[[Amount], bool]
 
 
 def too_dear(price: float, events: tuple[Event, ...], means: Means, error: Overdrawn) -> Error:
     """D501 of a price, and of the events that it pays for."""
     whose = "the database's budget" if error.analyst is None else f"{error.analyst}'s budget"
-    fits = _largest(means, error)
+    fits = means.accountant.largest(means.accounts, means.budget, (error.needed, error.left))
     most = f"at most {below(fits)} fits" if fits >= 1e-4 else "next to nothing is left"
-    takes = price_of(error.needed.main, means.accountant, means.budget)
+    takes = means.accountant.price_of(error.needed, means.budget)
     coins = [each.epsilon for each in events if isinstance(each, ResponseEvent)]
     said = f"the {'export' if coins else 'query'} costs epsilon {_price_text(price, fits)}"
     if takes > 1.01 * price:
@@ -45,19 +44,6 @@ def too_dear(price: float, events: tuple[Event, ...], means: Means, error: Overd
         label=f"{said}; {most}",
         help=smaller or "ask for a smaller epsilon, or ask something that was answered before: that is free",
     )
-
-
-def _largest(means: Means, error: Overdrawn) -> float:
-    """The largest price of a query that fits."""
-    if means.left.main <= 0:
-        return 0.0
-    fits = price_of(means.left.main, means.accountant, means.budget)
-    if (
-        error.needed.delta > error.remaining.delta
-    ):  # of the whole delta, a query takes what it does of epsilon
-        whole = means.accountant.total(means.budget)
-        fits = min(fits, means.budget.epsilon * means.left.delta / whole.delta)
-    return max(0.0, fits)
 
 
 def _price_text(price: float, fits: float) -> str:

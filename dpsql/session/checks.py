@@ -7,6 +7,7 @@ from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dpsql.accounting import accountants
 from dpsql.accounting.entries import Promise
 from dpsql.errors import refuse
 from dpsql.policy.model import Policy, unit_text
@@ -31,7 +32,12 @@ def load_policy(path: Path) -> Policy:
             f"the policy {path.name} {reason}",
             help="name another, or write one: dpsql init DB",
         ) from None
-    return read_policy(text, path.name)
+    return parse_policy(text, path.name)
+
+
+def parse_policy(text: str, name: str) -> Policy:
+    """The policy that this text says, under any accountant that there is; or D80x."""
+    return read_policy(text, name, accountants())
 
 
 def check_readable(engine: Engine, found: Known, verified: Set[str] = frozenset()) -> set[str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 import duckdb
 
 import dpsql
+from dpsql.accounting import accountant as rules_of
 from dpsql.audit.neighbours import shuffled, units_of, without
 from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.column import INTEGERS, type_named, type_range
@@ -218,7 +219,7 @@ def policy_of(rng: random.Random, number: int) -> str:
         text = re.sub(r"(?m)^(\[tables.visits\]\n(?:.+\n)*)rows_per_unit = \d+\n", r"\1", text)
     text = text.replace('accountant = "zcdp"', f'accountant = "{accountant}"')
     text = text.replace("epsilon = 1000.0\ndelta", "epsilon = 1000000.0\ndelta", 1)
-    return text.replace("delta = 1e-6", "delta = 0.0") if accountant == "pure" else text
+    return text if rules_of(accountant).has_delta else text.replace("delta = 1e-6", "delta = 0.0")
 
 
 @dataclass(frozen=True)

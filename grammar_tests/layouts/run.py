@@ -20,7 +20,7 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.folder import Folder
 from dpsql.engines.identifiers import table_sql
 from dpsql.errors import Error
-from dpsql.policy.toml import read_policy
+from dpsql.session.checks import parse_policy
 from layouts import databases, lines, parquet
 from layouts.rows import Drawn, drawn
 from layouts.statements import Others, Statement, statements
@@ -92,7 +92,7 @@ class Run:
             write(rows.whole, folder / "with" / name)
             write(rows.without, folder / "without" / name)
             tables.append((rows, said, name))
-        rules = read_policy(policy, "drawn.toml")
+        rules = parse_policy(policy, "drawn.toml")
         with (
             closing(Folder(folder / "with", rules, 1)) as one,
             closing(Folder(folder / "without", rules, 1)) as other,
