@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dpsql.ir.column import type_of_all
 from dpsql.policy import units
 from dpsql.policy.catalogue import FoundColumn, FoundTable
 from dpsql.policy.names import fold
@@ -75,12 +76,13 @@ def _refers(table: FoundTable, target: Keyed) -> FoundColumn | None:
     key, name = fold(target.key.name), fold(_last(target.table.name))
     wanted = {key, _unprefixed(key)} if key != "id" else set()
     wanted |= {f"{name}_id", f"{name}id", f"{singular(name)}_id", f"{singular(name)}id"}
-    kind = type_of(target.key).kind
+    its = type_of(target.key)
     for column in table.columns:
         own = fold(column.name)
         if (
             tells_apart(column)
-            and type_of(column).kind is kind
+            and type_of(column).kind is its.kind
+            and type_of_all([type_of(column), its]) is not None
             and (own in wanted or _unprefixed(own) in wanted)
         ):
             return column
