@@ -18,7 +18,7 @@ import math
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.accounting import DELTA_UNIT, UNIT, Accountant, Allowance, Budget, Spent
+from dpsql.accounting import DELTA_UNIT, UNIT, Accountant, Budget, Spent
 from dpsql.accounting.conversions import analytic_sigma, gaussian_delta
 from dpsql.accounting.rounding import (
     INVERTIBLE,
@@ -33,6 +33,7 @@ from dpsql.accounting.rounding import (
     too_small_to_show,
     up,
 )
+from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import (
     ChoiceEvent,
     Event,

@@ -14,7 +14,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.accounting import UNIT, Accountant, Allowance, Budget, Spent
+from dpsql.accounting import UNIT, Accountant, Budget, Spent
 from dpsql.accounting.rounding import (
     INVERTIBLE,
     at_most,
@@ -26,6 +26,7 @@ from dpsql.accounting.rounding import (
     too_small,
     up,
 )
+from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import (
     ChoiceEvent,
     Event,

@@ -21,6 +21,7 @@ from statistics import fmean
 
 from dpsql.accounting import Accountant, Budget
 from dpsql.accounting.price_units import bought, price_of
+from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise, Plan, PublicKeys
 from dpsql.mechanisms import mechanism
 
@@ -104,7 +105,7 @@ def _errors(each: MeasurePlan) -> list[float]:
     return [*found, *map(_error, each.details)] or [1.0]
 
 
-def _error(detail: DetailPlan) -> float:
+def _error(detail: DetailPlan[Detail]) -> float:
     if detail.noise is not None:
         return _reach(detail.noise) / max(1, detail.sensitivity)
     return _RANKS / detail.epsilon if detail.epsilon else 1.0

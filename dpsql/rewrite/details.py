@@ -5,41 +5,27 @@ MEDIAN(x), QUANTILE_CONT(x, 0.9)    one histogram of x, with two targets
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from dpsql.aggregates import shelf
+from dpsql.detail_kinds import Bounds, Made, part
 from dpsql.errors import refuse
-from dpsql.ir.column import Fact, Interval
 from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
-from dpsql.rewrite.blocks import blocks_of
-from dpsql.rewrite.matching import matching
-from dpsql.rewrite.order_statistics import FUNCTIONS, histogram_of, votes_of
 
-Bounds = Callable[[AggregateCall], tuple[Interval, Fact]]
-"""The finite range of a call's argument, or the refusal of one that has none."""
-
-Maker = Callable[[Measure, list[AggregateCall], Bounds], tuple[Detail, dict[AggregateCall, tuple[int, ...]]]]
-"""Makes the detail of calls that share one, and tells each call's numbers among those of the detail.
-
-The first call is the one that is asked for.
-"""
-
-
-def _matching(
-    measure: Measure, calls: list[AggregateCall], bounds: Bounds
-) -> tuple[Detail, dict[AggregateCall, tuple[int, ...]]]:
-    return matching(measure, calls[0]), {calls[0]: (0,)}
-
-
-_MAKERS: dict[str, Maker] = {
-    "count_distinct": _matching,
-    "mode": votes_of,
-    "dp_sample": blocks_of,
-    **dict.fromkeys(FUNCTIONS, histogram_of),
+_KINDS = {
+    "count_distinct": "matching",
+    "mode": "votes",
+    "dp_sample": "blocks",
+    **dict.fromkeys(("median", "quantile_cont", "quantile_disc", "min", "max"), "quantiles"),
 }
-"""By the aggregate's name on the shelf."""
+"""By the aggregate's name, where its rule on the shelf does not say it."""
+
+
+def kind_of(function: str) -> str | None:
+    """The kind of detail that answers an aggregate; None where sums do."""
+    return getattr(shelf()[function], "detail", None) or _KINDS.get(function)
 
 
 @dataclass(slots=True)
@@ -48,7 +34,7 @@ class Details:
 
     measure: Measure
     bounds: Bounds
-    _made: list[tuple[Detail, dict[AggregateCall, tuple[int, ...]]]] = field(default_factory=list)
+    _made: list[Made] = field(default_factory=list)
 
     def places(self, call: AggregateCall) -> tuple[int, ...]:
         """Where a call's numbers stand among those of all details.
@@ -62,7 +48,9 @@ class Details:
                 return tuple(first + place for place in places[call])
             first += detail.width
         others = [each for each in self.measure.aggregates if each != call]
-        detail, places = _MAKERS[call.function](self.measure, [call, *others], self.bounds)
+        kind = kind_of(call.function)
+        assert kind is not None
+        detail, places = part("measure", kind).made(self.measure, [call, *others], self.bounds)
         self._made.append((detail, places))
         return tuple(first + place for place in places[call])
 
