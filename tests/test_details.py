@@ -40,6 +40,7 @@ def test_a_kind_has_all_its_parts(kind: str) -> None:
     """The same files in every folder, and in each what its Protocol asks for, with the same parameters."""
     files = {each.stem for each in (HERE / "details" / kind).glob("*.py")}
     assert files == {"__init__", "detail", *PARTS}
+    assert "Kind" in names_in(HERE / "details" / kind / "__init__.py"), "mypy checks the parts of a Kind"
     for name, hint in inspect.get_annotations(Kind).items():
         protocol = getattr(detail_kinds, str(hint).partition("[")[0])
         part = importlib.import_module(f"dpsql.details.{kind}.{name}")
