@@ -5,7 +5,7 @@ from decimal import Decimal
 import duckdb
 import pytest
 
-from dpsql.engines.histogram_sql import bin_sql
+from dpsql.details.quantiles.sql import bin_sql
 from dpsql.functions.core.types import type_named
 from dpsql.ir.column import Fact, Interval
 from dpsql.ir.grid import grid_of

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 import dpsql
 from dpsql.audit import plan_of
+from dpsql.ir.finished import Finished
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.statistic import Part
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.post.finish import finish
-from dpsql.post.finished import Finished
 from dpsql.release.release import from_system
 
 POLICY = """\

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from dpsql.details.bound_search.release import released
 from dpsql.ir.detail import BoundSearch
 from dpsql.ir.plan import DetailPlan
 from dpsql.mechanisms.found_range import (
@@ -24,8 +25,8 @@ from dpsql.mechanisms.found_range import (
     reach_at,
     scores,
 )
-from dpsql.release.bound_search import chosen_range
 from dpsql.release.details import chosen_by_system
+from dpsql.release.release import from_system
 
 SIGNED = BoundSearch(None, -2, 4, True)
 COUNTS = BoundSearch(None, 0, 4, False)
@@ -48,8 +49,8 @@ def drawn_units(number: int, seed: int) -> list[list[float]]:
 
 
 def test_limits_are_two_to_an_octave() -> None:
-    assert limits(COUNTS) == [1, Fraction(3, 2), 2, 3, 4, 6, 8, 12, 16]
-    assert ranges(SIGNED)[:4] == [
+    assert limits(COUNTS) == (1, Fraction(3, 2), 2, 3, 4, 6, 8, 12, 16)
+    assert list(ranges(SIGNED)[:4]) == [
         (0, Fraction(1, 4)),
         (-Fraction(1, 4), 0),
         (-Fraction(1, 4), Fraction(1, 4)),
@@ -135,7 +136,8 @@ def test_the_choice_follows_the_law_at_every_width(value: float) -> None:
     law = _law(ladder, scores(ladder, {reach_at(ladder, place): 1000}), 0.2)
     octaves = [math.log2(high - low) for low, high in ranges(ladder)]
     planned = DetailPlan(ladder, 1, 1, (), epsilon=0.2, choices=1)
-    drawn = [int(chosen_range(planned, ladder, held, chosen_by_system)[0, 0]) for _ in range(2000)]
+    choices = (released(planned, held, [()], from_system, chosen_by_system) for _ in range(2000))
+    drawn = [int(choice[0, 0]) for choice in choices]
     found = [octaves[each] for each in drawn if each < len(octaves)]
     assert len(found) == 2000
     mean = math.fsum(chance * octave for chance, octave in zip(law, octaves, strict=False))

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.ir.column import Value
+from dpsql.ir.finished import Finished
 from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.table import ExactTable
 from dpsql.post.finish import finish
-from dpsql.post.finished import Finished
 from dpsql.release.release import release
 
 ONE = 2**20

@@ -15,12 +15,12 @@ import dpsql
 from dpsql import audit
 from dpsql.audit import plan_of
 from dpsql.audit.oracles import sensitivity, without_noise
+from dpsql.detail_kinds import Draw
 from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.plan import MeasurePlan, Norm, Shape
 from dpsql.ir.table import ExactTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.post.finish import finish
-from dpsql.release.details import Draw
 from dpsql.release.release import in_runs, release
 
 GRID = 2**20

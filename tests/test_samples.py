@@ -17,8 +17,8 @@ import dpsql
 from dpsql import audit
 from dpsql.audit import plan_of
 from dpsql.bind.expressions.samples import SAMPLED
-from dpsql.engines.blocks_sql import values_sql
-from dpsql.ir.detail import BINS, Blocks
+from dpsql.details.blocks.detail import BINS, Blocks
+from dpsql.details.blocks.sql import values_sql
 from dpsql.ir.event import ChoiceEvent
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.mechanisms.blocks import how_many, medians
@@ -99,7 +99,7 @@ def test_a_removed_unit_changes_one_block(
     assert isinstance(detail.detail, Blocks)
     removed = random.Random(1).sample(range(3000), 3)
     for unit, count in zip(removed, (64, 81, 100), strict=True):
-        sql = values_sql(measure, replace(detail, blocks=count), detail.detail)
+        sql = values_sql(measure, replace(detail, blocks=count))
         found = []
         for threads, gone, order in ((1, None, "rowid"), (4, None, "hash(rowid)"), (4, unit, "hash(cost)")):
             with duckdb.connect(":memory:", config={"threads": threads}) as connection:

@@ -17,6 +17,7 @@ import pytest
 from every_key import EVERY_KEY
 
 import dpsql
+from dpsql import details
 from dpsql.audit import plan_of
 from dpsql.ir import column, detail, event, export, grid, measure, plan, relation, scalar, statistic
 from dpsql.plan import written_form
@@ -25,8 +26,16 @@ from dpsql.plan.terms import Terms
 from dpsql.policy.model import Policy, digest, version
 from dpsql.policy.toml_keys import TOP, Below, Keys
 from dpsql.session.checks import parse_policy
+from dpsql.shelf import modules
 
 Digest = Callable[[Any], str]
+
+DETAILS = [
+    each
+    for each in modules("dpsql.details", details.__path__)
+    if each.__name__.rpartition(".")[2] == "detail"
+]
+"""The modules of the details' classes."""
 
 
 class Other:
@@ -144,7 +153,7 @@ def test_the_digest_of_a_plan_follows_all_that_is_measured(db: dpsql.Connection)
     assert out == {*PLANS_LEAVE_OUT, *LAST_STAGES_LEAVE_OUT}
     kinds = {
         kind.__name__
-        for module in (plan, measure, detail, statistic, relation, scalar, grid)
+        for module in (plan, measure, detail, *DETAILS, statistic, relation, scalar, grid)
         for kind in vars(module).values()
         if dataclasses.is_dataclass(kind) and kind.__module__ == module.__name__
     }
@@ -172,12 +181,19 @@ def test_a_digest_is_the_same_in_every_version(db: dpsql.Connection) -> None:
     assert [plan_of(session, sql, 1.0).digest[:8] for sql in QUERIES] == DIGESTS
 
 
+def written_details() -> set[type[detail.Detail]]:
+    found = (each for module in (detail, *DETAILS) for each in vars(module).values())
+    return {each for each in found if isinstance(each, type) and issubclass(each, detail.Detail)} - {
+        detail.Detail
+    }
+
+
 def written_classes() -> Iterator[type]:
     """Every class that a digest can meet, by the types of its fields."""
     hints = get_type_hints(measure.Measure)
     left = [hints[name] for name in ("relation", "keys", "statistics", "finishes", "other")]
     left += [plan.KeyRule, plan.Shape, plan.Noise, plan.DetailPlan, plan.Runs, relation.StageInput]
-    left += [event.Event, export.Question]
+    left += [event.Event, export.Question, *written_details()]
     seen = set()
     while left:
         kind = left.pop()
@@ -198,11 +214,15 @@ def test_all_that_a_digest_can_meet_has_a_written_form() -> None:
     kinds = set(written_classes())
     classes = {kind for kind in kinds if dataclasses.is_dataclass(kind)}
     assert {relation.Materialized, export.Design, column.Listed} <= classes
-    assert {kind: fields for kind, (_, fields) in written_form._FORMS.items()} == {
+    forms = written_form._FORMS | {
+        each: (tag, tuple(fields)) for each in written_details() for tag, *fields in [each.written.split()]
+    }
+    assert len(forms) == len(written_form._FORMS) + len(written_details())
+    assert {kind: fields for kind, (_, fields) in forms.items()} == {
         kind: tuple(field.name for field in dataclasses.fields(kind) if field.repr) for kind in classes
     }
     assert set(written_form._MEMBERS) == {member for kind in kinds - classes for member in kind}  # type: ignore[attr-defined]
-    tags = [*written_form._MEMBERS.values(), *(tag for tag, _ in written_form._FORMS.values())]
+    tags = [*written_form._MEMBERS.values(), *(tag for tag, _ in forms.values())]
     assert len(set(tags)) == len(tags)
 
 

@@ -16,6 +16,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
+from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import Event
 from dpsql.shelf import modules
 
@@ -74,29 +75,6 @@ class Budget:
 
     epsilon: float
     delta: float
-
-
-@dataclass(frozen=True, slots=True)
-class Allowance:
-    """What one measure may use: any one noise, and the threshold delta beside that noise.
-
-    ``laplace``         epsilon0: scale = sensitivity / epsilon0
-    ``gaussian``        deviation per unit of L2 sensitivity; None where it is not accounted for
-    ``laplace_delta``   for a threshold beside Laplace noise, None where there is none to have
-    ``gaussian_delta``  the same beside Gaussian noise
-    ``choice``          epsilon of one choice by the exponential mechanism
-    ``geometric``       epsilon0 of geometric noise; None where it costs more than Laplace noise
-    ``gaussian_epsilon``, ``gaussian_point_delta``   the planned point that the Gaussian event carries
-    """
-
-    laplace: float
-    choice: float
-    gaussian: float | None
-    laplace_delta: float | None
-    gaussian_delta: float | None
-    gaussian_epsilon: float | None = None
-    gaussian_point_delta: float | None = None
-    geometric: float | None = None
 
 
 class AccountantOf(Protocol[A]):

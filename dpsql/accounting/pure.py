@@ -14,7 +14,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.accounting import AccountantOf, Allowance, Budget
+from dpsql.accounting import AccountantOf, Budget
 from dpsql.accounting.rounding import (
     INVERTIBLE,
     at_most,
@@ -27,6 +27,7 @@ from dpsql.accounting.rounding import (
     up,
 )
 from dpsql.accounting.units import UNIT, UnitAccountant, Units
+from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import (
     ChoiceEvent,
     Event,

@@ -24,7 +24,7 @@ import math
 from fractions import Fraction
 from typing import assert_never
 
-from dpsql.accounting import DELTA_UNIT, AccountantOf, Allowance, Budget
+from dpsql.accounting import DELTA_UNIT, AccountantOf, Budget
 from dpsql.accounting.conversions import (
     laplace_eps0,
     laplace_rho,
@@ -47,6 +47,7 @@ from dpsql.accounting.rounding import (
     up,
 )
 from dpsql.accounting.units import UNIT, UnitAccountant, Units
+from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import (
     ChoiceEvent,
     Event,

@@ -18,6 +18,7 @@ import numpy as np
 from dpsql.audit.noiseless import silently
 from dpsql.dbapi import Connection
 from dpsql.dbapi.guard import own, text_of
+from dpsql.details.bound_search.audit import covering_range
 from dpsql.errors import InterfaceError, refuse
 from dpsql.ir.bound import Bound, MissingBound
 from dpsql.ir.column import Value
@@ -31,7 +32,6 @@ from dpsql.plan.bound_search import bound_of
 from dpsql.plan.terms import Terms
 from dpsql.planning import planned
 from dpsql.post.stages import StageOutputs
-from dpsql.release.bound_search import covering_range
 from dpsql.release.release import completed
 from dpsql.session import Session
 

@@ -26,6 +26,7 @@ import numpy as np
 
 from dpsql.audit.noise_tests import uniform
 from dpsql.ir.column import Value
+from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan
 from dpsql.ir.table import Masses
 from dpsql.mechanisms.exponential import Choices, Chosen
@@ -50,7 +51,9 @@ class _Step:
     chosen: Chosen
 
 
-def worst(each: DetailPlan, groups: Sequence[tuple[Value, ...]], ours: Masses, theirs: Masses) -> float:
+def worst(
+    each: DetailPlan[Detail], groups: Sequence[tuple[Value, ...]], ours: Masses, theirs: Masses
+) -> float:
     """The loss between two neighbours along an answer drawn on our side; infinite where the lists differ."""
     steps = iter(_steps(each, groups, ours))
     most = [0.0, 0.0]
@@ -70,7 +73,9 @@ def worst(each: DetailPlan, groups: Sequence[tuple[Value, ...]], ours: Masses, t
     return max(most)
 
 
-def drawn_by_law(each: DetailPlan, groups: Sequence[tuple[Value, ...]], ours: Masses, trials: int) -> bool:
+def drawn_by_law(
+    each: DetailPlan[Detail], groups: Sequence[tuple[Value, ...]], ours: Masses, trials: int
+) -> bool:
     """Whether draws of the first choice have its chances; wrongly no once in a billion."""
     first, *_ = _steps(each, groups, ours)
     end = int(first.choices.starts[1])
@@ -93,7 +98,7 @@ class _AnotherListError(Exception):
     """The candidates themselves depend on the data."""
 
 
-def _steps(each: DetailPlan, groups: Sequence[tuple[Value, ...]], ours: Masses) -> list[_Step]:
+def _steps(each: DetailPlan[Detail], groups: Sequence[tuple[Value, ...]], ours: Masses) -> list[_Step]:
     steps: list[_Step] = []
 
     def note(choices: Choices, rate: Fraction) -> Chosen:

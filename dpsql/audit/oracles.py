@@ -19,8 +19,8 @@ from dpsql.aggregates import shelf
 from dpsql.audit import owners_session, plan_of
 from dpsql.audit.noiseless import silently
 from dpsql.dbapi import Connection
+from dpsql.detail_kinds import part
 from dpsql.engines import Engine
-from dpsql.ir.detail import Histogram
 from dpsql.ir.measure import Finish, Measure
 from dpsql.ir.plan import MeasurePlan, Norm, Plan, PublicKeys, Threshold
 from dpsql.ir.statistic import CELLS, width_of
@@ -216,15 +216,9 @@ def grain(finish: Finish, measure: Measure) -> float:
 
 
 def widest_bin(plan: Plan) -> float:
-    """The widest bin of a plan's histograms of numbers, in SQL units: a median is known no more exactly."""
-    grids = [
-        each.grid
-        for stage in plan.stages
-        for m in stage.measures
-        for each in m.measure.details
-        if isinstance(each, Histogram)
-    ]
-    return max((each.width for each in grids), default=0.0)
+    """The widest bin of a plan's details, in SQL units: a median is known no more exactly."""
+    details = [each for stage in plan.stages for m in stage.measures for each in m.measure.details]
+    return max((part("audit", each.kind).coarseness(each) for each in details), default=0.0)
 
 
 def meaning(

@@ -23,6 +23,7 @@ from dpsql.audit.noise_tests import at_least, follows
 from dpsql.audit.oracles import ready_measures, shares, violations
 from dpsql.audit.releases import Releases, releases, scores
 from dpsql.ir.column import Value
+from dpsql.ir.detail import Detail
 from dpsql.ir.event import ChoiceEvent, Event
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise
 from dpsql.ir.table import ExactTable
@@ -169,7 +170,7 @@ def _noised(noise: Noise, runs: bool, drawn: Releases, claim: float, delta: floa
     return least, claim, verdict
 
 
-def _promised(detail: DetailPlan) -> float:
+def _promised(detail: DetailPlan[Detail]) -> float:
     """What the choices may tell, by their own events."""
     return math.fsum(event.epsilon for event in detail.events if isinstance(event, ChoiceEvent))
 

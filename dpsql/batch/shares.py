@@ -20,6 +20,7 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from dpsql.accounting import Accountant, Budget
+from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise, Plan, PublicKeys
 from dpsql.mechanisms import mechanism
 
@@ -102,7 +103,7 @@ def _errors(each: MeasurePlan) -> list[float]:
     return [*found, *map(_error, each.details)] or [1.0]
 
 
-def _error(detail: DetailPlan) -> float:
+def _error(detail: DetailPlan[Detail]) -> float:
     if detail.noise is not None:
         return _reach(detail.noise) / max(1, detail.sensitivity)
     return _RANKS / detail.epsilon if detail.epsilon else 1.0

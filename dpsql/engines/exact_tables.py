@@ -6,28 +6,35 @@ Planned -> SELECT k0, ..., SUM(...) -> ExactTable
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TypeAlias
 
 import numpy as np
 
-from dpsql.engines.detail_sql import detail_sql, weights
+from dpsql.detail_kinds import Arrays, Group, Rows, part
 from dpsql.engines.identifiers import fetched
 from dpsql.engines.measure_sql import TOTAL, measure_sql
 from dpsql.errors import refuse
 from dpsql.functions import ArgumentError
 from dpsql.ir.column import Value
-from dpsql.ir.plan import MeasurePlan
-from dpsql.ir.table import ExactTable
+from dpsql.ir.detail import Detail
+from dpsql.ir.plan import DetailPlan, MeasurePlan
+from dpsql.ir.table import ExactTable, Masses
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+RowsOf: TypeAlias = Callable[[str], Rows]
+"""Runs a SELECT."""
+
+ArraysOf: TypeAlias = "Callable[[str], Arrays]"
+"""Runs a SELECT of numbers without NULL: a column each."""
 
 
 def measured_sql(planned: MeasurePlan) -> str:
     """Every statement that ``measured`` runs, or D103 for one that is too long."""
     try:
         said = [measure_sql(planned)] if planned.measure.statistics else []
-        return ";\n".join(said + [detail_sql(planned, each) for each in planned.details])
+        for each in planned.details:
+            reads = part("sql", each.detail.kind).reads(planned, each)
+            said += [*reads.arrays, *reads.rows]
+        return ";\n".join(said)
     except ArgumentError as unfit:  # the arguments fit, but not what their calls are printed as
         help_ = "write shorter constants, or nest fewer calls"
         raise refuse(unfit.code, unfit.title, help=unfit.help or help_) from None
@@ -35,8 +42,8 @@ def measured_sql(planned: MeasurePlan) -> str:
 
 def measured(
     planned: MeasurePlan,
-    rows_of: Callable[[str], list[tuple[object, ...]]],
-    arrays_of: Callable[[str], dict[str, NDArray[Any]]],
+    rows_of: RowsOf,
+    arrays_of: ArraysOf,
 ) -> ExactTable:
     """The exact numbers, read with these two."""
     width = len(planned.keys)
@@ -46,10 +53,20 @@ def measured(
         return tuple(fetched(row[i], kind) for i, kind in enumerate(kinds))
 
     rows = rows_of(measure_sql(planned)) if planned.measure.statistics else []
-    details = tuple(weights(planned, each, rows_of, arrays_of, group) for each in planned.details)
+    details = tuple(_weights(planned, each, rows_of, arrays_of, group) for each in planned.details)
     sums = np.array([[_within_64_bits(number) for number in row[width:]] for row in rows], dtype=np.int64)
     shaped = sums.reshape(len(rows), len(planned.measure.statistics))
     return ExactTable([group(row) for row in rows], shaped, details)
+
+
+def _weights(
+    planned: MeasurePlan, each: DetailPlan[Detail], rows_of: RowsOf, arrays_of: ArraysOf, group: Group
+) -> Masses:
+    """What a detail's SELECTs find."""
+    printer = part("sql", each.detail.kind)
+    reads = printer.reads(planned, each)
+    arrays, rows = [arrays_of(sql) for sql in reads.arrays], [rows_of(sql) for sql in reads.rows]
+    return printer.weights(planned, each, arrays, rows, group)
 
 
 def _within_64_bits(number: object) -> int:

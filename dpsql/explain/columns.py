@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 
 from dpsql.aggregates import shelf
+from dpsql.detail_kinds import part
 from dpsql.facts.origin import origins_of
-from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.detail import Blocks, Histogram, Matching, Votes
 from dpsql.ir.measure import Finish
-from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.plan import MeasurePlan, Noise
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.policy.catalogue import Known
 from dpsql.post.finish import as_delivered
 from dpsql.post.finish import finish as finished
-from dpsql.post.order_statistic_facts import choice_facts
 from dpsql.rewrite.statistics import bounded_range
 
 
@@ -36,8 +34,6 @@ def column_facts(finish: Finish, each: MeasurePlan, known: Known) -> dict[str, A
 
 
 def _facts(finish: Finish, each: MeasurePlan, known: Known) -> dict[str, Any]:
-    if finish.call.function == "dp_sample":
-        return _sampled(finish, each)
     if finish.places:
         return _of_detail(finish, each)
     statistics = [each.measure.statistics[cells[0]] for cells in finish.statistics]
@@ -84,27 +80,17 @@ def _facts(finish: Finish, each: MeasurePlan, known: Known) -> dict[str, Any]:
 
 def _of_detail(finish: Finish, each: MeasurePlan) -> dict[str, Any]:
     planned = each.detail_at(finish.places[0])
-    found: dict[str, Any] = {
-        "name": finish.call.name,
-        "aggregate": finish.call.function,
-        "type": finish.type.sql,
-        "sensitivity": float(planned.sensitivity),
+    found = {"name": finish.call.name, "aggregate": finish.call.function, "type": finish.type.sql}
+    return found | part("explain", planned.detail.kind).facts(finish, each, planned)
+
+
+def noise_facts(noise: Noise) -> dict[str, Any]:
+    """Of a detail that is noised: one row is one step."""
+    return {
+        "mechanism": noise.mechanism,
+        "scale": noise.scale,
+        "expected_error": mechanism(noise.mechanism).half_width(noise.scale),
     }
-    if isinstance(planned.detail, Histogram):
-        own = fact_of(planned.detail.argument, facts_of(each.measure.relation)).type
-        found |= choice_facts(finish, planned, planned.detail, own)
-    if isinstance(planned.detail, Votes):
-        found |= {"values": len(planned.detail.values), "epsilon_of_a_choice": planned.epsilon}
-        found["expected_error_in_rows"] = 3 * planned.rows / planned.epsilon
-    if isinstance(planned.detail, Matching):
-        found["claimed_per_unit"] = planned.detail.most
-        found["claims_short"] = planned.detail.short
-    if planned.noise is not None:
-        chosen = mechanism(planned.noise.mechanism)
-        found["mechanism"] = planned.noise.mechanism
-        found["scale"] = planned.noise.scale
-        found["expected_error"] = chosen.half_width(planned.noise.scale)
-    return found
 
 
 _EVEN = {Part.BERNSTEIN: (1 / 3, 1 / 3, 1 / 3), Part.LAGRANGE: (1 / 6, 2 / 3, 1 / 6)}
@@ -137,19 +123,6 @@ def _of_cells(finish: Finish, first: Statistic, each: MeasurePlan, known: Known)
         "scale": float(each.noise.scale / first.most),
         "sensitivity": float(each.noise.sensitivity / first.most),
         "expected_error_at_1000_rows": float(margins[0]),
-    }
-
-
-def _sampled(finish: Finish, each: MeasurePlan) -> dict[str, Any]:
-    planned = each.detail_at(finish.places[0])
-    assert isinstance(planned.detail, Blocks)
-    return {
-        "name": finish.call.name,
-        "aggregate": finish.call.function,
-        "type": finish.type.sql,
-        "blocks": planned.blocks,
-        "bounds": [planned.detail.low, planned.detail.high],
-        "epsilon": planned.epsilon,
     }
 
 

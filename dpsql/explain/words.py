@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+from dpsql.aggregates import shelf
+from dpsql.detail_kinds import part
 from dpsql.plan.measure_facts import KEYS_ALONE
-from dpsql.post.order_statistic_facts import choice_words
 
 RESTS_ON_NOISE = "no margin: the noise of what is released before it moves it too, nobody knows how far"
 
@@ -64,31 +66,24 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
 
 
 def _column_words(column: dict[str, Any], unit: str) -> str:
-    if "blocks" in column:
-        low, high = column["bounds"]
-        return (
-            f"{column['name']} {column['type']}; the median over {column['blocks']} blocks of {unit}s, each "
-            f"held in [{low:g}, {high:g}], chosen with epsilon {column['epsilon']:.4g}; a block's value is "
-            "not that of all rows, the less the smaller it is: no margin shows that"
-        )
     parts = [f"{column['name']} {column['type']}"]
     if column.get("open"):
         return f"{parts[0]}; how exactly depends on what is found first"
-    if "bins" in column or "values" in column:
-        rests = [RESTS_ON_NOISE] if "rests_on_noise" in column else []
-        return "; ".join([*parts, *choice_words(column, unit), *rests])
+    kind = shelf()[column["aggregate"]].detail
+    if kind:
+        return "; ".join([*parts, *part("explain", kind).words(column, unit)])
     if column.get("cells", 1) > 1:
         parts.append(f"the sum of {column['cells']} cells that share no row")
     if "bounds" in column:
         ends = column["bounds"]
         ranges = " and ".join(f"[{low:g}, {high:g}]" for low, high in zip(ends[::2], ends[1::2], strict=True))
         parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
-    if "claimed_per_unit" in column:
-        parts.append(f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed")
-        if column["claims_short"]:
-            parts.append(f"what a {unit} has beyond them may not be counted: no margin shows that")
-    if "mechanism" in column:
-        parts.append(column["mechanism"])
+    return "; ".join([*parts, *noise_words(column)])
+
+
+def noise_words(column: Mapping[str, Any]) -> list[str]:
+    """The noise of a column, and how far it is expected to reach."""
+    parts = [column["mechanism"]] if "mechanism" in column else []
     parts.append(f"sensitivity {column['sensitivity']:.6g}, scale {column['scale']:.6g}")
     if "rests_on_noise" in column:
         parts.append(RESTS_ON_NOISE)
@@ -98,7 +93,7 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         parts.append(f"expected within ± {column['expected_error_at_1000_rows']:.4g} (95 %) over 1,000 rows")
     if "expected_error_of_totals" in column:
         parts.append(f"running totals within ± {column['expected_error_of_totals']:.4g}")
-    return "; ".join(parts)
+    return parts
 
 
 def _indented(sql: str, by: int = 2) -> str:

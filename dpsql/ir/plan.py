@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 from enum import Enum
-from typing import TypeAlias
+from typing import Generic, TypeAlias, TypeVar
 
 from dpsql.ir.bound import Bound, MissingBound
 from dpsql.ir.column import Column, Value, unique
@@ -38,8 +38,11 @@ class Noise:
     event: Event
 
 
+D_co = TypeVar("D_co", bound=Detail, covariant=True)
+
+
 @dataclass(frozen=True, slots=True)
-class DetailPlan:
+class DetailPlan(Generic[D_co]):
     """A detail, and the mechanism that releases its numbers.
 
     ``rows`` is where a unit's clip starts, ``sensitivity`` what one unit changes of all weights together,
@@ -47,7 +50,7 @@ class DetailPlan:
     ``epsilon``. ``blocks`` is how many there are, where units are dealt out to blocks.
     """
 
-    detail: Detail
+    detail: D_co
     rows: int
     sensitivity: int
     events: tuple[Event, ...]
@@ -149,7 +152,7 @@ class MeasurePlan:
     groups: int | None = None
     rows: int | None = None
     rows_from: str = ""
-    details: tuple[DetailPlan, ...] = ()
+    details: tuple[DetailPlan[Detail], ...] = ()
     runs: Runs | None = None
     again: MeasurePlan | None = None
     rests_on_noise: bool = False
@@ -161,7 +164,7 @@ class MeasurePlan:
             return Norm.L1, self.runs.clip
         return self.noise.norm, self.noise.sensitivity
 
-    def detail_at(self, place: int) -> DetailPlan:
+    def detail_at(self, place: int) -> DetailPlan[Detail]:
         """The detail of which this is a number."""
         for each in self.details:
             if place < each.detail.width:

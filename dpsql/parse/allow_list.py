@@ -14,6 +14,7 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokenizer_core import TokenType
 
+from dpsql.aggregates import by_name
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Span
 from dpsql.parse.other_aggregates import INSTEAD
@@ -170,7 +171,7 @@ def check_tree(tree: exp.Expr, text: str) -> None:
                     name, "write it with SELECT, FROM, JOIN, WHERE, GROUP BY and plain functions"
                 ),
             )
-        if isinstance(node, exp.Anonymous) and node.name.casefold() not in FUNCTIONS | _TABLES | OWN:
+        if isinstance(node, exp.Anonymous) and not _is_known(node.name.casefold()):
             raise unknown_function(node.name, span_of(node, text))
 
 
@@ -203,6 +204,11 @@ _TABLES = frozenset(("range", "generate_series"))
 INTERVALS = ("dp_interval_low", "dp_interval_high")
 OWN = frozenset(("dp_randomized_response", *INTERVALS))
 """Calls of ours that the binder reads; no engine ever sees one."""
+
+
+def _is_known(name: str) -> bool:
+    """Whether a plain call is of a vetted function, or of an aggregate that the binder reads."""
+    return name in FUNCTIONS | _TABLES | OWN or name in by_name()
 
 
 def unknown_function(name: str, span: Span | None) -> Error:

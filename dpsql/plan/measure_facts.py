@@ -5,15 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from dpsql.accounting import Allowance
+from dpsql.detail_kinds import part
 from dpsql.errors import refuse
 from dpsql.facts.missing_bounds import needed_bounds, scans
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.public_keys import Public, public_keys
 from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.allowance import Allowance
 from dpsql.ir.bound import NeededBounds
 from dpsql.ir.column import Column
-from dpsql.ir.detail import Blocks, Detail, Matching
+from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Measure
 from dpsql.ir.scalar import refs
 from dpsql.ir.statistic import Part
@@ -100,10 +101,9 @@ class MeasureFacts:
         return self.guessed * self.measure.copies if proved is None else proved
 
     def _proved_in(self, detail: Detail) -> int | None:
-        if isinstance(detail, Matching):  # has a bound of its own
-            return detail.most
-        if isinstance(detail, Blocks):  # all rows of a unit count
-            return 0
+        own = part("plan", detail.kind).own_rows(detail)
+        if own is not None:
+            return own
         at_most = self.owned.at_most
         few = at_most is not None and at_most <= (self.rows or at_most) * self.measure.copies
         return at_most if few else None

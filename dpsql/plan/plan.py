@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from dpsql.detail_kinds import part
 from dpsql.errors import Error, refuse
 from dpsql.ir.bound import NeededBounds
 from dpsql.ir.measure import Measure, Split
@@ -18,7 +19,6 @@ from dpsql.ir.statistic import CELLS, Part
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.plan.clips import Clip, clips_of
 from dpsql.plan.delta_ceiling import check_delta
-from dpsql.plan.details import planned_detail
 from dpsql.plan.digest import digest_of
 from dpsql.plan.key_rule import Values, rule_of
 from dpsql.plan.measure_facts import KEYS_ALONE, MeasureFacts, measure_facts_of
@@ -116,7 +116,9 @@ def _planned(subject: MeasureFacts, values: Values) -> MeasurePlan:
     rule = rule_of(subject, clip, noise, proved or enforced, values)
     groups = subject.proved_groups()
     details = tuple(
-        planned_detail(each, measure, subject.detail_rows(each), groups, subject.share, subject.bought)
+        part("plan", each.kind).planned(
+            each, measure, subject.detail_rows(each), groups, subject.share, subject.bought
+        )
         for each in measure.details
     )
     return MeasurePlan(

@@ -4,9 +4,9 @@
     Materialized(columns, rows)    Given(columns=(...), rows=(...), keys=())
 
 A ledger knows what was paid for by the digest of this text. So the tags of classes, fields and members stand
-here as they were first written, whatever the code calls them by now; renaming changes nothing here. What is
-left out of a class changes no digest: places in the query's text, and whose word a range is. A type that is
-not listed raises TypeError.
+here as they were first written, whatever the code calls them by now; renaming changes nothing here. Details
+bring their own (``Detail.written``). What is left out of a class changes no digest: places in the query's
+text, and whose word a range is. A type that is not listed raises TypeError.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from enum import Enum
 from fractions import Fraction
 
 from dpsql.ir.column import Anything, Categories, Column, Fact, Interval, Kind, Listed, Type
-from dpsql.ir.detail import Blocks, BoundSearch, Histogram, Matching, Votes
+from dpsql.ir.detail import Detail
 from dpsql.ir.event import (
     ChoiceEvent,
     GaussianEvent,
@@ -58,8 +58,6 @@ _TAGS: dict[type, tuple[str, str]] = {
     AggregateCall: ("AggregateCall", "name function argument distinct condition others"),
     Anything: ("Anything", ""),
     Axis: ("Axis", "argument low high"),
-    Blocks: ("Blocks", "argument condition function extra low high"),
-    BoundSearch: ("Reaches", "argument first last signed"),
     Call: ("Call", "function arguments type"),
     Categories: ("Categories", "values"),
     ChoiceEvent: ("ChoiceEvent", "epsilon"),
@@ -72,14 +70,12 @@ _TAGS: dict[type, tuple[str, str]] = {
     GaussianEvent: ("GaussianEvent", "sensitivity scale epsilon delta"),
     GeometricEvent: ("GeometricEvent", "sensitivity scale"),
     Grid: ("Grid", "spacing low high size unit step"),
-    Histogram: ("Histogram", "argument condition grid targets"),
     Interval: ("Interval", "low high"),
     Join: ("Join", "kind left right condition unit"),
     LaplaceEvent: ("LaplaceEvent", "sensitivity scale"),
     Link: ("Link", "column table key"),
     Listed: ("Listed", "table column bounds"),
     Literal: ("Literal", "value type"),
-    Matching: ("Matching", "argument condition most short"),
     Materialized: ("Given", "columns rows keys"),
     Named: ("Named", "name scalar"),
     Noise: ("Noise", "mechanism norm sensitivity scale event"),
@@ -100,7 +96,6 @@ _TAGS: dict[type, tuple[str, str]] = {
     ThresholdEvent: ("ThresholdEvent", "delta"),
     Type: ("Type", "kind sql"),
     Union: ("Union", "left right"),
-    Votes: ("Votes", "argument condition values"),
     Window: ("Window", "input call"),
     WindowCall: ("WindowCall", "name function arguments partition order rows condition ignore_nulls"),
 }
@@ -161,7 +156,11 @@ def written(value: object) -> str:
         return f"({inside},)" if len(value) == 1 else f"({inside})"
     if isinstance(value, Enum):
         return _MEMBERS[value]
-    if made not in _FORMS:
+    if isinstance(value, Detail):
+        tag, *fields = value.written.split()
+        names = tuple(fields)
+    elif made in _FORMS:
+        tag, names = _FORMS[made]
+    else:
         raise TypeError(f"{made.__name__} has no written form")
-    tag, names = _FORMS[made]
     return f"{tag}({', '.join([f'{name}={written(getattr(value, name))}' for name in names])})"

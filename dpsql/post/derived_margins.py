@@ -18,11 +18,11 @@ import numpy as np
 
 from dpsql.aggregates import Floats
 from dpsql.ir.column import DOUBLE, Kind
+from dpsql.ir.finished import Finished
 from dpsql.ir.formula import Derived, Formula, Operation, columns_in
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.mechanisms import mechanism
-from dpsql.post.finished import Finished
 from dpsql.post.margins import bootstrap, counts_behind, unit_draws
 
 Follow = Callable[[Finish, Floats], Floats]

@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpsql.aggregates import Floats, Need, Sums, shelf
+from dpsql.detail_kinds import part
 from dpsql.ir.column import Kind, Type, Value, decimal_size, type_range
-from dpsql.ir.detail import Matching
+from dpsql.ir.finished import Finished
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
-from dpsql.mechanisms import mechanism, prefix
+from dpsql.mechanisms import prefix
 from dpsql.post.derived_margins import derived
-from dpsql.post.detail_columns import detailed
-from dpsql.post.finished import Finished
 from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, barely_shown, plain, simulated
 from dpsql.post.moment_cells import sums_of_cells, weights_of_cells
 from dpsql.post.other_group import MOST, with_other
@@ -97,7 +96,9 @@ def _finished(
     each: Finish, released: ReleasedTable, planned: MeasurePlan, spread: Floats, confidence: float
 ) -> Finished:
     if each.places:
-        return detailed(each, released, planned)
+        detail = planned.detail_at(each.places[0])
+        first = len(planned.measure.statistics) + each.places[0]
+        return part("finish", detail.detail.kind).column(each, planned, detail, released, first)
     statistics = [planned.measure.statistics[cells[0]] for cells in each.statistics]
     sums = np.stack([_added(released.sums, cells) for cells in each.statistics], axis=1)
     estimate = estimated(each, statistics, sums.astype(np.float64))
@@ -119,10 +120,7 @@ def reach_anywhere(each: Finish, planned: MeasurePlan, confidence: float) -> flo
         return None
     if each.places:
         detail = planned.detail_at(each.places[0])
-        if not isinstance(detail.detail, Matching) or detail.noise is None:
-            return None
-        width = mechanism(detail.noise.mechanism).half_width(detail.noise.scale, confidence)
-        return float(np.ceil(width - 0.5)) + 0.0
+        return part("finish", detail.detail.kind).reach(detail, confidence)
     if len(shelf()[each.call.function].needs) > 1:
         return None
     cells = sorted({position for group in each.statistics for position in group})

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from dpsql.detail_kinds import part
 from dpsql.ir.bound import Bound
-from dpsql.ir.detail import Histogram, Matching
-from dpsql.ir.grid import End
-from dpsql.ir.plan import Plan, Threshold
+from dpsql.ir.detail import Detail
+from dpsql.ir.plan import DetailPlan, Plan, Threshold
 from dpsql.mechanisms.found_range import few_units
 from dpsql.plan.bound_search import again_above
-from dpsql.post.order_statistic_facts import rows_beyond
 
 
 def note_on(what: Plan, unit: str) -> str:
@@ -28,39 +27,19 @@ def note_on(what: Plan, unit: str) -> str:
             "A number that rests on others released before it has no margin: their noise moves it too, and "
             "nobody knows how far."
         )
-    blocks = [
-        one.blocks for stage in what.stages for each in stage.measures for one in each.details if one.blocks
-    ]
-    if blocks:
-        said.append(
-            f"DP_SAMPLE is the median over {max(blocks)} blocks of units: small ones differ from the whole."
-        )
-    extremes = [
-        rows_beyond(one)
-        for stage in what.stages
-        for each in stage.measures
-        for one in each.details
-        if isinstance(one.detail, Histogram) and any(isinstance(target, End) for target in one.detail.targets)
-    ]
-    if extremes:
-        said.append(
-            f"MIN and MAX have about {max(extremes):.3g} rows beyond them: where there are fewer than about "
-            f"{2 * max(extremes):.3g} rows they tell next to nothing, and no margin shows that."
-        )
-    claims = [
-        one.detail.most
-        for stage in what.stages
-        for each in stage.measures
-        for one in each.details
-        if isinstance(one.detail, Matching) and one.detail.short
-    ]
-    if claims:
-        values = "one value" if max(claims) == 1 else f"{max(claims):,} values"
-        said.append(
-            f"COUNT(DISTINCT ...) counts at most {values} of one {unit} alone, and may miss others: "
-            "OPTIONS(max_values_contributed = 50) counts more, with more noise."
-        )
+    said += _of_details(
+        [one for stage in what.stages for each in stage.measures for one in each.details], unit
+    )
     return " ".join(said)
+
+
+def _of_details(details: list[DetailPlan[Detail]], unit: str) -> list[str]:
+    """What the kinds say, each of all its details: of what is chosen, then of what is noised."""
+    kinds: dict[str, list[DetailPlan[Detail]]] = {}
+    for each in sorted(details, key=lambda each: (each.noise is not None, each.detail.kind)):
+        kinds.setdefault(each.detail.kind, []).append(each)
+    notes = (part("finish", kind).note(found, unit) for kind, found in kinds.items())
+    return [note for note in notes if note]
 
 
 def _on_bound(bound: Bound, unit: str) -> str:

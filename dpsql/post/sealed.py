@@ -23,8 +23,8 @@ from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_no
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
     from dpsql.aggregates import Floats
+    from dpsql.ir.finished import Finished
     from dpsql.ir.measure import Measure, Post
-    from dpsql.post.finished import Finished
 
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
 """A public table: its columns' names, their types, its rows."""

@@ -19,8 +19,8 @@ import numpy as np
 from dpsql.errors import refuse
 from dpsql.facts.released_columns import released_columns
 from dpsql.ir.column import Value
+from dpsql.ir.finished import Finished
 from dpsql.ir.plan import MeasurePlan, PublicKeys, StagePlan
-from dpsql.post.finished import Finished
 
 if TYPE_CHECKING:
     from dpsql.post.sealed import Sealed

@@ -8,9 +8,9 @@ import secrets
 
 import numpy as np
 
+from dpsql.detail_kinds import Draw
 from dpsql.ir.export import ExactExport, ExportPlan, RandomizedColumn, ReleasedExport
 from dpsql.mechanisms.randomized_response import answers
-from dpsql.release.details import Draw
 
 
 def release_export(exact: ExactExport, planned: ExportPlan, draw: Draw) -> ReleasedExport:

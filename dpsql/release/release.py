@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dpsql.detail_kinds import Draw
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, Noise, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.exponential import Choose
-from dpsql.release.details import Draw, chosen_by_system, released_detail
+from dpsql.release.details import chosen_by_system, released_detail
 from dpsql.release.groups import plain
 
 if TYPE_CHECKING:

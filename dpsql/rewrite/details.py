@@ -5,42 +5,14 @@ MEDIAN(x), QUANTILE_CONT(x, 0.9)    one histogram of x, with two targets
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from dpsql.aggregates import shelf
+from dpsql.detail_kinds import Bounds, Made, part
 from dpsql.errors import refuse
-from dpsql.ir.column import Fact, Interval
 from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall
-from dpsql.rewrite.blocks import blocks_of
-from dpsql.rewrite.matching import matching
-from dpsql.rewrite.order_statistics import histogram_of, votes_of
-
-Bounds = Callable[[AggregateCall], tuple[Interval, Fact]]
-"""The finite range of a call's argument, or the refusal of one that has none."""
-
-Maker = Callable[[Measure, list[AggregateCall], Bounds], tuple[Detail, dict[AggregateCall, tuple[int, ...]]]]
-"""Makes the detail of calls that share one, and tells each call's numbers among those of the detail.
-
-The first call is the one that is asked for.
-"""
-
-
-def _matching(
-    measure: Measure, calls: list[AggregateCall], bounds: Bounds
-) -> tuple[Detail, dict[AggregateCall, tuple[int, ...]]]:
-    return matching(measure, calls[0]), {calls[0]: (0,)}
-
-
-_MAKERS: dict[str, Maker] = {
-    "matching": _matching,
-    "votes": votes_of,
-    "blocks": blocks_of,
-    "quantiles": histogram_of,
-}
-"""By the kind of the aggregate's detail."""
 
 
 @dataclass(slots=True)
@@ -49,7 +21,7 @@ class Details:
 
     measure: Measure
     bounds: Bounds
-    _made: list[tuple[Detail, dict[AggregateCall, tuple[int, ...]]]] = field(default_factory=list)
+    _made: list[Made] = field(default_factory=list)
 
     def places(self, call: AggregateCall) -> tuple[int, ...]:
         """Where a call's numbers stand among those of all details.
@@ -63,7 +35,9 @@ class Details:
                 return tuple(first + place for place in places[call])
             first += detail.width
         others = [each for each in self.measure.aggregates if each != call]
-        detail, places = _MAKERS[shelf()[call.function].detail](self.measure, [call, *others], self.bounds)
+        detail, places = part("measure", shelf()[call.function].detail).made(
+            self.measure, [call, *others], self.bounds
+        )
         self._made.append((detail, places))
         return tuple(first + place for place in places[call])
 

@@ -1,0 +1,21 @@
+"""A bound is found by a plan of its own: ``plan/bound_search.py``."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import NoReturn
+
+from dpsql.detail_kinds import Ask
+from dpsql.ir.detail import BoundSearch
+from dpsql.ir.measure import Measure
+
+
+def planned(
+    detail: BoundSearch, measure: Measure, rows: int, groups: int | None, share: Fraction, ask: Ask
+) -> NoReturn:
+    raise AssertionError("bounds are found by a plan of their own: plan/bound_search.py")
+
+
+def own_rows(detail: BoundSearch) -> int:
+    """A unit stands in one place."""
+    return 1

@@ -1,0 +1,29 @@
+"""Different values, each claimed by one unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dpsql.ir.detail import Detail
+from dpsql.ir.scalar import Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Matching(Detail):
+    """How many different values there are, of which a unit claims at most ``most``, over all groups.
+
+    ``short`` says that a unit may well have more, as far as anybody said how many rows it has.
+    """
+
+    kind: ClassVar[str] = "matching"
+    written: ClassVar[str] = "Matching argument condition most short"
+
+    argument: Scalar
+    condition: Scalar | None
+    most: int
+    short: bool = False
+
+    @property
+    def width(self) -> int:
+        return 1

@@ -1,0 +1,83 @@
+"""A matching's pairs of unit and value as SQL, and the values that are claimed, counted by group.
+
+    SELECT DISTINCT unit, number of the group, hash of group and value
+
+A value is known by 64 bits of its hash within its group: two that share them are counted once, which
+happens to one pair of values in 2^64 and is the same for everybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dpsql.detail_kinds import Arrays, Group, Reads, Rows
+from dpsql.details.matching.detail import Matching
+from dpsql.engines.identifiers import quote
+from dpsql.engines.measure_sql import carried, inside
+from dpsql.engines.relation_sql import key_sql, relation_sql, scalar_sql, type_in
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.plan import DetailPlan, MeasurePlan
+from dpsql.ir.scalar import Ref
+from dpsql.ir.table import Masses
+from dpsql.mechanisms.matching import claimed
+
+_PLAIN = frozenset("TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER".split())
+"""Units of these types are numbers of 64 bits themselves; others are numbered in their order."""
+
+
+def reads(planned: MeasurePlan, each: DetailPlan[Matching]) -> Reads:
+    """The SELECT of the pairs; and behind it, where there are keys, that of the groups, in order."""
+    m, detail = planned.measure, each.detail
+    owned = ownership_of(m.relation)
+    assert isinstance(owned, Owned)
+    keys = [f"k{i}" for i in range(len(m.keys))]
+    listed = [f"{quote(owned.unit)} AS u"]
+    listed += [f"{key_sql(key.scalar, m.relation)} AS {name}" for key, name in zip(m.keys, keys, strict=True)]
+    listed.append(f"{key_sql(detail.argument, m.relation)} AS x")
+    where = ["x IS NOT NULL", *inside(planned, keys)]
+    if detail.condition is not None:
+        listed.append(f"{scalar_sql(detail.condition, m.relation)} AS c")
+        where.insert(0, "c")
+    rows = f"SELECT * FROM (SELECT {', '.join(listed)} FROM ({relation_sql(m.relation)}))"
+    rows += f" WHERE {' AND '.join(where)}"
+    among = ", ".join(keys)
+    read = f"SELECT DISTINCT {', '.join(['u', *keys])}, hash({', '.join([*keys, 'x'])}) AS v FROM ({rows})"
+    numbered, unit = "", "r.u"
+    if type_in(Ref(owned.unit), m.relation).type.sql not in _PLAIN:
+        numbered = ", h AS (SELECT u, row_number() OVER (ORDER BY u) AS n FROM (SELECT DISTINCT u FROM r))"
+        unit = "h.n"
+    joined = " JOIN h ON r.u = h.u" if numbered else ""
+    unit = f"CAST({unit} AS BIGINT) AS u"
+    if not keys and not numbered:
+        return Reads((f"SELECT {unit}, r.v FROM ({read}) AS r",))
+    if not keys:
+        return Reads((f"WITH r AS MATERIALIZED ({read}){numbered} SELECT {unit}, r.v FROM r{joined}",))
+    groups = (
+        f"SELECT {among}, row_number() OVER (ORDER BY {among}) AS g FROM (SELECT DISTINCT {among} FROM r)"
+    )
+    same = " AND ".join(f"r.{key} IS NOT DISTINCT FROM n.{key}" for key in keys)
+    pairs = f"SELECT {unit}, n.g, r.v FROM r{joined} JOIN n ON {same}"
+    shown = [carried(column.fact.type, key) for column, key in zip(planned.keys, keys, strict=True)]
+    return Reads(
+        (f"WITH r AS MATERIALIZED ({read}){numbered}, n AS ({groups}) {pairs}",),
+        (f"SELECT {', '.join(shown)} FROM (SELECT DISTINCT {among} FROM ({rows})) ORDER BY {among}",),
+    )
+
+
+def weights(
+    planned: MeasurePlan,
+    each: DetailPlan[Matching],
+    arrays: Sequence[Arrays],
+    rows: Sequence[Rows],
+    group: Group,
+) -> Masses:
+    """How many values are claimed in each group, at the one place that there is."""
+    (pairs,) = arrays
+    numbers = pairs["g"] if rows else np.ones(len(pairs["u"]), dtype=np.int64)
+    places = claimed(pairs["u"], pairs["v"], numbers, each.detail.most)
+    groups = [group(row) for row in rows[0]] if rows else [()]
+    counts = np.bincount(numbers[places], minlength=len(groups) + 1)[1:]
+    first = np.zeros(1, dtype=np.int64)
+    return {found: (first, counts[i : i + 1]) for i, found in enumerate(groups) if counts[i]}

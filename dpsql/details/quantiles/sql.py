@@ -1,0 +1,111 @@
+"""A histogram's bins as SQL: the place of a value on a public grid, whatever the value.
+
+clamp(age) - 0                                        whole numbers
+trunc((clamp(income) - low) * bins / width)           even bins
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from typing import assert_never
+
+from dpsql.detail_kinds import Arrays, Group, Reads, Rows
+from dpsql.details.quantiles.detail import Histogram
+from dpsql.engines.histogram_sql import histogram, histogram_sql
+from dpsql.engines.number_sql import held, number
+from dpsql.engines.relation_sql import type_in
+from dpsql.functions.core.literals import literal_sql
+from dpsql.ir.column import DATE, TIMESTAMP, Fact, Kind
+from dpsql.ir.grid import Grid, Spacing, curved
+from dpsql.ir.plan import DetailPlan, MeasurePlan
+from dpsql.ir.scalar import Literal
+from dpsql.ir.table import Masses
+
+_DAY = datetime.date(1970, 1, 1)
+
+
+def reads(planned: MeasurePlan, each: DetailPlan[Histogram]) -> Reads:
+    """One SELECT of weighed places."""
+    detail = each.detail
+    fact = type_in(detail.argument, planned.measure.relation)
+    place = bin_sql("x", fact, detail.grid)
+    return Reads(arrays=(histogram_sql(planned, each, detail.argument, detail.condition, place),))
+
+
+def weights(
+    planned: MeasurePlan,
+    each: DetailPlan[Histogram],
+    arrays: Sequence[Arrays],
+    rows: Sequence[Rows],
+    group: Group,
+) -> Masses:
+    """The filled bins of every group."""
+    return histogram(planned, each, arrays[0], group)
+
+
+def bin_sql(name: str, fact: Fact, grid: Grid) -> str:
+    """The bin of a value, NULL of NULL and of NaN, total for every value of the type."""
+    match grid.spacing:
+        case Spacing.WHOLE:
+            if fact.type.kind is Kind.DECIMAL:
+                return _scaled(name, grid)
+            return _counted(name, fact, grid)
+        case Spacing.EVEN:
+            low, high = float(grid.low), float(grid.high)
+            clamped = held(f"CAST({name} AS DOUBLE)", low, high)
+            return _place(f"{clamped} - {number(low)}", high - low, grid)
+        case Spacing.LOG:
+            low, high = float(grid.low), float(grid.high)
+            clamped = held(f"CAST({name} AS DOUBLE)", low, high)
+            on_scale = f"CASE WHEN {clamped} < 0 THEN -ln(1 - {clamped}) ELSE ln(1 + {clamped}) END"
+            if low >= 0:
+                on_scale = f"ln(1 + {clamped})"
+            first = curved(low)
+            return _place(f"{on_scale} - {number(first)}", curved(high) - first, grid)
+        case _:
+            assert_never(grid.spacing)
+
+
+def _place(above: str, width: float, grid: Grid) -> str:
+    """The bin of what is above the low end; a hair less than its share, so that rounding stays inside."""
+    factor = grid.size / max(width, 2.0**-900) * (1 - 2.0**-40)
+    return f"CAST(trunc(({above}) * {number(factor)}) AS INTEGER)"
+
+
+def _scaled(name: str, grid: Grid) -> str:
+    """A decimal in units, clamped to the range: as a DOUBLE, so that it fits, then as a whole number.
+
+    From 2^51 units on, what the DOUBLE was rounded to may be a unit below or above the range.
+    """
+    clamped = held(f"CAST({name} AS DOUBLE)", grid.low / grid.unit, grid.high / grid.unit)
+    whole = f"CAST(round({clamped} * {number(grid.unit)}) AS BIGINT)"
+    place = f"({_between(whole, f'{grid.low}::BIGINT', f'{grid.high}::BIGINT')} - {grid.low}::BIGINT)"
+    return f"CAST({place}{f' // {grid.step}' if grid.step > 1 else ''} AS INTEGER)"
+
+
+def _counted(name: str, fact: Fact, grid: Grid) -> str:
+    """Whole numbers, days or microseconds above the lowest, clamped to the range before."""
+    low, high = int(grid.low), int(grid.high)
+    match fact.type.kind:
+        case Kind.DATE:
+            ends = [literal_sql(Literal(_DAY + datetime.timedelta(days=end), DATE)) for end in (low, high)]
+            above = f"({_between(name, *ends)} - {ends[0]})"
+        case Kind.TIMESTAMP:
+            moments = (
+                datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=n) for n in (low, high)
+            )
+            ends = [literal_sql(Literal(moment, TIMESTAMP)) for moment in moments]
+            name = name if fact.type.sql == "TIMESTAMP" else f"TRY_CAST({name} AS TIMESTAMP)"
+            above = f"(epoch_us({_between(name, *ends)}) - {low}::BIGINT)"
+        case _:
+            wide = "HUGEINT" if fact.type.sql in ("UBIGINT", "HUGEINT", "UHUGEINT") else "BIGINT"
+            if fact.type.sql == "UHUGEINT":
+                name = f"CASE WHEN {name} > {2**64}::UHUGEINT THEN {2**64}::UHUGEINT ELSE {name} END"
+            name = f"CAST({name} AS {wide})"
+            above = f"({_between(name, f'{low}::{wide}', f'{high}::{wide}')} - {low}::{wide})"
+    return f"CAST({above}{f' // {grid.step}' if grid.step > 1 else ''} AS INTEGER)"
+
+
+def _between(name: str, low: str, high: str) -> str:
+    return f"CASE WHEN {name} > {high} THEN {high} WHEN {name} < {low} THEN {low} ELSE {name} END"

@@ -1,0 +1,25 @@
+"""Votes for declared values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dpsql.ir.detail import Detail
+from dpsql.ir.scalar import Literal, Scalar
+
+
+@dataclass(frozen=True, slots=True)
+class Votes(Detail):
+    """How much of an argument is which of these values: every unit's weight over them."""
+
+    kind: ClassVar[str] = "votes"
+    written: ClassVar[str] = "Votes argument condition values"
+
+    argument: Scalar
+    condition: Scalar | None
+    values: tuple[Literal, ...]
+
+    @property
+    def width(self) -> int:
+        return 1
