@@ -21,8 +21,8 @@ _PERCENT = re.compile(r"\s*(\d+(?:\.\d+)?|\.\d+)\s*%\s*")
 
 def goal_of(clauses: tuple[Options, ...]) -> Goal | None:
     """What the clauses of a query say of its accuracy; None where they say nothing."""
-    said, confidence = agreed(clauses, "within"), agreed(clauses, "confidence")
-    if said is None:
+    within, confidence = agreed(clauses, "within"), agreed(clauses, "confidence")
+    if within is None:
         if confidence is not None:
             raise refuse(
                 "D252",
@@ -41,33 +41,33 @@ def goal_of(clauses: tuple[Options, ...]) -> Goal | None:
             label="each follows from the other",
             help="say one of them; EXPLAIN tells what the accuracy costs",
         )
-    reach, relative = _reach(said)
-    return Goal(reach, relative, _confidence(confidence), said.span)
+    half_width, relative = _half_width(within)
+    return Goal(half_width, relative, _confidence(confidence), within.span)
 
 
-def _reach(said: Option) -> tuple[float, bool]:
-    match = _PERCENT.fullmatch(said.value) if isinstance(said.value, str) else None
+def _half_width(within: Option) -> tuple[float, bool]:
+    match = _PERCENT.fullmatch(within.value) if isinstance(within.value, str) else None
     if match is not None and 0 < float(match[1]) < 100:
         return float(match[1]) / 100, True
-    if isinstance(said.value, int | float) and 0 < said.value <= 1e300:
-        return float(said.value), False
+    if isinstance(within.value, int | float) and 0 < within.value <= 1e300:
+        return float(within.value), False
     raise refuse(
         "D205",
         "within is a positive number, or a part of the number",
-        said.span,
+        within.span,
         help="write within = 50, or within = '5%'",
     )
 
 
-def _confidence(said: Option | None) -> float:
-    if said is None:
+def _confidence(option: Option | None) -> float:
+    if option is None:
         return 0.95
-    if isinstance(said.value, int | float) and LEAST <= said.value <= MOST:
-        return float(said.value)
+    if isinstance(option.value, int | float) and LEAST <= option.value <= MOST:
+        return float(option.value)
     raise refuse(
         "D205",
         f"a confidence lies between {LEAST} and {MOST}",
-        said.span,
+        option.span,
         label="it is the part of all answers that lie within",
         help="write confidence = 0.95",
     )

@@ -128,7 +128,7 @@ _REMEDIES: dict[str, str] = {
 
 def check_tree(tree: exp.Expr, text: str) -> None:
     """Refuse the first node that is not on the list."""
-    schemas = {"", "main", *(each.db.casefold() for each in tree.find_all(exp.Table))}
+    schemas = {"", "main", *(table.db.casefold() for table in tree.find_all(exp.Table))}
     for node in tree.walk():
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier | exp.Star):
             raise refuse("D105", "this name is not a plain column", span_of(node, text), help="name a column")

@@ -43,7 +43,7 @@ class Clamp:
 
 
 @cache
-def _spelled() -> dict[str, str]:
+def _plain_names() -> dict[str, str]:
     """Names behind DP_ and ANON_, and the plain name of each aggregate."""
     return {
         f"{prefix}_{name}": rule.name
@@ -76,7 +76,7 @@ def take_spellings(
     """Aggregates under their plain names, bounds taken out and their arguments marked."""
     tokens, edits = list(token_edits.tokens), list[tuple[Span, str]]()
     for at, (token, following) in enumerate(zip(tokens, tokens[1:], strict=False)):
-        plain = _spelled().get(token.text.casefold())
+        plain = _plain_names().get(token.text.casefold())
         if plain and following.token_type is TokenType.L_PAREN and token.token_type is TokenType.VAR:
             name = plain.upper()
             place = token.line, token.col, token.start, token.end
@@ -89,15 +89,15 @@ def take_spellings(
     while at < len(tokens):
         token = tokens[at]
         function = kept[opened[-1] - 1].text.casefold() if opened and opened[-1] else ""
-        if _is_bounded(function) and (start := _starts(tokens, at, function)):
-            end, clamp = _clamp(token_edits.text, tokens, at, start, parameters)
+        if _is_bounded(function) and (start := _introduction_length(tokens, at, function)):
+            end, clamp = _read_clamp(token_edits.text, tokens, at, start, parameters)
             span = span_between(token, tokens[end - 1])
             if _is_count(function):
-                raise _of_a_count(_seen(tokens, at, end - 1))
+                raise _bounds_of_count(_bounds_span(tokens, at, end - 1))
             pair = by_name()[function].arguments == 2  # each has bounds of its own
-            argument = (_last if pair else _first)(kept, opened[-1] + 1)
-            if any(is_mark(each, token_edits.mark) for each in kept[argument[0] :]):
-                seen = _seen(tokens, at, end - 1)
+            argument = (_last_argument if pair else _first_argument)(kept, opened[-1] + 1)
+            if any(is_mark(token, token_edits.mark) for token in kept[argument[0] :]):
+                seen = _bounds_span(tokens, at, end - 1)
                 raise refuse("D101", "the bounds stand twice in one aggregate", seen, help="say them once")
             near = kept[opened[-1]]
             inside = called(clamp_mark(token_edits.mark), kept[slice(*argument)], len(clamps), near)
@@ -112,7 +112,7 @@ def take_spellings(
             opened.pop()
         kept.append(token)
         at += 1
-    return token_edits.edited(kept, sorted(edits, key=lambda each: each[0].start)), tuple(clamps)
+    return token_edits.edited(kept, sorted(edits, key=lambda edit: edit[0].start)), tuple(clamps)
 
 
 def clamp_mark(mark: str) -> str:
@@ -144,7 +144,7 @@ def clamped(tree: exp.Expr, mark: str, clamps: tuple[Clamp, ...]) -> exp.Expr:
 # ---- tokens ------------------------------------------------------------------------------------------
 
 
-def _starts(tokens: list[Token], at: int, function: str) -> int:
+def _introduction_length(tokens: list[Token], at: int, function: str) -> int:
     """How many tokens introduce bounds here: CLAMPED BETWEEN, or a comma and a name with an arrow; or 0."""
     following = tokens[at + 1 : at + 3]
     if len(following) < 2:
@@ -161,7 +161,7 @@ def _starts(tokens: list[Token], at: int, function: str) -> int:
     return 2 if operand else 0
 
 
-def _clamp(
+def _read_clamp(
     text: str, tokens: list[Token], at: int, start: int, parameters: Sequence[Value]
 ) -> tuple[int, Clamp]:
     """The place behind the bounds, and the bounds: ``0 AND 500`` or ``(0, 500)``."""
@@ -169,13 +169,13 @@ def _clamp(
     here = at + start
     if named:
         here = _expect(text, tokens, here, at, TokenType.L_PAREN)
-    low, here = _bound(text, tokens, here, at, parameters)
+    low, here = _read_bound(text, tokens, here, at, parameters)
     here = _expect(text, tokens, here, at, TokenType.COMMA if named else TokenType.AND)
-    high, here = _bound(text, tokens, here, at, parameters)
+    high, here = _read_bound(text, tokens, here, at, parameters)
     if named:
         here = _expect(text, tokens, here, at, TokenType.R_PAREN)
-    if _size(low) > _size(high):
-        span = _seen(tokens, at, here - 1)
+    if _number(low) > _number(high):
+        span = _bounds_span(tokens, at, here - 1)
         raise refuse("D205", "the lower bound is above the upper one", span, help="exchange them")
     return here, Clamp(low, high)
 
@@ -186,11 +186,11 @@ def _expect(text: str, tokens: list[Token], here: int, at: int, kind: TokenType)
     return here + 1
 
 
-def _bound(
+def _read_bound(
     text: str, tokens: list[Token], here: int, at: int, parameters: Sequence[Value]
 ) -> tuple[exp.Expr, int]:
     """A number, or a question mark's value."""
-    kinds = [each.token_type for each in tokens[here : here + 2]]
+    kinds = [token.token_type for token in tokens[here : here + 2]]
     if kinds == [TokenType.PARAMETER, TokenType.NUMBER]:
         value = parameters[int(tokens[here + 1].text) - 1]
         if type(value) not in (int, float, Decimal):
@@ -203,19 +203,19 @@ def _bound(
         TokenType.NUMBER,
     ):
         end += 1
-    said = text[tokens[here].start : tokens[end - 1].end + 1] if end > here else ""
-    if _NUMBER.fullmatch(said) is None:
+    number_text = text[tokens[here].start : tokens[end - 1].end + 1] if end > here else ""
+    if _NUMBER.fullmatch(number_text) is None:
         raise _unread(tokens, here, at)
-    number = exp.Literal.number(said.lstrip("-"))
+    number = exp.Literal.number(number_text.lstrip("-"))
     number.meta.update(start=tokens[here].start, end=tokens[end - 1].end)
-    return (exp.Neg(this=number) if said[0] == "-" else number), end
+    return (exp.Neg(this=number) if number_text[0] == "-" else number), end
 
 
-def _size(node: exp.Expr) -> Decimal:
-    return -_size(node.this) if isinstance(node, exp.Neg) else Decimal(node.name)
+def _number(node: exp.Expr) -> Decimal:
+    return -_number(node.this) if isinstance(node, exp.Neg) else Decimal(node.name)
 
 
-def _first(kept: list[Token], start: int) -> tuple[int, int]:
+def _first_argument(kept: list[Token], start: int) -> tuple[int, int]:
     """Where the first argument of the call stands: behind DISTINCT, up to a comma."""
     if start < len(kept) and kept[start].token_type is TokenType.DISTINCT:
         start += 1
@@ -227,7 +227,7 @@ def _first(kept: list[Token], start: int) -> tuple[int, int]:
     return start, len(kept)
 
 
-def _last(kept: list[Token], start: int) -> tuple[int, int]:
+def _last_argument(kept: list[Token], start: int) -> tuple[int, int]:
     """Where the argument stands that was read last, of several."""
     depth, last = 0, start
     for place in range(start, len(kept)):
@@ -237,7 +237,7 @@ def _last(kept: list[Token], start: int) -> tuple[int, int]:
     return last, len(kept)
 
 
-def _seen(tokens: list[Token], at: int, last: int) -> Span:
+def _bounds_span(tokens: list[Token], at: int, last: int) -> Span:
     """The bounds without the comma before them."""
     return span_between(tokens[at + (tokens[at].token_type is TokenType.COMMA)], tokens[last])
 
@@ -246,12 +246,12 @@ def _unread(tokens: list[Token], here: int, at: int) -> Error:
     return refuse(
         "D101",
         "these bounds are not two plain numbers",
-        _seen(tokens, at, min(here, len(tokens) - 1)),
+        _bounds_span(tokens, at, min(here, len(tokens) - 1)),
         help="write SUM(x CLAMPED BETWEEN 0 AND 500), or SUM(x, contribution_bounds_per_row => (0, 500))",
     )
 
 
-def _of_a_count(span: Span) -> Error:
+def _bounds_of_count(span: Span) -> Error:
     return refuse(
         "D252",
         "the bounds of a count are not answered",

@@ -50,7 +50,7 @@ def _engine() -> duckdb.DuckDBPyConnection:
     return _ENGINES[0]
 
 
-def _begin_anew() -> None:
+def _reset_after_fork() -> None:
     """A child's engine is its own; the lock may have been held by a thread that it does not have."""
     global _LOCK
     _LOCK = threading.RLock()
@@ -58,20 +58,20 @@ def _begin_anew() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_reset_after_fork)
 
 
-def _unread(text: str, said: str) -> Exception:
+def _unread(text: str, complaint: str) -> Exception:
     """DuckDB's complaint as ours: its place, and what it could not read."""
     try:
-        found = json.loads(said[said.index("{") :])
-        message = str(found["exception_message"])
+        fields = json.loads(complaint[complaint.index("{") :])
+        message = str(fields["exception_message"])
     except (ValueError, KeyError, TypeError):
-        message, found = "", {}
+        message, fields = "", {}
     label = message[:1].lower() + message[1:] if len(message) <= 100 else ""
-    if not str(found.get("position", "")).isdigit():
+    if not str(fields.get("position", "")).isdigit():
         return refuse("D101", "this is not SQL that DuckDB reads", label=label, help=_HELP)
-    position = int(found["position"])
+    position = int(fields["position"])
     start = len(text.encode()[:position].decode(errors="ignore"))
     end = start + 1
     while end < len(text) and text[start:end].isidentifier() and text[start : end + 1].isidentifier():

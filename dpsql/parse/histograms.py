@@ -20,7 +20,7 @@ def take_histograms(tree: exp.Expr) -> exp.Expr:
     """The tree with every call of HISTOGRAM that names its bins as such a node."""
     for call in list(tree.find_all(exp.Anonymous)):
         if call.name.casefold() == NAME and len(call.expressions) == 2:
-            made = Histogram(this=call.expressions[0], expressions=call.expressions[1:])
-            made.meta.update(call.meta)
-            call.replace(made)
+            histogram = Histogram(this=call.expressions[0], expressions=call.expressions[1:])
+            histogram.meta.update(call.meta)
+            call.replace(histogram)
     return tree

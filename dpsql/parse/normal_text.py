@@ -16,8 +16,8 @@ def alike(text: str) -> str:
     tokens = Dialect.get_or_raise("duckdb").tokenize(text)
     return repr(
         [
-            (each.token_type.name, each.text if each.token_type in _QUOTED else each.text.casefold())
-            for each in tokens
-            if each.token_type is not TokenType.SEMICOLON
+            (token.token_type.name, token.text if token.token_type in _QUOTED else token.text.casefold())
+            for token in tokens
+            if token.token_type is not TokenType.SEMICOLON
         ]
     )

@@ -42,13 +42,13 @@ def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token
         numbered.append(Token(TokenType.NUMBER, str(marks), line, column, start, end))
     if marks != len(parameters):
         asked = "1 question mark" if marks == 1 else f"{marks} question marks"
-        given = "1 value was" if len(parameters) == 1 else f"{len(parameters)} values were"
+        values = "1 value was" if len(parameters) == 1 else f"{len(parameters)} values were"
         raise refuse(
             "D106",
-            f"the query has {asked}, and {given} given",
+            f"the query has {asked}, and {values} given",
             help="give one value for each question mark" if marks else "write ? where each value belongs",
         )
-    if sum(len(each) for each in parameters if isinstance(each, str)) > MOST_GIVEN:
+    if sum(len(value) for value in parameters if isinstance(value, str)) > MOST_GIVEN:
         raise refuse(
             "D103",
             f"the values of the question marks are longer than {MOST_GIVEN:,} characters",
@@ -70,21 +70,21 @@ def fill(
         if mark.find_ancestor(exp.Bracket):  # sqlglot counts from 0 there, if it knows a whole number
             raise refuse("D106", "a parameter does not stand in brackets", help="write list_extract(list, ?)")
         number = int(mark.name) - 1
-        _put(node_of(parameters[number]), mark, marks[number])
+        _replace(node_of(parameters[number]), mark, marks[number])
     for clock in list(tree.find_all(*_CLOCKS)):
-        _put(_moment(clock, now), clock, _place(clock))
+        _replace(_clock_value(clock, now), clock, _name_span(clock))
     for call in list(tree.find_all(exp.Anonymous)):
         if call.name.casefold() in _CLOCK_NAMES and not call.expressions:
-            _put(node_of(now), call, _place(call))
+            _replace(node_of(now), call, _name_span(call))
     return tree
 
 
-def _place(call: exp.Expr) -> Span | None:
+def _name_span(call: exp.Expr) -> Span | None:
     """The name of a call; nothing of CURRENT_DATE and the like, which are written without parentheses."""
     return Span(call.meta["start"], call.meta["end"] + 1) if "start" in call.meta else None
 
 
-def _put(value: exp.Expr, old: exp.Expr, span: Span | None) -> None:
+def _replace(value: exp.Expr, old: exp.Expr, span: Span | None) -> None:
     """A value in the place of a node, also in the text."""
     if span is not None:
         value.meta.update(start=span.start, end=span.end - 1)
@@ -129,7 +129,7 @@ def _number(text: str, negative: bool) -> exp.Expr:
     return exp.Neg(this=literal) if negative else literal
 
 
-def _moment(clock: exp.Expr | exp.Func, now: datetime.datetime) -> exp.Expr:
+def _clock_value(clock: exp.Expr | exp.Func, now: datetime.datetime) -> exp.Expr:
     if isinstance(clock, exp.CurrentDate):
         return node_of(now.date())
     if isinstance(clock, exp.CurrentTime | exp.Localtime):

@@ -73,32 +73,36 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
     if len(text) > MAX_TEXT:
         raise refuse("D103", f"the text is longer than {MAX_TEXT:,} characters", help="split it")
     tokens = _tokens(text)
-    bare = without_explain(text, tokens[0] if tokens else None)
-    if bare is not None:
-        text, tokens = bare, _tokens(bare)
+    explained = without_explain(text, tokens[0] if tokens else None)
+    if explained is not None:
+        text, tokens = explained, _tokens(explained)
         check_explained(tokens)
     _check_parentheses(tokens)
     check_parts(tokens)
-    whole = token_edits(text, number_marks(tokens, parameters))
-    whole, clauses = take_clauses(whole, parameters)
-    whole, clamps = take_spellings(whole, parameters)
+    edited = token_edits(text, number_marks(tokens, parameters))
+    edited, clauses = take_clauses(edited, parameters)
+    edited, clamps = take_spellings(edited, parameters)
 
     try:
-        statements = Dialect.get_or_raise("duckdb").parser().parse(whole.tokens, text)
+        statements = Dialect.get_or_raise("duckdb").parser().parse(edited.tokens, text)
     except ParseError as error:
         raise _unreadable(error, text) from None
     except RecursionError:
         raise
     except Exception:  # the parser is not ours, and the text is the analyst's
         raise refuse("D101", "this is not SQL that we can read", help="check the spelling") from None
-    trees = [each for each in statements if each is not None and not isinstance(each, exp.Semicolon)]
+    trees = [
+        statement
+        for statement in statements
+        if statement is not None and not isinstance(statement, exp.Semicolon)
+    ]
     if not trees:
         raise refuse("D101", "there is no statement here", help="write a SELECT")
     if len(trees) > 1:
         raise refuse(
             "D102",
             "one statement at a time",
-            _second(tokens),
+            _second_statement(tokens),
             help="send the statements one by one",
         )
     tree = trees[0]
@@ -112,11 +116,13 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         )
     check_depth(tree)
     check_size(tree)
-    hang(tree, whole.mark, clauses)
-    marks = [Span(each.start, each.end + 1) for each in tokens if each.token_type is TokenType.PLACEHOLDER]
-    tree = clamped(fill(tree, parameters, marks, now), whole.mark, clamps)
+    hang(tree, edited.mark, clauses)
+    marks = [
+        Span(token.start, token.end + 1) for token in tokens if token.token_type is TokenType.PLACEHOLDER
+    ]
+    tree = clamped(fill(tree, parameters, marks, now), edited.mark, clamps)
     check_tree(take_histograms(take_samples(tree)), text)
-    check_grammar(whole.plain)
+    check_grammar(edited.plain)
     return Query(
         source,
         tree,
@@ -124,7 +130,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         agreed(clauses, "epsilon"),
         agreed(clauses, "delta"),
         goal_of(clauses),
-        bare is not None,
+        explained is not None,
     )
 
 
@@ -149,7 +155,7 @@ def _check_parentheses(tokens: list[Token]) -> None:
             raise refuse("D103", f"more than {MAX_DEPTH} open parentheses", span, help=_TOO_DEEP)
 
 
-def _second(tokens: list[Token]) -> Span | None:
+def _second_statement(tokens: list[Token]) -> Span | None:
     for token, following in zip(tokens, tokens[1:], strict=False):
         if token.token_type is TokenType.SEMICOLON and following.token_type is not TokenType.SEMICOLON:
             return Span(following.start, following.end + 1)
@@ -164,12 +170,12 @@ def _unreadable(error: ParseError, text: str) -> Error:
     end = sum(len(each) + 1 for each in lines[: line - 1]) + column
     width = len(first.get("highlight") or "x")
     span = Span(max(0, min(end, len(text)) - width), min(end, len(text)))
-    said = (first.get("description") or "it does not parse").partition(" but got <")[0]
-    said = said.partition(" for <")[0].rstrip(".")
+    complaint = (first.get("description") or "it does not parse").partition(" but got <")[0]
+    complaint = complaint.partition(" for <")[0].rstrip(".")
     return refuse(
         "D101",
         "this is not SQL that we can read",
         span,
-        label=said[:1].lower() + said[1:],
+        label=complaint[:1].lower() + complaint[1:],
         help="check the spelling and the order of the clauses",
     )

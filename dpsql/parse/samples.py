@@ -21,7 +21,7 @@ def take_samples(tree: exp.Expr) -> exp.Expr:
     for call in list(tree.find_all(exp.Anonymous)):
         if call.name.casefold() == NAME:
             first, rest = call.expressions[:1], call.expressions[1:]
-            made = Sample(this=first[0] if first else None, expressions=rest)
-            made.meta.update(call.meta)
-            call.replace(made)
+            sample = Sample(this=first[0] if first else None, expressions=rest)
+            sample.meta.update(call.meta)
+            call.replace(sample)
     return tree

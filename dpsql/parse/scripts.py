@@ -34,8 +34,8 @@ _CLOSING = {
     "e'": re.compile(r"(?:[^'\\]++|''|\\.)*+'", re.S),  # E'it\'s'
 }
 _MARK = re.compile(r"/\*|\*/")
-_SAID = re.compile(r"--\s*(name|weight)\s*:\s*(.*)$", re.I)
-_UNSET = re.compile(r"--\s*(epsilon|timeout)\s*[:=]\s*([\d.]+)\s*;?\s*$", re.I)
+_ANNOTATION = re.compile(r"--\s*(name|weight)\s*:\s*(.*)$", re.I)
+_SETTING_COMMENT = re.compile(r"--\s*(epsilon|timeout)\s*[:=]\s*([\d.]+)\s*;?\s*$", re.I)
 _SET = re.compile(r"SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|\bTO\b)\s*(.+)$", re.I | re.S)
 
 
@@ -57,7 +57,7 @@ class Statement:
 
 
 @dataclass(slots=True)
-class _Begun:
+class _Draft:
     """A statement while it is read."""
 
     start: int | None = None
@@ -73,11 +73,11 @@ def statements(text: str, name: str = "query") -> tuple[Statement, ...]:
         raise error.within(text, name) from None
 
 
-def amount(said: str) -> float | None:
+def amount(value: str) -> float | None:
     """A setting that is a number: positive, or None for none, off and default. Else ValueError."""
-    if said.casefold() in ("none", "off", "no", "default"):
+    if value.casefold() in ("none", "off", "no", "default"):
         return None
-    number = float(said)
+    number = float(value)
     if not 0 < number < math.inf:
         raise ValueError
     return number
@@ -133,7 +133,7 @@ class Lines:
             return
         for at, end, left in _tokens(text, start):
             self._open, token = left, text[at:end]
-            if not _blank(token):
+            if not _is_blank(token):
                 self._said, self._ended = True, token == ";"
                 self.behind = "" if self._ended else self.behind or token
 
@@ -148,10 +148,10 @@ class _Open:
 
 def _tokens(text: str, at: int) -> Iterator[tuple[int, int, _Open | None]]:
     """Where each token starts and ends; what the last one leaves open."""
-    while found := _TOKEN.match(text, at):
-        mark, end, left = found[0].casefold(), found.end(), None
+    while match := _TOKEN.match(text, at):
+        mark, end, left = match[0].casefold(), match.end(), None
         if mark == "/*" or mark in _CLOSING or (mark[0] == "$" and len(mark) > 1):
-            end, left = _end(text, end, _Open(found[0] if mark[0] == "$" else mark))
+            end, left = _end(text, end, _Open(match[0] if mark[0] == "$" else mark))
         yield at, end, left
         at = end
 
@@ -172,66 +172,66 @@ def _end(text: str, at: int, opened: _Open) -> tuple[int, _Open | None]:
     return (len(text), opened) if place < 0 else (place + len(opened.mark), None)
 
 
-def _blank(token: str) -> bool:
+def _is_blank(token: str) -> bool:
     return token.isspace() or token.startswith(("--", "/*"))
 
 
 def _statements(text: str) -> Iterator[Statement]:
-    now, counted, line = _Begun(), 0, 1
+    draft, counted, line = _Draft(), 0, 1
     for at, end, left in _tokens(text, 0):
         token = text[at:end]
         if left is not None:
             raise _unclosed(at, left)
         if token == ";":
-            if now.start is not None:
-                line, counted = line + text.count("\n", counted, now.start), now.start
-                yield _statement(text, now, line, closed=True)
-            now = _Begun()
-        elif not _blank(token):
-            now.start = at if now.start is None else now.start
-            now.end = end
-        elif now.start is None and (said := _SAID.match(token)) is not None:
-            now.said[said[1].casefold()] = said[2].rstrip(), Span(at, end)
-        elif (said := _UNSET.match(token)) is not None:
-            name = said[1].casefold()
+            if draft.start is not None:
+                line, counted = line + text.count("\n", counted, draft.start), draft.start
+                yield _statement(text, draft, line, closed=True)
+            draft = _Draft()
+        elif not _is_blank(token):
+            draft.start = at if draft.start is None else draft.start
+            draft.end = end
+        elif draft.start is None and (annotation := _ANNOTATION.match(token)) is not None:
+            draft.said[annotation[1].casefold()] = annotation[2].rstrip(), Span(at, end)
+        elif (annotation := _SETTING_COMMENT.match(token)) is not None:
+            name = annotation[1].casefold()
             raise refuse(
-                "D107", f"a comment sets no {name}", Span(at, end), help=f"write SET {name} = {said[2]};"
+                "D107", f"a comment sets no {name}", Span(at, end), help=f"write SET {name} = {annotation[2]};"
             )
-    if now.start is not None:
-        yield _statement(text, now, line + text.count("\n", counted, now.start), closed=False)
+    if draft.start is not None:
+        yield _statement(text, draft, line + text.count("\n", counted, draft.start), closed=False)
 
 
 def _unclosed(at: int, left: _Open) -> Error:
-    what = "comment" if left.mark == "/*" else "name" if left.mark == '"' else "text"
+    kind = "comment" if left.mark == "/*" else "name" if left.mark == '"' else "text"
     closing = {"/*": "*/", "e'": "'"}.get(left.mark, left.mark)
     return refuse(
         "D101",
-        f"this {what} is not closed",
+        f"this {kind} is not closed",
         Span(at, at + len(left.mark)),
         label="everything behind it is a part of it",
         help=f"end it with {closing}",
     )
 
 
-def _statement(text: str, now: _Begun, line: int, closed: bool) -> Statement:
-    assert now.start is not None
-    own = text[now.start : now.end]
-    setting = _SET.match(own)
+def _statement(text: str, draft: _Draft, line: int, closed: bool) -> Statement:
+    assert draft.start is not None
+    statement = text[draft.start : draft.end]
+    setting = _SET.match(statement)
     return Statement(
-        own,
-        now.start,
+        statement,
+        draft.start,
         line,
-        _name(now),
-        _weight(now),
+        _name(draft),
+        _weight(draft),
         None if setting is None else (setting[1].casefold(), setting[2]),
         closed,
     )
 
 
-def _name(now: _Begun) -> str | None:
-    if "name" not in now.said:
+def _name(draft: _Draft) -> str | None:
+    if "name" not in draft.said:
         return None
-    name, span = now.said["name"]
+    name, span = draft.said["name"]
     if not re.fullmatch(r"\w[\w-]{0,99}", name):
         raise refuse(
             "D107",
@@ -243,12 +243,12 @@ def _name(now: _Begun) -> str | None:
     return name
 
 
-def _weight(now: _Begun) -> float | None:
-    if "weight" not in now.said:
+def _weight(draft: _Draft) -> float | None:
+    if "weight" not in draft.said:
         return None
-    said, span = now.said["weight"]
+    value, span = draft.said["weight"]
     try:
-        weight = float(said)
+        weight = float(value)
     except ValueError:
         weight = 0.0
     if not 0 < weight < 1e9:

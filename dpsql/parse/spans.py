@@ -16,11 +16,11 @@ from dpsql.ir.source import Span
 def span_of(node: exp.Expr, text: str) -> Span | None:
     """The characters from the first to the last leaf of a node; None when nothing kept its place."""
     start, end = len(text), -1
-    for each in node.walk():
-        meta = each.meta
+    for descendant in node.walk():
+        meta = descendant.meta
         if "start" in meta:
             low, high = meta["start"], meta["end"] + 1
-            if isinstance(each, exp.Func):
+            if isinstance(descendant, exp.Func):
                 high = _closing(text, high)
             start, end = min(start, low), max(end, high)
     if end < 0:

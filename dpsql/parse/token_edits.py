@@ -37,24 +37,24 @@ class TokenEdits:
 
 def token_edits(text: str, tokens: list[Token]) -> TokenEdits:
     """A text of which nothing is taken out yet."""
-    longest = max((len(each) for each in re.findall("marked(_*)", text.casefold())), default=0)
+    longest = max((len(tail) for tail in re.findall("marked(_*)", text.casefold())), default=0)
     return TokenEdits(text, text, tokens, "marked" + "_" * (longest + 1))
 
 
 def called(name: str, arguments: list[Token], number: int, near: Token) -> list[Token]:
     """``name(number, arguments)``, what is new at the place of another token."""
 
-    def made(kind: TokenType, text: str) -> Token:
+    def token(kind: TokenType, text: str) -> Token:
         return Token(kind, text, near.line, near.col, near.start, near.end)
 
-    comma = [made(TokenType.COMMA, ",")] if arguments else []
+    comma = [token(TokenType.COMMA, ",")] if arguments else []
     return [
-        made(TokenType.VAR, name),
-        made(TokenType.L_PAREN, "("),
-        made(TokenType.NUMBER, str(number)),
+        token(TokenType.VAR, name),
+        token(TokenType.L_PAREN, "("),
+        token(TokenType.NUMBER, str(number)),
         *comma,
         *arguments,
-        made(TokenType.R_PAREN, ")"),
+        token(TokenType.R_PAREN, ")"),
     ]
 
 
