@@ -1,10 +1,10 @@
-"""BigQuery's clause, which no parser of DuckDB's SQL knows, taken out of the tokens and hung on its SELECT.
+"""The OPTIONS clause of a SELECT, which DuckDB's SQL does not have.
 
     SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.2) ward, COUNT(*) FROM patients GROUP BY ward
     SELECT                                 OPTIONS(epsilon = 0.2) ward, ...        the short form
 
-A marker, a call of a name that the text does not hold, goes first in the select list, tells after parsing
-which SELECT the clause belongs to, and is gone.
+The clause is replaced by a marker before parsing: a call of an unused name, first in the select list.
+After parsing, the clause is attached to the SELECT with its marker, and the marker is removed.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ KNOWN = (
 )
 _UNSUPPORTED = {
     "group_selection_strategy": (
-        "groups are chosen by the policy and the keys",
-        "leave it out: declared keys all appear, others when enough units are behind them",
+        "the policy and the keys decide which groups appear",
+        "leave it out: declared keys all appear, other keys if enough units have them",
     ),
     "min_privacy_units_per_group": (
-        "the threshold is reckoned from delta, and is noisy",
+        "the threshold is computed from delta, and is noisy",
         "ask for it after the release: HAVING COUNT(DISTINCT unit) >= 50",
     ),
 }
@@ -51,7 +51,7 @@ _OPTIONS = "options"
 def take_clauses(
     token_edits: TokenEdits, parameters: Sequence[Value]
 ) -> tuple[TokenEdits, tuple[Options, ...]]:
-    """The text without its clauses, a marker in the place of each; and what they say."""
+    """Replace every clause by a marker; return the edited text and the clauses."""
     tokens = token_edits.tokens
     kept: list[Token] = []
     clauses: list[Options] = []
@@ -83,7 +83,7 @@ def take_clauses(
 
 
 def hang(tree: exp.Expr, mark: str, clauses: tuple[Options, ...]) -> None:
-    """Put every clause on the SELECT whose first column is its marker, and take the marker away."""
+    """Attach every clause to the SELECT that has its marker as first column, and remove the marker."""
     if not clauses:
         return
     hung = 0
@@ -101,24 +101,26 @@ def hang(tree: exp.Expr, mark: str, clauses: tuple[Options, ...]) -> None:
 
 
 def options_of(select: exp.Expr) -> Options | None:
-    """What the clause of a SELECT says; None where it has none."""
+    """Return the options of a SELECT; None if it has no clause."""
     options = select.meta.get("options")
     return options if isinstance(options, Options) else None
 
 
 def agreed(clauses: tuple[Options, ...], name: str) -> Option | None:
-    """What the whole query says of its price: said twice, it is said alike."""
+    """Return an option of the whole query; refuse clauses that set it to different values."""
     options = [option for clause in clauses if (option := clause.get(name)) is not None]
     for option in options:
         if isinstance(option.value, str | tuple) and name in _EXAMPLES:
-            raise refuse("D503", f"{name} is a number", option.span, help=f"write {name} = {_EXAMPLES[name]}")
+            raise refuse(
+                "D503", f"{name} must be a number", option.span, help=f"write {name} = {_EXAMPLES[name]}"
+            )
         if option.value != options[0].value:
             raise refuse(
                 "D503",
-                f"this query says {name} twice, and differently",
+                f"this query sets {name} to two different values",
                 option.span,
-                label=f"it says {options[0].value} before",
-                help="say it once: it is for the whole query, whatever it is made of",
+                label=f"it is {options[0].value} in an earlier clause",
+                help="set it once: it holds for the whole query",
             )
     return options[0] if options else None
 
@@ -130,7 +132,7 @@ _EXAMPLES = {"epsilon": "0.1", "delta": "1e-6"}
 
 
 def _clause_end(tokens: list[Token], at: int) -> int | None:
-    """Where the clause that starts behind a SELECT ends; None where there is none."""
+    """Return the end of the clause that starts after a SELECT; None if there is none."""
     if at >= len(tokens):
         return None
     long = tokens[at].token_type is TokenType.WITH
@@ -140,7 +142,7 @@ def _clause_end(tokens: list[Token], at: int) -> int | None:
             span = span_between(tokens[at - 1], tokens[min(at, len(tokens) - 1)])
             raise refuse(
                 "D101",
-                "SELECT WITH is followed by DIFFERENTIAL_PRIVACY",
+                "SELECT WITH must be followed by DIFFERENTIAL_PRIVACY",
                 span,
                 help="write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.1) ...",
             )
@@ -164,7 +166,7 @@ def _clause_end(tokens: list[Token], at: int) -> int | None:
 
 
 def _quantifier_end(tokens: list[Token], at: int) -> int:
-    """The place behind DISTINCT, DISTINCT ON (...) or ALL."""
+    """Return the position after DISTINCT, DISTINCT ON (...) or ALL."""
     if at < len(tokens) and tokens[at].token_type in (TokenType.DISTINCT, TokenType.ALL):
         at += 1
         if at < len(tokens) and tokens[at].token_type is TokenType.ON:
@@ -177,7 +179,7 @@ def _quantifier_end(tokens: list[Token], at: int) -> int:
 
 
 def _options_of(text: str, tokens: list[Token], parameters: Sequence[Value]) -> tuple[Option, ...]:
-    """name = value, name = value"""
+    """Read ``name = value, name = value``."""
     options: list[Option] = []
     for part in _split_at_commas(tokens):
         span = span_between(part[0], part[-1])
@@ -188,7 +190,7 @@ def _options_of(text: str, tokens: list[Token], parameters: Sequence[Value]) -> 
         if name not in KNOWN:
             raise _unknown_option(part[0].text, span)
         if any(option.name == name for option in options):
-            raise refuse("D105", f"{name} stands twice in one clause", span, help="say it once")
+            raise refuse("D105", f"{name} is set twice in one clause", span, help="set it once")
         options.append(Option(name, _value(text, name, part[2:], parameters, span), span))
     return tuple(options)
 
@@ -212,7 +214,7 @@ def _split_at_commas(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _value(text: str, name: str, tokens: list[Token], parameters: Sequence[Value], span: Span) -> OptionValue:
-    """A constant, a question mark's value, the name of a column, or a list of constants."""
+    """Read a constant, a parameter, the name of a column, or a list of constants."""
     kinds = [token.token_type for token in tokens]
     if name == "weights":
         return _numbers(text, tokens, parameters, span)
@@ -221,7 +223,7 @@ def _value(text: str, name: str, tokens: list[Token], parameters: Sequence[Value
     if kinds == [TokenType.PARAMETER, TokenType.NUMBER]:
         value = parameters[int(tokens[1].text) - 1]
         if type(value) in (int, float, str):
-            return value  # type: ignore[return-value]  # one of the three just named
+            return value  # type: ignore[return-value]  # one of these three types
     elif tokens:
         number = _NUMBER.fullmatch(text[tokens[0].start : tokens[-1].end + 1])
         if number is not None:
@@ -230,19 +232,21 @@ def _value(text: str, name: str, tokens: list[Token], parameters: Sequence[Value
         named = all(kind in (TokenType.VAR, TokenType.IDENTIFIER) for kind in names)
         if name == "privacy_unit_column" and named and all(kind is TokenType.DOT for kind in dots):
             return tuple(token.text for token in tokens[::2])
-    raise refuse("D105", f"the value of {name} is not a constant", span, help="write a plain number or text")
+    raise refuse("D105", f"the value of {name} must be a constant", span, help="write a plain number or text")
 
 
 def _numbers(
     text: str, tokens: list[Token], parameters: Sequence[Value], span: Span
 ) -> tuple[int | float, ...]:
-    """[1, 4.5, ?]"""
+    """Read ``[1, 4.5, ?]``."""
     kinds = [token.token_type for token in tokens]
     listed = len(tokens) > 2 and (kinds[0], kinds[-1]) == (TokenType.L_BRACKET, TokenType.R_BRACKET)
     parts = _split_at_commas(tokens[1:-1]) if listed else []
     values = [_value(text, "", part, parameters, span) for part in parts]
     if not values or not all(isinstance(option, int | float) for option in values):
-        raise refuse("D205", "weights is a list of positive numbers", span, help="write weights = [1, 4]")
+        raise refuse(
+            "D205", "weights must be a list of positive numbers", span, help="write weights = [1, 4]"
+        )
     return tuple(option for option in values if isinstance(option, int | float))
 
 
@@ -263,12 +267,12 @@ def _unknown_option(name: str, span: Span) -> Error:
         "D105",
         f"there is no option {name}",
         span,
-        label="noise, units and bounds are the owner's policy's",
+        label="the policy of the owner sets noise, units and bounds",
         help="the options are " + ", ".join(KNOWN),
     )
 
 
 def _misplaced(span: Span) -> Error:
     return refuse(
-        "D101", "this clause does not stand right behind SELECT", span, help="SELECT OPTIONS(...) x FROM t"
+        "D101", "this clause must follow SELECT directly", span, help="SELECT OPTIONS(...) x FROM t"
     )

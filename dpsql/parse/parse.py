@@ -1,4 +1,4 @@
-"""Text -> Query: is it one statement that we may read?"""
+"""Text -> Query: parse and check one statement."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from dpsql.parse.samples import take_samples
 from dpsql.parse.token_checks import check_parts
 from dpsql.parse.token_edits import token_edits
 
-logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings repeat the analyst's text
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings contain the text of the query
 
 _TOO_DEEP = "write long chains of OR as IN (...), and split the query into CTEs"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """One checked statement: a SELECT, a set operation, or VALUES. Its tree holds no parameters.
+    """One checked statement: a SELECT, a set operation, or VALUES. Its tree contains no parameters.
 
-    ``epsilon`` and ``delta`` are what its clauses say of the price, ``goal`` what they say of the accuracy;
-    the other options hang on their SELECT.
-    ``explained`` says that EXPLAIN stood before it: what it would release is told, and nothing is run.
+    ``epsilon`` and ``delta`` are the price that its clauses set, ``goal`` is the accuracy. The other options
+    are attached to their SELECT.
+    ``explained``: the statement was an EXPLAIN, so the plan is described and nothing is run.
     """
 
     source: Source
@@ -52,7 +52,7 @@ class Query:
 
 
 def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
-    """Read a text, or refuse it with D1xx."""
+    """Parse a text, or refuse it with D1xx."""
     try:
         return _parse(source, parameters, now)
     except Error as error:
@@ -62,7 +62,7 @@ def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -
 
 
 def _instead(word: str) -> str:
-    """What to write instead of a statement that begins with this word."""
+    """Return what to write instead of a statement that begins with this word."""
     if word in ("SHOW", "DESCRIBE", "DESC", "SUMMARIZE"):
         return "\\d in the shell, tables of a connection in Python, SELECT * FROM t LIMIT 0 anywhere"
     return "write a SELECT; dpsql never changes the data"
@@ -89,8 +89,8 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         raise _unreadable(error, text) from None
     except RecursionError:
         raise
-    except Exception:  # the parser is not ours, and the text is the analyst's
-        raise refuse("D101", "this is not SQL that we can read", help="check the spelling") from None
+    except Exception:  # the parser may raise anything on an arbitrary text
+        raise refuse("D101", "this SQL cannot be parsed", help="check the spelling") from None
     trees = [
         statement
         for statement in statements
@@ -111,7 +111,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
             "D104",
             "only queries are answered",
             Span(tokens[0].start, tokens[0].end + 1),
-            label="this statement does something else",
+            label="this statement is not a query",
             help=_instead(tokens[0].text.upper()),
         )
     check_depth(tree)
@@ -138,9 +138,7 @@ def _tokens(text: str) -> list[Token]:
     try:
         return list(Dialect.get_or_raise("duckdb").tokenize(text))
     except SqlglotError:
-        raise refuse(
-            "D101", "this is not SQL that we can read", help="is a quote or a comment left open?"
-        ) from None
+        raise refuse("D101", "this SQL cannot be parsed", help="is a quote or a comment left open?") from None
 
 
 def _check_parentheses(tokens: list[Token]) -> None:
@@ -163,7 +161,7 @@ def _second_statement(tokens: list[Token]) -> Span | None:
 
 
 def _unreadable(error: ParseError, text: str) -> Error:
-    """sqlglot's first complaint, as ours: its place, and its words without the excerpt."""
+    """Turn the first error of sqlglot into a refusal: its position, and its message without the excerpt."""
     first = error.errors[0] if error.errors else {}
     line, column = first.get("line") or 1, first.get("col") or 1
     lines = text.split("\n")
@@ -174,7 +172,7 @@ def _unreadable(error: ParseError, text: str) -> Error:
     complaint = complaint.partition(" for <")[0].rstrip(".")
     return refuse(
         "D101",
-        "this is not SQL that we can read",
+        "this SQL cannot be parsed",
         span,
         label=complaint[:1].lower() + complaint[1:],
         help="check the spelling and the order of the clauses",

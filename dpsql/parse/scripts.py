@@ -1,12 +1,11 @@
-"""Text of several statements -> the statements, with what the comments and SETs around them say.
+"""Scripts: a text split into statements, with annotations in comments and SET commands.
 
     SET epsilon = 0.2;
     -- name: old                  Statement("SELECT COUNT(*) ...", start, line, name="old")
     -- weight: 2
     SELECT COUNT(*) FROM patients WHERE age >= 65;
 
-Only quotes, comments and semicolons are understood here; whether a statement may be answered is
-parse's to say.
+Only quotes, comments and semicolons are parsed here; parse.py checks the statements.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dpsql.ir.source import Span
 
 _TOKEN = re.compile(
     r"""--[^\n]*             # a comment to the end of its line
-    |   /\*                  # what opens here, ends where _CLOSING says
+    |   /\*                  # an opening mark; _CLOSING matches its end
     |   [eE]'|'|"
     |   (?<![\w$])\$\w*\$
     |   ;|\w+|\s+|.
@@ -41,10 +40,10 @@ _SET = re.compile(r"SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|\bTO\b)\s*(.+)$", re.I | r
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement: its text without comments before it and semicolon after it, and where it begins.
+    """One statement: its text without leading comments and final semicolon, and its position.
 
-    ``name`` and ``weight`` are what the comments before it say; ``setting`` is (name, value) of a SET.
-    ``closed`` says that a semicolon ended it.
+    ``name`` and ``weight`` come from the comments before it; ``setting`` is (name, value) of a SET.
+    ``closed``: a semicolon ends it.
     """
 
     text: str
@@ -58,15 +57,15 @@ class Statement:
 
 @dataclass(slots=True)
 class _Draft:
-    """A statement while it is read."""
+    """A statement that is being read."""
 
     start: int | None = None
     end: int = 0
-    said: dict[str, tuple[str, Span]] = field(default_factory=dict)
+    annotations: dict[str, tuple[str, Span]] = field(default_factory=dict)
 
 
 def statements(text: str, name: str = "query") -> tuple[Statement, ...]:
-    """All statements of a text, in order; D107 for a comment that means nothing."""
+    """Return the statements of a text in order; refuse a meaningless annotation: D107."""
     try:
         return tuple(_statements(text))
     except Error as error:
@@ -74,7 +73,7 @@ def statements(text: str, name: str = "query") -> tuple[Statement, ...]:
 
 
 def amount(value: str) -> float | None:
-    """A setting that is a number: positive, or None for none, off and default. Else ValueError."""
+    """Read a numeric setting: a positive number, or None for none, off and default; else ValueError."""
     if value.casefold() in ("none", "off", "no", "default"):
         return None
     number = float(value)
@@ -84,7 +83,7 @@ def amount(value: str) -> float | None:
 
 
 def in_script(error: Error, statement: Statement, text: str, name: str) -> Error:
-    """An error of one statement, pointing into the text that the statement stands in."""
+    """Move the span of an error from the statement to the text that contains the statement."""
     if error.text == statement.text and error.start is not None:
         error.start += statement.start
         error.end = None if error.end is None else error.end + statement.start
@@ -93,39 +92,39 @@ def in_script(error: Error, statement: Statement, text: str, name: str) -> Error
 
 
 def tokens(text: str) -> Iterator[tuple[int, str]]:
-    """Where each token starts, and the token. Comments between marks may stand in one another."""
+    """Yield the start and the text of each token. Comments in ``/* */`` may be nested."""
     for start, end, _ in _tokens(text, 0):
         yield start, text[start:end]
 
 
 class Lines:
-    """What lines say together that come one by one, each of them read once.
+    """Incremental scan of lines, for the prompt of a shell; each line is read once.
 
     ``behind`` is the first token after the last semicolon.
     """
 
     def __init__(self) -> None:
         self.behind = ""
-        self._said = self._ended = False
-        self._open: _Open | None = None  # a quote or a comment, if one is
+        self._has_tokens = self._ended = False
+        self._open: _Open | None = None  # the open quote or comment, if any
 
     @property
     def begun(self) -> bool:
-        """Whether there is anything but comments."""
-        return self._said or self._open is not None
+        """Whether there is anything except comments."""
+        return self._has_tokens or self._open is not None
 
     @property
     def open(self) -> bool:
-        """Whether it ends within quotes or a comment."""
+        """Whether the text ends within quotes or a comment."""
         return self._open is not None
 
     @property
     def finished(self) -> bool:
-        """Whether a semicolon was the last that was said."""
+        """Whether the last token is a semicolon."""
         return self._ended and self._open is None
 
     def add(self, text: str) -> None:
-        """More of it; the text ends where a line does."""
+        """Scan more text, which ends at the end of a line."""
         start = 0
         if self._open is not None:
             start, self._open = _end(text, 0, self._open)
@@ -134,20 +133,20 @@ class Lines:
         for at, end, left in _tokens(text, start):
             self._open, token = left, text[at:end]
             if not _is_blank(token):
-                self._said, self._ended = True, token == ";"
+                self._has_tokens, self._ended = True, token == ";"
                 self.behind = "" if self._ended else self.behind or token
 
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A mark whose other mark has not come yet; of comments, how deep they stand in one another."""
+    """An opening mark without its closing mark; ``depth`` counts nested comments."""
 
     mark: str
     depth: int = 1
 
 
 def _tokens(text: str, at: int) -> Iterator[tuple[int, int, _Open | None]]:
-    """Where each token starts and ends; what the last one leaves open."""
+    """Yield the start and end of each token, and the mark that it leaves open."""
     while match := _TOKEN.match(text, at):
         mark, end, left = match[0].casefold(), match.end(), None
         if mark == "/*" or mark in _CLOSING or (mark[0] == "$" and len(mark) > 1):
@@ -157,7 +156,7 @@ def _tokens(text: str, at: int) -> Iterator[tuple[int, int, _Open | None]]:
 
 
 def _end(text: str, at: int, opened: _Open) -> tuple[int, _Open | None]:
-    """Behind what closes a mark; at the end of the text, if it stays open."""
+    """Return the position after the closing mark; the end of the text if it stays open."""
     if opened.mark == "/*":
         depth = opened.depth
         for mark in _MARK.finditer(text, at):
@@ -191,11 +190,14 @@ def _statements(text: str) -> Iterator[Statement]:
             draft.start = at if draft.start is None else draft.start
             draft.end = end
         elif draft.start is None and (annotation := _ANNOTATION.match(token)) is not None:
-            draft.said[annotation[1].casefold()] = annotation[2].rstrip(), Span(at, end)
+            draft.annotations[annotation[1].casefold()] = annotation[2].rstrip(), Span(at, end)
         elif (annotation := _SETTING_COMMENT.match(token)) is not None:
             name = annotation[1].casefold()
             raise refuse(
-                "D107", f"a comment sets no {name}", Span(at, end), help=f"write SET {name} = {annotation[2]};"
+                "D107",
+                f"a comment cannot set {name}",
+                Span(at, end),
+                help=f"write SET {name} = {annotation[2]};",
             )
     if draft.start is not None:
         yield _statement(text, draft, line + text.count("\n", counted, draft.start), closed=False)
@@ -208,7 +210,7 @@ def _unclosed(at: int, left: _Open) -> Error:
         "D101",
         f"this {kind} is not closed",
         Span(at, at + len(left.mark)),
-        label="everything behind it is a part of it",
+        label="everything after it is part of it",
         help=f"end it with {closing}",
     )
 
@@ -229,28 +231,28 @@ def _statement(text: str, draft: _Draft, line: int, closed: bool) -> Statement:
 
 
 def _name(draft: _Draft) -> str | None:
-    if "name" not in draft.said:
+    if "name" not in draft.annotations:
         return None
-    name, span = draft.said["name"]
+    name, span = draft.annotations["name"]
     if not re.fullmatch(r"\w[\w-]{0,99}", name):
         raise refuse(
             "D107",
             "this is not a name for a result",
             span,
-            label="letters, digits, - and _; it becomes a file's name",
+            label="use letters, digits, - and _: it becomes a file name",
             help="write -- name: visits_by_ward",
         )
     return name
 
 
 def _weight(draft: _Draft) -> float | None:
-    if "weight" not in draft.said:
+    if "weight" not in draft.annotations:
         return None
-    value, span = draft.said["weight"]
+    value, span = draft.annotations["weight"]
     try:
         weight = float(value)
     except ValueError:
         weight = 0.0
     if not 0 < weight < 1e9:
-        raise refuse("D107", "a weight is a positive number", span, help="write -- weight: 2")
+        raise refuse("D107", "a weight must be a positive number", span, help="write -- weight: 2")
     return weight
