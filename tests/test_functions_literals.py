@@ -186,7 +186,7 @@ def test_unify_refuses_with_a_way_out() -> None:
         unify(shelf()["="], (_column(DATE), _column(VARCHAR)))
     assert caught.value.code == "D205"
     assert "CAST(... AS DATE)" in caught.value.help
-    with pytest.raises(ArgumentError, match="'soon' is not read as DATE"):
+    with pytest.raises(ArgumentError, match="'soon' cannot be read as DATE"):
         unify(shelf()["="], (_column(DATE), constant(Literal("soon", VARCHAR))))
     with pytest.raises(ArgumentError, match="takes 2 arguments"):
         fact_of(Call("=", (Literal(1, INTEGER),), None), lambda _: Fact(DATE))

@@ -73,7 +73,7 @@ def test_what_a_view_may_not_say(views: str, code: str, place: tuple[int, int]) 
         ("SELECT * FROM patients WHERE agee > 3", "there is no column agee here"),
         ("SELECT * FROM later", "there is no table later"),
         ("SELECT * FROM itself", "there is no table itself"),
-        ("SELECT FROM WHERE", "this is not SQL"),
+        ("SELECT FROM WHERE", "this SQL cannot be parsed"),
         ("DELETE FROM patients", "only queries are answered"),
         ("SELECT * FROM patients WHERE age > ?", "1 question mark,"),
         ("SELECT age, age FROM patients", "two columns are called age"),

@@ -1,16 +1,16 @@
-"""The shelf of scalar functions: what each does to types and ranges, and how it is made total.
+"""Registry of scalar functions: result types, result ranges, and SQL that never raises.
 
-A family is a file below this folder that defines ``FUNCTIONS``; membership is discovered.
+Every module below this folder that defines ``FUNCTIONS`` is discovered and registered.
 
-    read(node)              which function a piece of the text means           reading.py
-    call(name, scalars...)  the checked Call, text constants read as dates...  core/meaning.py
+    read(node)              the function that a syntax node calls              reading/
+    call(name, scalars...)  the checked Call, text literals read as dates...   core/meaning.py
     fact_of(scalar, lookup) its type, its range, whether it can be NULL        core/meaning.py
-    sql_of(scalar, ...)     SQL for it that raises on no data whatever         core/printing.py
+    sql_of(scalar, ...)     SQL for it that raises on no data                  core/printing.py
 
-Every rendered call is total by itself: it widens before it computes and narrows with TRY_CAST, or it
-stands in a CASE that is exact. TRY is not used: DuckDB 2.0 lifts ``a + b`` out of ``TRY(a + b)`` and
-``TRY((a + b) * 2)`` in one SELECT and computes it unguarded. It lifts nothing out of a branch of a
-CASE. The other rule of this shelf: no work and no output that grows with a value beyond a fixed cap.
+Every rendered call is total by itself. Either it widens before it computes and narrows with TRY_CAST,
+or it stands in a CASE with an exact condition. TRY is not used: DuckDB 2.0 hoists ``a + b`` out of
+``TRY(a + b)`` and ``TRY((a + b) * 2)`` in one SELECT and computes it unguarded. It hoists nothing out of
+a branch of a CASE. No function does work or returns output that grows with a value beyond a fixed cap.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from dpsql.shelf import modules
 
 
 class ArgumentError(Exception):
-    """These arguments do not fit the function; the binder raises it as a refusal.
+    """An error in the arguments of a function; the binder turns it into a refusal.
 
-    ``span`` is the place of the call that does not fit, where the call knows its own.
+    ``span`` is the place of the failing call in the text, if that is known.
     """
 
     def __init__(self, title: str, help: str = "", code: str = "D205") -> None:
@@ -40,7 +40,7 @@ class ArgumentError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """What a function knows of one of its arguments; ``literal`` is set for constants."""
+    """What a function knows about one of its arguments; ``literal`` is set for constants."""
 
     fact: Fact
     literal: Literal | None = None
@@ -61,12 +61,12 @@ Render: TypeAlias = Callable[[tuple[str, ...], Arguments, "Type | None"], str]
 
 
 def apart(count: int) -> Groups:
-    """No argument has to be of another one's kind."""
+    """Return no groups: the kinds of the arguments are independent."""
     return ()
 
 
 def together(count: int) -> Groups:
-    """All arguments are of one kind."""
+    """Return one group: all arguments must be of one kind."""
     return (tuple(range(count)),)
 
 
@@ -74,16 +74,16 @@ def together(count: int) -> Groups:
 class Function:
     """One scalar function under DuckDB's name for it.
 
-    ``result``  (arguments, cast target) -> Fact, or raises ArgumentError; a range is silent on NULL and NaN
-    ``render``  (the arguments as SQL, arguments, cast target) -> SQL that never raises on any data;
-                the facts of these arguments follow from their types alone, since a declared range says
-                nothing of the rows that break it
-    ``arity``   the least and the greatest number of arguments
-    ``alike``   number of arguments -> the positions that must be of one kind: text constants there are
-                read as the kind of the others
-    ``strict``  NULL in any argument gives NULL
+    ``result``  (arguments, cast target) -> Fact, or raises ArgumentError; a range excludes NULL and NaN
+    ``render``  (the arguments as SQL, arguments, cast target) -> SQL that raises on no data;
+                the facts of these arguments follow from their types alone, because rows may violate a
+                declared range
+    ``arity``   the minimum and maximum number of arguments
+    ``alike``   number of arguments -> groups of positions that must be of one kind; a text literal in a
+                group is read as the kind of the other arguments
+    ``strict``  whether NULL in any argument gives NULL
     ``example`` one call over the columns of the property test's table
-    ``names``   the names it is called by where the parser has no syntax of its own for it
+    ``names``   the names it is called by, if the parser has no node type for it
     """
 
     name: str
@@ -97,15 +97,15 @@ class Function:
 
 
 MANY = 1_000
-"""As many arguments as anyone may write."""
+"""The maximum arity of a variadic function."""
 
 
 @cache
 def shelf() -> dict[str, Function]:
-    """Every function of every family, by name."""
-    found: dict[str, Function] = {}
+    """Return all registered functions by name."""
+    functions: dict[str, Function] = {}
     for module in modules(__name__, __path__):
         for function in getattr(module, "FUNCTIONS", ()):
-            assert function.name not in found, function.name
-            found[function.name] = function
-    return found
+            assert function.name not in functions, function.name
+            functions[function.name] = function
+    return functions

@@ -1,1 +1,1 @@
-"""Text -> Query: one statement, allowed by lists, with our own clauses taken out of it."""
+"""Text -> Query: parse one statement, check it by allow-lists, and extract the clauses of dpsql."""

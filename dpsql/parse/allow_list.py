@@ -1,8 +1,8 @@
-"""What may stand in a query at all: kinds of syntax, by allow-list.
+"""Allow-list of syntax and functions for whole queries.
 
-Below the release point the binder is narrower still (it knows each node by hand); above it, this list
-and the vocabulary are the whole language. Printed SQL is read once more, token by token, before it
-runs (``check_printed``): a name that is called and not vetted never reaches an engine.
+Below the release point the binder is stricter: it handles each node type explicitly. Above it, this list
+and the vocabulary define the language. Printed SQL is checked again, token by token, before it runs
+(``check_printed``): a call of an unvetted name never reaches an engine.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ _NEVER: tuple[type[exp.Expr], ...] = (
     exp.JSONExtract,
     exp.JSONExtractScalar,
 )
-_WORDS = frozenset(  # keywords and types that may stand before an opening parenthesis in printed SQL
+_WORDS = frozenset(  # keywords and types that may precede an opening parenthesis in printed SQL
     """
     in as over filter values exists any all and or not select from where when then else by on between
     union except intersect having qualify is like ilike using case distinct within decimal varchar
@@ -128,8 +128,8 @@ _REMEDIES: dict[str, str] = {
 
 
 def check_tree(tree: exp.Expr, text: str) -> None:
-    """Refuse the first node that is not on the list."""
-    schemas = {"", "main", *(each.db.casefold() for each in tree.find_all(exp.Table))}
+    """Refuse the first node that is not on the allow-list."""
+    schemas = {"", "main", *(table.db.casefold() for table in tree.find_all(exp.Table))}
     for node in tree.walk():
         if isinstance(node, exp.Column) and not isinstance(node.this, exp.Identifier | exp.Star):
             raise refuse("D105", "this name is not a plain column", span_of(node, text), help="name a column")
@@ -143,13 +143,13 @@ def check_tree(tree: exp.Expr, text: str) -> None:
         if isinstance(node, exp.Star) and _stray_star(node):
             raise refuse(
                 "D105",
-                "a star does not stand here",
+                "a star is not allowed here",
                 span_of(node, text) or span_of(node.parent or node, text),
                 help="write SELECT *, t.* or COUNT(*), or write the columns out",
             )
         bound = isinstance(node.parent, exp.Binary | exp.Unary | exp.Between | exp.In)
         if isinstance(node, exp.BitwiseNot) and bound and not isinstance(node.parent, exp.Paren):
-            raise refuse(  # ~1 - 3 is ~(1 - 3) to DuckDB, and (~1) - 3 to our parser
+            raise refuse(  # ~1 - 3 is ~(1 - 3) in DuckDB, and (~1) - 3 in sqlglot
                 "D105",
                 "~ beside another operator is not answered",
                 span_of(node, text),
@@ -176,7 +176,7 @@ def check_tree(tree: exp.Expr, text: str) -> None:
 
 
 def _stray_star(node: exp.Star) -> bool:
-    """A star that is neither an item of a select list nor all of what COUNT counts."""
+    """Whether a star is neither an item of a select list nor the only argument of COUNT."""
     parent = node.parent
     if isinstance(parent, exp.Column):
         return not isinstance(parent.parent, exp.Select)
@@ -185,7 +185,7 @@ def _stray_star(node: exp.Star) -> bool:
 
 
 def _misplaced(node: exp.Expr) -> bool:
-    """A LATERAL, unnest or PIVOT of a table elsewhere than in FROM."""
+    """Whether a LATERAL, UNNEST or PIVOT of a table is outside of FROM."""
     parent = node.parent
     if isinstance(node, exp.Lateral | exp.Unnest):
         return not isinstance(parent, exp.Join | exp.From)
@@ -195,7 +195,7 @@ def _misplaced(node: exp.Expr) -> bool:
 
 
 def _in_words(name: str) -> str:
-    """PositionalColumn -> a positional column."""
+    """Return a class name in words: PositionalColumn -> a positional column."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
     return words if words[-1] == "s" else f"{'an' if words[0] in 'aeiou' else 'a'} {words}"
 
@@ -203,7 +203,7 @@ def _in_words(name: str) -> str:
 _TABLES = frozenset(("range", "generate_series"))
 INTERVALS = ("dp_interval_low", "dp_interval_high")
 OWN = frozenset(("dp_randomized_response", *INTERVALS))
-"""Calls of ours that the binder reads; no engine ever sees one."""
+"""Functions of dpsql that the binder handles; they never reach an engine."""
 
 
 def _is_known(name: str) -> bool:
@@ -212,7 +212,7 @@ def _is_known(name: str) -> bool:
 
 
 def unknown_function(name: str, span: Span | None) -> Error:
-    """A function that nobody has vetted, or that does not exist at all."""
+    """Return the refusal of a function that is not vetted, or does not exist."""
     folded = name.casefold()
     if folded in UNVETTED:
         return refuse(
@@ -232,35 +232,33 @@ def unknown_function(name: str, span: Span | None) -> Error:
 
 
 def _instead(name: str) -> str:
-    """What to write for a function that reads, draws or waits, or an aggregate of all rows."""
+    """Return what to write instead of an unvetted function or aggregate."""
     if name in INSTEAD:
         return INSTEAD[name]
     if name.startswith(("read_", "parquet", "glob", "sniff", "query", "json_execute", "arrow_", "pandas_")):
         return "read a table or a view of the policy, by its name: SELECT ... FROM t"
     if name.startswith(("duckdb_", "pragma_", "stats", "current_", "getvariable")):
-        return (
-            "a question about the engine has no answer here: ask one about the data, SELECT COUNT(*) FROM t"
-        )
+        return "functions about the engine are not answered: query the data instead, SELECT COUNT(*) FROM t"
     if name in ("rand", "random", "setseed", "uuid", "gen_random_uuid", "uuidv4", "uuidv7"):
-        return "leave chance out: noise is added anyway, and is nobody's to choose"
+        return "leave randomness out: noise is added anyway, and its seed cannot be chosen"
     if name == "hash":
         return "write md5(x) or sha256(x)"
     return "compute it from functions that are vetted: they are listed in dpsql/docs/language.md"
 
 
 def check_size(tree: exp.Expr) -> None:
-    """Refuse what would take long to plan: a thousand sums in one query, or two thousand CTEs."""
-    plain = (exp.Literal, exp.Identifier, exp.Tuple)  # lists of values have a limit of their own
+    """Refuse a tree that would take long to plan: a thousand sums in one query, or two thousand CTEs."""
+    plain = (exp.Literal, exp.Identifier, exp.Tuple)  # lists of values have a separate limit
     if sum(not isinstance(node, plain) for node in tree.walk()) > MAX_NODES:
         raise refuse(
             "D103",
-            f"the query is made of more than {MAX_NODES:,} columns and calls",
+            f"the query has more than {MAX_NODES:,} columns and calls",
             help="ask several smaller queries",
         )
 
 
 def check_depth(tree: exp.Expr) -> None:
-    """Refuse a tree that is too deep to walk without care (a chain of 200 ORs is better an IN)."""
+    """Refuse a tree that is too deep for recursion (a chain of 200 ORs should be an IN)."""
     level: list[exp.Expr] = [tree]
     depth = 0
     while level:
@@ -275,12 +273,12 @@ def check_depth(tree: exp.Expr) -> None:
 
 
 def check_printed(sql: str) -> None:
-    """Every name that printed SQL calls is vetted; else it is a refusal, before anything is paid."""
+    """Refuse printed SQL that calls an unvetted name, before anything is charged."""
     tokens = Dialect.get_or_raise("duckdb").tokenize(sql)
     named = {TokenType.ALIAS, TokenType.WITH, TokenType.RECURSIVE}
     for before, token, following in zip([None, *tokens], tokens, tokens[1:], strict=False):
         if token.token_type is TokenType.IDENTIFIER and before is not None and before.token_type in named:
-            continue  # "name"(columns) behind AS or WITH names a table
+            continue  # "name"(columns) after AS or WITH names a table
         if following.token_type is not TokenType.L_PAREN or token.token_type in _PUNCTUATION:
             continue
         name = token.text.casefold()

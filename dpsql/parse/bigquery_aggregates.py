@@ -1,12 +1,12 @@
-"""BigQuery's spellings of aggregates, read as plain ones.
+"""BigQuery's spellings of aggregates, rewritten to plain ones.
 
     DP_COUNT(*)                                           COUNT(*)
     ANON_SUM(cost CLAMPED BETWEEN 0 AND 500)              SUM(CASE WHEN cost IS NOT NULL
     SUM(cost, contribution_bounds_per_row => (0, 500))        THEN LEAST(GREATEST(cost, 0), 500) END)
-    CORR(age, cost CLAMPED BETWEEN 0 AND 500)             the second argument of the two
+    CORR(age, cost CLAMPED BETWEEN 0 AND 500)             the second of the two arguments
 
-The bounds hold for the value of each row here, which is narrower than BigQuery's, where those of
-``contribution_bounds_per_group`` hold for what a unit adds to a group: a row is one summand of that.
+The bounds clip the value of each row. This is stricter than BigQuery, where
+``contribution_bounds_per_group`` bounds the sum over the rows of a unit in a group.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ _NUMBER = re.compile(r"-?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Clamp:
-    """The bounds of one aggregate's argument, as nodes."""
+    """The bounds of an aggregate's argument, as nodes."""
 
     low: exp.Expr
     high: exp.Expr
 
 
 @cache
-def _spelled() -> dict[str, str]:
-    """Names behind DP_ and ANON_, and the plain name of each aggregate."""
+def _plain_names() -> dict[str, str]:
+    """Map names with DP_ or ANON_ to the plain names of aggregates."""
     return {
         f"{prefix}_{name}": rule.name
         for prefix in ("anon", "dp")
@@ -54,7 +54,7 @@ def _spelled() -> dict[str, str]:
 
 
 def _is_bounded(function: str) -> bool:
-    """Whether bounds may stand in this aggregate; in a count they are refused by name."""
+    """Whether to read bounds in this aggregate; a count takes none, and gets a refusal of its own."""
     rule = by_name().get(function)
     return rule is not None and (rule.ranged or _is_count(function))
 
@@ -64,7 +64,7 @@ def _is_count(function: str) -> bool:
 
 
 def _takes_named(function: str) -> bool:
-    """Whether bounds may be named in it, as in BigQuery, which has no other name of its means."""
+    """Whether the aggregate takes bounds as named arguments, under a name that BigQuery has."""
     rule = by_name().get(function)
     plain = rule is not None and function in (rule.name, *rule.bigquery)
     return rule is not None and ((rule.named_bounds and plain) or rule.counts)
@@ -73,32 +73,32 @@ def _takes_named(function: str) -> bool:
 def take_spellings(
     token_edits: TokenEdits, parameters: Sequence[Value]
 ) -> tuple[TokenEdits, tuple[Clamp, ...]]:
-    """Aggregates under their plain names, bounds taken out and their arguments marked."""
+    """Rename aggregates to their plain names; take bounds out and mark the arguments they belong to."""
     tokens, edits = list(token_edits.tokens), list[tuple[Span, str]]()
     for at, (token, following) in enumerate(zip(tokens, tokens[1:], strict=False)):
-        plain = _spelled().get(token.text.casefold())
+        plain = _plain_names().get(token.text.casefold())
         if plain and following.token_type is TokenType.L_PAREN and token.token_type is TokenType.VAR:
             name = plain.upper()
             place = token.line, token.col, token.start, token.end
             tokens[at] = Token(TokenType.VAR, name, *place)
             edits.append((Span(token.start, token.end + 1), name))
     kept: list[Token] = []
-    opened: list[int] = []  # places in kept
+    opened: list[int] = []  # positions in kept
     clamps: list[Clamp] = []
     at = 0
     while at < len(tokens):
         token = tokens[at]
         function = kept[opened[-1] - 1].text.casefold() if opened and opened[-1] else ""
-        if _is_bounded(function) and (start := _starts(tokens, at, function)):
-            end, clamp = _clamp(token_edits.text, tokens, at, start, parameters)
+        if _is_bounded(function) and (start := _introduction_length(tokens, at, function)):
+            end, clamp = _read_clamp(token_edits.text, tokens, at, start, parameters)
             span = span_between(token, tokens[end - 1])
             if _is_count(function):
-                raise _of_a_count(_seen(tokens, at, end - 1))
-            pair = by_name()[function].arguments == 2  # each has bounds of its own
-            argument = (_last if pair else _first)(kept, opened[-1] + 1)
-            if any(is_mark(each, token_edits.mark) for each in kept[argument[0] :]):
-                seen = _seen(tokens, at, end - 1)
-                raise refuse("D101", "the bounds stand twice in one aggregate", seen, help="say them once")
+                raise _bounds_of_count(_bounds_span(tokens, at, end - 1))
+            pair = by_name()[function].arguments == 2  # each argument has bounds of its own
+            argument = (_last_argument if pair else _first_argument)(kept, opened[-1] + 1)
+            if any(is_mark(token, token_edits.mark) for token in kept[argument[0] :]):
+                seen = _bounds_span(tokens, at, end - 1)
+                raise refuse("D101", "this aggregate has bounds twice", seen, help="write them once")
             near = kept[opened[-1]]
             inside = called(clamp_mark(token_edits.mark), kept[slice(*argument)], len(clamps), near)
             kept[slice(*argument)] = inside
@@ -112,7 +112,7 @@ def take_spellings(
             opened.pop()
         kept.append(token)
         at += 1
-    return token_edits.edited(kept, sorted(edits, key=lambda each: each[0].start)), tuple(clamps)
+    return token_edits.edited(kept, sorted(edits, key=lambda edit: edit[0].start)), tuple(clamps)
 
 
 def clamp_mark(mark: str) -> str:
@@ -124,7 +124,7 @@ def is_mark(token: Token, mark: str) -> bool:
 
 
 def clamped(tree: exp.Expr, mark: str, clamps: tuple[Clamp, ...]) -> exp.Expr:
-    """The tree with every marked argument clamped; NULL stays NULL, which LEAST and GREATEST pass over."""
+    """Clip every marked argument. A CASE keeps NULL, which LEAST and GREATEST ignore."""
     if not clamps:
         return tree
 
@@ -144,8 +144,8 @@ def clamped(tree: exp.Expr, mark: str, clamps: tuple[Clamp, ...]) -> exp.Expr:
 # ---- tokens ------------------------------------------------------------------------------------------
 
 
-def _starts(tokens: list[Token], at: int, function: str) -> int:
-    """How many tokens introduce bounds here: CLAMPED BETWEEN, or a comma and a name with an arrow; or 0."""
+def _introduction_length(tokens: list[Token], at: int, function: str) -> int:
+    """Count the tokens that introduce bounds: CLAMPED BETWEEN, or comma, name and arrow; 0 if none do."""
     following = tokens[at + 1 : at + 3]
     if len(following) < 2:
         return 0
@@ -161,22 +161,22 @@ def _starts(tokens: list[Token], at: int, function: str) -> int:
     return 2 if operand else 0
 
 
-def _clamp(
+def _read_clamp(
     text: str, tokens: list[Token], at: int, start: int, parameters: Sequence[Value]
 ) -> tuple[int, Clamp]:
-    """The place behind the bounds, and the bounds: ``0 AND 500`` or ``(0, 500)``."""
+    """Read ``0 AND 500`` or ``(0, 500)``; return the position after it, and the bounds."""
     named = start == 3
     here = at + start
     if named:
         here = _expect(text, tokens, here, at, TokenType.L_PAREN)
-    low, here = _bound(text, tokens, here, at, parameters)
+    low, here = _read_bound(text, tokens, here, at, parameters)
     here = _expect(text, tokens, here, at, TokenType.COMMA if named else TokenType.AND)
-    high, here = _bound(text, tokens, here, at, parameters)
+    high, here = _read_bound(text, tokens, here, at, parameters)
     if named:
         here = _expect(text, tokens, here, at, TokenType.R_PAREN)
-    if _size(low) > _size(high):
-        span = _seen(tokens, at, here - 1)
-        raise refuse("D205", "the lower bound is above the upper one", span, help="exchange them")
+    if _number(low) > _number(high):
+        span = _bounds_span(tokens, at, here - 1)
+        raise refuse("D205", "the lower bound is above the upper one", span, help="swap them")
     return here, Clamp(low, high)
 
 
@@ -186,11 +186,11 @@ def _expect(text: str, tokens: list[Token], here: int, at: int, kind: TokenType)
     return here + 1
 
 
-def _bound(
+def _read_bound(
     text: str, tokens: list[Token], here: int, at: int, parameters: Sequence[Value]
 ) -> tuple[exp.Expr, int]:
-    """A number, or a question mark's value."""
-    kinds = [each.token_type for each in tokens[here : here + 2]]
+    """Read a number or the value of a parameter; return it and the position after it."""
+    kinds = [token.token_type for token in tokens[here : here + 2]]
     if kinds == [TokenType.PARAMETER, TokenType.NUMBER]:
         value = parameters[int(tokens[here + 1].text) - 1]
         if type(value) not in (int, float, Decimal):
@@ -203,20 +203,20 @@ def _bound(
         TokenType.NUMBER,
     ):
         end += 1
-    said = text[tokens[here].start : tokens[end - 1].end + 1] if end > here else ""
-    if _NUMBER.fullmatch(said) is None:
+    number_text = text[tokens[here].start : tokens[end - 1].end + 1] if end > here else ""
+    if _NUMBER.fullmatch(number_text) is None:
         raise _unread(tokens, here, at)
-    number = exp.Literal.number(said.lstrip("-"))
+    number = exp.Literal.number(number_text.lstrip("-"))
     number.meta.update(start=tokens[here].start, end=tokens[end - 1].end)
-    return (exp.Neg(this=number) if said[0] == "-" else number), end
+    return (exp.Neg(this=number) if number_text[0] == "-" else number), end
 
 
-def _size(node: exp.Expr) -> Decimal:
-    return -_size(node.this) if isinstance(node, exp.Neg) else Decimal(node.name)
+def _number(node: exp.Expr) -> Decimal:
+    return -_number(node.this) if isinstance(node, exp.Neg) else Decimal(node.name)
 
 
-def _first(kept: list[Token], start: int) -> tuple[int, int]:
-    """Where the first argument of the call stands: behind DISTINCT, up to a comma."""
+def _first_argument(kept: list[Token], start: int) -> tuple[int, int]:
+    """Return start and end of the first argument: after DISTINCT, up to a comma."""
     if start < len(kept) and kept[start].token_type is TokenType.DISTINCT:
         start += 1
     depth = 0
@@ -227,8 +227,8 @@ def _first(kept: list[Token], start: int) -> tuple[int, int]:
     return start, len(kept)
 
 
-def _last(kept: list[Token], start: int) -> tuple[int, int]:
-    """Where the argument stands that was read last, of several."""
+def _last_argument(kept: list[Token], start: int) -> tuple[int, int]:
+    """Return start and end of the last argument so far."""
     depth, last = 0, start
     for place in range(start, len(kept)):
         depth += NESTED.get(kept[place].token_type, 0)
@@ -237,8 +237,8 @@ def _last(kept: list[Token], start: int) -> tuple[int, int]:
     return last, len(kept)
 
 
-def _seen(tokens: list[Token], at: int, last: int) -> Span:
-    """The bounds without the comma before them."""
+def _bounds_span(tokens: list[Token], at: int, last: int) -> Span:
+    """Return the span of the bounds without the comma before them."""
     return span_between(tokens[at + (tokens[at].token_type is TokenType.COMMA)], tokens[last])
 
 
@@ -246,16 +246,16 @@ def _unread(tokens: list[Token], here: int, at: int) -> Error:
     return refuse(
         "D101",
         "these bounds are not two plain numbers",
-        _seen(tokens, at, min(here, len(tokens) - 1)),
+        _bounds_span(tokens, at, min(here, len(tokens) - 1)),
         help="write SUM(x CLAMPED BETWEEN 0 AND 500), or SUM(x, contribution_bounds_per_row => (0, 500))",
     )
 
 
-def _of_a_count(span: Span) -> Error:
+def _bounds_of_count(span: Span) -> Error:
     return refuse(
         "D252",
-        "the bounds of a count are not answered",
+        "bounds of a count are not answered",
         span,
-        label="a count has no values to clamp; how many rows a unit adds is another matter",
+        label="a count has no values to clip; an option limits the rows of a unit",
         help="write SELECT OPTIONS(max_rows_contributed = 20) COUNT(*) ...",
     )

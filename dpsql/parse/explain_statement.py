@@ -1,7 +1,7 @@
-"""EXPLAIN as a statement: what stands behind it is planned, and neither run nor paid for.
+"""EXPLAIN as a statement: the query is planned, but not run or charged.
 
 EXPLAIN SELECT COUNT(*) FROM patients      the same as ``dpsql explain``
-EXPLAIN ANALYZE SELECT ...                 refused: it would run the query, and tell exact sizes
+EXPLAIN ANALYZE SELECT ...                 refused: it would run the query and show exact row counts
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dpsql.ir.source import Span
 
 
 def without_explain(text: str, first: Token | None) -> str | None:
-    """The text with blanks for its EXPLAIN; None where it does not begin with one."""
+    """Return the text with EXPLAIN blanked out; None if it does not begin with EXPLAIN."""
     if first is None or first.token_type is not TokenType.COMMAND or first.text.casefold() != "explain":
         return None
     return text[: first.start] + " " * (first.end + 1 - first.start) + text[first.end + 1 :]
 
 
 def check_explained(tokens: list[Token]) -> None:
-    """Refuse what is not a query behind EXPLAIN: its settings, and ANALYZE."""
+    """Refuse ANALYZE and settings after EXPLAIN."""
     first = tokens[0] if tokens else None
     if first is None:
         raise refuse("D101", "there is nothing to explain", help="write EXPLAIN SELECT ...")
@@ -30,7 +30,7 @@ def check_explained(tokens: list[Token]) -> None:
             "D104",
             "EXPLAIN ANALYZE is not answered",
             span,
-            label="it runs the query, and shows how many private rows each step met",
+            label="it would run the query and show how many private rows each step reads",
             help="write EXPLAIN SELECT ...: it costs nothing",
         )
     settings = (

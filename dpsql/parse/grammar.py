@@ -1,9 +1,9 @@
-"""Whether DuckDB would read a text at all: our parser takes clauses in the wrong order, and more.
+"""Syntax check by DuckDB's parser: sqlglot also accepts clauses in the wrong order, and more.
 
     SELECT ward, COUNT(*) FROM patients GROUP BY ward WHERE smoker
                                                       ^^^^^ D101
 
-DuckDB's parser sees the text and nothing else: this engine holds no table, and runs nothing.
+DuckDB only parses the text: this engine has no tables and runs no queries.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _HELP = "check the spelling and the order of the clauses"
 
 
 def check_grammar(text: str) -> None:
-    """D101 where DuckDB cannot parse a text."""
+    """Refuse a text that DuckDB cannot parse: D101."""
     with _LOCK:
         try:
             _engine().extract_statements(text)
@@ -50,30 +50,30 @@ def _engine() -> duckdb.DuckDBPyConnection:
     return _ENGINES[0]
 
 
-def _begin_anew() -> None:
-    """A child's engine is its own; the lock may have been held by a thread that it does not have."""
+def _reset_after_fork() -> None:
+    """Drop the engine and the lock in a forked child: a thread of the parent may hold the lock."""
     global _LOCK
     _LOCK = threading.RLock()
     _ENGINES.clear()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_begin_anew)
+    os.register_at_fork(after_in_child=_reset_after_fork)
 
 
-def _unread(text: str, said: str) -> Exception:
-    """DuckDB's complaint as ours: its place, and what it could not read."""
+def _unread(text: str, complaint: str) -> Exception:
+    """Turn a parser error of DuckDB into a refusal with its position and message."""
     try:
-        found = json.loads(said[said.index("{") :])
-        message = str(found["exception_message"])
+        fields = json.loads(complaint[complaint.index("{") :])
+        message = str(fields["exception_message"])
     except (ValueError, KeyError, TypeError):
-        message, found = "", {}
+        message, fields = "", {}
     label = message[:1].lower() + message[1:] if len(message) <= 100 else ""
-    if not str(found.get("position", "")).isdigit():
-        return refuse("D101", "this is not SQL that DuckDB reads", label=label, help=_HELP)
-    position = int(found["position"])
+    if not str(fields.get("position", "")).isdigit():
+        return refuse("D101", "DuckDB cannot parse this SQL", label=label, help=_HELP)
+    position = int(fields["position"])
     start = len(text.encode()[:position].decode(errors="ignore"))
     end = start + 1
     while end < len(text) and text[start:end].isidentifier() and text[start : end + 1].isidentifier():
         end += 1
-    return refuse("D101", "this is not SQL that DuckDB reads", Span(start, end), label=label, help=_HELP)
+    return refuse("D101", "DuckDB cannot parse this SQL", Span(start, end), label=label, help=_HELP)

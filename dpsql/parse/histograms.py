@@ -1,4 +1,4 @@
-"""HISTOGRAM(x, bins) as a node of its own: an aggregate. Without bins it would list the values."""
+"""HISTOGRAM(x, bins) as a node type of its own. Without bins it would list the values of private rows."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ NAME = "histogram"
 
 
 class Histogram(exp.Expression, exp.AggFunc):
-    """``this`` is what is counted, ``expressions`` holds its bins."""
+    """An aggregate: ``this`` is the counted value, ``expressions`` holds the bins."""
 
     arg_types: ClassVar[dict[str, bool]] = {"this": True, "expressions": True}
     _sql_names: ClassVar[list[str]] = ["HISTOGRAM"]
 
 
 def take_histograms(tree: exp.Expr) -> exp.Expr:
-    """The tree with every call of HISTOGRAM that names its bins as such a node."""
+    """Replace every call of HISTOGRAM with bins by a Histogram node."""
     for call in list(tree.find_all(exp.Anonymous)):
         if call.name.casefold() == NAME and len(call.expressions) == 2:
-            made = Histogram(this=call.expressions[0], expressions=call.expressions[1:])
-            made.meta.update(call.meta)
-            call.replace(made)
+            histogram = Histogram(this=call.expressions[0], expressions=call.expressions[1:])
+            histogram.meta.update(call.meta)
+            call.replace(histogram)
     return tree

@@ -1,4 +1,4 @@
-"""Texts that differ by nothing but their looks: spaces, comments, the case of words, a semicolon at the end.
+"""Normal form of queries: equal up to spaces, comments, letter case and the final semicolon.
 
 SELECT SUM(cost) FROM visits      select sum(cost)  from visits;  -- again
 """
@@ -12,12 +12,12 @@ _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
 
 
 def alike(text: str) -> str:
-    """One spelling for all of them. What stands in quotes is kept as it is."""
+    """Return the normal form of a text. Quoted text keeps its case."""
     tokens = Dialect.get_or_raise("duckdb").tokenize(text)
     return repr(
         [
-            (each.token_type.name, each.text if each.token_type in _QUOTED else each.text.casefold())
-            for each in tokens
-            if each.token_type is not TokenType.SEMICOLON
+            (token.token_type.name, token.text if token.token_type in _QUOTED else token.text.casefold())
+            for token in tokens
+            if token.token_type is not TokenType.SEMICOLON
         ]
     )

@@ -1,10 +1,10 @@
-"""BigQuery's clause, which no parser of DuckDB's SQL knows, taken out of the tokens and hung on its SELECT.
+"""The OPTIONS clause of a SELECT, which DuckDB's SQL does not have.
 
     SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.2) ward, COUNT(*) FROM patients GROUP BY ward
     SELECT                                 OPTIONS(epsilon = 0.2) ward, ...        the short form
 
-A marker, a call of a name that the text does not hold, goes first in the select list, tells after parsing
-which SELECT the clause belongs to, and is gone.
+The clause is replaced by a marker before parsing: a call of an unused name, first in the select list.
+After parsing, the clause is attached to the SELECT with its marker, and the marker is removed.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ KNOWN = (
     "within",
     "confidence",
 )
-_REASONS = {
+_UNSUPPORTED = {
     "group_selection_strategy": (
-        "groups are chosen by the policy and the keys",
-        "leave it out: declared keys all appear, others when enough units are behind them",
+        "the policy and the keys decide which groups appear",
+        "leave it out: declared keys all appear, other keys if enough units have them",
     ),
     "min_privacy_units_per_group": (
-        "the threshold is reckoned from delta, and is noisy",
+        "the threshold is computed from delta, and is noisy",
         "ask for it after the release: HAVING COUNT(DISTINCT unit) >= 50",
     ),
 }
@@ -51,10 +51,10 @@ _OPTIONS = "options"
 def take_clauses(
     token_edits: TokenEdits, parameters: Sequence[Value]
 ) -> tuple[TokenEdits, tuple[Options, ...]]:
-    """The text without its clauses, a marker in the place of each; and what they say."""
+    """Replace every clause by a marker; return the edited text and the clauses."""
     tokens = token_edits.tokens
     kept: list[Token] = []
-    found: list[Options] = []
+    clauses: list[Options] = []
     blanks: list[Span] = []
     at = 0
     while at < len(tokens):
@@ -62,28 +62,28 @@ def take_clauses(
         at += 1
         if tokens[at - 1].token_type is not TokenType.SELECT:
             continue
-        end = _end(tokens, at)
+        end = _clause_end(tokens, at)
         if end is None:
             continue
         span = span_between(tokens[at], tokens[end - 1])
         inside = next((i for i in range(at, end) if tokens[i].token_type is TokenType.L_PAREN), None)
-        listed = (
+        options = (
             () if inside is None else _options_of(token_edits.text, tokens[inside + 1 : end - 1], parameters)
         )
         blanks.append(span)
         at = end
-        quantifier = _quantifier(tokens, at)
+        quantifier = _quantifier_end(tokens, at)
         kept += tokens[at:quantifier]
         at = quantifier
         near = tokens[at - 1]
         comma = Token(TokenType.COMMA, ",", near.line, near.col, near.start, near.end)
-        kept += [*called(token_edits.mark, [], len(found), near), comma]
-        found.append(Options(listed, span))
-    return token_edits.edited(kept, [(span, "") for span in blanks]), tuple(found)
+        kept += [*called(token_edits.mark, [], len(clauses), near), comma]
+        clauses.append(Options(options, span))
+    return token_edits.edited(kept, [(span, "") for span in blanks]), tuple(clauses)
 
 
 def hang(tree: exp.Expr, mark: str, clauses: tuple[Options, ...]) -> None:
-    """Put every clause on the SELECT whose first column is its marker, and take the marker away."""
+    """Attach every clause to the SELECT that has its marker as first column, and remove the marker."""
     if not clauses:
         return
     hung = 0
@@ -101,26 +101,28 @@ def hang(tree: exp.Expr, mark: str, clauses: tuple[Options, ...]) -> None:
 
 
 def options_of(select: exp.Expr) -> Options | None:
-    """What the clause of a SELECT says; None where it has none."""
-    found = select.meta.get("options")
-    return found if isinstance(found, Options) else None
+    """Return the options of a SELECT; None if it has no clause."""
+    options = select.meta.get("options")
+    return options if isinstance(options, Options) else None
 
 
 def agreed(clauses: tuple[Options, ...], name: str) -> Option | None:
-    """What the whole query says of its price: said twice, it is said alike."""
-    said = [option for each in clauses if (option := each.get(name)) is not None]
-    for each in said:
-        if isinstance(each.value, str | tuple) and name in _EXAMPLES:
-            raise refuse("D503", f"{name} is a number", each.span, help=f"write {name} = {_EXAMPLES[name]}")
-        if each.value != said[0].value:
+    """Return an option of the whole query; refuse clauses that set it to different values."""
+    options = [option for clause in clauses if (option := clause.get(name)) is not None]
+    for option in options:
+        if isinstance(option.value, str | tuple) and name in _EXAMPLES:
+            raise refuse(
+                "D503", f"{name} must be a number", option.span, help=f"write {name} = {_EXAMPLES[name]}"
+            )
+        if option.value != options[0].value:
             raise refuse(
                 "D503",
-                f"this query says {name} twice, and differently",
-                each.span,
-                label=f"it says {said[0].value} before",
-                help="say it once: it is for the whole query, whatever it is made of",
+                f"this query sets {name} to two different values",
+                option.span,
+                label=f"it is {options[0].value} in an earlier clause",
+                help="set it once: it holds for the whole query",
             )
-    return said[0] if said else None
+    return options[0] if options else None
 
 
 _EXAMPLES = {"epsilon": "0.1", "delta": "1e-6"}
@@ -129,8 +131,8 @@ _EXAMPLES = {"epsilon": "0.1", "delta": "1e-6"}
 # ---- tokens ------------------------------------------------------------------------------------------
 
 
-def _end(tokens: list[Token], at: int) -> int | None:
-    """Where the clause that starts behind a SELECT ends; None where there is none."""
+def _clause_end(tokens: list[Token], at: int) -> int | None:
+    """Return the end of the clause that starts after a SELECT; None if there is none."""
     if at >= len(tokens):
         return None
     long = tokens[at].token_type is TokenType.WITH
@@ -140,7 +142,7 @@ def _end(tokens: list[Token], at: int) -> int | None:
             span = span_between(tokens[at - 1], tokens[min(at, len(tokens) - 1)])
             raise refuse(
                 "D101",
-                "SELECT WITH is followed by DIFFERENTIAL_PRIVACY",
+                "SELECT WITH must be followed by DIFFERENTIAL_PRIVACY",
                 span,
                 help="write SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.1) ...",
             )
@@ -163,8 +165,8 @@ def _end(tokens: list[Token], at: int) -> int | None:
     )
 
 
-def _quantifier(tokens: list[Token], at: int) -> int:
-    """The place behind DISTINCT, DISTINCT ON (...) or ALL."""
+def _quantifier_end(tokens: list[Token], at: int) -> int:
+    """Return the position after DISTINCT, DISTINCT ON (...) or ALL."""
     if at < len(tokens) and tokens[at].token_type in (TokenType.DISTINCT, TokenType.ALL):
         at += 1
         if at < len(tokens) and tokens[at].token_type is TokenType.ON:
@@ -177,23 +179,23 @@ def _quantifier(tokens: list[Token], at: int) -> int:
 
 
 def _options_of(text: str, tokens: list[Token], parameters: Sequence[Value]) -> tuple[Option, ...]:
-    """name = value, name = value"""
-    found: list[Option] = []
-    for part in _split(tokens):
+    """Read ``name = value, name = value``."""
+    options: list[Option] = []
+    for part in _split_at_commas(tokens):
         span = span_between(part[0], part[-1])
         name = part[0].text.casefold()
         plain = part[0].token_type is not TokenType.STRING and re.fullmatch(r"\w+", name) is not None
         if not plain or len(part) < 2 or part[1].token_type is not TokenType.EQ:
             raise refuse("D101", "options are written as name = value", span, help="write epsilon = 0.1")
         if name not in KNOWN:
-            raise _unknown(part[0].text, span)
-        if any(each.name == name for each in found):
-            raise refuse("D105", f"{name} stands twice in one clause", span, help="say it once")
-        found.append(Option(name, _value(text, name, part[2:], parameters, span), span))
-    return tuple(found)
+            raise _unknown_option(part[0].text, span)
+        if any(option.name == name for option in options):
+            raise refuse("D105", f"{name} is set twice in one clause", span, help="set it once")
+        options.append(Option(name, _value(text, name, part[2:], parameters, span), span))
+    return tuple(options)
 
 
-def _split(tokens: list[Token]) -> list[list[Token]]:
+def _split_at_commas(tokens: list[Token]) -> list[list[Token]]:
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
@@ -212,38 +214,40 @@ def _split(tokens: list[Token]) -> list[list[Token]]:
 
 
 def _value(text: str, name: str, tokens: list[Token], parameters: Sequence[Value], span: Span) -> OptionValue:
-    """A constant, a question mark's value, the name of a column, or a list of constants."""
-    kinds = [each.token_type for each in tokens]
+    """Read a constant, a parameter, the name of a column, or a list of constants."""
+    kinds = [token.token_type for token in tokens]
     if name == "weights":
         return _numbers(text, tokens, parameters, span)
     if len(tokens) == 1 and kinds[0] is TokenType.STRING:
         return tokens[0].text
     if kinds == [TokenType.PARAMETER, TokenType.NUMBER]:
-        given = parameters[int(tokens[1].text) - 1]
-        if type(given) in (int, float, str):
-            return given  # type: ignore[return-value]  # one of the three just named
+        value = parameters[int(tokens[1].text) - 1]
+        if type(value) in (int, float, str):
+            return value  # type: ignore[return-value]  # one of these three types
     elif tokens:
         number = _NUMBER.fullmatch(text[tokens[0].start : tokens[-1].end + 1])
         if number is not None:
             return _number(number[0])
         names, dots = kinds[::2], kinds[1::2]
-        named = all(each in (TokenType.VAR, TokenType.IDENTIFIER) for each in names)
-        if name == "privacy_unit_column" and named and all(each is TokenType.DOT for each in dots):
-            return tuple(each.text for each in tokens[::2])
-    raise refuse("D105", f"the value of {name} is not a constant", span, help="write a plain number or text")
+        named = all(kind in (TokenType.VAR, TokenType.IDENTIFIER) for kind in names)
+        if name == "privacy_unit_column" and named and all(kind is TokenType.DOT for kind in dots):
+            return tuple(token.text for token in tokens[::2])
+    raise refuse("D105", f"the value of {name} must be a constant", span, help="write a plain number or text")
 
 
 def _numbers(
     text: str, tokens: list[Token], parameters: Sequence[Value], span: Span
 ) -> tuple[int | float, ...]:
-    """[1, 4.5, ?]"""
-    kinds = [each.token_type for each in tokens]
+    """Read ``[1, 4.5, ?]``."""
+    kinds = [token.token_type for token in tokens]
     listed = len(tokens) > 2 and (kinds[0], kinds[-1]) == (TokenType.L_BRACKET, TokenType.R_BRACKET)
-    parts = _split(tokens[1:-1]) if listed else []
-    found = [_value(text, "", part, parameters, span) for part in parts]
-    if not found or not all(isinstance(each, int | float) for each in found):
-        raise refuse("D205", "weights is a list of positive numbers", span, help="write weights = [1, 4]")
-    return tuple(each for each in found if isinstance(each, int | float))
+    parts = _split_at_commas(tokens[1:-1]) if listed else []
+    values = [_value(text, "", part, parameters, span) for part in parts]
+    if not values or not all(isinstance(option, int | float) for option in values):
+        raise refuse(
+            "D205", "weights must be a list of positive numbers", span, help="write weights = [1, 4]"
+        )
+    return tuple(option for option in values if isinstance(option, int | float))
 
 
 def _number(text: str) -> int | float:
@@ -254,21 +258,21 @@ def _number(text: str) -> int | float:
         return float(plain)
 
 
-def _unknown(name: str, span: Span) -> Error:
+def _unknown_option(name: str, span: Span) -> Error:
     folded = name.casefold()
-    if folded in _REASONS:
-        label, remedy = _REASONS[folded]
+    if folded in _UNSUPPORTED:
+        label, remedy = _UNSUPPORTED[folded]
         return refuse("D105", f"the option {folded} is not answered", span, label=label, help=remedy)
     return refuse(
         "D105",
         f"there is no option {name}",
         span,
-        label="noise, units and bounds are the owner's policy's",
+        label="the policy of the owner sets noise, units and bounds",
         help="the options are " + ", ".join(KNOWN),
     )
 
 
 def _misplaced(span: Span) -> Error:
     return refuse(
-        "D101", "this clause does not stand right behind SELECT", span, help="SELECT OPTIONS(...) x FROM t"
+        "D101", "this clause must follow SELECT directly", span, help="SELECT OPTIONS(...) x FROM t"
     )

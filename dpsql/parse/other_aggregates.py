@@ -1,20 +1,20 @@
-"""DuckDB's aggregates that have no answer of their own, and what to ask instead of each.
+"""DuckDB's aggregates that are not answered, and what to write instead.
 
 mad(x)           DP_SAMPLE(mad(x), 0, 100)
-approx_top_k     the groups in order, and the first of them
+approx_top_k     groups ordered by count, with LIMIT
 """
 
 from __future__ import annotations
 
 _VALUES = "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC"
-_ALIKE = f"group by it, or by the key of its public table, which tells it; or {_VALUES}"
+_ALIKE = f"group by it, or by the key of the public table that determines it; or {_VALUES}"
 _TOP = "take the first groups: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC LIMIT 3"
-_BESIDE = "compare groups, no single rows: SELECT x, AVG(y) AS y FROM ... GROUP BY x ORDER BY y DESC LIMIT 1"
+_BESIDE = "compare groups, not rows: SELECT x, AVG(y) AS y FROM ... GROUP BY x ORDER BY y DESC LIMIT 1"
 _BITS = "count the rows in which a bit is set: COUNT(*) FILTER (WHERE x & 4 <> 0)"
 _STEPS = (
     "list the bins: HISTOGRAM(x, [10, 20, 30]); or count by steps: SELECT x // 10, COUNT(*) ... GROUP BY 1"
 )
-_SUM = "write SUM(x): whole steps of a grid are added up, which is exact"
+_SUM = "write SUM(x): it adds whole grid steps, so it has no rounding error"
 _WEIGHED = "write SUM(x * w) / SUM(w) FILTER (WHERE x IS NOT NULL)"
 
 INSTEAD: dict[str, str] = {
@@ -34,13 +34,13 @@ INSTEAD: dict[str, str] = {
     "combine_aggr": "aggregate the rows themselves: SUM(x), AVG(x)",
     "count_star": "write COUNT(*)",
     "decimal_average": "write AVG(x)",
-    "entropy": "take it of blocks of units: DP_SAMPLE(entropy(x), 0, 10)",
-    "kurtosis": "take it of blocks of units: DP_SAMPLE(kurtosis(x), -3, 30)",
-    "kurtosis_pop": "take it of blocks of units: DP_SAMPLE(kurtosis_pop(x), -3, 30)",
-    "lttb": "draw means by steps: SELECT date_trunc('month', t) AS month, AVG(x) FROM ... GROUP BY month",
-    "mad": "take it of blocks of units: DP_SAMPLE(mad(x), 0, 100); or ask QUANTILE_CONT(x, [0.25, 0.75])",
+    "entropy": "compute it on blocks of units: DP_SAMPLE(entropy(x), 0, 10)",
+    "kurtosis": "compute it on blocks of units: DP_SAMPLE(kurtosis(x), -3, 30)",
+    "kurtosis_pop": "compute it on blocks of units: DP_SAMPLE(kurtosis_pop(x), -3, 30)",
+    "lttb": "plot a mean per period: SELECT date_trunc('month', t) AS month, AVG(x) FROM ... GROUP BY month",
+    "mad": "compute it on blocks of units: DP_SAMPLE(mad(x), 0, 100); or ask QUANTILE_CONT(x, [0.25, 0.75])",
     "product": "write EXP(SUM(LN(x) CLAMPED BETWEEN -5 AND 10))",
     "reservoir_quantile": "write QUANTILE_CONT(x, 0.9)",
     "sem": "write STDDEV_POP(x) / SQRT(COUNT(x))",
-    "skewness": "take it of blocks of units: DP_SAMPLE(skewness(x), -5, 5)",
+    "skewness": "compute it on blocks of units: DP_SAMPLE(skewness(x), -5, 5)",
 }

@@ -1,7 +1,7 @@
-"""What a caller gives beside the text: parameters and the moment, both turned into literals.
+"""Parameters and the current time, replaced by literals.
 
-Parameters are values, checked like literals; ``now()`` and ``current_date`` are read once per
-statement. After this the tree holds neither.
+Parameters are values, checked like literals. ``now()`` and ``current_date`` have one value per statement.
+The resulting tree contains neither.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from dpsql.ir.column import Value
 from dpsql.ir.source import Span
 
 MOST_GIVEN = 100_000
-"""Characters of all parameters together: as many as a text may have."""
+"""Maximum characters of all parameters together, as for the text of a query."""
 
 _CLOCKS = (exp.CurrentDate, exp.CurrentTimestamp, exp.CurrentTime, exp.Localtimestamp, exp.Localtime)
 _CLOCK_NAMES = {"now", "get_current_timestamp", "transaction_timestamp"}
 
 
 def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token]:
-    """Every ``?`` becomes ``$1``, ``$2``... in the order of the text, which the parser does not keep."""
+    """Replace every ``?`` by ``$1``, ``$2``... in text order, which the parser does not keep."""
     numbered: list[Token] = []
     marks = 0
     for token in tokens:
@@ -42,16 +42,16 @@ def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token
         numbered.append(Token(TokenType.NUMBER, str(marks), line, column, start, end))
     if marks != len(parameters):
         asked = "1 question mark" if marks == 1 else f"{marks} question marks"
-        given = "1 value was" if len(parameters) == 1 else f"{len(parameters)} values were"
+        values = "1 value was" if len(parameters) == 1 else f"{len(parameters)} values were"
         raise refuse(
             "D106",
-            f"the query has {asked}, and {given} given",
+            f"the query has {asked}, and {values} given",
             help="give one value for each question mark" if marks else "write ? where each value belongs",
         )
-    if sum(len(each) for each in parameters if isinstance(each, str)) > MOST_GIVEN:
+    if sum(len(value) for value in parameters if isinstance(value, str)) > MOST_GIVEN:
         raise refuse(
             "D103",
-            f"the values of the question marks are longer than {MOST_GIVEN:,} characters",
+            f"the values of the parameters are longer than {MOST_GIVEN:,} characters",
             help="compare with the first characters: LEFT(x, 100) = ?; or ask for fewer values at a time",
         )
     return numbered
@@ -60,39 +60,41 @@ def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token
 def fill(
     tree: exp.Expr, parameters: Sequence[Value], marks: Sequence[Span], now: datetime.datetime
 ) -> exp.Expr:
-    """The tree with every parameter and every reading of the clock replaced by a literal in its place.
+    """Replace parameters and calls of the clock by literals.
 
-    ``marks`` are where the question marks stand.
+    ``marks`` are the spans of the question marks.
     """
     for mark in list(tree.find_all(exp.Placeholder, exp.Parameter)):
         if not mark.name.isdigit():
             raise refuse("D106", "parameters are written as question marks", help="write ? for a value")
-        if mark.find_ancestor(exp.Bracket):  # sqlglot counts from 0 there, if it knows a whole number
-            raise refuse("D106", "a parameter does not stand in brackets", help="write list_extract(list, ?)")
+        if mark.find_ancestor(exp.Bracket):  # sqlglot subtracts 1 from an integer index
+            raise refuse(
+                "D106", "a parameter cannot be an index in brackets", help="write list_extract(list, ?)"
+            )
         number = int(mark.name) - 1
-        _put(node_of(parameters[number]), mark, marks[number])
+        _replace(node_of(parameters[number]), mark, marks[number])
     for clock in list(tree.find_all(*_CLOCKS)):
-        _put(_moment(clock, now), clock, _place(clock))
+        _replace(_clock_value(clock, now), clock, _name_span(clock))
     for call in list(tree.find_all(exp.Anonymous)):
         if call.name.casefold() in _CLOCK_NAMES and not call.expressions:
-            _put(node_of(now), call, _place(call))
+            _replace(node_of(now), call, _name_span(call))
     return tree
 
 
-def _place(call: exp.Expr) -> Span | None:
-    """The name of a call; nothing of CURRENT_DATE and the like, which are written without parentheses."""
+def _name_span(call: exp.Expr) -> Span | None:
+    """Return the span of the name of a call; None for CURRENT_DATE and other names without parentheses."""
     return Span(call.meta["start"], call.meta["end"] + 1) if "start" in call.meta else None
 
 
-def _put(value: exp.Expr, old: exp.Expr, span: Span | None) -> None:
-    """A value in the place of a node, also in the text."""
+def _replace(value: exp.Expr, old: exp.Expr, span: Span | None) -> None:
+    """Replace a node by a value with the same span."""
     if span is not None:
         value.meta.update(start=span.start, end=span.end - 1)
     old.replace(value)
 
 
 def node_of(value: Value) -> exp.Expr:
-    """A literal node for a Python value; anything that is not a plain finite value is refused."""
+    """Return a literal node for a Python value; refuse anything but a plain finite value."""
     if value is None:
         return exp.Null()
     if type(value) is bool:
@@ -129,7 +131,7 @@ def _number(text: str, negative: bool) -> exp.Expr:
     return exp.Neg(this=literal) if negative else literal
 
 
-def _moment(clock: exp.Expr | exp.Func, now: datetime.datetime) -> exp.Expr:
+def _clock_value(clock: exp.Expr | exp.Func, now: datetime.datetime) -> exp.Expr:
     if isinstance(clock, exp.CurrentDate):
         return node_of(now.date())
     if isinstance(clock, exp.CurrentTime | exp.Localtime):

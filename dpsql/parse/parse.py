@@ -1,4 +1,4 @@
-"""Text -> Query: is it one statement that we may read?"""
+"""Text -> Query: parse and check one statement."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from dpsql.parse.samples import take_samples
 from dpsql.parse.token_checks import check_parts
 from dpsql.parse.token_edits import token_edits
 
-logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings repeat the analyst's text
+logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings contain the text of the query
 
 _TOO_DEEP = "write long chains of OR as IN (...), and split the query into CTEs"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Query:
-    """One checked statement: a SELECT, a set operation, or VALUES. Its tree holds no parameters.
+    """One checked statement: a SELECT, a set operation, or VALUES. Its tree contains no parameters.
 
-    ``epsilon`` and ``delta`` are what its clauses say of the price, ``goal`` what they say of the accuracy;
-    the other options hang on their SELECT.
-    ``explained`` says that EXPLAIN stood before it: what it would release is told, and nothing is run.
+    ``epsilon`` and ``delta`` are the price that its clauses set, ``goal`` is the accuracy. The other options
+    are attached to their SELECT.
+    ``explained``: the statement was an EXPLAIN, so the plan is described and nothing is run.
     """
 
     source: Source
@@ -52,7 +52,7 @@ class Query:
 
 
 def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
-    """Read a text, or refuse it with D1xx."""
+    """Parse a text, or refuse it with D1xx."""
     try:
         return _parse(source, parameters, now)
     except Error as error:
@@ -62,7 +62,7 @@ def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -
 
 
 def _instead(word: str) -> str:
-    """What to write instead of a statement that begins with this word."""
+    """Return what to write instead of a statement that begins with this word."""
     if word in ("SHOW", "DESCRIBE", "DESC", "SUMMARIZE"):
         return "\\d in the shell, tables of a connection in Python, SELECT * FROM t LIMIT 0 anywhere"
     return "write a SELECT; dpsql never changes the data"
@@ -73,32 +73,36 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
     if len(text) > MAX_TEXT:
         raise refuse("D103", f"the text is longer than {MAX_TEXT:,} characters", help="split it")
     tokens = _tokens(text)
-    bare = without_explain(text, tokens[0] if tokens else None)
-    if bare is not None:
-        text, tokens = bare, _tokens(bare)
+    explained = without_explain(text, tokens[0] if tokens else None)
+    if explained is not None:
+        text, tokens = explained, _tokens(explained)
         check_explained(tokens)
     _check_parentheses(tokens)
     check_parts(tokens)
-    whole = token_edits(text, number_marks(tokens, parameters))
-    whole, clauses = take_clauses(whole, parameters)
-    whole, clamps = take_spellings(whole, parameters)
+    edited = token_edits(text, number_marks(tokens, parameters))
+    edited, clauses = take_clauses(edited, parameters)
+    edited, clamps = take_spellings(edited, parameters)
 
     try:
-        statements = Dialect.get_or_raise("duckdb").parser().parse(whole.tokens, text)
+        statements = Dialect.get_or_raise("duckdb").parser().parse(edited.tokens, text)
     except ParseError as error:
         raise _unreadable(error, text) from None
     except RecursionError:
         raise
-    except Exception:  # the parser is not ours, and the text is the analyst's
-        raise refuse("D101", "this is not SQL that we can read", help="check the spelling") from None
-    trees = [each for each in statements if each is not None and not isinstance(each, exp.Semicolon)]
+    except Exception:  # the parser may raise anything on an arbitrary text
+        raise refuse("D101", "this SQL cannot be parsed", help="check the spelling") from None
+    trees = [
+        statement
+        for statement in statements
+        if statement is not None and not isinstance(statement, exp.Semicolon)
+    ]
     if not trees:
         raise refuse("D101", "there is no statement here", help="write a SELECT")
     if len(trees) > 1:
         raise refuse(
             "D102",
             "one statement at a time",
-            _second(tokens),
+            _second_statement(tokens),
             help="send the statements one by one",
         )
     tree = trees[0]
@@ -107,16 +111,18 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
             "D104",
             "only queries are answered",
             Span(tokens[0].start, tokens[0].end + 1),
-            label="this statement does something else",
+            label="this statement is not a query",
             help=_instead(tokens[0].text.upper()),
         )
     check_depth(tree)
     check_size(tree)
-    hang(tree, whole.mark, clauses)
-    marks = [Span(each.start, each.end + 1) for each in tokens if each.token_type is TokenType.PLACEHOLDER]
-    tree = clamped(fill(tree, parameters, marks, now), whole.mark, clamps)
+    hang(tree, edited.mark, clauses)
+    marks = [
+        Span(token.start, token.end + 1) for token in tokens if token.token_type is TokenType.PLACEHOLDER
+    ]
+    tree = clamped(fill(tree, parameters, marks, now), edited.mark, clamps)
     check_tree(take_histograms(take_samples(tree)), text)
-    check_grammar(whole.plain)
+    check_grammar(edited.plain)
     return Query(
         source,
         tree,
@@ -124,7 +130,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         agreed(clauses, "epsilon"),
         agreed(clauses, "delta"),
         goal_of(clauses),
-        bare is not None,
+        explained is not None,
     )
 
 
@@ -132,9 +138,7 @@ def _tokens(text: str) -> list[Token]:
     try:
         return list(Dialect.get_or_raise("duckdb").tokenize(text))
     except SqlglotError:
-        raise refuse(
-            "D101", "this is not SQL that we can read", help="is a quote or a comment left open?"
-        ) from None
+        raise refuse("D101", "this SQL cannot be parsed", help="is a quote or a comment left open?") from None
 
 
 def _check_parentheses(tokens: list[Token]) -> None:
@@ -149,7 +153,7 @@ def _check_parentheses(tokens: list[Token]) -> None:
             raise refuse("D103", f"more than {MAX_DEPTH} open parentheses", span, help=_TOO_DEEP)
 
 
-def _second(tokens: list[Token]) -> Span | None:
+def _second_statement(tokens: list[Token]) -> Span | None:
     for token, following in zip(tokens, tokens[1:], strict=False):
         if token.token_type is TokenType.SEMICOLON and following.token_type is not TokenType.SEMICOLON:
             return Span(following.start, following.end + 1)
@@ -157,19 +161,19 @@ def _second(tokens: list[Token]) -> Span | None:
 
 
 def _unreadable(error: ParseError, text: str) -> Error:
-    """sqlglot's first complaint, as ours: its place, and its words without the excerpt."""
+    """Turn the first error of sqlglot into a refusal: its position, and its message without the excerpt."""
     first = error.errors[0] if error.errors else {}
     line, column = first.get("line") or 1, first.get("col") or 1
     lines = text.split("\n")
     end = sum(len(each) + 1 for each in lines[: line - 1]) + column
     width = len(first.get("highlight") or "x")
     span = Span(max(0, min(end, len(text)) - width), min(end, len(text)))
-    said = (first.get("description") or "it does not parse").partition(" but got <")[0]
-    said = said.partition(" for <")[0].rstrip(".")
+    complaint = (first.get("description") or "it does not parse").partition(" but got <")[0]
+    complaint = complaint.partition(" for <")[0].rstrip(".")
     return refuse(
         "D101",
-        "this is not SQL that we can read",
+        "this SQL cannot be parsed",
         span,
-        label=said[:1].lower() + said[1:],
+        label=complaint[:1].lower() + complaint[1:],
         help="check the spelling and the order of the clauses",
     )

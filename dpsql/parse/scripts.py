@@ -1,12 +1,11 @@
-"""Text of several statements -> the statements, with what the comments and SETs around them say.
+"""Scripts: a text split into statements, with annotations in comments and SET commands.
 
     SET epsilon = 0.2;
     -- name: old                  Statement("SELECT COUNT(*) ...", start, line, name="old")
     -- weight: 2
     SELECT COUNT(*) FROM patients WHERE age >= 65;
 
-Only quotes, comments and semicolons are understood here; whether a statement may be answered is
-parse's to say.
+Only quotes, comments and semicolons are parsed here; parse.py checks the statements.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from dpsql.ir.source import Span
 
 _TOKEN = re.compile(
     r"""--[^\n]*             # a comment to the end of its line
-    |   /\*                  # what opens here, ends where _CLOSING says
+    |   /\*                  # an opening mark; _CLOSING matches its end
     |   [eE]'|'|"
     |   (?<![\w$])\$\w*\$
     |   ;|\w+|\s+|.
@@ -34,17 +33,17 @@ _CLOSING = {
     "e'": re.compile(r"(?:[^'\\]++|''|\\.)*+'", re.S),  # E'it\'s'
 }
 _MARK = re.compile(r"/\*|\*/")
-_SAID = re.compile(r"--\s*(name|weight)\s*:\s*(.*)$", re.I)
-_UNSET = re.compile(r"--\s*(epsilon|timeout)\s*[:=]\s*([\d.]+)\s*;?\s*$", re.I)
+_ANNOTATION = re.compile(r"--\s*(name|weight)\s*:\s*(.*)$", re.I)
+_SETTING_COMMENT = re.compile(r"--\s*(epsilon|timeout)\s*[:=]\s*([\d.]+)\s*;?\s*$", re.I)
 _SET = re.compile(r"SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|\bTO\b)\s*(.+)$", re.I | re.S)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement: its text without comments before it and semicolon after it, and where it begins.
+    """One statement: its text without leading comments and final semicolon, and its position.
 
-    ``name`` and ``weight`` are what the comments before it say; ``setting`` is (name, value) of a SET.
-    ``closed`` says that a semicolon ended it.
+    ``name`` and ``weight`` come from the comments before it; ``setting`` is (name, value) of a SET.
+    ``closed``: a semicolon ends it.
     """
 
     text: str
@@ -57,34 +56,34 @@ class Statement:
 
 
 @dataclass(slots=True)
-class _Begun:
-    """A statement while it is read."""
+class _Draft:
+    """A statement that is being read."""
 
     start: int | None = None
     end: int = 0
-    said: dict[str, tuple[str, Span]] = field(default_factory=dict)
+    annotations: dict[str, tuple[str, Span]] = field(default_factory=dict)
 
 
 def statements(text: str, name: str = "query") -> tuple[Statement, ...]:
-    """All statements of a text, in order; D107 for a comment that means nothing."""
+    """Return the statements of a text in order; refuse a meaningless annotation: D107."""
     try:
         return tuple(_statements(text))
     except Error as error:
         raise error.within(text, name) from None
 
 
-def amount(said: str) -> float | None:
-    """A setting that is a number: positive, or None for none, off and default. Else ValueError."""
-    if said.casefold() in ("none", "off", "no", "default"):
+def amount(value: str) -> float | None:
+    """Read a numeric setting: a positive number, or None for none, off and default; else ValueError."""
+    if value.casefold() in ("none", "off", "no", "default"):
         return None
-    number = float(said)
+    number = float(value)
     if not 0 < number < math.inf:
         raise ValueError
     return number
 
 
 def in_script(error: Error, statement: Statement, text: str, name: str) -> Error:
-    """An error of one statement, pointing into the text that the statement stands in."""
+    """Move the span of an error from the statement to the text that contains the statement."""
     if error.text == statement.text and error.start is not None:
         error.start += statement.start
         error.end = None if error.end is None else error.end + statement.start
@@ -93,39 +92,39 @@ def in_script(error: Error, statement: Statement, text: str, name: str) -> Error
 
 
 def tokens(text: str) -> Iterator[tuple[int, str]]:
-    """Where each token starts, and the token. Comments between marks may stand in one another."""
+    """Yield the start and the text of each token. Comments in ``/* */`` may be nested."""
     for start, end, _ in _tokens(text, 0):
         yield start, text[start:end]
 
 
 class Lines:
-    """What lines say together that come one by one, each of them read once.
+    """Incremental scan of lines, for the prompt of a shell; each line is read once.
 
     ``behind`` is the first token after the last semicolon.
     """
 
     def __init__(self) -> None:
         self.behind = ""
-        self._said = self._ended = False
-        self._open: _Open | None = None  # a quote or a comment, if one is
+        self._has_tokens = self._ended = False
+        self._open: _Open | None = None  # the open quote or comment, if any
 
     @property
     def begun(self) -> bool:
-        """Whether there is anything but comments."""
-        return self._said or self._open is not None
+        """Whether there is anything except comments."""
+        return self._has_tokens or self._open is not None
 
     @property
     def open(self) -> bool:
-        """Whether it ends within quotes or a comment."""
+        """Whether the text ends within quotes or a comment."""
         return self._open is not None
 
     @property
     def finished(self) -> bool:
-        """Whether a semicolon was the last that was said."""
+        """Whether the last token is a semicolon."""
         return self._ended and self._open is None
 
     def add(self, text: str) -> None:
-        """More of it; the text ends where a line does."""
+        """Scan more text, which ends at the end of a line."""
         start = 0
         if self._open is not None:
             start, self._open = _end(text, 0, self._open)
@@ -133,31 +132,31 @@ class Lines:
             return
         for at, end, left in _tokens(text, start):
             self._open, token = left, text[at:end]
-            if not _blank(token):
-                self._said, self._ended = True, token == ";"
+            if not _is_blank(token):
+                self._has_tokens, self._ended = True, token == ";"
                 self.behind = "" if self._ended else self.behind or token
 
 
 @dataclass(frozen=True, slots=True)
 class _Open:
-    """A mark whose other mark has not come yet; of comments, how deep they stand in one another."""
+    """An opening mark without its closing mark; ``depth`` counts nested comments."""
 
     mark: str
     depth: int = 1
 
 
 def _tokens(text: str, at: int) -> Iterator[tuple[int, int, _Open | None]]:
-    """Where each token starts and ends; what the last one leaves open."""
-    while found := _TOKEN.match(text, at):
-        mark, end, left = found[0].casefold(), found.end(), None
+    """Yield the start and end of each token, and the mark that it leaves open."""
+    while match := _TOKEN.match(text, at):
+        mark, end, left = match[0].casefold(), match.end(), None
         if mark == "/*" or mark in _CLOSING or (mark[0] == "$" and len(mark) > 1):
-            end, left = _end(text, end, _Open(found[0] if mark[0] == "$" else mark))
+            end, left = _end(text, end, _Open(match[0] if mark[0] == "$" else mark))
         yield at, end, left
         at = end
 
 
 def _end(text: str, at: int, opened: _Open) -> tuple[int, _Open | None]:
-    """Behind what closes a mark; at the end of the text, if it stays open."""
+    """Return the position after the closing mark; the end of the text if it stays open."""
     if opened.mark == "/*":
         depth = opened.depth
         for mark in _MARK.finditer(text, at):
@@ -172,85 +171,88 @@ def _end(text: str, at: int, opened: _Open) -> tuple[int, _Open | None]:
     return (len(text), opened) if place < 0 else (place + len(opened.mark), None)
 
 
-def _blank(token: str) -> bool:
+def _is_blank(token: str) -> bool:
     return token.isspace() or token.startswith(("--", "/*"))
 
 
 def _statements(text: str) -> Iterator[Statement]:
-    now, counted, line = _Begun(), 0, 1
+    draft, counted, line = _Draft(), 0, 1
     for at, end, left in _tokens(text, 0):
         token = text[at:end]
         if left is not None:
             raise _unclosed(at, left)
         if token == ";":
-            if now.start is not None:
-                line, counted = line + text.count("\n", counted, now.start), now.start
-                yield _statement(text, now, line, closed=True)
-            now = _Begun()
-        elif not _blank(token):
-            now.start = at if now.start is None else now.start
-            now.end = end
-        elif now.start is None and (said := _SAID.match(token)) is not None:
-            now.said[said[1].casefold()] = said[2].rstrip(), Span(at, end)
-        elif (said := _UNSET.match(token)) is not None:
-            name = said[1].casefold()
+            if draft.start is not None:
+                line, counted = line + text.count("\n", counted, draft.start), draft.start
+                yield _statement(text, draft, line, closed=True)
+            draft = _Draft()
+        elif not _is_blank(token):
+            draft.start = at if draft.start is None else draft.start
+            draft.end = end
+        elif draft.start is None and (annotation := _ANNOTATION.match(token)) is not None:
+            draft.annotations[annotation[1].casefold()] = annotation[2].rstrip(), Span(at, end)
+        elif (annotation := _SETTING_COMMENT.match(token)) is not None:
+            name = annotation[1].casefold()
             raise refuse(
-                "D107", f"a comment sets no {name}", Span(at, end), help=f"write SET {name} = {said[2]};"
+                "D107",
+                f"a comment cannot set {name}",
+                Span(at, end),
+                help=f"write SET {name} = {annotation[2]};",
             )
-    if now.start is not None:
-        yield _statement(text, now, line + text.count("\n", counted, now.start), closed=False)
+    if draft.start is not None:
+        yield _statement(text, draft, line + text.count("\n", counted, draft.start), closed=False)
 
 
 def _unclosed(at: int, left: _Open) -> Error:
-    what = "comment" if left.mark == "/*" else "name" if left.mark == '"' else "text"
+    kind = "comment" if left.mark == "/*" else "name" if left.mark == '"' else "text"
     closing = {"/*": "*/", "e'": "'"}.get(left.mark, left.mark)
     return refuse(
         "D101",
-        f"this {what} is not closed",
+        f"this {kind} is not closed",
         Span(at, at + len(left.mark)),
-        label="everything behind it is a part of it",
+        label="everything after it is part of it",
         help=f"end it with {closing}",
     )
 
 
-def _statement(text: str, now: _Begun, line: int, closed: bool) -> Statement:
-    assert now.start is not None
-    own = text[now.start : now.end]
-    setting = _SET.match(own)
+def _statement(text: str, draft: _Draft, line: int, closed: bool) -> Statement:
+    assert draft.start is not None
+    statement = text[draft.start : draft.end]
+    setting = _SET.match(statement)
     return Statement(
-        own,
-        now.start,
+        statement,
+        draft.start,
         line,
-        _name(now),
-        _weight(now),
+        _name(draft),
+        _weight(draft),
         None if setting is None else (setting[1].casefold(), setting[2]),
         closed,
     )
 
 
-def _name(now: _Begun) -> str | None:
-    if "name" not in now.said:
+def _name(draft: _Draft) -> str | None:
+    if "name" not in draft.annotations:
         return None
-    name, span = now.said["name"]
+    name, span = draft.annotations["name"]
     if not re.fullmatch(r"\w[\w-]{0,99}", name):
         raise refuse(
             "D107",
             "this is not a name for a result",
             span,
-            label="letters, digits, - and _; it becomes a file's name",
+            label="use letters, digits, - and _: it becomes a file name",
             help="write -- name: visits_by_ward",
         )
     return name
 
 
-def _weight(now: _Begun) -> float | None:
-    if "weight" not in now.said:
+def _weight(draft: _Draft) -> float | None:
+    if "weight" not in draft.annotations:
         return None
-    said, span = now.said["weight"]
+    value, span = draft.annotations["weight"]
     try:
-        weight = float(said)
+        weight = float(value)
     except ValueError:
         weight = 0.0
     if not 0 < weight < 1e9:
-        raise refuse("D107", "a weight is a positive number", span, help="write -- weight: 2")
+        raise refuse("D107", "a weight must be a positive number", span, help="write -- weight: 2")
     return weight

@@ -1,7 +1,7 @@
-"""Where a node of the syntax tree stands in the text.
+"""Spans of syntax nodes in the text.
 
-sqlglot keeps the place of names, literals and functions' names; a node's span is that of the leaves
-below it, and a call's reaches to its closing parenthesis. Spans are taken right after parsing.
+sqlglot keeps the positions of names, literals and function names. The span of a node covers the leaves
+below it; the span of a call includes its closing parenthesis. Spans are taken right after parsing.
 """
 
 from __future__ import annotations
@@ -14,21 +14,19 @@ from dpsql.ir.source import Span
 
 
 def span_of(node: exp.Expr, text: str) -> Span | None:
-    """The characters from the first to the last leaf of a node; None when nothing kept its place."""
+    """Return the span from the first to the last leaf of a node; None if no leaf has a position."""
     start, end = len(text), -1
-    for each in node.walk():
-        meta = each.meta
+    for descendant in node.walk():
+        meta = descendant.meta
         if "start" in meta:
             low, high = meta["start"], meta["end"] + 1
-            if isinstance(each, exp.Func):
+            if isinstance(descendant, exp.Func):
                 high = _closing(text, high)
             start, end = min(start, low), max(end, high)
     if end < 0:
         return None
     if isinstance(node, exp.AggFunc | exp.Func) and "start" not in node.meta:
-        called = _CALLED.search(
-            text, max(0, start - 80), start
-        )  # sqlglot keeps no place for some calls' names
+        called = _CALLED.search(text, max(0, start - 80), start)  # sqlglot drops the position of some names
         if called is not None and called.end() == start:
             start, end = called.start(), max(end, _closing(text, called.end(1)))
     return Span(start, end)
@@ -38,7 +36,7 @@ _CALLED = re.compile(r"(\b[A-Za-z_]\w*)\s*\(\s*(?:DISTINCT\s+)?\Z", re.IGNORECAS
 
 
 def _closing(text: str, at: int) -> int:
-    """The place behind the parenthesis that closes the one opened next; ``at`` if none is opened."""
+    """Return the position after the parenthesis that closes the next one; ``at`` if none opens."""
     here = at
     while here < len(text) and text[here].isspace():
         here += 1

@@ -1,7 +1,7 @@
-"""Where sqlglot's tree forgets what the text said, the text's tokens are asked.
+"""Checks of tokens, for differences that the tree of sqlglot loses.
 
 date_trunc('month', d)    the part is a constant
-date_trunc(month, d)      a column, which the tree spells like the constant: refused
+date_trunc(month, d)      a column, which the tree does not distinguish from the constant: refused
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _TAKE_PARTS = {"date_trunc", "datetrunc", "date_diff", "datediff"}
 
 
 def check_parts(tokens: Sequence[Token]) -> None:
-    """Refuse a bare name where these functions take the name of a part of a date."""
+    """Refuse an unquoted name as the date part of these functions."""
     for called, opened, part, behind in zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False):
         if called.text.casefold() not in _TAKE_PARTS or opened.token_type is not TokenType.L_PAREN:
             continue
@@ -26,8 +26,8 @@ def check_parts(tokens: Sequence[Token]) -> None:
             continue
         raise refuse(
             "D205",
-            f"the part of a date that {called.text.lower()} takes must be a constant",
+            f"the date part of {called.text.lower()} must be a constant",
             Span(part.start, part.end + 1),
-            label="this is a name, so it would be a column's value",
+            label="this is a name, so it would be the value of a column",
             help="write it in quotes: 'month', 'day', ...",
         )

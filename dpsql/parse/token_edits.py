@@ -1,7 +1,7 @@
-"""A text and its tokens while our own spellings are taken out of both.
+"""A text and its tokens, while the syntax of dpsql is taken out of both.
 
-Tokens keep the places of the text that was written, so that every caret stays right; ``plain`` is that
-text with as many characters, as DuckDB would be asked it.
+Tokens keep the positions of the original text, so that carets point at the right place. ``plain`` is the
+edited text in DuckDB's syntax, with the same number of characters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpsql.ir.source import Span
 
 @dataclass(frozen=True, slots=True)
 class TokenEdits:
-    """``mark`` is a name that the text does not hold: calls of it are ours alone."""
+    """A text with edits; ``mark`` is a name that does not occur in the text, for marker calls."""
 
     text: str
     plain: str
@@ -26,7 +26,7 @@ class TokenEdits:
     mark: str
 
     def edited(self, tokens: list[Token], edits: Sequence[tuple[Span, str]]) -> TokenEdits:
-        """The same with other tokens; in the plain text, each place holds its new word and blanks."""
+        """Return a copy with new tokens; in the plain text, each span is replaced by a padded word."""
         parts: list[str] = []
         at = 0
         for span, word in edits:
@@ -36,30 +36,30 @@ class TokenEdits:
 
 
 def token_edits(text: str, tokens: list[Token]) -> TokenEdits:
-    """A text of which nothing is taken out yet."""
-    longest = max((len(each) for each in re.findall("marked(_*)", text.casefold())), default=0)
+    """Return a text without edits."""
+    longest = max((len(tail) for tail in re.findall("marked(_*)", text.casefold())), default=0)
     return TokenEdits(text, text, tokens, "marked" + "_" * (longest + 1))
 
 
 def called(name: str, arguments: list[Token], number: int, near: Token) -> list[Token]:
-    """``name(number, arguments)``, what is new at the place of another token."""
+    """Return the tokens of ``name(number, arguments)``; new tokens get the position of ``near``."""
 
-    def made(kind: TokenType, text: str) -> Token:
+    def token(kind: TokenType, text: str) -> Token:
         return Token(kind, text, near.line, near.col, near.start, near.end)
 
-    comma = [made(TokenType.COMMA, ",")] if arguments else []
+    comma = [token(TokenType.COMMA, ",")] if arguments else []
     return [
-        made(TokenType.VAR, name),
-        made(TokenType.L_PAREN, "("),
-        made(TokenType.NUMBER, str(number)),
+        token(TokenType.VAR, name),
+        token(TokenType.L_PAREN, "("),
+        token(TokenType.NUMBER, str(number)),
         *comma,
         *arguments,
-        made(TokenType.R_PAREN, ")"),
+        token(TokenType.R_PAREN, ")"),
     ]
 
 
 def is_call(node: object, name: str) -> bool:
-    """Whether a node is one of our calls."""
+    """Whether a node is a marker call of this name."""
     return isinstance(node, exp.Anonymous) and node.this == name
 
 
@@ -69,7 +69,7 @@ NESTED = DEEPER | {
     **dict.fromkeys((TokenType.L_BRACKET, TokenType.L_BRACE), 1),
     **dict.fromkeys((TokenType.R_BRACKET, TokenType.R_BRACE), -1),
 }
-"""Commas inside of these part no arguments."""
+"""Commas inside of these do not separate arguments."""
 
 
 def span_between(first: Token, last: Token) -> Span:

@@ -1,4 +1,4 @@
-"""DuckDB's functions by name: those that may run over released and public tables, and the others."""
+"""Names of DuckDB's functions: allowed over released and public tables, or not vetted."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ unnest unpivot_list upper url_decode url_encode uuid_extract_timestamp uuid_extr
 var_samp variance wavg week weekday weekofyear weighted_avg xor year yearweek
 """.split()
 )
-"""Pure functions: nothing but their arguments decides what they give."""
+"""Pure functions: the result depends on the arguments only."""
 
 UNVETTED = frozenset(
     """
@@ -158,4 +158,4 @@ variant_to_parquet_variant variant_type variant_typeof vector_type verify_parall
 vertex_extract which_secret write_log
 """.split()
 )
-"""Functions that exist, and that nobody has vetted, or that read, write or draw something."""
+"""Functions that exist but are not vetted, or that read, write, or return random values."""

@@ -1,1 +1,1 @@
-"""Types, ranges, constants, conversions and choices: what every function rests on."""
+"""Types, ranges, literals, casts and conditionals: the basis of all other functions."""

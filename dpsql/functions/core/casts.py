@@ -1,4 +1,4 @@
-"""CAST and TRY_CAST: both give NULL where the value does not fit.
+"""CAST and TRY_CAST: both give NULL if the value does not fit the type.
 
 CAST(name AS INTEGER)      TRY_CAST(name AS INTEGER)
 CAST(age AS DOUBLE)        CAST(age AS DOUBLE), which cannot fail
@@ -26,17 +26,17 @@ _TARGETS: dict[Kind, set[Kind]] = {
 
 
 def _result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
+    (argument,) = arguments
     assert type is not None
-    if one.kind is Kind.NULL and type.kind not in (Kind.OPAQUE, Kind.INTERVAL):
-        return converted_fact(one, type)
-    if type.kind not in _TARGETS.get(one.kind, set()) or (type.kind is Kind.TEXT and type != VARCHAR):
-        zoned = Kind.TIMESTAMPTZ in (one.kind, type.kind)
+    if argument.kind is Kind.NULL and type.kind not in (Kind.OPAQUE, Kind.INTERVAL):
+        return converted_fact(argument, type)
+    if type.kind not in _TARGETS.get(argument.kind, set()) or (type.kind is Kind.TEXT and type != VARCHAR):
+        zoned = Kind.TIMESTAMPTZ in (argument.kind, type.kind)
         raise ArgumentError(
-            f"there is no cast from {named(one.type)} to {named(type)} here",
-            "a time zone is wanted: write x AT TIME ZONE 'UTC'" if zoned else "",
+            f"{named(argument.type)} cannot be cast to {named(type)} here",
+            "name the time zone: write x AT TIME ZONE 'UTC'" if zoned else "",
         )
-    return converted_fact(one, type)
+    return converted_fact(argument, type)
 
 
 def _render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:

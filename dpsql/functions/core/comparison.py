@@ -1,8 +1,8 @@
-"""Comparisons. They are made in the type that holds both sides; NULL is neither true nor false.
+"""Comparisons, in a type that holds both sides, and tests for NULL.
 
     age = 30    born < DATE '1990-01-01'    price BETWEEN 1 AND 2.5    name IN ('a', 'b')    x IS NULL
 
-An ENUM is compared as text, and only for equality: its order is that of its declaration.
+An ENUM is compared as text, and only for equality: DuckDB orders it by its declaration.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from dpsql.ir.column import VARCHAR, Fact, Kind, Type
 
 
 def in_one_type(texts: tuple[str, ...], arguments: Arguments) -> tuple[str, ...]:
-    """The sides as DuckDB may compare them without an error; left as they are where it may."""
+    """Cast the arguments to one type if DuckDB could not compare them as they are without an error."""
     target = comparison_type(arguments)
-    if all(_natural(each, target) for each in arguments):
+    if all(_natural(argument, target) for argument in arguments):
         return texts
-    return tuple(converted(text, each, target) for text, each in zip(texts, arguments, strict=True))
+    return tuple(converted(text, argument, target) for text, argument in zip(texts, arguments, strict=True))
 
 
 def comparison_type(arguments: Arguments) -> Type:
-    """The type in which they are compared: an ENUM is text here."""
-    found = common_type(arguments, compared=True)
-    return VARCHAR if found.kind is Kind.TEXT else found
+    """Return the type in which the arguments are compared; an ENUM becomes text."""
+    target = common_type(arguments, compared=True)
+    return VARCHAR if target.kind is Kind.TEXT else target
 
 
 def _natural(argument: Argument, target: Type) -> bool:
@@ -36,12 +36,14 @@ def _natural(argument: Argument, target: Type) -> bool:
 
 def _result(arguments: Arguments, type: Type | None) -> Fact:
     target = comparison_type(arguments)
-    return truth(any_null(arguments) or not all(sure(each, target) for each in arguments))
+    return truth(any_null(arguments) or not all(sure(argument, target) for argument in arguments))
 
 
 def _ordered_result(arguments: Arguments, type: Type | None) -> Fact:
-    if any(each.type.sql.startswith("ENUM(") for each in arguments):
-        raise ArgumentError("an ENUM has no order here", "write CAST(... AS VARCHAR) to compare it as text")
+    if any(argument.type.sql.startswith("ENUM(") for argument in arguments):
+        raise ArgumentError(
+            "ENUM values cannot be ordered here", "write CAST(... AS VARCHAR) to compare them as text"
+        )
     return _result(arguments, type)
 
 
@@ -79,7 +81,7 @@ def _null_test(arguments: Arguments, type: Type | None) -> Fact:
 
 FUNCTIONS = (
     *(_operator(sign) for sign in ("=", "<>", *_ORDERED, "IS DISTINCT FROM", "IS NOT DISTINCT FROM")),
-    # never strict: NULL BETWEEN 1 AND NULL is NULL, but 5 BETWEEN 6 AND NULL is false
+    # not strict: NULL BETWEEN 1 AND NULL is NULL, but 5 BETWEEN 6 AND NULL is false
     Function("between", _ordered_result, _between, "i BETWEEN 1 AND 5", (3, 3), together, strict=False),
     Function("in", _result, _in, "i IN (1, 2, 5)", (2, MANY), together, strict=False),
     Function("is_null", _null_test, lambda t, a, _: f"({t[0]} IS NULL)", "i IS NULL", strict=False),

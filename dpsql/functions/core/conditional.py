@@ -1,8 +1,8 @@
-"""CASE, COALESCE and NULLIF: values chosen by conditions, in the type that holds all of them.
+"""CASE, COALESCE and NULLIF: the result type holds the values of all branches.
 
     case(c1, v1, c2, v2, else)    CASE WHEN c1 THEN v1 WHEN c2 THEN v2 ELSE else END
 
-The range is the hull of the branches; when all of them are constants it is their list.
+The range is the hull of the ranges of the branches. If all branches are constants, it is a list of them.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dpsql.functions import MANY, Argument, Arguments, Function, Groups, togethe
 from dpsql.functions.core.comparison import in_one_type
 from dpsql.functions.core.conversion import converted, converted_fact
 from dpsql.functions.core.literals import coerce
-from dpsql.functions.core.logic import condition
+from dpsql.functions.core.logic import check_condition
 from dpsql.functions.core.ranges import hull
 from dpsql.functions.core.types import common_type
 from dpsql.ir.column import Categories, Domain, Fact, Type
 
 
 def branches(count: int) -> tuple[int, ...]:
-    """The positions of a CASE's values: every second one, and the ELSE."""
+    """Return the positions of the values in a CASE: every second argument, and the ELSE."""
     return tuple(i for i in range(count) if i % 2 or i == count - 1)
 
 
@@ -29,8 +29,8 @@ def _alike(count: int) -> Groups:
 
 
 def domain_of(arguments: Sequence[Argument], target: Type) -> Domain:
-    """A domain that holds every argument's values once they are of the target type."""
-    return hull(target, (_domain(each, target) for each in arguments))
+    """Return a domain that holds the values of all arguments after a cast to the target type."""
+    return hull(target, (_domain(argument, target) for argument in arguments))
 
 
 def _domain(argument: Argument, target: Type) -> Domain:
@@ -43,10 +43,10 @@ def _domain(argument: Argument, target: Type) -> Domain:
 
 def case_result(arguments: Arguments, type: Type | None) -> Fact:
     values = [arguments[i] for i in branches(len(arguments))]
-    for each in arguments[: len(arguments) // 2 * 2 : 2]:
-        condition(each)
+    for argument in arguments[: len(arguments) // 2 * 2 : 2]:
+        check_condition(argument)
     target = common_type(values)
-    nullable = len(arguments) % 2 == 0 or any(converted_fact(each, target).nullable for each in values)
+    nullable = len(arguments) % 2 == 0 or any(converted_fact(value, target).nullable for value in values)
     return Fact(target, domain_of(values, target), nullable)
 
 
@@ -62,15 +62,15 @@ def _case(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> st
 
 
 def first_result(arguments: Arguments, type: Type | None) -> Fact:
-    """COALESCE: NULL only where every argument is."""
+    """Return the fact of COALESCE: it is nullable only if every argument is."""
     target = common_type(arguments)
-    nullable = all(converted_fact(each, target).nullable for each in arguments)
+    nullable = all(converted_fact(argument, target).nullable for argument in arguments)
     return Fact(target, domain_of(arguments, target), nullable)
 
 
 def _coalesce(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     target = common_type(arguments)
-    parts = (converted(text, each, target) for text, each in zip(texts, arguments, strict=True))
+    parts = (converted(text, argument, target) for text, argument in zip(texts, arguments, strict=True))
     return f"COALESCE({', '.join(parts)})"
 
 

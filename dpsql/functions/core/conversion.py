@@ -1,4 +1,4 @@
-"""From one type to another: whether it can fail, what it does to a range, how it is written.
+"""Casts between types: whether they can fail, the range of the result, and their SQL.
 
 converted("a", INTEGER in [0, 100], DOUBLE)    CAST(a AS DOUBLE)
 converted("a", DOUBLE, INTEGER)                TRY_CAST(a AS INTEGER)
@@ -16,11 +16,11 @@ from dpsql.functions.core.types import bits, digits, holds
 from dpsql.ir.column import ANYTHING, Categories, Domain, Fact, Interval, Kind, Number, Type
 
 FAR = 290_000 * 365
-"""Days on both sides of 1970 that a TIMESTAMP surely holds."""
+"""Days before and after 1970 that fit a TIMESTAMP with certainty."""
 
 
 def sure(argument: Argument, target: Type) -> bool:
-    """Whether the conversion cannot fail on any value of the argument's range."""
+    """Whether the cast succeeds for every value in the argument's range."""
     source = argument.type
     if source == target or source.kind is Kind.NULL:
         return True
@@ -40,13 +40,13 @@ def sure(argument: Argument, target: Type) -> bool:
             huge = source.kind is Kind.INTEGER and bits(source) == 128  # 39 digits
             if scale <= exact and width - scale <= wide - exact and not huge:
                 return True
-            whole, limit = possible(argument), 10.0 ** (wide - exact) * (1 - 1e-9) - 1
-            return max(abs(whole.low), abs(whole.high)) < limit
+            interval, limit = possible(argument), 10.0 ** (wide - exact) * (1 - 1e-9) - 1
+            return max(abs(interval.low), abs(interval.high)) < limit
         case ((Kind.INTEGER | Kind.DECIMAL), Kind.BOOLEAN):
             return True
         case Kind.DATE, Kind.TIMESTAMP:
-            whole = known(argument)
-            return target.sql == "TIMESTAMP" and max(-whole.low, whole.high) < FAR
+            interval = known(argument)
+            return target.sql == "TIMESTAMP" and max(-interval.low, interval.high) < FAR
         case Kind.TIMESTAMP, Kind.DATE:
             return source.sql == "TIMESTAMP"
         case _:
@@ -54,7 +54,7 @@ def sure(argument: Argument, target: Type) -> bool:
 
 
 def converted(sql: str, argument: Argument, target: Type) -> str:
-    """The argument as a value of the target type; NULL where that fails."""
+    """Return SQL for the argument as the target type; it is NULL where the cast fails."""
     if argument.type == target:
         return sql
     if argument.literal is not None:
@@ -65,7 +65,7 @@ def converted(sql: str, argument: Argument, target: Type) -> str:
 
 
 def converted_fact(argument: Argument, target: Type) -> Fact:
-    """What is known after the conversion."""
+    """Return the fact of the argument after the cast."""
     nullable = argument.fact.nullable or not sure(argument, target)
     if argument.type == target:
         return argument.fact
@@ -73,12 +73,12 @@ def converted_fact(argument: Argument, target: Type) -> Fact:
         read = coerce(argument.literal, target)
         if read is not None:
             return literal_fact(read)
-    return within(target, range_as(argument, target), nullable) if _ordered(target) else Fact(
+    return within(target, range_as(argument, target), nullable) if _has_range(target) else Fact(
         target, _domain_as(argument, target), nullable
     )  # fmt: skip
 
 
-def _ordered(type: Type) -> bool:
+def _has_range(type: Type) -> bool:
     return type.numeric or type.kind in (Kind.DATE, Kind.TIMESTAMP)
 
 
@@ -89,39 +89,39 @@ def _domain_as(argument: Argument, target: Type) -> Domain:
     return argument.fact.domain if same else ANYTHING
 
 
-_ROUNDED = {"TIMESTAMP_S": 1_000_000, "TIMESTAMP_MS": 1_000}
-"""So many microseconds are one step of a type."""
+_STEPS = {"TIMESTAMP_S": 1_000_000, "TIMESTAMP_MS": 1_000}
+"""Microseconds per step of a type."""
 
 
 def range_as(argument: Argument, target: Type) -> Interval:
-    """The argument's range in the target type's terms."""
-    whole = known(argument)
+    """Return the argument's range in units of the target type."""
+    interval = known(argument)
     match argument.kind, target.kind:
         case Kind.DATE, Kind.TIMESTAMP:
-            return Interval(whole.low * DAY, whole.high * DAY)
+            return Interval(interval.low * DAY, interval.high * DAY)
         case Kind.TIMESTAMP, Kind.DATE:
-            return Interval(_floor_day(whole.low), _floor_day(whole.high))
-        case Kind.TIMESTAMP, Kind.TIMESTAMP if target.sql in _ROUNDED:  # either way
-            return Interval(whole.low - _ROUNDED[target.sql], whole.high + _ROUNDED[target.sql])
-        case ((Kind.FLOAT | Kind.DECIMAL), Kind.INTEGER):  # either way of rounding a half
-            return Interval(_ceil(whole.low - 0.5), _floor(whole.high + 0.5))
+            return Interval(_floor_day(interval.low), _floor_day(interval.high))
+        case Kind.TIMESTAMP, Kind.TIMESTAMP if target.sql in _STEPS:  # rounded up or down
+            return Interval(interval.low - _STEPS[target.sql], interval.high + _STEPS[target.sql])
+        case ((Kind.FLOAT | Kind.DECIMAL), Kind.INTEGER):  # halves may round up or down
+            return Interval(_ceil(interval.low - 0.5), _floor(interval.high + 0.5))
         case ((Kind.FLOAT | Kind.DECIMAL), Kind.DECIMAL):
             scale = digits(target)[1]
-            return Interval(rounded_to(whole.low, scale).low, rounded_to(whole.high, scale).high)
+            return Interval(rounded_to(interval.low, scale).low, rounded_to(interval.high, scale).high)
         case ((Kind.TEXT | Kind.UUID | Kind.TIME | Kind.NULL), _):
             return Interval(-math.inf, math.inf)
         case _:
-            return whole
+            return interval
 
 
 def rounded_to(end: Number, scale: int) -> Interval:
-    """The end rounded to so many digits behind the point, halves both ways."""
+    """Round an end to ``scale`` decimal places; halves are rounded both up and down."""
     if math.isinf(end):
         return Interval(end, end)
     with localcontext() as context:
         context.prec = 400
         step, exact = Decimal(1).scaleb(-scale), Decimal(repr(end))
-        ends = [float(exact.quantize(step, way)) for way in (ROUND_HALF_UP, ROUND_HALF_DOWN)]
+        ends = [float(exact.quantize(step, rounding)) for rounding in (ROUND_HALF_UP, ROUND_HALF_DOWN)]
     return Interval(min(ends), max(ends))
 
 

@@ -1,4 +1,4 @@
-"""Numbers that stand for values: places in an ENUM, versions of a UUID.
+"""Functions of ENUMs and UUIDs: positions, first and last values, versions, timestamps.
 
 enum_code(blood)    [0, 3]        enum_first(blood)    'A'
 """
@@ -19,13 +19,13 @@ def _members(argument: Argument, name: str) -> tuple[str, ...]:
 
 
 def _code_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    count = len(_members(one, "enum_code"))
-    own = "UTINYINT" if count < 2**8 else "USMALLINT" if count < 2**16 else "UINTEGER"
-    return within(type_named(own), Interval(0, max(0, count - 1)), one.fact.nullable)
+    (argument,) = arguments
+    count = len(_members(argument, "enum_code"))
+    result_type = "UTINYINT" if count < 2**8 else "USMALLINT" if count < 2**16 else "UINTEGER"
+    return within(type_named(result_type), Interval(0, max(0, count - 1)), argument.fact.nullable)
 
 
-def _end(name: str, place: int) -> Function:
+def _enum_end(name: str, place: int) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
         return Fact(VARCHAR, Categories((_members(arguments[0], name)[place],)), nullable=False)
 
@@ -35,20 +35,20 @@ def _end(name: str, place: int) -> Function:
 
 
 def _version_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    if one.kind is not Kind.UUID:
-        raise ArgumentError(f"uuid_extract_version takes a UUID, not {named(one.type)}")
+    (argument,) = arguments
+    if argument.kind is not Kind.UUID:
+        raise ArgumentError(f"uuid_extract_version takes a UUID, not {named(argument.type)}")
     # DuckDB reads the digits a to f as 49 to 54
-    return within(type_named("UINTEGER"), Interval(0, 54), one.fact.nullable)
+    return within(type_named("UINTEGER"), Interval(0, 54), argument.fact.nullable)
 
 
-def _stamp_result(arguments: Arguments, type: Type | None) -> Fact:
+def _timestamp_result(arguments: Arguments, type: Type | None) -> Fact:
     _version_result(arguments, None)
     return Fact(TIMESTAMPTZ, nullable=True)
 
 
-def _stamp(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    """DuckDB raises for UUIDs of a version that holds no time."""
+def _timestamp(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    """Render a CASE for version 7: DuckDB raises for versions without a timestamp."""
     return f"(CASE WHEN uuid_extract_version({texts[0]}) = 7 THEN uuid_extract_timestamp({texts[0]}) END)"
 
 
@@ -56,8 +56,8 @@ FUNCTIONS = (
     Function(
         "enum_code", _code_result, lambda t, a, _: f"enum_code({t[0]})", "enum_code(e)", names=("enum_code",)
     ),
-    _end("enum_first", 0),
-    _end("enum_last", -1),
+    _enum_end("enum_first", 0),
+    _enum_end("enum_last", -1),
     Function(
         "uuid_extract_version",
         _version_result,
@@ -67,8 +67,8 @@ FUNCTIONS = (
     ),
     Function(
         "uuid_extract_timestamp",
-        _stamp_result,
-        _stamp,
+        _timestamp_result,
+        _timestamp,
         "uuid_extract_timestamp(u)",
         names=("uuid_extract_timestamp",),
     ),

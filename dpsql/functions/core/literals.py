@@ -1,11 +1,11 @@
-"""Constants: what type a number in the text has, how a constant is printed, how text is read as a date.
+"""Literals: the types of numbers, the SQL of values, and text read as dates and numbers.
 
     number_literal("1.50")                      Literal(Decimal("1.50"), DECIMAL(3,2))
     coerce(Literal("1998-12-01", VARCHAR), DATE)    Literal(date(1998, 12, 1), DATE)
     literal_sql(Literal(5, BIGINT))             CAST(5 AS BIGINT)
 
-``coerce`` reads what DuckDB reads in the same way or not at all. Times of day, UUIDs and INTERVALs are
-held as their text.
+``coerce`` reads a text only if DuckDB reads it in the same way. Times of day, UUIDs and INTERVALs are
+kept as text.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _TRUTH = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": F
 
 
 def number_literal(text: str) -> Literal:
-    """The constant that a number in the text is."""
+    """Return the literal of a number as written in SQL."""
     plain = text.replace("_", "")
     if _WHOLE.fullmatch(plain):
         value = int(plain)
@@ -65,94 +65,100 @@ def number_literal(text: str) -> Literal:
             return Literal(float(plain), DOUBLE)
     elif _FLOAT.fullmatch(plain) and math.isfinite(float(plain)):
         return Literal(float(plain), DOUBLE)
-    raise ArgumentError(f"the number {text[:50]} is too large", "no type holds it")
+    raise ArgumentError(f"the number {text[:50]} is too large", "no numeric type can hold it")
 
 
 def decimal_type(value: Decimal) -> Type | None:
-    """The type of a decimal constant as DuckDB reads its text; None when it is read as a DOUBLE."""
+    """Return the type that DuckDB gives to a decimal literal; None if it reads a DOUBLE."""
     if not value.is_finite():
         return None
-    whole, _, part = format(value.copy_abs(), "f").partition(".")
-    width = len(whole) + len(part)
-    return decimal(width, len(part)) if width <= WIDEST else None
+    before_point, _, after_point = format(value.copy_abs(), "f").partition(".")
+    width = len(before_point) + len(after_point)
+    return decimal(width, len(after_point)) if width <= WIDEST else None
 
 
 def literal_fact(literal: Literal) -> Fact:
-    """What is known of a constant: everything."""
-    value, own = literal.value, literal.type
+    """Return the fact of a literal: the range is its value."""
+    value, value_type = literal.value, literal.type
     if value is None:
-        return Fact(own, Categories(()), nullable=True)
-    if own.numeric or own.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
-        return Fact(own, Interval(ordinal(value), ordinal(value)), nullable=False)
-    return Fact(own, Categories((value,)), nullable=False)
+        return Fact(value_type, Categories(()), nullable=True)
+    if value_type.numeric or value_type.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
+        return Fact(value_type, Interval(ordinal(value), ordinal(value)), nullable=False)
+    return Fact(value_type, Categories((value,)), nullable=False)
 
 
 def constant(literal: Literal) -> Argument:
     return Argument(literal_fact(literal), literal)
 
 
-def as_own(value: Value, own: Type) -> Value:
-    """A constant as a value that a column of this type can hold; None where it can hold no such value."""
-    if isinstance(value, bool) != (own.kind is Kind.BOOLEAN):
+def as_own(value: Value, type: Type) -> Value:
+    """Return a constant as a value of this type; None if a column of the type cannot hold it."""
+    if isinstance(value, bool) != (type.kind is Kind.BOOLEAN):
         return None
     match value:
-        case int() | float() | Decimal() if own.kind is Kind.INTEGER:
-            found: Value = int(value) if math.isfinite(value) and value == int(value) else None
-        case int() | Decimal() if own.kind is Kind.DECIMAL:
-            found = Decimal(value)
-        case int() | float() | Decimal() if own.kind is Kind.FLOAT:
-            found = float(value)
-        case datetime.datetime() if own == DATE:
-            whole = value.time() == datetime.time() and value.tzinfo is None
-            found = value.date() if whole else None
+        case int() | float() | Decimal() if type.kind is Kind.INTEGER:
+            result: Value = int(value) if math.isfinite(value) and value == int(value) else None
+        case int() | Decimal() if type.kind is Kind.DECIMAL:
+            result = Decimal(value)
+        case int() | float() | Decimal() if type.kind is Kind.FLOAT:
+            result = float(value)
+        case datetime.datetime() if type == DATE:
+            midnight = value.time() == datetime.time() and value.tzinfo is None
+            result = value.date() if midnight else None
         case datetime.datetime():
-            found = value
-        case datetime.date() if own.kind is Kind.TIMESTAMP:
-            found = datetime.datetime.combine(value, datetime.time())
+            result = value
+        case datetime.date() if type.kind is Kind.TIMESTAMP:
+            result = datetime.datetime.combine(value, datetime.time())
         case _:
-            found = value
-    if found is None or (own.sql.startswith("ENUM(") and found not in enum_members(own.sql)):
+            result = value
+    if result is None or (type.sql.startswith("ENUM(") and result not in enum_members(type.sql)):
         return None
     try:
-        literal_sql(Literal(found, own))
+        literal_sql(Literal(result, type))
     except ArgumentError:
         return None
-    return found
+    return result
 
 
 def literal_sql(literal: Literal) -> str:
-    """SQL of exactly this value and type."""
-    value, own = literal.value, literal.type
+    """Return SQL of exactly this value and type."""
+    value, target = literal.value, literal.type
     match value:
         case None:
-            return "NULL" if own == NULL else f"CAST(NULL AS {own.sql})"
-        case bool() if own == BOOLEAN:
+            return "NULL" if target == NULL else f"CAST(NULL AS {target.sql})"
+        case bool() if target == BOOLEAN:
             return "TRUE" if value else "FALSE"
         case int() if (
-            not isinstance(value, bool) and own.kind is Kind.INTEGER and holds(own, Interval(value, value))
+            not isinstance(value, bool)
+            and target.kind is Kind.INTEGER
+            and holds(target, Interval(value, value))
         ):
             plain = f"(-{-value})" if value < 0 else str(value)
-            return plain if integer_type(value) == own else f"CAST({plain} AS {own.sql})"
-        case Decimal() if own.kind is Kind.DECIMAL and value.is_finite():
+            return plain if integer_type(value) == target else f"CAST({plain} AS {target.sql})"
+        case Decimal() if target.kind is Kind.DECIMAL and value.is_finite():
             plain = format(value.copy_abs(), "f")
             text = f"(-{plain})" if value < 0 else plain
-            return text if "." in plain and decimal_type(value) == own else f"CAST('{value:f}' AS {own.sql})"
-        case float() if own.kind is Kind.FLOAT and math.isfinite(value):
+            return (
+                text
+                if "." in plain and decimal_type(value) == target
+                else f"CAST('{value:f}' AS {target.sql})"
+            )
+        case float() if target.kind is Kind.FLOAT and math.isfinite(value):
             text = repr(abs(value))
             text = text if "e" in text else text + "e0"
             text = f"(-{text})" if math.copysign(1, value) < 0 else text
-            return text if own == DOUBLE else f"CAST({text} AS {own.sql})"
-        case datetime.datetime() if own.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
-            if (value.tzinfo is None) == (own.kind is Kind.TIMESTAMP):
-                return f"CAST({quoted(_moment(value))} AS {own.sql})"
-        case datetime.date() if own == DATE and not isinstance(value, datetime.datetime):
+            return text if target == DOUBLE else f"CAST({text} AS {target.sql})"
+        case datetime.datetime() if target.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
+            if (value.tzinfo is None) == (target.kind is Kind.TIMESTAMP):
+                return f"CAST({quoted(_moment(value))} AS {target.sql})"
+        case datetime.date() if target == DATE and not isinstance(value, datetime.datetime):
             return f"CAST('{value.isoformat()}' AS DATE)"
-        case str() if own.kind in (Kind.TEXT, Kind.TIME, Kind.UUID, Kind.INTERVAL):
-            return quoted(value) if own.sql == "VARCHAR" else f"CAST({quoted(value)} AS {own.sql})"
+        case str() if target.kind in (Kind.TEXT, Kind.TIME, Kind.UUID, Kind.INTERVAL):
+            return quoted(value) if target.sql == "VARCHAR" else f"CAST({quoted(value)} AS {target.sql})"
         case _:
             pass
     raise ArgumentError(
-        f"a constant cannot be {'infinite or ' if isinstance(value, float) else ''}of this kind here"
+        f"a constant cannot be {'infinite or ' if isinstance(value, float) else ''}of this type here"
     )
 
 
@@ -163,21 +169,21 @@ def _moment(value: datetime.datetime) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string constant; a zero byte, which no statement may hold, becomes chr(0)."""
-    parts = ["'" + each.replace("'", "''") + "'" for each in text.split("\0")]
+    """Return a string literal; a zero byte becomes chr(0), because a statement may hold none."""
+    parts = ["'" + part.replace("'", "''") + "'" for part in text.split("\0")]
     return parts[0] if len(parts) == 1 else "(" + " || chr(0) || ".join(parts) + ")"
 
 
 def coerce(literal: Literal, type: Type) -> Literal | None:
-    """The constant as a value of the type, as DuckDB would read it; None where we do not know that."""
+    """Return the literal as a value of the type, as DuckDB would cast it; None if that is not certain."""
     value = literal.value
     if literal.type == type:
         return literal
-    read = None if value is None else _read(value, type)
+    read = None if value is None else _value_as(value, type)
     return None if read is None and value is not None else Literal(read, type, literal.span)
 
 
-def _read(value: Value, type: Type) -> Value:
+def _value_as(value: Value, type: Type) -> Value:
     text = value if isinstance(value, str) else None
     match type.kind:
         case Kind.INTEGER:
@@ -190,7 +196,7 @@ def _read(value: Value, type: Type) -> Value:
         case Kind.DECIMAL:
             if text is not None:
                 value = Decimal(text) if _POINT.fullmatch(text) else None
-            return None if isinstance(value, bool) else _to_decimal(value, type)
+            return None if isinstance(value, bool) else _decimal(value, type)
         case Kind.FLOAT:
             if text is not None:
                 value = float(text) if _FLOAT.fullmatch(text) else None
@@ -207,18 +213,18 @@ def _read(value: Value, type: Type) -> Value:
         case Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
             if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
                 return _midnight(value) if type == TIMESTAMP else None
-            found = None if text is None else _MOMENT.fullmatch(text)
-            return None if found is None else _timestamp(found, type)
+            match = None if text is None else _MOMENT.fullmatch(text)
+            return None if match is None else _timestamp(match, type)
         case Kind.TIME:
-            found = None if text is None else _TIME.fullmatch(text)
-            return text if found and _clock(found) is not None else None
+            match = None if text is None else _TIME.fullmatch(text)
+            return text if match and _clock(match) is not None else None
         case Kind.UUID:
             return text.lower() if text is not None and _UUID.fullmatch(text) else None
         case _:
             return None
 
 
-def _to_decimal(value: Value, type: Type) -> Decimal | None:
+def _decimal(value: Value, type: Type) -> Decimal | None:
     if not isinstance(value, int | Decimal):
         return None
     width, scale = digits(type)
@@ -241,24 +247,24 @@ def _midnight(day: datetime.date) -> datetime.datetime:
     return datetime.datetime(day.year, day.month, day.day)
 
 
-def _clock(found: re.Match[str]) -> datetime.time | None:
-    if found["hour"] is None:
+def _clock(match: re.Match[str]) -> datetime.time | None:
+    if match["hour"] is None:
         return datetime.time()
-    part = (found["part"] or "").ljust(6, "0")
+    part = (match["part"] or "").ljust(6, "0")
     try:
-        return datetime.time(int(found["hour"]), int(found["minute"]), int(found["second"]), int(part))
+        return datetime.time(int(match["hour"]), int(match["minute"]), int(match["second"]), int(part))
     except ValueError:
         return None
 
 
-def _timestamp(found: re.Match[str], type: Type) -> datetime.datetime | None:
-    day, clock, zone = _date(found["date"]), _clock(found), found["zone"]
+def _timestamp(match: re.Match[str], type: Type) -> datetime.datetime | None:
+    day, clock, zone = _date(match["date"]), _clock(match), match["zone"]
     if day is None or clock is None or (zone is None) != (type.kind is Kind.TIMESTAMP):
         return None
     if zone is None:
-        short = clock.microsecond == 0 and 1678 <= day.year <= 2261  # what TIMESTAMP_S and _NS hold too
+        short = clock.microsecond == 0 and 1678 <= day.year <= 2261  # fits TIMESTAMP_S and _NS too
         return datetime.datetime.combine(day, clock) if type == TIMESTAMP or short else None
-    try:  # the time zone is in the text, so that no setting of the session has a say
+    try:  # the text names the zone, so the session's time zone does not matter
         return datetime.datetime.fromisoformat(f"{day}T{clock}{zone}").astimezone(datetime.UTC)
     except (ValueError, OverflowError):
         return None

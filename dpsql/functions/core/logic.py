@@ -1,4 +1,4 @@
-"""AND, OR and NOT, with three truth values.
+"""AND, OR and NOT in three-valued logic.
 
 NULL AND FALSE is FALSE        NULL OR TRUE is TRUE        NOT NULL is NULL
 """
@@ -11,19 +11,19 @@ from dpsql.functions.core.types import named
 from dpsql.ir.column import Fact, Kind, Type
 
 
-def condition(argument: Argument) -> None:
-    """The argument must be a condition."""
+def check_condition(argument: Argument) -> None:
+    """Refuse an argument that is not BOOLEAN."""
     if argument.kind not in (Kind.BOOLEAN, Kind.NULL):
-        raise ArgumentError(f"a condition is wanted here, not {named(argument.type)}", "write a comparison")
+        raise ArgumentError(f"expected a condition, not {named(argument.type)}", "write a comparison")
 
 
 def _result(arguments: Arguments, type: Type | None) -> Fact:
-    for each in arguments:
-        condition(each)
+    for argument in arguments:
+        check_condition(argument)
     return truth(any_null(arguments))
 
 
-def _joined(word: str) -> Function:
+def _connective(word: str) -> Function:
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         return f"({f' {word} '.join(texts)})"
 
@@ -31,7 +31,7 @@ def _joined(word: str) -> Function:
 
 
 FUNCTIONS = (
-    _joined("AND"),
-    _joined("OR"),
+    _connective("AND"),
+    _connective("OR"),
     Function("not", _result, lambda t, a, _: f"(NOT {t[0]})", "NOT b"),
 )

@@ -1,11 +1,11 @@
-"""What a scalar can be: the one place that asks the shelf about types and ranges.
+"""Types, ranges and nullability of scalars, from the registered functions.
 
     call("=", (Ref("born"), Literal("1990-01-01", VARCHAR)), lookup)    Call("=", (born, DATE 1990-01-01))
     fact_of(Call("year", (Ref("born"),)), lookup)                       Fact(BIGINT, [1900, 2030])
 
-A range follows from what the policy declares. That a scalar is never NULL follows from types alone:
-``lookup``'s own ``nullable`` must be what the database enforces, and no row that breaks a declared range
-turns a scalar into NULL that is said to have none.
+A range follows from the ranges that the policy declares. Nullability follows from types alone: the
+``nullable`` of ``lookup`` must be what the database enforces. A row that violates a declared range
+cannot turn a non-nullable scalar into NULL.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.source import Span
 
 Lookup: TypeAlias = Callable[[str], Fact]
-"""From the name of a column to what is known of it."""
+"""From the name of a column to its fact."""
 
 
 def fact_of(scalar: Scalar, lookup: Lookup) -> Fact:
-    """What is known of every value that a scalar computes; ArgumentError where types do not go together."""
+    """Return the fact of a scalar; raise ArgumentError if its types do not match."""
     return argument_of(scalar, lookup).fact
 
 
 def argument_of(scalar: Scalar, lookup: Lookup) -> Argument:
-    """The fact of a scalar, with the constant that it is."""
+    """Return the fact of a scalar, with its literal if it is a constant."""
     return _meaning(scalar, lookup).declared
 
 
 def enforced(fact: Fact) -> Fact:
-    """What the type alone says of a column: all that SQL may rely on.
+    """Return the fact that follows from the type alone: all that generated SQL may rely on.
 
-    Not even that NULL is missing: DuckDB is free to compute a scalar before the filter that drops it.
+    It is nullable: DuckDB may compute a scalar before the filter that drops NULL.
     """
-    whole = type_range(fact.type)
-    return Fact(fact.type, ANYTHING if whole == EVERYWHERE else whole, nullable=True)
+    domain = type_range(fact.type)
+    return Fact(fact.type, ANYTHING if domain == EVERYWHERE else domain, nullable=True)
 
 
 def call(
@@ -53,22 +53,22 @@ def call(
     type: Type | None = None,
     span: Span | None = None,
 ) -> Call:
-    """A call whose arguments fit, its constants of text and NULL read as the kind of their neighbours."""
+    """Return a checked call; literals of text and NULL are read as the kind of their neighbours."""
     _check_arity(shelf()[function], len(scalars))
     groups = shelf()[function].alike(len(scalars))
     fitted = list(scalars)
     if any(_is_loose(scalars[i]) for group in groups for i in group):
         in_group = {i for group in groups for i in group}
         arguments = tuple(
-            argument_of(each, lookup) if i in in_group else Argument(Fact(NULL))
-            for i, each in enumerate(scalars)
+            argument_of(scalar, lookup) if i in in_group else Argument(Fact(NULL))
+            for i, scalar in enumerate(scalars)
         )
         for i, (old, new) in enumerate(zip(arguments, unify(shelf()[function], arguments), strict=True)):
             if new is not old and new.literal is not None:
                 fitted[i] = new.literal
-    found = Call(function, tuple(fitted), type, span)
-    fact_of(found, lookup)
-    return found
+    result = Call(function, tuple(fitted), type, span)
+    fact_of(result, lookup)
+    return result
 
 
 def _check_arity(function: Function, count: int) -> None:
@@ -83,23 +83,23 @@ def _is_loose(scalar: Scalar) -> bool:
 
 
 def unify(function: Function, arguments: Arguments) -> Arguments:
-    """The arguments, with constants of text and NULL read as the kind of their neighbours."""
+    """Read literals of text and NULL as the kind of their neighbours."""
     fitted = list(arguments)
     for group in function.alike(len(arguments)):
         loose = [i for i in group if _loose(arguments[i])]
-        others = [arguments[i] for i in group if i not in loose]
+        typed = [arguments[i] for i in group if i not in loose]
         texts = [arguments[i] for i in loose if arguments[i].type != NULL]
-        target = common_type(others or texts)
+        target = common_type(typed or texts)
         if target.kind is Kind.TEXT:
-            target = common_type([*others, *texts])
+            target = common_type([*typed, *texts])
         for i in loose:
             literal = arguments[i].literal
             assert literal is not None
             read = coerce(literal, target) if target != NULL else literal
             if read is None:
-                unfit = ArgumentError(f"{str(literal.value)[:40]!r} is not read as {named(target)}")
-                unfit.span = literal.span
-                raise unfit
+                error = ArgumentError(f"{str(literal.value)[:40]!r} cannot be read as {named(target)}")
+                error.span = literal.span
+                raise error
             fitted[i] = constant(read)
         common_type([fitted[i] for i in group])
     return tuple(fitted)
@@ -111,7 +111,7 @@ def _loose(argument: Argument) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Meaning:
-    """A scalar by its declarations, as SQL is written for it, and the latter with NULL as it really is."""
+    """Three facts of a scalar: by declaration, by type (for SQL), and by type with true nullability."""
 
     declared: Argument
     written: Argument
@@ -120,9 +120,9 @@ class _Meaning:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remembering:
-    """A lookup that remembers each scalar it was asked about: a binder asks anew at every level above it.
+    """A lookup that caches the meaning of scalars: a binder asks again at every level of nesting.
 
-    What it knows of a column may narrow meanwhile; the columns' types may not change.
+    Facts of columns may narrow in the meantime; their types may not change.
     """
 
     lookup: Lookup
@@ -133,10 +133,10 @@ class Remembering:
 
 
 def _meaning(scalar: Scalar, lookup: Lookup, inside: Lookup | None = None) -> _Meaning:
-    """``inside`` knows more of the columns' ranges, where a condition was met on the way here."""
+    """Return the meaning of a scalar; ``inside`` has ranges narrowed by conditions of enclosing CASEs."""
     if inside is not None or not isinstance(lookup, Remembering):
         return _computed(scalar, lookup, inside)
-    if id(scalar) not in lookup.found:  # kept beside its meaning, so that the id stays its own
+    if id(scalar) not in lookup.found:  # the scalar is kept alive, so that its id is not reused
         lookup.found[id(scalar)] = scalar, _computed(scalar, lookup, None)
     return lookup.found[id(scalar)][1]
 
@@ -155,13 +155,13 @@ def _computed(scalar: Scalar, lookup: Lookup, inside: Lookup | None) -> _Meaning
         case Call(name, scalars, type):
             function = shelf()[name]
             lookups = _in_branches(scalars, lookup, inside) if name == "case" else [inside] * len(scalars)
-            parts = [_meaning(each, lookup, known) for each, known in zip(scalars, lookups, strict=True)]
+            parts = [_meaning(scalar, lookup, known) for scalar, known in zip(scalars, lookups, strict=True)]
             try:
-                written = checked(function, tuple(each.written for each in parts), type)
-                nullable = checked(function, tuple(each.real for each in parts), type).nullable
-                declared = checked(function, tuple(each.declared for each in parts), type)
-            except ArgumentError as unfit:
-                unfit.span = unfit.span or scalar.span
+                written = checked(function, tuple(part.written for part in parts), type)
+                nullable = checked(function, tuple(part.real for part in parts), type).nullable
+                declared = checked(function, tuple(part.declared for part in parts), type)
+            except ArgumentError as error:
+                error.span = error.span or scalar.span
                 raise
             facts = (replace(declared, nullable=nullable), written, replace(written, nullable=nullable))
             return _Meaning(*map(Argument, facts))
@@ -170,43 +170,47 @@ def _computed(scalar: Scalar, lookup: Lookup, inside: Lookup | None) -> _Meaning
 
 
 def _in_branches(scalars: Sequence[Scalar], lookup: Lookup, inside: Lookup | None) -> list[Lookup | None]:
-    """For every argument of a CASE what is known there: its own condition is true, those before are not.
+    """Return a lookup for every argument of a CASE: its condition is true, earlier conditions are not.
 
-    Declared ranges only: what SQL is written by never follows from a condition.
+    Only declared ranges are narrowed: generated SQL never relies on a condition.
     """
     outside = inside or lookup
-    untrue = {name: outside(name) for each in scalars for name in refs(each)}
-    found: list[Lookup | None] = []
-    for place in range(0, len(scalars) - 1, 2):
+    untrue = {name: outside(name) for scalar in scalars for name in refs(scalar)}
+    lookups: list[Lookup | None] = []
+    for position in range(0, len(scalars) - 1, 2):
         true = dict(untrue)
-        found.append(dict(untrue).__getitem__)
-        for facts, way in ((true, narrow), (untrue, narrow_untrue)):
-            way(facts, scalars[place], partial(_bound, facts=facts))
-        found.append(true.__getitem__)
-    return found if len(scalars) % 2 == 0 else [*found, untrue.__getitem__]
+        lookups.append(dict(untrue).__getitem__)
+        for facts, narrowing in ((true, narrow), (untrue, narrow_untrue)):
+            narrowing(facts, scalars[position], partial(_bound_fact, facts=facts))
+        lookups.append(true.__getitem__)
+    return lookups if len(scalars) % 2 == 0 else [*lookups, untrue.__getitem__]
 
 
-def _bound(scalar: Scalar, facts: dict[str, Fact]) -> Fact:
-    """What is known of the bound in a condition; nothing where a CASE stands in it, which would be taken
-    apart anew at every level of nesting."""
-    return Fact(NULL) if _chooses(scalar) else fact_of(scalar, facts.__getitem__)
+def _bound_fact(scalar: Scalar, facts: dict[str, Fact]) -> Fact:
+    """Return the fact of the bound in a condition.
+
+    A bound with a CASE in it has no fact: it would be analyzed again at every level of nesting.
+    """
+    return Fact(NULL) if _contains_case(scalar) else fact_of(scalar, facts.__getitem__)
 
 
-def _chooses(scalar: Scalar) -> bool:
-    return isinstance(scalar, Call) and (scalar.function == "case" or any(map(_chooses, scalar.arguments)))
+def _contains_case(scalar: Scalar) -> bool:
+    return isinstance(scalar, Call) and (
+        scalar.function == "case" or any(map(_contains_case, scalar.arguments))
+    )
 
 
 OF_ANY_TYPE = frozenset({"is_null", "is_not_null"})
 
 
 def checked(function: Function, arguments: Arguments, type: Type | None) -> Fact:
-    """The result's fact, after the checks that hold for every function."""
+    """Check the arguments by the rules for all functions and return the fact of the result."""
     _check_arity(function, len(arguments))
     if function.name not in OF_ANY_TYPE:
-        for each in arguments:
-            if each.kind is Kind.OPAQUE:
+        for argument in arguments:
+            if argument.kind is Kind.OPAQUE:
                 raise ArgumentError(
-                    f"{each.type.said} columns can be counted and tested for NULL, nothing else yet",
+                    f"{argument.type.said} columns can be counted and tested for NULL, nothing else yet",
                     "leave the column out, count it, or test it: x IS NULL",
                 )
     return function.result(arguments, type)

@@ -1,12 +1,12 @@
-"""What a condition says of the columns it names, against constants.
+"""Column ranges narrowed by conditions that compare columns with constants.
 
     age BETWEEN 18 AND 65           age in [18, 65]
-    kind = 'a' OR kind = 'b'        kind is one of these
+    kind = 'a' OR kind = 'b'        kind in {'a', 'b'}
     NOT (age > 65 OR age < 18)      age in [18, 65]
 
-A condition is taken as ``true`` of every row (WHERE, the branch of a CASE), as ``false``, or as not true
-(a later branch), which may also mean NULL. Whatever relates two columns is ignored, which only widens. A
-range says nothing of NULL and NaN.
+A condition is assumed true of every row (WHERE, the branch of a CASE), or false, or not true (a later
+branch), which includes NULL. A condition on two columns is ignored, which only widens the result. A
+range excludes NULL and NaN.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from dpsql.ir.column import (
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
 FactOf: TypeAlias = Callable[[Scalar], Fact]
-"""What is known of a bound, which may be an expression."""
+"""From a bound, which may be an expression, to its fact."""
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "=": "=", "<>": "<>"}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "=": "<>", "<>": "="}
 
 
 def narrow(facts: dict[str, Fact], condition: Scalar, fact_of: FactOf, *, true: bool = True) -> None:
-    """Use that a condition is true, or false, of every row; NULL is neither."""
+    """Narrow facts by a condition that is true (or false, and not NULL) of every row."""
     match condition:
         case Ref():
             _compare(facts, condition, "=", Literal(true, facts[condition.name].type), fact_of)
@@ -58,7 +58,7 @@ def narrow(facts: dict[str, Fact], condition: Scalar, fact_of: FactOf, *, true: 
                 for part in parts:
                     narrow(facts, part, fact_of, true=true)
             else:
-                _any_of(facts, parts, true, fact_of)
+                _narrow_any(facts, parts, true, fact_of)
         case Call("=" | "<>" | "<" | "<=" | ">" | ">=" as sign, (left, right)):
             op = sign if true else _OPPOSITE[sign]
             _compare(facts, left, op, right, fact_of)
@@ -66,10 +66,10 @@ def narrow(facts: dict[str, Fact], condition: Scalar, fact_of: FactOf, *, true: 
         case Call("between", (value, low, high)):
             both = Call("and", (Call(">=", (value, low)), Call("<=", (value, high))))
             narrow(facts, both, fact_of, true=true)
-        case Call("in", (Ref(name), *listed)) if all(isinstance(each, Literal) for each in listed):
-            values = tuple(each.value for each in listed if isinstance(each, Literal))
-            given = tuple(value for value in values if value is not None)
-            (_one_of if true else _none_of)(facts, name, given)
+        case Call("in", (Ref(name), *listed)) if all(isinstance(item, Literal) for item in listed):
+            values = tuple(item.value for item in listed if isinstance(item, Literal))
+            constants = tuple(value for value in values if value is not None)
+            (_narrow_to_list if true else _narrow_without)(facts, name, constants)
         case Call("is_not_distinct_from" | "is_distinct_from" as word, (inner, Literal(value=value))):
             same = (word == "is_not_distinct_from") == true
             if isinstance(value, bool) and same and not isinstance(inner, Ref):
@@ -88,33 +88,38 @@ def narrow(facts: dict[str, Fact], condition: Scalar, fact_of: FactOf, *, true: 
 
 
 def narrow_untrue(facts: dict[str, Fact], condition: Scalar, fact_of: FactOf) -> None:
-    """Use that a condition is false or NULL: where one column is compared with constants, the latter says
-    that the column is NULL. ``facts`` then says nothing of NULL."""
+    """Narrow facts by a condition that is false or NULL.
+
+    If the condition compares one column with constants, NULL means that the column is NULL. The narrowed
+    ``nullable`` of that column is not to be used.
+    """
     match condition:
         case Call("or", parts):
             for part in parts:
                 narrow_untrue(facts, part, fact_of)
-        case Call("not", (inner,)) if _decided(facts, inner):
+        case Call("not", (inner,)) if _only_null_undecided(facts, inner):
             narrow(facts, inner, fact_of)
-        case _ if _decided(facts, condition):
+        case _ if _only_null_undecided(facts, condition):
             narrow(facts, condition, fact_of, true=False)
         case _:
             pass
 
 
-def _decided(facts: dict[str, Fact], condition: Scalar) -> bool:
-    """Whether only a NULL in its one column makes the condition NULL."""
+def _only_null_undecided(facts: dict[str, Fact], condition: Scalar) -> bool:
+    """Whether the condition is NULL only if its one column is NULL."""
     match condition:
         case Call("=" | "<>" | "<" | "<=" | ">" | ">=" | "between" | "in", (Ref(name), *bounds)):
-            return all(isinstance(each, Literal) and _exact(facts[name].type, each) for each in bounds)
+            return all(
+                isinstance(bound, Literal) and _compares_exactly(facts[name].type, bound) for bound in bounds
+            )
         case Ref() | Call("is_not_distinct_from", (Ref(), Literal())):
             return True
         case _:
             return False
 
 
-def _exact(type: Type, literal: Literal) -> bool:
-    """Whether no value of the type turns into NULL when it is compared with the constant."""
+def _compares_exactly(type: Type, literal: Literal) -> bool:
+    """Whether a comparison with the literal turns no value of the type into NULL."""
     column = Argument(Fact(type))
     try:
         return literal.value is not None and sure(column, comparison_type((column, constant(literal))))
@@ -122,35 +127,38 @@ def _exact(type: Type, literal: Literal) -> bool:
         return False
 
 
-def _any_of(facts: dict[str, Fact], parts: Sequence[Scalar], true: bool, fact_of: FactOf) -> None:
-    """One of these holds: the hull of what each says."""
-    ways = [dict(facts) for _ in parts]
-    for part, way in zip(parts, ways, strict=True):
-        narrow(way, part, fact_of, true=true)
+def _narrow_any(facts: dict[str, Fact], parts: Sequence[Scalar], true: bool, fact_of: FactOf) -> None:
+    """Narrow facts to the hull over alternatives, one of which holds."""
+    branches = [dict(facts) for _ in parts]
+    for part, branch in zip(parts, branches, strict=True):
+        narrow(branch, part, fact_of, true=true)
     for name, fact in facts.items():
-        found = [way[name] for way in ways]
         domain = None
-        if all(each.domain != fact.domain for each in found):
-            domain = _hull([each.domain for each in found])
-        nullable = any(each.nullable for each in found)
+        if all(branch[name].domain != fact.domain for branch in branches):
+            domain = _hull([branch[name].domain for branch in branches])
+        nullable = any(branch[name].nullable for branch in branches)
         facts[name] = Fact(fact.type, fact.domain if domain is None else domain, nullable)
 
 
 def _hull(domains: list[Domain]) -> Domain | None:
-    """What holds all of these; None where that is nothing new."""
-    lists = [each for each in domains if isinstance(each, Categories)]
+    """Return the hull of the domains; None if it is unbounded."""
+    lists = [domain for domain in domains if isinstance(domain, Categories)]
     if len(lists) == len(domains):
-        return Categories(unique(tuple(value for each in lists for value in each.values)))
-    ends = [each for each in domains if isinstance(each, Interval)]
+        return Categories(unique(tuple(value for domain in lists for value in domain.values)))
+    ends = [domain for domain in domains if isinstance(domain, Interval)]
     if len(ends) + len(lists) < len(domains):
         return None
-    for each in lists:
-        numbers = [number for value in each.values if (number := _as_number(value)) is not None]
-        if len(numbers) < len(each.values):
+    for domain in lists:
+        numbers = [number for value in domain.values if (number := _as_number(value)) is not None]
+        if len(numbers) < len(domain.values):
             return None
         ends += [Interval(number, number) for number in numbers]
-    whole = Interval(min(each.low for each in ends), max(each.high for each in ends)) if ends else None
-    return None if whole == EVERYWHERE else whole
+    hull = (
+        Interval(min(interval.low for interval in ends), max(interval.high for interval in ends))
+        if ends
+        else None
+    )
+    return None if hull == EVERYWHERE else hull
 
 
 def _not_null(facts: dict[str, Fact], name: str, sure: bool) -> None:
@@ -167,14 +175,14 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar, fac
         return
     if op in ("=", "<>"):
         if isinstance(bound, Literal):
-            (_one_of if op == "=" else _none_of)(facts, column.name, (bound.value,))
+            (_narrow_to_list if op == "=" else _narrow_without)(facts, column.name, (bound.value,))
         if op == "<>" or isinstance(bound, Literal):
             return
     limit, exact = _limit(fact, fact_of(bound))
     if isinstance(fact.domain, Categories | Listed) or limit == EVERYWHERE:
         return
-    whole = known(Argument(fact))  # a wide type is no bound, of which half would be left here
-    low, high = whole.low, whole.high
+    interval = known(Argument(fact))  # None of a wide type: its limits do not count as bounds
+    low, high = interval.low, interval.high
     if op in ("<", "<=", "="):
         high = min(high, limit.high)
     if op in (">", ">=", "="):
@@ -190,22 +198,22 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar, fac
         facts[column.name] = Fact(fact.type, Interval(low, high), nullable=False)
 
 
-def _limit(fact: Fact, other: Fact) -> tuple[Interval, bool]:
-    """The bound's range in the column's count; whether whole numbers are told apart there."""
-    limit = range_of(other)
-    if other.type.kind is fact.type.kind or (other.type.numeric and fact.type.numeric):
+def _limit(fact: Fact, bound: Fact) -> tuple[Interval, bool]:
+    """Return the bound's range in units of the column, and whether integers are exact there."""
+    limit = range_of(bound)
+    if bound.type.kind is fact.type.kind or (bound.type.numeric and fact.type.numeric):
         return limit, max(-limit.low, limit.high) < 2**53
     day = 86_400_000_000  # a DATE counts days and a TIMESTAMP microseconds
-    if fact.type.kind is Kind.DATE and other.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
+    if fact.type.kind is Kind.DATE and bound.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
         low, high = (end if math.isinf(end) else math.floor(end / day) for end in (limit.low, limit.high))
         return Interval(low, high + 1), False
-    if other.type.kind is Kind.DATE and fact.type.kind is Kind.TIMESTAMP:
+    if bound.type.kind is Kind.DATE and fact.type.kind is Kind.TIMESTAMP:
         return Interval(limit.low * day, limit.high * day), False
     return EVERYWHERE, False
 
 
-def _one_of(facts: dict[str, Fact], name: str, values: tuple[Value, ...]) -> None:
-    """The column is one of these constants: a list, or for numbers that are not whole a range."""
+def _narrow_to_list(facts: dict[str, Fact], name: str, values: tuple[Value, ...]) -> None:
+    """Narrow a column to constants: to a list, or to a range if its type is FLOAT or DECIMAL."""
     fact = facts[name]
     facts[name] = replace(fact, nullable=False)
     if fact.type.kind in (Kind.FLOAT, Kind.DECIMAL):
@@ -213,35 +221,35 @@ def _one_of(facts: dict[str, Fact], name: str, values: tuple[Value, ...]) -> Non
         if numbers and len(numbers) == len(values) and not isinstance(fact.domain, Categories | Listed):
             facts[name] = Fact(fact.type, Interval(min(numbers), max(numbers)), nullable=False)
         return
-    held = _storable(fact.type, values)
-    if held is None:
+    storable = _storable(fact.type, values)
+    if storable is None:
         return
     if isinstance(fact.domain, Categories):
-        held = tuple(value for value in unique(fact.domain.values) if value in held)
-    facts[name] = Fact(fact.type, Categories(unique(held)), nullable=False)
+        storable = tuple(value for value in unique(fact.domain.values) if value in storable)
+    facts[name] = Fact(fact.type, Categories(unique(storable)), nullable=False)
 
 
-def _none_of(facts: dict[str, Fact], name: str, values: tuple[Value, ...]) -> None:
-    """The column is none of these constants: a list gets shorter."""
+def _narrow_without(facts: dict[str, Fact], name: str, values: tuple[Value, ...]) -> None:
+    """Remove constants from the listed values of a column."""
     fact = facts[name]
     facts[name] = replace(fact, nullable=False)
-    held = _storable(fact.type, values)
-    if held is not None and isinstance(fact.domain, Categories):
-        left = tuple(value for value in fact.domain.values if value not in held)
+    storable = _storable(fact.type, values)
+    if storable is not None and isinstance(fact.domain, Categories):
+        left = tuple(value for value in fact.domain.values if value not in storable)
         facts[name] = Fact(fact.type, Categories(left), nullable=False)
 
 
 def _storable(type: Type, values: tuple[Value, ...]) -> tuple[Value, ...] | None:
-    """Those constants that a column of the type can hold; None where equality may merge some values."""
+    """Return the constants that fit the type; None if the comparison may merge different values."""
     if type.kind not in (Kind.BOOLEAN, Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP):
         return None
     if any(not _comparable(value, type) for value in values):
         return None
-    return tuple(own for value in values if (own := as_own(value, type)) is not None)
+    return tuple(stored for value in values if (stored := as_own(value, type)) is not None)
 
 
 def _comparable(value: Value, type: Type) -> bool:
-    """Whether equality with the column is equality of values: no cast stands between that merges some."""
+    """Whether ``column = value`` compares the values themselves: no cast merges different values."""
     if isinstance(value, bool) or type.kind is Kind.BOOLEAN:
         return isinstance(value, bool) and type.kind is Kind.BOOLEAN
     return not isinstance(value, float) or abs(value) < 2**53

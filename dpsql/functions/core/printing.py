@@ -1,9 +1,9 @@
-"""A scalar as SQL that raises on no data.
+"""SQL of scalars; it raises on no data.
 
     Call("+", (Ref("a"), Ref("b")))    TRY_CAST((CAST("a" AS BIGINT) + CAST("b" AS BIGINT)) AS INTEGER)
 
-Every function renders itself total, so no TRY is written (see the package's docstring). Arguments are
-in parentheses where they need them.
+Every function renders a total expression, so TRY is not used (see the docstring of the package).
+Arguments are put in parentheses where needed.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from dpsql.functions.core.meaning import Lookup, checked, enforced
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
 LONGEST = 200_000
-"""Characters of SQL for one scalar. A few functions name an argument twice, so nesting could double it."""
+"""Maximum characters of SQL for one scalar. Some functions repeat an argument, so nesting may double it."""
 
 
 def sql_of(scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str]) -> str:
-    """SQL for a scalar over columns whose types ``lookup`` knows and ``column_sql`` spells; or D103."""
+    """Return SQL for a scalar; ``lookup`` gives column types, ``column_sql`` names. Refuse long SQL: D103."""
     try:
         return _printed(scalar, lookup, column_sql)[0]
-    except ArgumentError as unfit:  # its types fit when it was bound: its length alone does not
-        raise refuse(unfit.code, unfit.title, scalar.span, help="compute parts of it in a subquery") from None
+    except ArgumentError as error:  # types were checked at binding: only the length can fail
+        raise refuse(error.code, error.title, scalar.span, help="compute parts of it in a subquery") from None
 
 
 def _printed(scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str]) -> tuple[str, Argument]:
@@ -37,7 +37,7 @@ def _printed(scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str]) -
             return literal_sql(scalar), constant(scalar)
         case Call(name, scalars, type):
             function = shelf()[name]
-            printed = [_printed(each, lookup, column_sql) for each in scalars]
+            printed = [_printed(scalar, lookup, column_sql) for scalar in scalars]
             arguments = tuple(argument for _, argument in printed)
             fact = checked(function, arguments, type)
             sql = function.render(tuple(text for text, _ in printed), arguments, type)

@@ -1,10 +1,10 @@
-"""Arithmetic on ranges: from the ranges of the arguments to a range that holds every result.
+"""Interval arithmetic: a range that holds every result, from the ranges of the arguments.
 
     [1, 2] + [10, 20] = [11, 22]      [-1, 2] * [10, 20] = [-20, 40]
 
-A range says nothing of NULL and NaN: 0 * infinity counts as 0. Ends of integers, dates (days) and
-timestamps (microseconds) are computed exactly; ends of DOUBLE by the operations that DuckDB uses, whose
-rounding keeps order; ends of DECIMAL in exact decimals.
+A range excludes NULL and NaN: 0 * infinity counts as 0. Ends of integers, dates (days) and timestamps
+(microseconds) are exact. Ends of DOUBLE use the operations of DuckDB, which round monotonically. Ends of
+DECIMAL use exact decimals.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ DAY = 86_400_000_000
 
 
 def known(argument: Argument) -> Interval:
-    """What is known of a number: its range, or everywhere. Only small types are bounds in themselves."""
+    """Return the known range of a number, else EVERYWHERE. Only small types count as a range."""
     fact = argument.fact
     match fact.domain:
         case Interval() as interval:
@@ -54,15 +54,17 @@ def known(argument: Argument) -> Interval:
 
 
 def possible(argument: Argument) -> Interval:
-    """Every number the argument can hold: its range, and its type's where an end is open."""
-    interval, whole = known(argument), type_range(argument.type)
-    low = whole.low if interval.low == -math.inf else interval.low
-    high = whole.high if interval.high == math.inf else interval.high
-    return Interval(low, high) if low <= high else whole  # a condition left no number of the type
+    """Return the range of the argument; an open end is replaced by the limit of its type."""
+    interval, type_interval = known(argument), type_range(argument.type)
+    low = type_interval.low if interval.low == -math.inf else interval.low
+    high = type_interval.high if interval.high == math.inf else interval.high
+    return (
+        Interval(low, high) if low <= high else type_interval
+    )  # the condition excludes all numbers of the type
 
 
 def ordinal(value: Value) -> Number:
-    """A constant as an end of a range."""
+    """Return a constant as an end of a range: dates as days, timestamps as microseconds."""
     if isinstance(value, datetime.datetime):
         naive = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
         return (naive - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
@@ -73,65 +75,65 @@ def ordinal(value: Value) -> Number:
 
 
 def within(type: Type, interval: Interval, nullable: bool) -> Fact:
-    """The fact of a number of this type in this range; what the type cannot hold has become NULL."""
+    """Return the fact of a number in a range; numbers outside of the type have become NULL."""
     low, high = interval.low, interval.high
     if type.kind is not Kind.FLOAT and (low == math.inf or high == -math.inf):
-        low = high = 0  # every value has become NULL
+        low = high = 0  # every value is NULL
     match type.kind:
         case Kind.INTEGER | Kind.DECIMAL:
-            whole = type_range(type)
-            if max(low, whole.low) > min(high, whole.high):
+            type_interval = type_range(type)
+            if max(low, type_interval.low) > min(high, type_interval.high):
                 low = high = 0
-            low = low if low == -math.inf else max(low, whole.low)
-            high = high if high == math.inf else min(high, whole.high)
+            low = low if low == -math.inf else max(low, type_interval.low)
+            high = high if high == math.inf else min(high, type_interval.high)
             if type.kind is Kind.INTEGER:
-                low, high = _whole(low), _whole(high)
+                low, high = _integer_end(low), _integer_end(high)
             else:
-                low, high = _past(low, -math.inf, type), _past(high, math.inf, type)
+                low, high = _decimal_end(low, -math.inf, type), _decimal_end(high, math.inf, type)
         case Kind.FLOAT:
-            low, high = _rounded(low, type.sql == "FLOAT"), _rounded(high, type.sql == "FLOAT")
+            low, high = _float_end(low, type.sql == "FLOAT"), _float_end(high, type.sql == "FLOAT")
         case _:
             pass
     interval = Interval(low, high)
     return Fact(type, ANYTHING if interval == EVERYWHERE else interval, nullable)
 
 
-def _past(end: Number, outside: float, type: Type) -> float:
-    """The end of a DECIMAL's range, one step outside where a float no longer holds all its digits."""
+def _decimal_end(end: Number, outside: float, type: Type) -> float:
+    """Return the end of a DECIMAL range as a float, one step outward if a float cannot hold its digits."""
     exact = abs(end) * 10.0 ** decimal_size(type)[1] < 1e15
     return float(end) if exact or math.isinf(end) else math.nextafter(float(end), outside)
 
 
-def _whole(end: Number) -> Number:
+def _integer_end(end: Number) -> Number:
     return end if isinstance(end, int) or math.isinf(end) else int(end)
 
 
-def _rounded(end: Number, single: bool) -> float:
+def _float_end(end: Number, single: bool) -> float:
     return float(ctypes.c_float(end).value) if single else float(end)
 
 
 def truth(nullable: bool) -> Fact:
-    """The fact of every condition."""
+    """Return the fact of a condition."""
     return Fact(BOOLEAN, Categories((False, True)), nullable)
 
 
 def any_null(arguments: Arguments) -> bool:
-    return any(each.fact.nullable for each in arguments)
+    return any(argument.fact.nullable for argument in arguments)
 
 
 def corners(operation: Callable[[Number, Number], Number], left: Interval, right: Interval) -> Interval:
-    """The hull of a monotone operation at the four corners."""
+    """Return the hull of a monotone operation at the four corners of its arguments."""
     return spread(operation(a, b) for a in (left.low, left.high) for b in (right.low, right.high))
 
 
 def spread(ends: Iterable[Number]) -> Interval:
-    """The hull of some numbers; one that is none (0 * infinity) stands for 0."""
-    found = [0 if isinstance(end, float) and math.isnan(end) else end for end in ends]
-    return Interval(min(found), max(found))
+    """Return the hull of numbers; NaN (0 * infinity) counts as 0."""
+    numbers = [0 if isinstance(end, float) and math.isnan(end) else end for end in ends]
+    return Interval(min(numbers), max(numbers))
 
 
 def outward(interval: Interval, slack: float = 1e-14) -> Interval:
-    """A little wider: two libraries may differ in the last digits of an exp."""
+    """Widen an interval slightly: math libraries may differ in the last digits."""
     low, high = float(interval.low), float(interval.high)
     return Interval(
         low - slack * abs(low) if math.isfinite(low) else low,
@@ -140,7 +142,7 @@ def outward(interval: Interval, slack: float = 1e-14) -> Interval:
 
 
 def as_double(type: Type, interval: Interval) -> Interval:
-    """The range of numbers of this type as DOUBLEs: DuckDB rounds those of many digits twice."""
+    """Return a range as DOUBLEs, widened if DuckDB rounds numbers of many digits twice."""
     scale = decimal_size(type)[1] if type.kind is Kind.DECIMAL else 0
     size = max(abs(interval.low), abs(interval.high)) * 10.0**scale
     if type.kind is Kind.FLOAT or (size < 2.0**53 and scale <= 22):
@@ -149,7 +151,7 @@ def as_double(type: Type, interval: Interval) -> Interval:
 
 
 def in_decimals(operation: Callable[[Any, Any], Any]) -> Callable[[Number, Number], Number]:
-    """The operation on exact decimals, for ends that DECIMAL columns can reach."""
+    """Return the operation on exact decimals, for ends within the range of DECIMAL."""
 
     def exact(left: Number, right: Number) -> Number:
         if math.isinf(left) or math.isinf(right):
@@ -162,19 +164,21 @@ def in_decimals(operation: Callable[[Any, Any], Any]) -> Callable[[Number, Numbe
 
 
 def hull(type: Type, domains: Iterable[Domain]) -> Domain:
-    """A domain that holds what each of these holds: lists stay lists, ranges become their hull."""
+    """Return the union of lists of values, or the hull of ranges."""
     parts = tuple(domains)
-    if parts and all(isinstance(each, Categories) for each in parts):
-        values = (value for each in parts if isinstance(each, Categories) for value in each.values)
+    if parts and all(isinstance(domain, Categories) for domain in parts):
+        values = (value for domain in parts if isinstance(domain, Categories) for value in domain.values)
         return Categories(tuple(dict.fromkeys(values)))
     if type.kind in (Kind.TEXT, Kind.BOOLEAN, Kind.UUID, Kind.TIME, Kind.NULL):
         return ANYTHING
-    ranges = [known(Argument(Fact(type, each))) for each in parts]
+    ranges = [known(Argument(Fact(type, domain))) for domain in parts]
     return spread_of(type, ranges)
 
 
 def spread_of(type: Type, ranges: list[Interval]) -> Domain:
     if not ranges:
         return ANYTHING
-    whole = Interval(min(each.low for each in ranges), max(each.high for each in ranges))
-    return ANYTHING if whole == EVERYWHERE else whole
+    hull_interval = Interval(
+        min(interval.low for interval in ranges), max(interval.high for interval in ranges)
+    )
+    return ANYTHING if hull_interval == EVERYWHERE else hull_interval

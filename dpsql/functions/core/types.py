@@ -1,8 +1,8 @@
-"""Which type a mixture of types has, exactly as DuckDB 2.0 finds it.
+"""Result types of mixed arguments, by the rules of DuckDB 2.0.
 
-SMALLINT + 1        SMALLINT        a constant takes the other side's type where it fits
+SMALLINT + 1        SMALLINT        a literal takes the other side's type if it fits
 UINTEGER + INTEGER  BIGINT
-DECIMAL(9,2) + 1    DECIMAL(13,2)   an INTEGER is a DECIMAL(10,0) here
+DECIMAL(9,2) + 1    DECIMAL(13,2)   an INTEGER counts as a DECIMAL(10,0)
 coalesce(d, 1.5)    the type that holds both
 """
 
@@ -39,7 +39,7 @@ _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64, "HUGEINT": 1
 _SIGNED = {bits: type_named(name) for name, bits in _BITS.items()}
 _DIGITS = {8: 3, 16: 5, 32: 10, 64: 19, 128: 38}
 WIDEST = 38
-"""The most digits of a DECIMAL."""
+"""The maximum number of digits of a DECIMAL."""
 
 
 def signed(type: Type) -> bool:
@@ -55,28 +55,28 @@ def decimal(width: int, scale: int) -> Type:
 
 
 def digits(type: Type) -> tuple[int, int]:
-    """Width and scale of a DECIMAL, or of the one that an integer type turns into."""
+    """Return width and scale of a DECIMAL, or of the DECIMAL that an integer type is cast to."""
     if type.kind is Kind.DECIMAL:
         return decimal_size(type)
     return (20 if type.sql == "UBIGINT" else _DIGITS[bits(type)]), 0
 
 
 def integer_type(value: int) -> Type | None:
-    """The type of an integer constant: the first of these that holds it."""
-    for each in (INTEGER, BIGINT, HUGEINT, UHUGEINT):
-        if holds(each, Interval(value, value)):
-            return each
+    """Return the first type that holds an integer literal; None if none does."""
+    for candidate in (INTEGER, BIGINT, HUGEINT, UHUGEINT):
+        if holds(candidate, Interval(value, value)):
+            return candidate
     return None
 
 
 def holds(type: Type, interval: Interval) -> bool:
-    """Whether every number of the interval is a value of the type."""
-    whole = type_range(type)
-    return whole.low <= interval.low and interval.high <= whole.high
+    """Whether the type holds every number of the interval."""
+    type_interval = type_range(type)
+    return type_interval.low <= interval.low and interval.high <= type_interval.high
 
 
 def adapts(literal: Literal | None) -> bool:
-    """Whether a constant is an integer just as written, which takes the type of its neighbour."""
+    """Whether a literal is an integer of its natural type, which takes the type of its neighbour."""
     return (
         literal is not None
         and isinstance(literal.value, int)
@@ -86,7 +86,7 @@ def adapts(literal: Literal | None) -> bool:
 
 
 def sum_of_integers(left: Type, right: Type) -> Type:
-    """The type in which DuckDB adds, multiplies and divides two integers."""
+    """Return the type in which DuckDB adds, multiplies and divides two integers."""
     if signed(left) == signed(right):
         return left if bits(left) >= bits(right) else right
     plus, minus = (right, left) if signed(left) else (left, right)
@@ -96,75 +96,75 @@ def sum_of_integers(left: Type, right: Type) -> Type:
 
 
 def both_integers(left: Type, right: Type) -> Type:
-    """The integer type that holds the values of both."""
+    """Return the integer type that holds the values of both."""
     if signed(left) == signed(right):
         return left if bits(left) >= bits(right) else right
     plus, minus = (right, left) if signed(left) else (left, right)
     return minus if bits(minus) > bits(plus) else _SIGNED[min(128, 2 * bits(plus))]
 
 
-def adapted(left: Argument, right: Argument) -> tuple[Type, Type]:
-    """The two integer types, after a constant has taken the other's where it fits."""
+def adapted_types(left: Argument, right: Argument) -> tuple[Type, Type]:
+    """Return the two integer types; a literal takes the type of the other side if it fits."""
     if adapts(left.literal) != adapts(right.literal):
-        constant, other = (left, right) if adapts(left.literal) else (right, left)
-        if holds(other.type, range_of(constant.fact)):
-            return other.type, other.type
+        constant, neighbour = (left, right) if adapts(left.literal) else (right, left)
+        if holds(neighbour.type, range_of(constant.fact)):
+            return neighbour.type, neighbour.type
     return left.type, right.type
 
 
 def common_type(arguments: Sequence[Argument], compared: bool = False) -> Type:
-    """The type of CASE, COALESCE, GREATEST; or in which sides are compared.
+    """Return the type of CASE, COALESCE and GREATEST, or the type of a comparison.
 
-    Where a DECIMAL would need more than 38 digits, a value loses some behind the point, a comparison none.
+    If a DECIMAL would need more than 38 digits, a value loses decimal places; a comparison loses none.
     """
-    found: Type = NULL
-    constants = [each for each in arguments if adapts(each.literal)]
-    for each in arguments:
-        if not adapts(each.literal):
-            found = _both(found, each.type, compared)
-    for each in constants:
-        if found.kind is not Kind.INTEGER or not holds(found, range_of(each.fact)):
-            found = _both(found, each.type, compared)
-    return found
+    common: Type = NULL
+    constants = [argument for argument in arguments if adapts(argument.literal)]
+    for argument in arguments:
+        if not adapts(argument.literal):
+            common = _common_of_two(common, argument.type, compared)
+    for constant in constants:
+        if common.kind is not Kind.INTEGER or not holds(common, range_of(constant.fact)):
+            common = _common_of_two(common, constant.type, compared)
+    return common
 
 
-def _both(left: Type, right: Type, compared: bool) -> Type:
-    for one, other in ((left, right), (right, left)):
-        if Kind.OPAQUE in (one.kind, other.kind) or Kind.INTERVAL in (one.kind, other.kind):
+def _common_of_two(left: Type, right: Type, compared: bool) -> Type:
+    for first, second in ((left, right), (right, left)):
+        if Kind.OPAQUE in (first.kind, second.kind) or Kind.INTERVAL in (first.kind, second.kind):
             break
-        if one == other or other.kind is Kind.NULL:
-            return one
-        match one.kind, other.kind:
+        if first == second or second.kind is Kind.NULL:
+            return first
+        match first.kind, second.kind:
             case Kind.INTEGER, Kind.INTEGER:
-                return both_integers(one, other)
+                return both_integers(first, second)
             case Kind.BOOLEAN, Kind.INTEGER:
-                return other
+                return second
             case Kind.DECIMAL, Kind.DECIMAL | Kind.INTEGER:
-                (w1, s1), (w2, s2) = digits(one), digits(other)
-                scale, whole = max(s1, s2), max(w1 - s1, w2 - s2)
-                if not compared and one.kind is other.kind:
-                    scale = min(scale, WIDEST - whole)
-                return decimal(min(WIDEST, whole + scale), scale)
+                (w1, s1), (w2, s2) = digits(first), digits(second)
+                scale, before_point = max(s1, s2), max(w1 - s1, w2 - s2)
+                if not compared and first.kind is second.kind:
+                    scale = min(scale, WIDEST - before_point)
+                return decimal(min(WIDEST, before_point + scale), scale)
             case Kind.FLOAT, Kind.FLOAT:
                 return DOUBLE
             case Kind.FLOAT, Kind.INTEGER | Kind.DECIMAL:
-                return one
+                return first
             case Kind.TEXT, Kind.TEXT:
                 return VARCHAR
-            case (Kind.DATE, Kind.TIMESTAMP) if other == TIMESTAMP:
+            case (Kind.DATE, Kind.TIMESTAMP) if second == TIMESTAMP:
                 return TIMESTAMP
-    raise ArgumentError(f"{named(left)} and {named(right)} do not go together", _way_out(left, right))
+    raise ArgumentError(f"{named(left)} and {named(right)} cannot be combined", _remedy(left, right))
 
 
 def named(type: Type) -> str:
-    """The type as a message says it."""
+    """Return the name of a type for messages."""
     return "NULL" if type == NULL else "an ENUM" if type.said == "ENUM" else type.said
 
 
-def _way_out(left: Type, right: Type) -> str:
-    for one, other in ((left, right), (right, left)):
-        if one == VARCHAR and other.kind is not Kind.OPAQUE:
-            return f"write CAST(... AS {other.sql}) around the text"
+def _remedy(left: Type, right: Type) -> str:
+    for first, second in ((left, right), (right, left)):
+        if first == VARCHAR and second.kind is not Kind.OPAQUE:
+            return f"write CAST(... AS {second.sql}) around the text"
     if BOOLEAN in (left, right):
         return "write CASE WHEN ... THEN 1 ELSE 0 END"
     return "write CAST(... AS ...) around one of them"

@@ -1,9 +1,9 @@
-"""Window functions that a unit's own rows may be looked at with.
+"""Window functions over the rows of one unit.
 
     lag(cost) OVER (PARTITION BY patient_id ORDER BY visited_on)      of the argument's type, NULL at first
 
-A function that ``picks`` one row among tied ones (or numbers them) has its order completed by all columns
-where it is printed, so that the outcome is a function of the rows and not of where they lie.
+A function that ``picks`` one of several tied rows (or numbers them) is printed with an ORDER BY over all
+columns. Its result then depends on the rows, and not on their physical order.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ Facts = tuple[Fact, ...]
 
 @dataclass(frozen=True, slots=True)
 class WindowFunction:
-    """``constants`` is how many further arguments it takes, whole numbers from ``least`` to 1,000.
+    """One window function.
 
-    ``keeps`` tells that it returns values of its first argument, ``framed`` that it looks at the frame.
+    ``constants`` is the number of further arguments, whole numbers from ``least`` to 1,000.
+    ``keeps``: it returns values of its first argument. ``framed``: it depends on the frame.
     """
 
     name: str
@@ -39,7 +40,7 @@ MOST = 1_000
 """The largest constant argument."""
 
 
-def _numbered(facts: Facts, rows: int | None) -> Fact:
+def _row_number(facts: Facts, rows: int | None) -> Fact:
     return Fact(BIGINT, ANYTHING if rows is None else Interval(1, max(1, rows)), nullable=False)
 
 
@@ -52,12 +53,12 @@ def _value(facts: Facts, rows: int | None) -> Fact:
 
 
 _ALL = (
-    WindowFunction("row_number", _numbered),
-    WindowFunction("rank", _numbered, picks=False),
-    WindowFunction("dense_rank", _numbered, picks=False),
+    WindowFunction("row_number", _row_number),
+    WindowFunction("rank", _row_number, picks=False),
+    WindowFunction("dense_rank", _row_number, picks=False),
     WindowFunction("percent_rank", _share, picks=False),
     WindowFunction("cume_dist", _share, picks=False),
-    WindowFunction("ntile", _numbered, constants=1),
+    WindowFunction("ntile", _row_number, constants=1),
     WindowFunction("lag", _value, arguments=1, constants=1, optional=True, least=0, keeps=True),
     WindowFunction("lead", _value, arguments=1, constants=1, optional=True, least=0, keeps=True),
     WindowFunction("first_value", _value, arguments=1, keeps=True, framed=True),
@@ -68,5 +69,5 @@ _ALL = (
 
 @cache
 def windows() -> dict[str, WindowFunction]:
-    """All of them, by name."""
-    return {each.name: each for each in _ALL}
+    """Return all window functions by name."""
+    return {function.name: function for function in _ALL}

@@ -1,8 +1,8 @@
-"""Lists and maps that the query spells out: is a value in one, where, and what stands at a place.
+"""Literal lists and maps: membership, position, length, and lookup by index or key.
 
     list_contains(['a', 'b'], city)    [10, 20, 30][band]    MAP {'a': 1, 'b': 2}[ward]
 
-A Call holds the value first and the items behind it. No column that is a list is taken apart.
+A Call has the value first and the items after it. List columns are not supported.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ def _contains_result(arguments: Arguments, type: Type | None) -> Fact:
     return truth(arguments[0].fact.nullable or not sure(arguments[0], target))
 
 
-def _as_one(texts: tuple[str, ...], arguments: Arguments) -> tuple[str, ...]:
-    """A list has items of one type, and what is looked for is cast to it."""
+def _in_one_type(texts: tuple[str, ...], arguments: Arguments) -> tuple[str, ...]:
+    """Cast the value and the items to one type."""
     target = comparison_type(arguments)
-    return tuple(converted(text, each, target) for text, each in zip(texts, arguments, strict=True))
+    return tuple(converted(text, argument, target) for text, argument in zip(texts, arguments, strict=True))
 
 
 def _contains(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    value, *items = _as_one(texts, arguments)
+    value, *items = _in_one_type(texts, arguments)
     return f"list_contains([{', '.join(items)}], {value})"
 
 
@@ -38,7 +38,7 @@ def _position_result(arguments: Arguments, type: Type | None) -> Fact:
 
 
 def _position(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    value, *items = _as_one(texts, arguments)
+    value, *items = _in_one_type(texts, arguments)
     return f"list_position([{', '.join(items)}], {value})"
 
 
@@ -46,19 +46,21 @@ def _items(count: int) -> Groups:
     return (tuple(range(1, count)),)
 
 
-def _at_place_result(arguments: Arguments, type: Type | None) -> Fact:
+def _extract_result(arguments: Arguments, type: Type | None) -> Fact:
     place, *items = arguments
     if place.kind is not Kind.INTEGER:
         raise ArgumentError(
-            f"a place in a list is a whole number, not {named(place.type)}", "write CAST(... AS INTEGER)"
+            f"a list position must be a whole number, not {named(place.type)}", "write CAST(... AS INTEGER)"
         )
     target = common_type(items)
     return Fact(target, domain_of(items, target), nullable=True)
 
 
-def _at_place(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+def _extract(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     target = common_type(arguments[1:])
-    items = (converted(text, each, target) for text, each in zip(texts[1:], arguments[1:], strict=True))
+    items = (
+        converted(text, argument, target) for text, argument in zip(texts[1:], arguments[1:], strict=True)
+    )
     return f"list_extract([{', '.join(items)}], {converted(texts[0], arguments[0], BIGINT)})"
 
 
@@ -75,24 +77,24 @@ def _keys_and_values(arguments: Arguments) -> tuple[list[Argument], list[Argumen
     return list(arguments[1::2]), list(arguments[2::2])
 
 
-def _looked_up_result(arguments: Arguments, type: Type | None) -> Fact:
+def _map_lookup_result(arguments: Arguments, type: Type | None) -> Fact:
     keys, values = _keys_and_values(arguments)
     comparison_type((arguments[0], *keys))
-    constants = [each.literal.value for each in keys if each.literal is not None]
+    constants = [key.literal.value for key in keys if key.literal is not None]
     if len(constants) < len(keys) or None in constants or len(set(constants)) < len(keys):
-        raise ArgumentError("the keys of a map are different constants", "write MAP {'a': 1, 'b': 2}")
+        raise ArgumentError("the keys of a map must be distinct constants", "write MAP {'a': 1, 'b': 2}")
     target = common_type(values)
     return Fact(target, domain_of(values, target), nullable=True)
 
 
-def _looked_up(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    """As a CASE: a map would be built anew for every row."""
+def _map_lookup(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    """Render a CASE: DuckDB would build a map for every row."""
     keys, values = _keys_and_values(arguments)
     key, *compared = in_one_type((texts[0], *texts[1::2]), (arguments[0], *keys))
     target = common_type(values)
     whens = " ".join(
-        f"WHEN {key} = {each} THEN {converted(text, value, target)}"
-        for each, text, value in zip(compared, texts[2::2], values, strict=True)
+        f"WHEN {key} = {constant} THEN {converted(text, value, target)}"
+        for constant, text, value in zip(compared, texts[2::2], values, strict=True)
     )
     return f"(CASE {whens} END)"
 
@@ -107,14 +109,14 @@ FUNCTIONS = (
         strict=False,
     ),
     Function(
-        "list_extract", _at_place_result, _at_place, "['a', 'b', 'c'][i]", (2, MANY), _items, strict=False
+        "list_extract", _extract_result, _extract, "['a', 'b', 'c'][i]", (2, MANY), _items, strict=False
     ),
     Function(
         "array_length", _length_result, lambda t, a, _: f"CAST({len(t)} AS BIGINT)", "len([1, 5])", (1, MANY),
         together, strict=False,
     ),
     Function(
-        "map_extract_value", _looked_up_result, _looked_up, "MAP {'Ab': 1, 'cD': 2}[c]", (3, MANY), _entries,
-        strict=False,
+        "map_extract_value", _map_lookup_result, _map_lookup, "MAP {'Ab': 1, 'cD': 2}[c]", (3, MANY),
+        _entries, strict=False,
     ),
 )  # fmt: skip

@@ -1,12 +1,12 @@
-"""+ - and *, in DuckDB's types and without its errors.
+"""Addition, subtraction and multiplication, in DuckDB's result types; overflow gives NULL.
 
     i + j        TRY_CAST(CAST(i AS BIGINT) + CAST(j AS BIGINT) AS INTEGER)     overflow is NULL
-    price * tax  a DECIMAL of both widths together, narrowed to DuckDB's type with TRY_CAST
-    born + 3     dates move: time/date_arithmetic.py
+    price * tax  a DECIMAL with the sum of both widths, narrowed to DuckDB's type with TRY_CAST
+    born + 3     date arithmetic: time/date_arithmetic.py
 
-Whole numbers are computed in a type that holds every result of the operands' types. Where there is
-none (HUGEINT, wide DECIMAL), the operands are narrowed until there is: what is lost has more than 18
-digits. DOUBLE does not raise.
+Whole numbers are computed in a type that holds every result of the operands' types. If there is none
+(HUGEINT, wide DECIMAL), the operands are cast to fewer digits: operands with more than 18 digits may
+then become NULL. DOUBLE does not raise.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from dpsql.functions.numbers.operands import (
     OPERATIONS,
     arithmetic_type,
     before_point,
+    check_numbers,
+    exact_size,
     fits,
     in_kind,
     in_type,
     limit_of,
     narrowed,
-    needed,
-    numbers,
-    room,
-    shared,
-    shortened,
+    split_width,
+    type_for,
     width_of,
+    with_digits,
 )
 from dpsql.functions.time.date_arithmetic import minus_result, minus_sql, plus_result, plus_sql
 from dpsql.ir.column import DOUBLE, HUGEINT, Fact, Kind, Type
 
 _SHORT = 200
-"""Operands this short may be written twice."""
+"""Maximum characters of operands that may be repeated in the SQL."""
 
 
-def _plain_result(sign: str) -> Result:
+def _number_result(sign: str) -> Result:
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        numbers(arguments, sign)
+        check_numbers(arguments, sign)
         left, right = arguments
         target = arithmetic_type(sign, left, right)
         operation = OPERATIONS[sign]
@@ -52,22 +52,22 @@ def _plain_result(sign: str) -> Result:
 
 
 def _may_fail(sign: str, target: Type, left: Argument, right: Argument) -> bool:
-    """Whether the rendered SQL gives NULL for some numbers of the arguments' types."""
+    """Whether the rendered SQL may give NULL for numbers of the arguments' types."""
     operation = OPERATIONS[sign]
     match target.kind:
         case Kind.INTEGER:
-            whole = corners(operation, possible(left), possible(right))
-            return not holds(target, whole) or room(whole, left, right, target) is None
+            interval = corners(operation, possible(left), possible(right))
+            return not holds(target, interval) or type_for(interval, left, right, target) is None
         case Kind.DECIMAL:
-            if needed(sign, left.type, right.type)[0] <= digits(target)[0]:
+            if exact_size(sign, left.type, right.type)[0] <= digits(target)[0]:
                 return False
-            whole = corners(in_decimals(operation), possible(left), possible(right))
-            return digits(target)[0] == WIDEST or not fits(target, whole)
+            interval = corners(in_decimals(operation), possible(left), possible(right))
+            return digits(target)[0] == WIDEST or not fits(target, interval)
         case _:
             return False
 
 
-def _plain_sql(sign: str) -> Render:
+def _number_sql(sign: str) -> Render:
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         left, right = arguments
         target = arithmetic_type(sign, left, right)
@@ -83,63 +83,67 @@ def _plain_sql(sign: str) -> Render:
 
 
 def _in_integers(sign: str, texts: tuple[str, ...], left: Argument, right: Argument, target: Type) -> str:
-    whole = corners(OPERATIONS[sign], possible(left), possible(right))
-    wide = room(whole, left, right, target)
+    interval = corners(OPERATIONS[sign], possible(left), possible(right))
+    wide = type_for(interval, left, right, target)
     if wide is not None:
         return narrowed(in_type(sign, texts, (left, right), wide), wide, target)
     widths = (WIDEST - 1, WIDEST - 1)
     if sign == "*":
-        widths = shared((width_of(left), width_of(right)), (left, right), WIDEST)
-    parts = [shortened(t, a, width) for t, a, width in zip(texts, (left, right), widths, strict=True)]
+        widths = split_width((width_of(left), width_of(right)), (left, right), WIDEST)
+    parts = [with_digits(t, a, width) for t, a, width in zip(texts, (left, right), widths, strict=True)]
     return narrowed(f"({parts[0]} {sign} {parts[1]})", HUGEINT, target)
 
 
 def _in_decimals(sign: str, texts: tuple[str, ...], left: Argument, right: Argument, target: Type) -> str:
     pair = (left, right)
     operation = in_decimals(OPERATIONS[sign])
-    width, scale = needed(sign, left.type, right.type)
-    bare = f"({texts[0]} {sign} {texts[1]})"
+    width, scale = exact_size(sign, left.type, right.type)
+    plain = f"({texts[0]} {sign} {texts[1]})"
     if width <= digits(target)[0]:
-        return bare
+        return plain
     if sign == "*" and width <= WIDEST:
         if fits(target, corners(operation, possible(left), possible(right))):
-            return bare
-        if sum(map(len, texts)) < _SHORT:  # half the time of the wide product
+            return plain
+        if sum(map(len, texts)) < _SHORT:  # takes half the time of the wide product
             size = " * ".join(converted(t, a, DOUBLE) for t, a in zip(texts, pair, strict=True))
-            return f"(CASE WHEN abs({size}) < {limit_of(target)!r} THEN {bare} END)"
+            return f"(CASE WHEN abs({size}) < {limit_of(target)!r} THEN {plain} END)"
         if digits(target)[0] == WIDEST:
-            return bare
+            return plain
         part = decimal(19, digits(left.type)[1]) if digits(left.type)[0] < 19 else left.type
         return f"TRY_CAST(({converted(texts[0], left, part)} * {texts[1]}) AS {target.sql})"
     if sign == "*":
-        scales = [digits(each.type)[1] for each in pair]
-        one, other = shared((before_point(left), before_point(right)), pair, WIDEST - scale)
-        before = (WIDEST - scale - other, other) if right.literal is not None else (one, WIDEST - scale - one)
+        scales = [digits(argument.type)[1] for argument in pair]
+        left_width, right_width = split_width((before_point(left), before_point(right)), pair, WIDEST - scale)
+        before = (
+            (WIDEST - scale - right_width, right_width)
+            if right.literal is not None
+            else (left_width, WIDEST - scale - left_width)
+        )
         types = [decimal(max(1, w + s), s) for w, s in zip(before, scales, strict=True)]
     else:
         types = [decimal(WIDEST - 1, scale)] * 2
-    parts = [converted(text, each, part) for text, each, part in zip(texts, pair, types, strict=True)]
+    parts = [converted(text, argument, part) for text, argument, part in zip(texts, pair, types, strict=True)]
     return f"({parts[0]} {sign} {parts[1]})"
 
 
-def _sum_result(sign: str) -> Result:
-    plain = _plain_result(sign)
+def _sum_or_date_result(sign: str) -> Result:
+    plain = _number_result(sign)
     dated = plus_result if sign == "+" else minus_result
 
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        if all(each.type.numeric for each in arguments):
+        if all(argument.type.numeric for argument in arguments):
             return plain(arguments, type)
         return dated(arguments)
 
     return result
 
 
-def _sum_sql(sign: str) -> Render:
-    plain = _plain_sql(sign)
+def _sum_or_date_sql(sign: str) -> Render:
+    plain = _number_sql(sign)
     dated = plus_sql if sign == "+" else minus_sql
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-        if all(each.type.numeric for each in arguments):
+        if all(argument.type.numeric for argument in arguments):
             return plain(texts, arguments, type)
         return dated(texts, arguments)
 
@@ -147,7 +151,7 @@ def _sum_sql(sign: str) -> Render:
 
 
 FUNCTIONS = (
-    Function("+", _sum_result("+"), _sum_sql("+"), "i + j", (2, 2), names=("+", "add")),
-    Function("-", _sum_result("-"), _sum_sql("-"), "i - j", (2, 2), names=("-", "subtract")),
-    Function("*", _plain_result("*"), _plain_sql("*"), "i * j", (2, 2), names=("*", "multiply")),
+    Function("+", _sum_or_date_result("+"), _sum_or_date_sql("+"), "i + j", (2, 2), names=("+", "add")),
+    Function("-", _sum_or_date_result("-"), _sum_or_date_sql("-"), "i - j", (2, 2), names=("-", "subtract")),
+    Function("*", _number_result("*"), _number_sql("*"), "i * j", (2, 2), names=("*", "multiply")),
 )

@@ -1,8 +1,8 @@
-"""The two sides of an arithmetic sign: the type they meet in, and how they are made to fit it.
+"""Operands of arithmetic: the result type, and casts that keep a computation from overflowing.
 
 arithmetic_type("*", DECIMAL(15,2), DECIMAL(4,2))    DECIMAL(18,4)
-room([0, 70], i, j, INTEGER)                         INTEGER: it holds both sides and every result
-shortened("h", HUGEINT, 37)                                h as a HUGEINT of at most 37 digits, else NULL
+type_for([0, 70], i, j, INTEGER)                     INTEGER: it holds both operands and every result
+with_digits("h", HUGEINT, 37)                                h as a HUGEINT of at most 37 digits, else NULL
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpsql.functions.core.ranges import as_double, corners, known, possible, wit
 from dpsql.functions.core.types import (
     FLOAT,
     WIDEST,
-    adapted,
+    adapted_types,
     bits,
     decimal,
     digits,
@@ -44,47 +44,45 @@ OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": oper
 WIDER = (INTEGER, BIGINT, HUGEINT, type_named("UHUGEINT"))
 
 
-def numbers(arguments: Arguments, sign: str) -> None:
-    """All arguments must be numbers."""
-    for each in arguments:
-        if not each.type.numeric:
+def check_numbers(arguments: Arguments, sign: str) -> None:
+    """Refuse arguments that are not numbers."""
+    for argument in arguments:
+        if not argument.type.numeric:
             raise ArgumentError(
-                f"{sign} takes numbers, not {named(each.type)}", "write CAST(... AS ...) around it"
+                f"{sign} takes numbers, not {named(argument.type)}", "write CAST(... AS ...) around it"
             )
 
 
-def whole_numbers(arguments: Arguments, name: str) -> None:
-    for each in arguments:
-        if each.kind is not Kind.INTEGER:
-            raise ArgumentError(f"{name} takes whole numbers, not {named(each.type)}")
+def check_whole_numbers(arguments: Arguments, name: str) -> None:
+    for argument in arguments:
+        if argument.kind is not Kind.INTEGER:
+            raise ArgumentError(f"{name} takes whole numbers, not {named(argument.type)}")
 
 
 def arithmetic_type(sign: str, left: Argument, right: Argument) -> Type:
-    """DuckDB's type of ``left sign right``."""
+    """Return DuckDB's type of ``left sign right``."""
     if Kind.FLOAT in (left.kind, right.kind):
         return DOUBLE if DOUBLE in (left.type, right.type) else FLOAT
     if sign == "/":
         return DOUBLE
     if left.kind is right.kind is Kind.INTEGER:
-        return sum_of_integers(*adapted(left, right))
-    if sign == "//" or (sign == "%" and any(_huge(each.type) for each in (left, right))):
+        return sum_of_integers(*adapted_types(left, right))
+    if sign == "//" or (sign == "%" and any(_is_128_bits(argument.type) for argument in (left, right))):
         return DOUBLE
-    width, scale = needed(sign, left.type, right.type)
+    width, scale = exact_size(sign, left.type, right.type)
     if sign == "*" and width > 18 and scale < 18 and max(digits(left.type)[0], digits(right.type)[0]) <= 18:
         return decimal(18, scale)
     if scale > WIDEST:
-        raise ArgumentError(
-            "this product has more than 38 digits behind the point", "write CAST(... AS DOUBLE)"
-        )
+        raise ArgumentError("this product has more than 38 decimal places", "write CAST(... AS DOUBLE)")
     return decimal(min(WIDEST, width), scale)
 
 
-def _huge(type: Type) -> bool:
+def _is_128_bits(type: Type) -> bool:
     return type.kind is Kind.INTEGER and bits(type) == 128
 
 
-def needed(sign: str, left: Type, right: Type) -> tuple[int, int]:
-    """Width and scale that hold every result on two DECIMALs."""
+def exact_size(sign: str, left: Type, right: Type) -> tuple[int, int]:
+    """Return the width and scale that hold every result on two DECIMALs."""
     (w1, s1), (w2, s2) = digits(left), digits(right)
     if sign == "*":
         return w1 + w2, s1 + s2
@@ -92,10 +90,10 @@ def needed(sign: str, left: Type, right: Type) -> tuple[int, int]:
     return max(w1 - s1, w2 - s2) + scale + (sign != "%"), scale
 
 
-def room(whole: Interval, left: Argument, right: Argument, target: Type) -> Type | None:
-    """The narrowest type, from the target's on, that holds both operands and the result."""
-    for wide in (target, *(each for each in WIDER if bits(each) > bits(target))):
-        if all(holds(wide, each) for each in (whole, possible(left), possible(right))):
+def type_for(result: Interval, left: Argument, right: Argument, target: Type) -> Type | None:
+    """Return the target or the narrowest wider type that holds both operands and the result."""
+    for wide in (target, *(wider for wider in WIDER if bits(wider) > bits(target))):
+        if all(holds(wide, interval) for interval in (result, possible(left), possible(right))):
             return wide
     return None
 
@@ -108,7 +106,7 @@ def fits(type: Type, interval: Interval) -> bool:
 
 
 def limit_of(type: Type) -> float:
-    """A little less than the first number that a DECIMAL does not hold."""
+    """Return slightly less than the smallest number that overflows a DECIMAL."""
     width, scale = digits(type)
     return 10.0 ** (width - scale) * (1 - 1e-9)
 
@@ -116,9 +114,9 @@ def limit_of(type: Type) -> float:
 def in_kind(
     operation: Operation, target: Type, left: Argument, right: Argument, ask: Callable[[Argument], Interval]
 ) -> Interval:
-    """The operation's range, computed in numbers of the target's kind."""
+    """Return the range of the operation, computed in numbers of the target's kind."""
     if target.kind is Kind.FLOAT:
-        facts = [within(target, as_double(each.type, ask(each)), True) for each in (left, right)]
+        facts = [within(target, as_double(argument.type, ask(argument)), True) for argument in (left, right)]
         return corners(operation, *(known(Argument(fact)) for fact in facts))
     return corners(operation, ask(left), ask(right))
 
@@ -133,28 +131,28 @@ def narrowed(sql: str, wide: Type, target: Type) -> str:
 
 
 def width_of(argument: Argument) -> int:
-    """How many digits a whole number can have."""
-    whole = possible(argument)
-    return len(str(max(abs(int(whole.low)), abs(int(whole.high)))))
+    """Return the maximum number of digits of a whole number."""
+    interval = possible(argument)
+    return len(str(max(abs(int(interval.low)), abs(int(interval.high)))))
 
 
 def before_point(argument: Argument) -> int:
-    """How many digits before the point a number can have."""
+    """Return the maximum number of digits before the decimal point."""
     if argument.kind is Kind.INTEGER:
         return width_of(argument)
     width, scale = digits(argument.type)
     return width - scale
 
 
-def shortened(text: str, argument: Argument, width: int) -> str:
-    """A whole number as HUGEINT, NULL where it has more digits."""
+def with_digits(text: str, argument: Argument, width: int) -> str:
+    """Return SQL for a whole number as HUGEINT; NULL if it has more than ``width`` digits."""
     if width_of(argument) <= width and holds(HUGEINT, possible(argument)):
         return converted(text, argument, HUGEINT)
     return f"CAST(TRY_CAST({text} AS DECIMAL({width},0)) AS HUGEINT)"
 
 
-def shared(widths: tuple[int, int], pair: tuple[Argument, Argument], total: int) -> tuple[int, int]:
-    """Widths of together at most ``total``; a constant keeps its own, the wider one gives first."""
+def split_width(widths: tuple[int, int], pair: tuple[Argument, Argument], total: int) -> tuple[int, int]:
+    """Reduce two widths to a sum of ``total``; a literal keeps its width, the wider operand gives first."""
     first, second = widths
     if first + second <= total:
         return first, second
@@ -172,7 +170,7 @@ def safe_divisor(text: str, right: Argument, target: Type) -> str:
     return f"NULLIF({text}, 0)" if divisor.low <= 0 <= divisor.high else text
 
 
-def lowest(left: Argument, right: Argument, target: Type) -> bool:
-    """Whether the least number may meet -1: DuckDB raises, for // and % alike."""
+def may_overflow(left: Argument, right: Argument, target: Type) -> bool:
+    """Whether the minimum of the type may be divided by -1: DuckDB raises for // and %."""
     divisor = possible(right)
     return possible(left).low <= type_range(target).low < 0 and divisor.low <= -1 <= divisor.high

@@ -1,9 +1,9 @@
-"""Functions of a DOUBLE: roots, logarithms, angles, powers.
+"""Functions of a DOUBLE: roots, logarithms, trigonometry, powers.
 
-    sqrt(x)     rises: the range of the ends        sin(x)     [-1, 1]
+    sqrt(x)     increasing: from sqrt(low) to sqrt(high)        sin(x)     [-1, 1]
     ln(0)       -infinity, and sqrt(-1) is NaN, as in DuckDB 2.0
 
-Ranges of functions that come from a library of mathematics are taken a little wider than computed.
+Computed ranges are widened slightly: math libraries may differ in the last digits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dpsql.functions import Arguments, Function
 from dpsql.functions.core.conversion import converted
 from dpsql.functions.core.ranges import any_null, corners, known, outward, within
 from dpsql.functions.core.types import FLOAT
-from dpsql.functions.numbers.operands import numbers
+from dpsql.functions.numbers.operands import check_numbers
 from dpsql.ir.column import DOUBLE, EVERYWHERE, Fact, Interval, Number, Type
 
 Curve = Callable[[Interval], Interval]
@@ -23,9 +23,9 @@ Curve = Callable[[Interval], Interval]
 
 def _double(name: str, curve: Curve, example: str | None = None) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        numbers(arguments, name)
-        whole = known(arguments[0])
-        return within(DOUBLE, curve(Interval(float(whole.low), float(whole.high))), any_null(arguments))
+        check_numbers(arguments, name)
+        interval = known(arguments[0])
+        return within(DOUBLE, curve(Interval(float(interval.low), float(interval.high))), any_null(arguments))
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         return f"{name}({converted(texts[0], arguments[0], DOUBLE)})"
@@ -34,18 +34,18 @@ def _double(name: str, curve: Curve, example: str | None = None) -> Function:
 
 
 def rising(function: Callable[[float], float], low: float = -math.inf, high: float = math.inf) -> Curve:
-    """The curve of a rising function on [low, high]; it is NaN elsewhere."""
+    """Return the range map of an increasing function on [low, high]; it is NaN elsewhere."""
 
-    def curve(whole: Interval) -> Interval:
-        left, right = max(float(whole.low), low), min(float(whole.high), high)
+    def curve(interval: Interval) -> Interval:
+        left, right = max(float(interval.low), low), min(float(interval.high), high)
         if left > right:
             return Interval(0.0, 0.0)
-        return outward(Interval(*(_at(function, end) for end in (left, right))))
+        return outward(Interval(*(_limit_at(function, end) for end in (left, right))))
 
     return curve
 
 
-def _at(function: Callable[[float], float], end: float) -> float:
+def _limit_at(function: Callable[[float], float], end: float) -> float:
     try:
         return function(end)
     except OverflowError:
@@ -57,35 +57,35 @@ def _at(function: Callable[[float], float], end: float) -> float:
 def falling(function: Callable[[float], float], low: float, high: float) -> Curve:
     mirrored = rising(lambda end: -function(end), low, high)
 
-    def curve(whole: Interval) -> Interval:
-        found = mirrored(whole)
-        return Interval(-found.high, -found.low)
+    def curve(interval: Interval) -> Interval:
+        negative = mirrored(interval)
+        return Interval(-negative.high, -negative.low)
 
     return curve
 
 
 def even_curve(function: Callable[[float], float]) -> Curve:
-    """The curve of a function that falls to zero and rises from there."""
+    """Return the range map of an even function that increases with |x|."""
     rise = rising(function, 0.0)
 
-    def curve(whole: Interval) -> Interval:
-        size = max(abs(whole.low), abs(whole.high))
-        least = 0.0 if whole.low <= 0 <= whole.high else min(abs(whole.low), abs(whole.high))
+    def curve(interval: Interval) -> Interval:
+        size = max(abs(interval.low), abs(interval.high))
+        least = 0.0 if interval.low <= 0 <= interval.high else min(abs(interval.low), abs(interval.high))
         return rise(Interval(least, size))
 
     return curve
 
 
 def within_bounds(low: float, high: float) -> Curve:
-    return lambda whole: Interval(low, high)
+    return lambda interval: Interval(low, high)
 
 
-def _everywhere(whole: Interval) -> Interval:
+def _everywhere(interval: Interval) -> Interval:
     return EVERYWHERE
 
 
 def _scaled_by(factor: float) -> Curve:
-    return lambda whole: outward(Interval(whole.low * factor, whole.high * factor))
+    return lambda interval: outward(Interval(interval.low * factor, interval.high * factor))
 
 
 _CURVES = (
@@ -121,20 +121,20 @@ def _doubles(texts: tuple[str, ...], arguments: Arguments) -> str:
 
 
 def _power_result(arguments: Arguments, type: Type | None) -> Fact:
-    numbers(arguments, "pow")
+    check_numbers(arguments, "pow")
     base, exponent = known(arguments[0]), known(arguments[1])
-    whole = EVERYWHERE
+    interval = EVERYWHERE
     power = exponent.low
     if power == exponent.high and float(power).is_integer() and 0 < power < 1_000:
-        whole = outward((even_curve if power % 2 == 0 else rising)(_raised(int(power)))(base))
+        interval = outward((even_curve if power % 2 == 0 else rising)(_power_of(int(power)))(base))
     elif base.low > 0 or (base.low == 0 and exponent.low >= 0):
-        whole = outward(corners(_power, base, exponent))
+        interval = outward(corners(_power, base, exponent))
         if exponent.low <= 0 <= exponent.high or base.low <= 1 <= base.high:
-            whole = Interval(min(whole.low, 1.0), max(whole.high, 1.0))
-    return within(DOUBLE, whole, any_null(arguments))
+            interval = Interval(min(interval.low, 1.0), max(interval.high, 1.0))
+    return within(DOUBLE, interval, any_null(arguments))
 
 
-def _raised(power: int) -> Callable[[float], float]:
+def _power_of(power: int) -> Callable[[float], float]:
     return lambda end: _power(end, power)
 
 
@@ -146,17 +146,17 @@ def _power(base: Number, exponent: Number) -> Number:
 
 
 def _log_result(arguments: Arguments, type: Type | None) -> Fact:
-    """log(3, x): to a base above 1 it rises."""
-    numbers(arguments, "log")
-    base, whole = known(arguments[0]), EVERYWHERE
+    """Return the fact of log(base, x), which is increasing if the base is a constant above 1."""
+    check_numbers(arguments, "log")
+    base, interval = known(arguments[0]), EVERYWHERE
     if base.low == base.high and 1 < base.low < math.inf:
         scale = math.log(base.low)
-        whole = outward(rising(lambda end: math.log(end) / scale, 0.0)(known(arguments[1])), 1e-12)
-    return within(DOUBLE, whole, any_null(arguments))
+        interval = outward(rising(lambda end: math.log(end) / scale, 0.0)(known(arguments[1])), 1e-12)
+    return within(DOUBLE, interval, any_null(arguments))
 
 
 def _atan2_result(arguments: Arguments, type: Type | None) -> Fact:
-    numbers(arguments, "atan2")
+    check_numbers(arguments, "atan2")
     return within(DOUBLE, Interval(-math.pi, math.pi), any_null(arguments))
 
 
@@ -165,23 +165,23 @@ def _pi_result(arguments: Arguments, type: Type | None) -> Fact:
 
 
 def _next_type(arguments: Arguments) -> Type:
-    numbers(arguments, "nextafter")
-    return FLOAT if any(each.type == FLOAT for each in arguments) and not any(
-        each.type == DOUBLE for each in arguments
+    check_numbers(arguments, "nextafter")
+    return FLOAT if any(argument.type == FLOAT for argument in arguments) and not any(
+        argument.type == DOUBLE for argument in arguments
     ) else DOUBLE  # fmt: skip
 
 
 def _next_result(arguments: Arguments, type: Type | None) -> Fact:
-    target, whole = _next_type(arguments), known(arguments[0])
+    target, interval = _next_type(arguments), known(arguments[0])
     step = 1e-6 if target == FLOAT else 1e-14
-    ends = outward(whole, step)
+    ends = outward(interval, step)
     tiny = 1e-44 if target == FLOAT else 5e-324
     return within(target, Interval(ends.low - tiny, ends.high + tiny), any_null(arguments))
 
 
 def _next(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     target = _next_type(arguments)
-    parts = (converted(text, each, target) for text, each in zip(texts, arguments, strict=True))
+    parts = (converted(text, argument, target) for text, argument in zip(texts, arguments, strict=True))
     return f"nextafter({', '.join(parts)})"
 
 

@@ -1,11 +1,11 @@
-"""One piece of parsed SQL as a function of the shelf, or None: then nobody has vetted it.
+"""Syntax nodes read as calls of registered functions; None for syntax that is not vetted.
 
     price * 2                 Reading("*", (price, 2))
     x IS NOT NULL             Reading("is_not_null", (x,))
     EXTRACT(year FROM d)      Reading("year", (d,))
     DATE '2020-01-01'         literal_of -> Literal(date(2020, 1, 1), DATE)
 
-A kind of syntax is read by one of the files here; a plain call by the names that its function has.
+The modules here read node types with syntax of their own. A plain call is read by the names of functions.
 """
 
 from __future__ import annotations
@@ -28,6 +28,6 @@ _READERS: Readers = {
 
 
 def read(node: exp.Expr) -> Reading | None:
-    """The function that a node calls, with its arguments; None for what is not on the shelf."""
+    """Return the function that a node calls, with its arguments; None if it is not registered."""
     reader = _READERS.get(type(node))
     return None if reader is None else reader(node)

@@ -1,6 +1,6 @@
-"""Plain calls, by name: what sqlglot has no syntax of its own for.
+"""Plain calls, read by name: functions that sqlglot has no node type for.
 
-lcm(a, b)              lcm, by the names that it has on the shelf
+lcm(a, b)              lcm, by its registered names
 date_part('dow', d)    dayofweek(d)
 timezone('UTC', d)     timezone(d, 'UTC')
 """
@@ -13,9 +13,9 @@ from functools import cache
 from sqlglot import exp
 
 from dpsql.functions import shelf
-from dpsql.functions.reading.lists import entries_of, folded, looked_up, paired, taken
+from dpsql.functions.reading.lists import entries_of, items_only, map_lookup, two_lists, value_and_items
 from dpsql.functions.reading.shapes import Reading, only
-from dpsql.functions.reading.times import extracted, word
+from dpsql.functions.reading.times import date_part, part_literal
 
 Arguments = tuple[exp.Expr, ...]
 
@@ -26,37 +26,37 @@ def _by_name() -> dict[str, str]:
 
 
 def named(node: exp.Expr) -> Reading | None:
-    """A call that sqlglot does not know, by its name."""
+    """Read a call that sqlglot does not know, by its name."""
     if not isinstance(node.this, str) or not only(node, "this", "expressions"):
         return None
     name, arguments = node.this.lower(), tuple(node.expressions)
-    if not all(isinstance(each, exp.Expr) for each in arguments):
+    if not all(isinstance(argument, exp.Expr) for argument in arguments):
         return None
     special = _SPECIAL.get((name, len(arguments)))
     if special is not None:
         return special(*arguments)
-    found = _by_name().get(name)
-    return None if found is None else Reading(found, arguments)
+    function = _by_name().get(name)
+    return None if function is None else Reading(function, arguments)
 
 
-def _part(unit: exp.Expr, value: exp.Expr) -> Reading | None:
-    return extracted(unit, value) if isinstance(unit, exp.Literal) else None
+def _date_part(unit: exp.Expr, value: exp.Expr) -> Reading | None:
+    return date_part(unit, value) if isinstance(unit, exp.Literal) else None
 
 
-def _whole_periods(unit: exp.Expr, start: exp.Expr, end: exp.Expr) -> Reading | None:
-    named_unit = word(unit)
+def _date_sub(unit: exp.Expr, start: exp.Expr, end: exp.Expr) -> Reading | None:
+    named_unit = part_literal(unit)
     return Reading("date_sub", (named_unit, start, end)) if named_unit else None
 
 
-def _chosen(*arguments: exp.Expr) -> Reading:
+def _case(*arguments: exp.Expr) -> Reading:
     return Reading("case", arguments)
 
 
-def _zoned(zone: exp.Expr, value: exp.Expr) -> Reading:
+def _timezone(zone: exp.Expr, value: exp.Expr) -> Reading:
     return Reading("timezone", (value, zone))
 
 
-def _escaped(name: str, negated: bool) -> Callable[..., Reading]:
+def _like_escape(name: str, negated: bool) -> Callable[..., Reading]:
     kind = exp.Like if name == "like" else exp.ILike
 
     def read(subject: exp.Expr, pattern: exp.Expr, escape: exp.Expr) -> Reading:
@@ -68,19 +68,19 @@ def _escaped(name: str, negated: bool) -> Callable[..., Reading]:
     return read
 
 
-def _take(name: str) -> Callable[..., Reading | None]:
-    return lambda source, value: taken(name, source, value)
+def _value_and_list(name: str) -> Callable[..., Reading | None]:
+    return lambda source, value: value_and_items(name, source, value)
 
 
-def _fold(name: str) -> Callable[..., Reading | None]:
-    return lambda source: folded(name, source)
+def _one_list(name: str) -> Callable[..., Reading | None]:
+    return lambda source: items_only(name, source)
 
 
-def _pair(name: str) -> Callable[..., Reading | None]:
-    return lambda one, other: paired(name, one, other)
+def _two_lists(name: str) -> Callable[..., Reading | None]:
+    return lambda one, other: two_lists(name, one, other)
 
 
-def _key(source: exp.Expr, key: exp.Expr) -> Reading | None:
+def _map_contains(source: exp.Expr, key: exp.Expr) -> Reading | None:
     entries = entries_of(source)
     return None if entries is None else Reading("list_contains", (key, *entries[::2]))
 
@@ -100,21 +100,32 @@ _PAIRS = {
 }  # fmt: skip
 
 _SPECIAL: dict[tuple[str, int], Callable[..., Reading | None]] = {
-    **{(name, 2): _part for name in ("date_part", "datepart")},
-    **{(name, 3): _whole_periods for name in ("date_sub", "datesub")},
-    **{(name, count): _chosen for name in ("iff", "if") for count in (2, 3)},
-    ("timezone", 2): _zoned,
-    ("like_escape", 3): _escaped("like", negated=False),
-    ("ilike_escape", 3): _escaped("ilike", negated=False),
-    ("not_like_escape", 3): _escaped("like", negated=True),
-    ("not_ilike_escape", 3): _escaped("ilike", negated=True),
-    **{(name, 2): _take("list_contains") for name in ("list_contains", "list_has", "array_contains")},
-    **{(name, 2): _take("list_position") for name in ("list_position", "list_indexof", "array_indexof")},
-    **{(name, 2): _take("list_extract") for name in ("list_extract", "list_element", "array_extract")},
-    **{(name, 1): _fold(kind) for name, kind in _FOLDS.items()},
-    **{(name, 2): _pair(kind) for name, kind in _PAIRS.items()},
-    ("list_first", 1): lambda source: taken("list_extract", source, exp.Literal.number("1")),
-    ("list_last", 1): lambda source: taken("list_extract", source, exp.Neg(this=exp.Literal.number("1"))),
-    ("map_extract_value", 2): looked_up,
-    ("map_contains", 2): _key,
+    **{(name, 2): _date_part for name in ("date_part", "datepart")},
+    **{(name, 3): _date_sub for name in ("date_sub", "datesub")},
+    **{(name, count): _case for name in ("iff", "if") for count in (2, 3)},
+    ("timezone", 2): _timezone,
+    ("like_escape", 3): _like_escape("like", negated=False),
+    ("ilike_escape", 3): _like_escape("ilike", negated=False),
+    ("not_like_escape", 3): _like_escape("like", negated=True),
+    ("not_ilike_escape", 3): _like_escape("ilike", negated=True),
+    **{
+        (name, 2): _value_and_list("list_contains")
+        for name in ("list_contains", "list_has", "array_contains")
+    },
+    **{
+        (name, 2): _value_and_list("list_position")
+        for name in ("list_position", "list_indexof", "array_indexof")
+    },
+    **{
+        (name, 2): _value_and_list("list_extract")
+        for name in ("list_extract", "list_element", "array_extract")
+    },
+    **{(name, 1): _one_list(kind) for name, kind in _FOLDS.items()},
+    **{(name, 2): _two_lists(kind) for name, kind in _PAIRS.items()},
+    ("list_first", 1): lambda source: value_and_items("list_extract", source, exp.Literal.number("1")),
+    ("list_last", 1): lambda source: value_and_items(
+        "list_extract", source, exp.Neg(this=exp.Literal.number("1"))
+    ),
+    ("map_extract_value", 2): map_lookup,
+    ("map_contains", 2): _map_contains,
 }

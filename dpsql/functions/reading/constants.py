@@ -1,7 +1,7 @@
-"""Constants in the text, and the types that casts name.
+"""Constants in syntax trees, and the target types of casts.
 
 DATE '2020-01-01'    Literal(date(2020, 1, 1), DATE)
-'%' || 'a' || '%'    Literal("%a%", VARCHAR): how tools write a pattern around a parameter
+'%' || 'a' || '%'    Literal("%a%", VARCHAR): some tools write patterns like this
 INTERVAL '3' MONTH   Literal("3 MONTH", INTERVAL)
 a::INT               cast_target -> INTEGER
 """
@@ -20,7 +20,7 @@ from dpsql.ir.scalar import Literal
 
 
 def literal_of(node: exp.Expr) -> Literal | None:
-    """The constant that a node is: a number, a text, TRUE, NULL, -5, DATE '...', an INTERVAL."""
+    """Return the constant of a node: a number, a text, TRUE, NULL, -5, DATE '...', an INTERVAL."""
     match node:
         case exp.Literal():
             return Literal(node.this, VARCHAR) if node.is_string else number_literal(node.this)
@@ -36,7 +36,7 @@ def literal_of(node: exp.Expr) -> Literal | None:
             inner = literal_of(node.this)
             return None if inner is None else _negative(inner)
         case exp.DPipe() if only(node, "this", "expression", "safe"):
-            return _glued(literal_of(node.this), literal_of(node.expression))
+            return _concatenated(literal_of(node.this), literal_of(node.expression))
         case exp.Cast(this=exp.Literal(is_string=True)) if only(node, "this", "to"):
             target = cast_target(node.args["to"])
             if target is None or target.kind not in (
@@ -52,7 +52,7 @@ def literal_of(node: exp.Expr) -> Literal | None:
             return None
 
 
-def _glued(left: Literal | None, right: Literal | None) -> Literal | None:
+def _concatenated(left: Literal | None, right: Literal | None) -> Literal | None:
     if left is None or right is None or not (isinstance(left.value, str) and isinstance(right.value, str)):
         return None
     return Literal(left.value + right.value, VARCHAR) if left.type == right.type == VARCHAR else None
@@ -73,7 +73,7 @@ def _negative(literal: Literal) -> Literal | None:
 
 
 def interval_literal(node: exp.Expr) -> Literal | None:
-    """A constant INTERVAL, its text in one canonical form."""
+    """Return a constant INTERVAL with its text in canonical form."""
     if isinstance(node, exp.Neg):
         inner, negative = node.this, True
     else:
@@ -88,27 +88,27 @@ def interval_literal(node: exp.Expr) -> Literal | None:
         sign, amount = "-", amount.this
     if not isinstance(amount, exp.Literal) or (unit is not None and type(unit) is not exp.Var):
         return None
-    whole = f"{sign}{amount.this} {'' if unit is None else unit.name}"
-    text = interval_text(whole, negative)
+    written = f"{sign}{amount.this} {'' if unit is None else unit.name}"
+    text = interval_text(written, negative)
     return None if text is None else Literal(text, INTERVAL)
 
 
 def cast_target(node: object) -> Type | None:
-    """The type that a cast names, in DuckDB's spelling; None for one that no cast leads to here."""
+    """Return the target type of a cast, in DuckDB's spelling; None if casts to it are not supported."""
     if not isinstance(node, exp.DataType):
         return None
     text = node.sql("duckdb")
-    found = type_named(_SPELLINGS.get(text, text).replace(", ", ","))
-    if found.kind is Kind.DECIMAL:
-        size = [each.name for each in node.expressions]
-        if not all(each.isdigit() for each in size) or not 1 <= len(size) <= 2:
+    target = type_named(_SPELLINGS.get(text, text).replace(", ", ","))
+    if target.kind is Kind.DECIMAL:
+        size = [parameter.name for parameter in node.expressions]
+        if not all(number.isdigit() for number in size) or not 1 <= len(size) <= 2:
             return None
         width, scale = int(size[0]), int(size[1]) if len(size) == 2 else 0
         if not (1 <= width <= 38 and 0 <= scale <= width):
             return None
         return type_named(f"DECIMAL({width},{scale})")
-    known = found.kind not in (Kind.OPAQUE, Kind.NULL, Kind.INTERVAL) and not text.startswith("ENUM")
-    return found if known else None
+    known = target.kind not in (Kind.OPAQUE, Kind.NULL, Kind.INTERVAL) and not text.startswith("ENUM")
+    return target if known else None
 
 
 _SPELLINGS = {

@@ -1,10 +1,10 @@
-"""Lists and maps written in the query, which stand only inside a function that takes them apart.
+"""Literal lists and maps as arguments of functions that return a scalar.
 
     list_contains(['a', 'b'], city)     list_contains(city, 'a', 'b')
     ['low', 'high'][band]               list_extract(band, 'low', 'high')
     MAP {'a': 1, 'b': 2}[ward]          map_extract_value(ward, 'a', 1, 'b', 2)
 
-The list's items follow the value, so that a Call stays flat and no value of the shelf is a list.
+The items follow the value, so that a Call stays flat and no scalar is a list.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ Items = tuple[exp.Expr, ...]
 
 
 def items_of(node: object) -> Items | None:
-    """The items of a list that the text spells out."""
+    """Return the items of a literal list; None for anything else."""
     while isinstance(node, exp.Paren):
         node = node.this
     if not isinstance(node, exp.Array) or not only(node, "expressions"):
         return None
-    found = tuple(node.expressions)
-    plain = all(isinstance(each, exp.Expr) and not isinstance(each, exp.Select) for each in found)
-    return found if found and plain else None
+    items = tuple(node.expressions)
+    plain = all(isinstance(item, exp.Expr) and not isinstance(item, exp.Select) for item in items)
+    return items if items and plain else None
 
 
 def entries_of(node: object) -> Items | None:
-    """The keys and values, in turns, of a map that the text spells out."""
+    """Return the keys and values of a literal map in alternation; None for anything else."""
     if isinstance(node, exp.ToMap) and isinstance(node.this, exp.Struct) and only(node, "this"):
-        return _pairs(node.this)
+        return _struct_entries(node.this)
     if isinstance(node, exp.Map) and only(node, "keys", "values"):
         keys, values = items_of(node.args.get("keys")), items_of(node.args.get("values"))
         if keys and values and len(keys) == len(values):
@@ -38,35 +38,35 @@ def entries_of(node: object) -> Items | None:
     return None
 
 
-def _pairs(node: exp.Struct) -> Items | None:
+def _struct_entries(node: exp.Struct) -> Items | None:
     parts: list[exp.Expr] = []
-    for each in node.expressions:
-        if not isinstance(each, exp.PropertyEQ) or isinstance(each.this, exp.Identifier):
+    for entry in node.expressions:
+        if not isinstance(entry, exp.PropertyEQ) or isinstance(entry.this, exp.Identifier):
             return None
-        parts += [each.this, each.expression]
+        parts += [entry.this, entry.expression]
     return tuple(parts) or None
 
 
-def taken(name: str, source: object, value: exp.Expr | None) -> Reading | None:
-    """A function of a value and the items of a list."""
+def value_and_items(name: str, source: object, value: exp.Expr | None) -> Reading | None:
+    """Read a function of a value and a list."""
     items = items_of(source)
     return None if items is None or value is None else Reading(name, (value, *items))
 
 
-def looked_up(source: object, key: exp.Expr) -> Reading | None:
+def map_lookup(source: object, key: exp.Expr) -> Reading | None:
     entries = entries_of(source)
     return None if entries is None else Reading("map_extract_value", (key, *entries))
 
 
-def folded(name: str, source: object) -> Reading | None:
-    """A function of the items alone."""
+def items_only(name: str, source: object) -> Reading | None:
+    """Read a function of one list."""
     items = items_of(source)
     return None if items is None else Reading(name, items)
 
 
-def paired(name: str, one: object, other: object) -> Reading | None:
-    """A function of two lists of one length."""
-    left, right = items_of(one), items_of(other)
+def two_lists(name: str, first: object, second: object) -> Reading | None:
+    """Read a function of two lists of equal length."""
+    left, right = items_of(first), items_of(second)
     if left is None or right is None or len(left) != len(right):
         return None
     return Reading(name, (*left, *right))
@@ -77,68 +77,76 @@ def _bracket(node: exp.Expr) -> Reading | None:
         return None
     index = node.expressions[0]
     if isinstance(node.this, exp.Map | exp.ToMap):
-        return looked_up(node.this, index)
-    return taken("list_extract", node.this, _from_one(index))
+        return map_lookup(node.this, index)
+    return value_and_items("list_extract", node.this, _one_based(index))
 
 
-def _from_one(index: exp.Expr) -> exp.Expr | None:
-    """The index as written: sqlglot counts from 0 where it knows an index to be a whole number."""
-    from sqlglot.optimizer.annotate_types import annotate_types  # an optimizer, for the few that index a list
+def _one_based(index: exp.Expr) -> exp.Expr | None:
+    """Restore the index as written: sqlglot subtracts 1 if it infers an integer."""
+    from sqlglot.optimizer.annotate_types import annotate_types  # slow to import, and rarely needed
 
-    whole = annotate_types(index.copy(), dialect="duckdb").type
-    if isinstance(index, exp.Slice | exp.Literal) or whole is None:
+    inferred = annotate_types(index.copy(), dialect="duckdb").type
+    if isinstance(index, exp.Slice | exp.Literal) or inferred is None:
         return None
-    if whole.this not in exp.DataType.INTEGER_TYPES:
+    if inferred.this not in exp.DataType.INTEGER_TYPES:
         return index
     if not isinstance(index, exp.Add) or not isinstance(index.expression, exp.Literal | exp.Neg):
         return None
     moved = int(index.expression.to_py()) + 1
-    one = exp.Literal.number(str(moved)) if moved >= 0 else exp.Neg(this=exp.Literal.number(str(-moved)))
+    position = exp.Literal.number(str(moved)) if moved >= 0 else exp.Neg(this=exp.Literal.number(str(-moved)))
     inner: exp.Expr = index.this
-    return exp.Add(this=inner, expression=one) if moved else inner
+    return exp.Add(this=inner, expression=position) if moved else inner
 
 
 def _map(node: exp.Expr) -> Reading | None:
-    """MAP {...}[key] comes as the map of what stands in the brackets."""
+    """Read MAP {...}[key], which sqlglot parses as a map of the bracket expression."""
     inner = node.this
     if not isinstance(inner, exp.Bracket) or not only(inner, "this", "expressions") or not only(node, "this"):
         return None
     if len(inner.expressions) != 1 or not isinstance(inner.this, exp.Struct):
         return None
-    return looked_up(exp.ToMap(this=inner.this.copy()), inner.expressions[0])
+    return map_lookup(exp.ToMap(this=inner.this.copy()), inner.expressions[0])
 
 
-def _pair(name: str) -> Reader:
-    return lambda node: paired(name, node.this, node.expression) if only(node, "this", "expression") else None
+def _two_lists(name: str) -> Reader:
+    return lambda node: (
+        two_lists(name, node.this, node.expression) if only(node, "this", "expression") else None
+    )
 
 
-def _fold(name: str) -> Reader:
-    return lambda node: folded(name, node.this) if only(node, "this") else None
+def _one_list(name: str) -> Reader:
+    return lambda node: items_only(name, node.this) if only(node, "this") else None
 
 
-def _take(name: str) -> Reader:
-    return lambda node: taken(name, node.this, node.expression) if only(node, "this", "expression") else None
+def _value_and_list(name: str) -> Reader:
+    return lambda node: (
+        value_and_items(name, node.this, node.expression) if only(node, "this", "expression") else None
+    )
 
 
 def _length(node: exp.Expr) -> Reading | None:
-    return folded("array_length", node.this) or of("length", "this")(node)
+    return items_only("array_length", node.this) or of("length", "this")(node)
 
 
-def _joined(node: exp.Expr) -> Reading | None:
-    return taken("array_to_string", node.this, node.expression) if only(node, "this", "expression") else None
+def _array_to_string(node: exp.Expr) -> Reading | None:
+    return (
+        value_and_items("array_to_string", node.this, node.expression)
+        if only(node, "this", "expression")
+        else None
+    )
 
 
 READERS: Readers = {
-    exp.ArrayContains: _take("list_contains"),
-    exp.ArrayPosition: _take("list_position"),
+    exp.ArrayContains: _value_and_list("list_contains"),
+    exp.ArrayPosition: _value_and_list("list_position"),
     exp.Bracket: _bracket,
     exp.ToMap: _map,
     exp.Length: _length,
-    exp.ArraySize: _fold("array_length"),
-    exp.ArrayMax: _fold("greatest"),
-    exp.ArrayMin: _fold("least"),
-    exp.ArrayToString: _joined,
-    exp.CosineDistance: _pair("list_cosine_distance"),
-    exp.EuclideanDistance: _pair("list_distance"),
-    exp.Distance: _pair("list_distance"),
+    exp.ArraySize: _one_list("array_length"),
+    exp.ArrayMax: _one_list("greatest"),
+    exp.ArrayMin: _one_list("least"),
+    exp.ArrayToString: _array_to_string,
+    exp.CosineDistance: _two_lists("list_cosine_distance"),
+    exp.EuclideanDistance: _two_lists("list_distance"),
+    exp.Distance: _two_lists("list_distance"),
 }

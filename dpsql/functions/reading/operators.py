@@ -1,4 +1,4 @@
-"""Operators, conditions, choices, casts and the functions of numbers that have syntax of their own.
+"""Operators, conditions, CASE, casts and numeric functions, read from sqlglot's node types.
 
 a IS NOT TRUE    not(is_not_distinct_from(a, TRUE))
 log(x)           log10(x)
@@ -39,27 +39,27 @@ def _case(node: exp.Expr) -> Reading | None:
     if not only(node, "this", "ifs", "default"):
         return None
     subject, parts = node.args.get("this"), []
-    for each in node.args["ifs"]:
-        if not isinstance(each, exp.If) or not only(each, "this", "true"):
+    for branch in node.args["ifs"]:
+        if not isinstance(branch, exp.If) or not only(branch, "this", "true"):
             return None
-        condition = each.this
+        condition = branch.this
         if subject is not None:
             condition = exp.EQ(
                 this=exp.Paren(this=subject.copy()), expression=exp.Paren(this=condition.copy())
             )
-        parts += [condition, each.args["true"]]
+        parts += [condition, branch.args["true"]]
     default = node.args.get("default")
     return Reading("case", tuple(parts if default is None else [*parts, default]))
 
 
 def _log(node: exp.Expr) -> Reading | None:
-    found = of("log", "this", "expression")(node)
-    if found is None or len(found.arguments) == 1:
-        return None if found is None else Reading("log10", found.arguments)
-    base = found.arguments[0]
+    reading = of("log", "this", "expression")(node)
+    if reading is None or len(reading.arguments) == 1:
+        return None if reading is None else Reading("log10", reading.arguments)
+    base = reading.arguments[0]
     if isinstance(base, exp.Literal) and not base.is_string and base.this in ("2", "10"):
-        return Reading(f"log{base.this}", found.arguments[1:])
-    return found
+        return Reading(f"log{base.this}", reading.arguments[1:])
+    return reading
 
 
 def _cast(node: exp.Expr) -> Reading | None:
@@ -71,7 +71,7 @@ def _in(node: exp.Expr) -> Reading | None:
     return of("in", "this", "expressions")(node) if node.args.get("expressions") else None
 
 
-def _among(name: str) -> Reader:
+def _greatest_or_least(name: str) -> Reader:
     return of(name, "this", "expressions", ignored=("ignore_nulls",))
 
 
@@ -104,8 +104,8 @@ READERS: Readers = {
     exp.Case: _case,
     exp.If: of("case", "this", "true", "false"),
     exp.Coalesce: of("coalesce", "this", "expressions"),
-    exp.Greatest: _among("greatest"),
-    exp.Least: _among("least"),
+    exp.Greatest: _greatest_or_least("greatest"),
+    exp.Least: _greatest_or_least("least"),
     exp.Cast: _cast,
     exp.TryCast: _cast,
     exp.Round: of("round", "this", "decimals"),

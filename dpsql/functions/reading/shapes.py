@@ -1,9 +1,9 @@
-"""The shapes that calls have in sqlglot's tree, and how each becomes a Reading.
+"""Readers for common shapes of calls in a sqlglot tree.
 
-    of("substring", "this", "start", "length")    the settings in order are the arguments
-    chain("and", exp.And)                         a AND b AND c, which comes nested to the left
+    of("substring", "this", "start", "length")    these args of the node, in order, are the arguments
+    chain("and", exp.And)                         a AND b AND c, which sqlglot nests to the left
 
-sqlglot gives a node more settings than we know: one that is set and not understood makes it unread.
+A node may have args that a reader does not know: if one of them is set, the node is not read.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpsql.ir.column import Type
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A function and its arguments, not read yet; ``type`` is the target of a cast."""
+    """A function with the syntax of its arguments; ``type`` is the target of a cast."""
 
     name: str
     arguments: tuple[exp.Expr, ...]
@@ -30,24 +30,24 @@ Readers = dict[type[exp.Expr], Reader]
 
 
 def only(node: exp.Expr, *keys: str) -> bool:
-    """Whether nothing but these settings is set."""
+    """Whether no other args of the node are set."""
     return all(key in keys or value in (None, False, []) for key, value in node.args.items())
 
 
 def of(name: str, *keys: str, ignored: tuple[str, ...] = ()) -> Reader:
-    """The settings ``keys`` in order are the arguments; a list among them is spread out."""
+    """Return a reader that takes the args ``keys`` in order as arguments; lists are flattened."""
 
     def reader(node: exp.Expr) -> Reading | None:
         if not only(node, *keys, *ignored):
             return None
-        found: list[exp.Expr] = []
+        arguments: list[exp.Expr] = []
         for key in keys:
             value = node.args.get(key)
             values = value if isinstance(value, list) else [] if value is None else [value]
-            if not all(isinstance(each, exp.Expr) for each in values):
+            if not all(isinstance(value, exp.Expr) for value in values):
                 return None
-            found += values
-        return Reading(name, tuple(found))
+            arguments += values
+        return Reading(name, tuple(arguments))
 
     return reader
 
@@ -57,7 +57,7 @@ def binary(name: str) -> Reader:
 
 
 def chain(name: str, kind: type[exp.Expr]) -> Reader:
-    """AND, OR and || of many sides, which come nested to the left."""
+    """Return a reader that flattens AND, OR or ||, which sqlglot nests to the left."""
 
     def reader(node: exp.Expr) -> Reading | None:
         parts: list[exp.Expr] = []
@@ -72,7 +72,7 @@ def chain(name: str, kind: type[exp.Expr]) -> Reader:
 
 
 def negated(reader: Reader) -> Reader:
-    """LIKE carries its NOT inside."""
+    """Return a reader for LIKE, which stores NOT as an arg of its own."""
 
     def negated(node: exp.Expr) -> Reading | None:
         if not node.args.get("negate"):

@@ -1,4 +1,4 @@
-"""Functions of text that have syntax of their own.
+"""Text functions, read from sqlglot's node types.
 
 a NOT LIKE 'x' ESCAPE '$'    not(like(a, 'x', '$'))
 TRIM(LEADING 'x' FROM a)     ltrim(a, 'x')
@@ -22,8 +22,8 @@ def _escape(node: exp.Expr) -> Reading | None:
         plain = node.copy()
         plain.this.set("negate", None)
         return Reading("not", (plain,))
-    found = reader(inner)
-    return None if found is None else Reading(found.name, (*found.arguments, node.expression))
+    reading = reader(inner)
+    return None if reading is None else Reading(reading.name, (*reading.arguments, node.expression))
 
 
 def _trim(node: exp.Expr) -> Reading | None:
@@ -32,8 +32,8 @@ def _trim(node: exp.Expr) -> Reading | None:
     name = {None: "trim", "BOTH": "trim", "LEADING": "ltrim", "TRAILING": "rtrim"}.get(
         node.args.get("position")
     )
-    found = of("trim", "this", "expression", ignored=("position",))(node)
-    return None if name is None or found is None else Reading(name, found.arguments)
+    reading = of("trim", "this", "expression", ignored=("position",))(node)
+    return None if name is None or reading is None else Reading(name, reading.arguments)
 
 
 def _pad(node: exp.Expr) -> Reading | None:

@@ -1,4 +1,4 @@
-"""Functions of dates and times that have syntax of their own.
+"""Date and time functions, read from sqlglot's node types.
 
 EXTRACT(dow FROM d)    dayofweek(d)
 INTERVAL (n) DAY       to_days(n)
@@ -25,16 +25,16 @@ _EXTRACTED = {
 }  # fmt: skip
 
 
-def word(node: object) -> exp.Expr | None:
-    """The name of a part of a date as a constant text."""
+def part_literal(node: object) -> exp.Expr | None:
+    """Return the name of a date part as a text literal."""
     if isinstance(node, exp.Var) or (isinstance(node, exp.Literal) and node.is_string):
         return exp.Literal.string(part_name(node.name))
     return None
 
 
-def extracted(unit: object, value: exp.Expr) -> Reading | None:
-    """One part of a date, by its name."""
-    named = word(unit)
+def date_part(unit: object, value: exp.Expr) -> Reading | None:
+    """Read one part of a date by its name."""
+    named = part_literal(unit)
     if named is None:
         return None
     name = _PARTS.get(named.name, named.name)
@@ -42,16 +42,16 @@ def extracted(unit: object, value: exp.Expr) -> Reading | None:
 
 
 def _extract(node: exp.Expr) -> Reading | None:
-    return extracted(node.this, node.expression) if only(node, "this", "expression") else None
+    return date_part(node.this, node.expression) if only(node, "this", "expression") else None
 
 
 def _trunc(node: exp.Expr) -> Reading | None:
-    unit = word(node.args.get("unit"))
+    unit = part_literal(node.args.get("unit"))
     return Reading("date_trunc", (unit, node.this)) if unit and only(node, "this", "unit") else None
 
 
 def _difference(node: exp.Expr) -> Reading | None:
-    unit = word(node.args.get("unit"))
+    unit = part_literal(node.args.get("unit"))
     if unit is None or not only(node, "this", "expression", "unit", "date_part_boundary"):
         return None
     return Reading("date_diff", (unit, node.expression, node.this))
@@ -73,7 +73,7 @@ _COUNTED = {
 
 
 def _interval(node: exp.Expr) -> Reading | None:
-    """INTERVAL (n) DAY; a constant INTERVAL is a literal."""
+    """Read INTERVAL (n) DAY; a constant INTERVAL is a literal instead."""
     unit, amount = node.args.get("unit"), node.this
     if type(unit) is not exp.Var or not isinstance(amount, exp.Paren) or not only(node, "this", "unit"):
         return None

@@ -1,8 +1,8 @@
-"""Functions of one text, and what all functions of text share.
+"""Functions of one text: case, accents, length, codes, hashes, parts of paths.
 
     upper(name)    length(name)    md5(name)
 
-Patterns, separators and lengths are constants, so that no row sets its own work. An ENUM is its text.
+Patterns, separators and lengths must be constants: the cost may not depend on data. An ENUM counts as text.
 """
 
 from __future__ import annotations
@@ -31,32 +31,33 @@ from dpsql.ir.column import (
 
 UBIGINT = type_named("UBIGINT")
 LONGEST = 65_536
-"""Characters that a text made by gluing or replacing can have."""
+"""Maximum characters of a text after concatenation or replacement."""
 
 
-def text(argument: Argument, name: str) -> None:
-    """The argument must be text."""
+def check_text(argument: Argument, name: str) -> None:
+    """Refuse an argument that is not text."""
     if argument.kind is not Kind.TEXT:
         raise ArgumentError(f"{name} takes text, not {named(argument.type)}", "write CAST(... AS VARCHAR)")
 
 
-def constant_text(argument: Argument, what: str, most: int = 200, least: int = 0) -> str:
-    """The value of an argument that must be a constant text."""
+def constant_text(argument: Argument, subject: str, most: int = 200, least: int = 0) -> str:
+    """Return the value of a constant text argument; refuse any other."""
     literal = argument.literal
     if literal is None or not isinstance(literal.value, str) or argument.kind is not Kind.TEXT:
-        raise ArgumentError(f"{what} must be a constant text", "write it in quotes")
+        raise ArgumentError(f"{subject} must be a constant text", "write it in quotes")
     if not least <= len(literal.value) <= most or "\0" in literal.value:
-        raise ArgumentError(f"{what} has {len(literal.value)} characters; {least} to {most} are read")
+        raise ArgumentError(f"{subject} has {len(literal.value)} characters; allowed are {least} to {most}")
     return literal.value
 
 
-def constant_number(argument: Argument, what: str, low: int, high: int) -> int:
-    """The value of an argument that must be a constant whole number."""
+def constant_number(argument: Argument, subject: str, low: int, high: int) -> int:
+    """Return the value of a constant integer argument; refuse any other."""
     literal = argument.literal
     value = None if literal is None else literal.value
     if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
         raise ArgumentError(
-            f"{what} must be a constant from {low} to {high}", "no row may set its own work; write a number"
+            f"{subject} must be a constant from {low} to {high}",
+            "write a number: the cost may not depend on data",
         )
     return value
 
@@ -76,8 +77,8 @@ def call_of(name: str) -> Render:
     return render
 
 
-def _ascii(domain: Domain, function: Callable[[str], str]) -> Domain:
-    """The listed values after the function, where Python and DuckDB surely agree."""
+def _mapped_domain(domain: Domain, function: Callable[[str], str]) -> Domain:
+    """Apply a function to listed values if they are ASCII, where Python and DuckDB agree."""
     if isinstance(domain, Categories):
         values = [value for value in domain.values if isinstance(value, str) and value.isascii()]
         if len(values) == len(domain.values):
@@ -85,11 +86,11 @@ def _ascii(domain: Domain, function: Callable[[str], str]) -> Domain:
     return ANYTHING
 
 
-def _grown(name: str) -> Function:
-    """A text in which single characters may become several; it is cut on both sides of the call."""
+def _escaping(name: str) -> Function:
+    """Return a function that may lengthen its text; argument and result are cut."""
 
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        text(arguments[0], name)
+        check_text(arguments[0], name)
         return Fact(VARCHAR, ANYTHING, arguments[0].fact.nullable)
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
@@ -100,30 +101,34 @@ def _grown(name: str) -> Function:
 
 def _to_text(name: str, listed: Callable[[str], str] | None = None, names: tuple[str, ...] = ()) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        (one,) = arguments
-        text(one, name)
-        return Fact(VARCHAR, _ascii(one.fact.domain, listed) if listed else ANYTHING, one.fact.nullable)
+        (argument,) = arguments
+        check_text(argument, name)
+        return Fact(
+            VARCHAR,
+            _mapped_domain(argument.fact.domain, listed) if listed else ANYTHING,
+            argument.fact.nullable,
+        )
 
     return Function(name, result, lambda t, a, _: f"{name}({spelled(t[0], a[0])})", f"{name}(s)", names=names)
 
 
 def _to_number(name: str, target: Type, low: int, high: float, names: tuple[str, ...] = ()) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        (one,) = arguments
-        text(one, name)
-        return within(target, Interval(low, high), one.fact.nullable)
+        (argument,) = arguments
+        check_text(argument, name)
+        return within(target, Interval(low, high), argument.fact.nullable)
 
     return Function(name, result, lambda t, a, _: f"{name}({spelled(t[0], a[0])})", f"{name}(s)", names=names)
 
 
 def _length_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    text(one, "length")
-    domain = one.fact.domain
+    (argument,) = arguments
+    check_text(argument, "length")
+    domain = argument.fact.domain
     if isinstance(domain, Categories) and domain.values:
         sizes = [len(value) for value in domain.values if isinstance(value, str)]
-        return within(BIGINT, Interval(min(sizes), max(sizes)), one.fact.nullable)
-    return within(BIGINT, Interval(0, EVERYWHERE.high), one.fact.nullable)
+        return within(BIGINT, Interval(min(sizes), max(sizes)), argument.fact.nullable)
+    return within(BIGINT, Interval(0, EVERYWHERE.high), argument.fact.nullable)
 
 
 FUNCTIONS = (
@@ -133,8 +138,8 @@ FUNCTIONS = (
     _to_text("strip_accents", names=("strip_accents",)),
     _to_text("nfc_normalize", names=("nfc_normalize",)),
     *(_to_text(name, names=(name,)) for name in ("parse_filename", "parse_dirname", "parse_dirpath")),
-    _grown("regexp_escape"),
-    _grown("url_encode"),
+    _escaping("regexp_escape"),
+    _escaping("url_encode"),
     _to_text("md5"),
     _to_text("sha1"),
     _to_text("sha256"),

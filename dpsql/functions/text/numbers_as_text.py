@@ -1,4 +1,4 @@
-"""Numbers spelled as text: characters, digits of another base, sizes.
+"""Numbers as text: characters by code, digits in another base, sizes in bytes.
 
 chr(65)    hex(age)    to_base(age, 2)    format_bytes(steps)
 """
@@ -14,11 +14,13 @@ from dpsql.ir.column import ANYTHING, BIGINT, INTEGER, VARCHAR, Fact, Kind, Type
 
 
 def _chr_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    if one.kind is not Kind.INTEGER:
-        raise ArgumentError(f"chr takes a whole number, not {named(one.type)}")
-    whole = known(one)
-    return Fact(VARCHAR, ANYTHING, one.fact.nullable or not (whole.low >= 0 and whole.high <= 55_295))
+    (argument,) = arguments
+    if argument.kind is not Kind.INTEGER:
+        raise ArgumentError(f"chr takes a whole number, not {named(argument.type)}")
+    interval = known(argument)
+    return Fact(
+        VARCHAR, ANYTHING, argument.fact.nullable or not (interval.low >= 0 and interval.high <= 55_295)
+    )
 
 
 def _chr(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
@@ -27,36 +29,38 @@ def _chr(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str
 
 
 def _digits(name: str, names: tuple[str, ...] = ()) -> Function:
-    """``hex`` and ``bin``: of a whole number, or of the bytes of a text, which is cut first."""
+    """Return ``hex`` or ``bin`` of a whole number, or of the bytes of a text, which is cut first."""
 
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        (one,) = arguments
-        if one.kind not in (Kind.INTEGER, Kind.TEXT):
-            raise ArgumentError(f"{name} takes a whole number or text, not {named(one.type)}")
-        return Fact(VARCHAR, ANYTHING, one.fact.nullable)
+        (argument,) = arguments
+        if argument.kind not in (Kind.INTEGER, Kind.TEXT):
+            raise ArgumentError(f"{name} takes a whole number or text, not {named(argument.type)}")
+        return Fact(VARCHAR, ANYTHING, argument.fact.nullable)
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-        (one,) = arguments
+        (argument,) = arguments
         return (
             f"{name}({texts[0]})"
-            if one.kind is Kind.INTEGER
-            else cut(f"{name}({cut(spelled(texts[0], one))})")
+            if argument.kind is Kind.INTEGER
+            else cut(f"{name}({cut(spelled(texts[0], argument))})")
         )
 
     return Function(name, result, render, f"{name}(i)", names=names)
 
 
-def _based_result(arguments: Arguments, type: Type | None) -> Fact:
+def _to_base_result(arguments: Arguments, type: Type | None) -> Fact:
     if arguments[0].kind is not Kind.INTEGER:
         raise ArgumentError(f"to_base takes a whole number, not {named(arguments[0].type)}")
     constant_number(arguments[1], "the base", 2, 36)
-    for each in arguments[2:]:
-        constant_number(each, "the least length", 0, 64)
-    whole = possible(arguments[0])
-    return Fact(VARCHAR, ANYTHING, arguments[0].fact.nullable or whole.low < 0 or not holds(BIGINT, whole))
+    for argument in arguments[2:]:
+        constant_number(argument, "the minimum length", 0, 64)
+    interval = possible(arguments[0])
+    return Fact(
+        VARCHAR, ANYTHING, arguments[0].fact.nullable or interval.low < 0 or not holds(BIGINT, interval)
+    )
 
 
-def _based(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+def _to_base(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     number = converted(texts[0], arguments[0], BIGINT)
     call = f"to_base({', '.join((number, *texts[1:]))})"
     return call if possible(arguments[0]).low >= 0 else f"(CASE WHEN {number} >= 0 THEN {call} END)"
@@ -64,12 +68,12 @@ def _based(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> s
 
 def _size(name: str, names: tuple[str, ...]) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        (one,) = arguments
-        if one.kind is not Kind.INTEGER:
+        (argument,) = arguments
+        if argument.kind is not Kind.INTEGER:
             raise ArgumentError(
-                f"{name} takes a whole number, not {named(one.type)}", "write CAST(... AS BIGINT)"
+                f"{name} takes a whole number, not {named(argument.type)}", "write CAST(... AS BIGINT)"
             )
-        return Fact(VARCHAR, ANYTHING, one.fact.nullable or not holds(BIGINT, possible(one)))
+        return Fact(VARCHAR, ANYTHING, argument.fact.nullable or not holds(BIGINT, possible(argument)))
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         return f"{name}({converted(texts[0], arguments[0], BIGINT)})"
@@ -81,7 +85,7 @@ FUNCTIONS = (
     Function("chr", _chr_result, _chr, "chr(i)"),
     _digits("hex"),
     _digits("bin", ("bin",)),
-    Function("to_base", _based_result, _based, "to_base(i, 2)", (2, 3), names=("to_base",)),
+    Function("to_base", _to_base_result, _to_base, "to_base(i, 2)", (2, 3), names=("to_base",)),
     _size("format_bytes", ("format_bytes", "formatreadablesize", "pg_size_pretty")),
     _size("formatReadableDecimalSize", ("formatreadabledecimalsize",)),
 )

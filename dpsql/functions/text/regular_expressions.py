@@ -1,4 +1,4 @@
-"""Regular expressions. The pattern is a constant that RE2 surely compiles.
+"""Regular expressions in RE2 syntax; the pattern is a constant.
 
 name ~ '[a-c]+'    regexp_extract(name, '([a-z]+)', 1)
 """
@@ -9,7 +9,7 @@ import re
 
 from dpsql.functions import Argument, ArgumentError, Arguments, Function
 from dpsql.functions.core.ranges import truth
-from dpsql.functions.text.common import call_of, constant_number, constant_text, cut, spelled, text
+from dpsql.functions.text.common import call_of, check_text, constant_number, constant_text, cut, spelled
 from dpsql.ir.column import ANYTHING, VARCHAR, Fact, Type
 
 _ALLOWED = re.compile(
@@ -25,33 +25,33 @@ _ALLOWED = re.compile(
 
 
 def pattern_groups(pattern: str) -> int:
-    """The number of groups of a regular expression that RE2 surely compiles; ArgumentError for any other."""
+    """Return the number of groups of a pattern; refuse a pattern that RE2 might not compile."""
     try:
         if not _ALLOWED.fullmatch(pattern) or re.search(r"--|&&|~~|\|\|", pattern):
             raise re.error("unknown syntax")
-        found = re.compile(pattern)
+        compiled = re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         raise ArgumentError(
-            f"the pattern {pattern[:40]!r} is not read", f"{error}; simple RE2 syntax is"
+            f"the pattern {pattern[:40]!r} is not supported", f"use simple RE2 syntax ({error})"
         ) from None
     size = 1
     for count in re.findall(r"\{([0-9]+)(?:,([0-9]*))?\}", pattern):
         size *= max(1, int(count[1] or count[0] or 1))
     if size > 1_000:
-        raise ArgumentError("the pattern's repetitions multiply to more than 1,000")
-    return found.groups
+        raise ArgumentError("the repetitions of the pattern multiply to more than 1,000")
+    return compiled.groups
 
 
 def _options(argument: Argument, allowed: str) -> str:
     options = constant_text(argument, "the options", 5)
     if set(options) - set(allowed):
-        raise ArgumentError(f"the options {options!r} are not read", f"choose from {', '.join(allowed)}")
+        raise ArgumentError(f"the options {options!r} are not supported", f"choose from {', '.join(allowed)}")
     return options
 
 
 def _matches(name: str) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        text(arguments[0], name)
+        check_text(arguments[0], name)
         pattern_groups(constant_text(arguments[1], "the pattern"))
         if len(arguments) == 3:
             _options(arguments[2], "ics")
@@ -61,12 +61,14 @@ def _matches(name: str) -> Function:
 
 
 def _regexp_replace_result(arguments: Arguments, type: Type | None) -> Fact:
-    text(arguments[0], "regexp_replace")
+    check_text(arguments[0], "regexp_replace")
     groups = pattern_groups(constant_text(arguments[1], "the pattern"))
     by = constant_text(arguments[2], "the replacement", 100)
     for escaped in re.findall(r"\\(.?)", by, re.DOTALL):
         if not (escaped.isascii() and escaped.isdigit() and int(escaped) <= groups):
-            raise ArgumentError(f"the replacement {by[:40]!r} is not read", r"\0 to \9 stand for groups")
+            raise ArgumentError(
+                f"the replacement {by[:40]!r} is not supported", r"use \0 to \9 for the groups of the pattern"
+            )
     if len(arguments) == 4:
         _options(arguments[3], "icsg")
     return Fact(VARCHAR, ANYTHING, arguments[0].fact.nullable)
@@ -77,7 +79,7 @@ def _regexp_replace(texts: tuple[str, ...], arguments: Arguments, type: Type | N
 
 
 def _regexp_extract_result(arguments: Arguments, type: Type | None) -> Fact:
-    text(arguments[0], "regexp_extract")
+    check_text(arguments[0], "regexp_extract")
     groups = pattern_groups(constant_text(arguments[1], "the pattern"))
     if len(arguments) > 2:
         constant_number(arguments[2], "the group", 0, min(groups, 9))

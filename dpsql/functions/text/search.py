@@ -1,4 +1,4 @@
-"""Is a constant text in it, and where; patterns of LIKE and GLOB.
+"""Search for a constant text, and patterns of LIKE and GLOB.
 
 contains(name, 'a')    name LIKE 'A%'    strpos(name, '-')
 """
@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from dpsql.functions import ArgumentError, Arguments, Function
 from dpsql.functions.core.ranges import truth, within
-from dpsql.functions.text.common import constant_text, spelled, text
+from dpsql.functions.text.common import check_text, constant_text, spelled
 from dpsql.ir.column import BIGINT, EVERYWHERE, VARCHAR, Fact, Interval, Type
 
 
 def _search(name: str, target: Type | None = None, names: tuple[str, ...] = ()) -> Function:
-    """Is a constant text in it, and where."""
+    """Return a function that searches for a constant text."""
 
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        text(arguments[0], name)
+        check_text(arguments[0], name)
         constant_text(arguments[1], "the text searched for")
         nullable = arguments[0].fact.nullable
         return truth(nullable) if target is None else within(target, Interval(0, EVERYWHERE.high), nullable)
@@ -28,7 +28,7 @@ def _search(name: str, target: Type | None = None, names: tuple[str, ...] = ()) 
 
 def _like(word: str) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        text(arguments[0], word)
+        check_text(arguments[0], word)
         pattern = constant_text(arguments[1], "the pattern")
         if len(arguments) == 3:
             escape = constant_text(arguments[2], "the escape character", 1, 1)
@@ -44,7 +44,7 @@ def _like(word: str) -> Function:
 
 
 def _glob_result(arguments: Arguments, type: Type | None) -> Fact:
-    text(arguments[0], "GLOB")
+    check_text(arguments[0], "GLOB")
     constant_text(arguments[1], "the pattern")
     return truth(arguments[0].fact.nullable)
 
@@ -54,8 +54,8 @@ def _glob(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> st
 
 
 def _json_result(arguments: Arguments, type: Type | None) -> Fact:
-    text(arguments[0], "json_valid")
-    if arguments[0].type != VARCHAR:  # DuckDB turns an ENUM into JSON first
+    check_text(arguments[0], "json_valid")
+    if arguments[0].type != VARCHAR:  # DuckDB casts an ENUM to JSON first
         raise ArgumentError("json_valid takes text", "write CAST(... AS VARCHAR)")
     return truth(arguments[0].fact.nullable)
 

@@ -1,4 +1,4 @@
-"""How alike two texts are. Texts longer than 128 bytes give NULL: the work grows with both lengths.
+"""Similarity of two texts; texts longer than 128 bytes give NULL.
 
 levenshtein(name, 'Anna')    [0, 128]        jaro_similarity(name, 'Anna')    [0, 1]
 hamming(code, 'A-17')        NULL for texts of different lengths
@@ -8,29 +8,32 @@ from __future__ import annotations
 
 from dpsql.functions import Arguments, Function
 from dpsql.functions.core.ranges import within
-from dpsql.functions.text.common import spelled, text
+from dpsql.functions.text.common import check_text, spelled
 from dpsql.ir.column import BIGINT, DOUBLE, Fact, Interval, Type
 
 MOST = 128
-"""Bytes of a text that is compared with another one step by step."""
+"""Maximum bytes of a text: the cost grows with the product of both lengths."""
 
 
-def _alike(name: str, *, names: tuple[str, ...] = (), least: int = 0, same: bool = False) -> Function:
-    """``least`` and ``same``: DuckDB raises for shorter texts, and for two that differ in length."""
+def _similarity(name: str, *, names: tuple[str, ...] = (), least: int = 0, same: bool = False) -> Function:
+    """Return a similarity or distance.
+
+    DuckDB raises for texts shorter than ``least`` bytes and, if ``same``, for texts of unequal length.
+    """
     distance = name in ("levenshtein", "damerau_levenshtein", "hamming")
 
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        for each in arguments:
-            text(each, name)
+        for argument in arguments:
+            check_text(argument, name)
         target = BIGINT if distance else DOUBLE
         return within(target, Interval(0, MOST if distance else 1 + 1e-9), nullable=True)
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-        left, right = (spelled(sql, each) for sql, each in zip(texts, arguments, strict=True))
-        tests = [f"strlen({each}) BETWEEN {least} AND {MOST}" for each in (left, right)]
+        left, right = (spelled(sql, argument) for sql, argument in zip(texts, arguments, strict=True))
+        tests = [f"strlen({argument}) BETWEEN {least} AND {MOST}" for argument in (left, right)]
         if same:
             tests.append(f"strlen({left}) = strlen({right})")
-        # a condition does not keep DuckDB from computing what is made of constants, so they are cut too
+        # DuckDB computes constant expressions despite the condition, so the arguments are cut too
         call = f"{name}(left({left}, {MOST}), left({right}, {MOST}))"
         return f"(CASE WHEN {' AND '.join(tests)} THEN {call} END)"
 
@@ -38,10 +41,10 @@ def _alike(name: str, *, names: tuple[str, ...] = (), least: int = 0, same: bool
 
 
 FUNCTIONS = (
-    _alike("levenshtein"),
-    _alike("damerau_levenshtein", names=("damerau_levenshtein",)),
-    _alike("hamming", names=("hamming", "mismatches"), least=1, same=True),
-    _alike("jaccard", names=("jaccard",), least=1),
-    _alike("jaro_similarity", names=("jaro_similarity",)),
-    _alike("jaro_winkler_similarity"),
+    _similarity("levenshtein"),
+    _similarity("damerau_levenshtein", names=("damerau_levenshtein",)),
+    _similarity("hamming", names=("hamming", "mismatches"), least=1, same=True),
+    _similarity("jaccard", names=("jaccard",), least=1),
+    _similarity("jaro_similarity", names=("jaro_similarity",)),
+    _similarity("jaro_winkler_similarity"),
 )

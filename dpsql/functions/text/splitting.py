@@ -1,4 +1,4 @@
-"""Pieces of a text, by place or by separator.
+"""Parts of a text, by position or by separator.
 
 substring(name, 1, 3)    left(name, 1)    split_part(address, ', ', 2)    lpad(code, 5, '0')
 """
@@ -9,13 +9,13 @@ from dpsql.functions import ArgumentError, Arguments, Function
 from dpsql.functions.core.conversion import converted
 from dpsql.functions.core.ranges import any_null, possible
 from dpsql.functions.core.types import holds, named
-from dpsql.functions.text.common import constant_number, constant_text, cut, spelled, text
+from dpsql.functions.text.common import check_text, constant_number, constant_text, cut, spelled
 from dpsql.ir.column import ANYTHING, INTEGER, VARCHAR, Fact, Kind, Type
 
 
 def _trim(name: str) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        text(arguments[0], name)
+        check_text(arguments[0], name)
         if len(arguments) == 2:
             constant_text(arguments[1], "the characters to trim")
         return Fact(VARCHAR, ANYTHING, any_null(arguments))
@@ -27,16 +27,17 @@ def _trim(name: str) -> Function:
 
 
 def _part(name: str, arity: tuple[int, int], example: str, names: tuple[str, ...] = ()) -> Function:
-    """Offsets and lengths beyond an INTEGER would raise: they give NULL."""
+    """Return a function of offsets and lengths; those outside of INTEGER give NULL."""
 
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        text(arguments[0], name)
-        for each in arguments[1:]:
-            if each.kind is not Kind.INTEGER:
+        check_text(arguments[0], name)
+        for argument in arguments[1:]:
+            if argument.kind is not Kind.INTEGER:
                 raise ArgumentError(
-                    f"{name} counts in whole numbers, not {named(each.type)}", "write CAST(... AS INTEGER)"
+                    f"{name} takes whole numbers, not {named(argument.type)}",
+                    "write CAST(... AS INTEGER)",
                 )
-        fails = not all(holds(INTEGER, possible(each)) for each in arguments[1:])
+        fails = not all(holds(INTEGER, possible(argument)) for argument in arguments[1:])
         return Fact(VARCHAR, ANYTHING, any_null(arguments) or fails)
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
@@ -47,10 +48,10 @@ def _part(name: str, arity: tuple[int, int], example: str, names: tuple[str, ...
 
 
 def _overlay_result(arguments: Arguments, type: Type | None) -> Fact:
-    text(arguments[0], "overlay")
-    constant_text(arguments[1], "what is laid over")
-    for each in arguments[2:]:
-        constant_number(each, "a place in the text", 0, 100_000)
+    check_text(arguments[0], "overlay")
+    constant_text(arguments[1], "the replacement")
+    for argument in arguments[2:]:
+        constant_number(argument, "a position or length", 0, 100_000)
     return Fact(VARCHAR, ANYTHING, arguments[0].fact.nullable)
 
 
@@ -60,7 +61,7 @@ def _overlay(texts: tuple[str, ...], arguments: Arguments, type: Type | None) ->
 
 def _pad(name: str) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        text(arguments[0], name)
+        check_text(arguments[0], name)
         constant_number(arguments[1], "the length", 0, 1_000)
         constant_text(arguments[2], "the padding", least=1)
         return Fact(VARCHAR, ANYTHING, arguments[0].fact.nullable)
@@ -73,7 +74,7 @@ def _pad(name: str) -> Function:
 
 
 def _split_part_result(arguments: Arguments, type: Type | None) -> Fact:
-    text(arguments[0], "split_part")
+    check_text(arguments[0], "split_part")
     constant_text(arguments[1], "the separator")
     constant_number(arguments[2], "the part's number", -1_000, 1_000)
     return Fact(VARCHAR, ANYTHING, arguments[0].fact.nullable)

@@ -1,4 +1,4 @@
-"""What the functions of dates share: which arguments they take, and how they keep from the ends of time.
+"""Helpers of the date functions: argument checks, and guards at the limits of DATE and TIMESTAMP.
 
 guarded("d", d, "last_day(d)")    CASE WHEN d BETWEEN ... THEN last_day(d) END
 """
@@ -14,51 +14,51 @@ from dpsql.ir.column import TIMESTAMP, Fact, Interval, Kind, Number
 BEYOND = 200_000 * 365
 _DATES = "DATE '199000-01-01 (BC)' AND DATE '199000-01-01'"
 _MOMENTS = "TIMESTAMP '199000-01-01 (BC) 00:00:00' AND TIMESTAMP '199000-01-01 00:00:00'"
-_INSIDE = 190_000 * 365  # days that surely lie between these
+_INSIDE = 190_000 * 365  # days that are certain to be within these bounds
 ZONE_HELP = "write x AT TIME ZONE 'UTC' (or another zone) first"
 
 
-def dated(argument: Argument, what: str, *, times: bool = False) -> None:
-    """The argument must be a DATE or a TIMESTAMP (or a TIME where that has the part)."""
+def check_date(argument: Argument, operation: str, *, times: bool = False) -> None:
+    """Refuse an argument that is not a DATE or TIMESTAMP (or a TIME, if ``times``)."""
     if argument.kind in (Kind.DATE, Kind.TIMESTAMP) or (times and argument.kind is Kind.TIME):
         return
     if argument.kind is Kind.TIMESTAMPTZ:
-        raise ArgumentError(f"{what} of a TIMESTAMP WITH TIME ZONE depends on a time zone", ZONE_HELP)
+        raise ArgumentError(f"{operation} of a TIMESTAMP WITH TIME ZONE depends on a time zone", ZONE_HELP)
     raise ArgumentError(
-        f"{what} takes a DATE or TIMESTAMP, not {named(argument.type)}", "write CAST(... AS DATE)"
+        f"{operation} takes a DATE or TIMESTAMP, not {named(argument.type)}", "write CAST(... AS DATE)"
     )
 
 
-def plain(text: str, argument: Argument) -> str:
-    """TIMESTAMP_S, _MS and _NS as TIMESTAMP."""
+def as_timestamp(text: str, argument: Argument) -> str:
+    """Return SQL that casts TIMESTAMP_S, _MS and _NS to TIMESTAMP."""
     return converted(text, argument, TIMESTAMP) if argument.kind is Kind.TIMESTAMP else text
 
 
-def plain_fact(argument: Argument) -> Fact:
+def as_timestamp_fact(argument: Argument) -> Fact:
     return converted_fact(argument, TIMESTAMP) if argument.kind is Kind.TIMESTAMP else argument.fact
 
 
-def moments(argument: Argument) -> Interval:
-    """A DATE's or TIMESTAMP's range in microseconds."""
-    whole = known(argument)
+def in_microseconds(argument: Argument) -> Interval:
+    """Return the range of a DATE or TIMESTAMP in microseconds."""
+    interval = known(argument)
     if argument.kind is Kind.DATE:
-        return Interval(whole.low * DAY, whole.high * DAY)
-    return whole
+        return Interval(interval.low * DAY, interval.high * DAY)
+    return interval
 
 
 def day_of(end: Number) -> int:
     return int(end) // DAY
 
 
-def near(argument: Argument) -> bool:
-    """Whether the range keeps away from the ends of time, where arithmetic fails."""
-    whole = moments(argument)
-    return max(-whole.low, whole.high) < _INSIDE * DAY
+def far_from_limits(argument: Argument) -> bool:
+    """Whether the range is far from the limits of DATE and TIMESTAMP, where arithmetic overflows."""
+    interval = in_microseconds(argument)
+    return max(-interval.low, interval.high) < _INSIDE * DAY
 
 
 def guarded(text: str, argument: Argument, sql: str) -> str:
-    """SQL that is computed only for dates that are not far away."""
-    if near(argument):
+    """Return SQL that is NULL for dates near the limits of the type, where it would raise."""
+    if far_from_limits(argument):
         return sql
     return f"(CASE WHEN {text} BETWEEN {_DATES if argument.kind is Kind.DATE else _MOMENTS} THEN {sql} END)"
 

@@ -1,6 +1,6 @@
-"""Dates that move: by an INTERVAL, by days, and how far apart two are.
+"""Date arithmetic: adding intervals and days, and differences of dates.
 
-born + INTERVAL '3 MONTH'    a TIMESTAMP, NULL for dates some 200,000 years away and for infinity
+born + INTERVAL '3 MONTH'    a TIMESTAMP; NULL for infinity and for dates beyond about 200,000 years
 born + 3                     a DATE
 seen - born                  days for two DATEs, an INTERVAL for TIMESTAMPs
 """
@@ -15,7 +15,16 @@ from dpsql.functions.core.conversion import converted
 from dpsql.functions.core.ranges import DAY, any_null, corners, known, within
 from dpsql.functions.core.types import adapts, holds, named
 from dpsql.functions.time.calendar import months_later
-from dpsql.functions.time.common import BEYOND, ZONE_HELP, dated, guarded, moments, near, plain, plain_fact
+from dpsql.functions.time.common import (
+    BEYOND,
+    ZONE_HELP,
+    as_timestamp,
+    as_timestamp_fact,
+    check_date,
+    far_from_limits,
+    guarded,
+    in_microseconds,
+)
 from dpsql.ir.column import (
     ANYTHING,
     BIGINT,
@@ -37,7 +46,7 @@ UNITS = {
     "HOUR": (0, 0, 3_600_000_000), "MINUTE": (0, 0, 60_000_000), "SECOND": (0, 0, 1_000_000),
     "MILLISECOND": (0, 0, 1_000), "MICROSECOND": (0, 0, 1),
 }  # fmt: skip
-"""Months, days and microseconds of each unit."""
+"""Months, days and microseconds of each unit of time."""
 _OTHER_NAMES = {
     "MON": "MONTH", "CENTURIE": "CENTURY", "MILLENNIA": "MILLENNIUM", "MIN": "MINUTE", "SEC": "SECOND",
     "M": "MINUTE", "H": "HOUR", "D": "DAY", "Y": "YEAR", "W": "WEEK", "S": "SECOND",
@@ -46,25 +55,25 @@ _TERM = re.compile(r"\s*([+-]?[0-9]{1,9})\s*([A-Za-z]+)\s*")
 
 
 def interval_text(text: str, negative: bool = False) -> str | None:
-    """``'1 year 2 days'`` as ``1 YEAR 2 DAY``; None for what we do not read."""
+    """Return ``'1 year 2 days'`` as ``1 YEAR 2 DAY``; None for unsupported texts."""
     terms, rest = [], text.strip()
     while rest:
-        found = _TERM.match(rest)
-        if found is None:
+        term = _TERM.match(rest)
+        if term is None:
             return None
-        unit = found[2].upper()
+        unit = term[2].upper()
         singular = unit.removesuffix("S") if len(unit) > 1 else unit
         unit = next((u for u in (unit, singular, _OTHER_NAMES.get(singular, "")) if u in UNITS), "")
         if not unit:
             return None
-        terms.append(f"{-int(found[1]) if negative else int(found[1])} {unit}")
-        rest = rest[found.end() :]
-    whole = " ".join(terms)
-    return whole if terms and all(abs(part) < limit for part, limit in _limits(whole)) else None
+        terms.append(f"{-int(term[1]) if negative else int(term[1])} {unit}")
+        rest = rest[term.end() :]
+    canonical = " ".join(terms)
+    return canonical if terms and all(abs(part) < limit for part, limit in _limits(canonical)) else None
 
 
 LIMITS = (12 * 20_000, 365 * 20_000, 20_000 * 365 * DAY)
-"""The most months, days and microseconds of an INTERVAL that dates are moved by."""
+"""Maximum months, days and microseconds of an INTERVAL."""
 
 
 def _limits(text: str) -> tuple[tuple[int, int], ...]:
@@ -72,7 +81,7 @@ def _limits(text: str) -> tuple[tuple[int, int], ...]:
 
 
 def interval_parts(text: str) -> tuple[int, int, int]:
-    """Months, days and microseconds of a canonical INTERVAL text."""
+    """Return months, days and microseconds of a canonical INTERVAL text."""
     words = text.split()
     scaled = [
         [int(number) * part for part in UNITS[unit]]
@@ -83,7 +92,7 @@ def interval_parts(text: str) -> tuple[int, int, int]:
 
 
 def shifted(end: Number, parts: tuple[int, int, int], sign: int) -> Number:
-    """A moment plus an INTERVAL: months first, then days, then the rest, each of which keeps order."""
+    """Add an INTERVAL to a moment: months first, then days, then microseconds. Each step is monotone."""
     if math.isinf(end):
         return end
     months, day_count, micros = (sign * part for part in parts)
@@ -91,122 +100,134 @@ def shifted(end: Number, parts: tuple[int, int, int], sign: int) -> Number:
     return (months_later(day, months) + day_count) * DAY + clock + micros
 
 
-def _moved(one: Argument, other: Argument, sign: int) -> Fact:
-    dated(one, "adding an INTERVAL")
-    fact = plain_fact(one)
-    whole = moments(Argument(fact))
-    nullable = any_null((one, other)) or fact.nullable or not near(Argument(fact)) or not _short(other)
-    if other.literal is not None and isinstance(other.literal.value, str):
-        parts = interval_parts(other.literal.value)
-        ends = Interval(*(shifted(end, parts, sign) for end in (whole.low, whole.high)))
+def _interval_added(moment: Argument, step: Argument, sign: int) -> Fact:
+    check_date(moment, "adding an INTERVAL")
+    fact = as_timestamp_fact(moment)
+    moment_range = in_microseconds(Argument(fact))
+    nullable = (
+        any_null((moment, step))
+        or fact.nullable
+        or not far_from_limits(Argument(fact))
+        or not _is_short(step)
+    )
+    if step.literal is not None and isinstance(step.literal.value, str):
+        parts = interval_parts(step.literal.value)
+        ends = Interval(*(shifted(end, parts, sign) for end in (moment_range.low, moment_range.high)))
     else:
-        ends = corners(lambda a, b: a + sign * b, whole, known(other))
+        ends = corners(lambda a, b: a + sign * b, moment_range, known(step))
     return within(TIMESTAMP, ends, nullable)
 
 
-def _short(interval: Argument) -> bool:
-    """Whether an INTERVAL surely spans no more than its guard allows."""
-    whole = known(interval)
-    return interval.literal is not None or max(-whole.low, whole.high) < 25_000 * 365 * DAY
+def _is_short(interval: Argument) -> bool:
+    """Whether an INTERVAL is within its guard for certain."""
+    length = known(interval)
+    return interval.literal is not None or max(-length.low, length.high) < 25_000 * 365 * DAY
 
 
 _SHORT = "INTERVAL '-20000 YEAR' AND INTERVAL '20000 YEAR'"
 
 
-def _moved_sql(texts: tuple[str, str], one: Argument, other: Argument, sign: str) -> str:
-    text, interval = plain(texts[0], one), texts[1]
-    sql = guarded(text, one, f"({text} {sign} {interval})")
-    return sql if _short(other) else f"(CASE WHEN {interval} BETWEEN {_SHORT} THEN {sql} END)"
+def _interval_added_sql(texts: tuple[str, str], moment: Argument, step: Argument, sign: str) -> str:
+    text, step_sql = as_timestamp(texts[0], moment), texts[1]
+    sql = guarded(text, moment, f"({text} {sign} {step_sql})")
+    return sql if _is_short(step) else f"(CASE WHEN {step_sql} BETWEEN {_SHORT} THEN {sql} END)"
 
 
-def _clocked(one: Argument, other: Argument) -> Fact:
-    """DATE + TIME: midnight may be the 24th hour."""
-    whole = moments(one)
-    return within(TIMESTAMP, Interval(whole.low, whole.high + DAY), any_null((one, other)) or not near(one))
+def _date_plus_time(date: Argument, time: Argument) -> Fact:
+    """Return the fact of DATE + TIME; a TIME may be 24:00."""
+    interval = in_microseconds(date)
+    return within(
+        TIMESTAMP,
+        Interval(interval.low, interval.high + DAY),
+        any_null((date, time)) or not far_from_limits(date),
+    )
 
 
 def plus_result(arguments: Arguments) -> Fact:
-    """DATE + days is a DATE; DATE or TIMESTAMP + INTERVAL, and DATE + TIME, is a TIMESTAMP."""
-    one, other = arguments
-    if one.kind in (Kind.INTERVAL, Kind.INTEGER, Kind.TIME):
-        one, other = other, one
-    if one.kind is Kind.DATE and other.kind is Kind.INTEGER:
-        return _days_moved(one, other, 1)
-    if one.kind is Kind.DATE and other.kind is Kind.TIME:
-        return _clocked(one, other)
-    if other.kind is Kind.INTERVAL:
-        return _moved(one, other, 1)
-    raise ArgumentError(*_no_sum("+", arguments))
+    """Return a DATE for DATE + days; a TIMESTAMP for DATE or TIMESTAMP + INTERVAL, and for DATE + TIME."""
+    moment, step = arguments
+    if moment.kind in (Kind.INTERVAL, Kind.INTEGER, Kind.TIME):
+        moment, step = step, moment
+    if moment.kind is Kind.DATE and step.kind is Kind.INTEGER:
+        return _days_added(moment, step, 1)
+    if moment.kind is Kind.DATE and step.kind is Kind.TIME:
+        return _date_plus_time(moment, step)
+    if step.kind is Kind.INTERVAL:
+        return _interval_added(moment, step, 1)
+    raise ArgumentError(*_unsupported("+", arguments))
 
 
 def minus_result(arguments: Arguments) -> Fact:
-    """DATE - DATE is a number of days, TIMESTAMP - TIMESTAMP an INTERVAL."""
-    one, other = arguments
-    if one.kind is Kind.DATE and other.kind is Kind.DATE:
-        left, right = known(one), known(other)
-        return within(BIGINT, corners(lambda a, b: a - b, left, right), any_null(arguments))
-    if one.kind is Kind.DATE and other.kind is Kind.INTEGER:
-        return _days_moved(one, other, -1)
-    if other.kind is Kind.INTERVAL:
-        return _moved(one, other, -1)
-    if {one.kind, other.kind} <= {Kind.DATE, Kind.TIMESTAMP}:
-        facts = [plain_fact(each) for each in arguments]
-        left, right = (moments(Argument(fact)) for fact in facts)
-        whole = corners(lambda a, b: a - b, left, right)
-        far = not all(near(Argument(fact)) for fact in facts)
+    """Return a number of days for DATE - DATE, an INTERVAL for TIMESTAMP - TIMESTAMP."""
+    left, right = arguments
+    if left.kind is Kind.DATE and right.kind is Kind.DATE:
+        left_range, right_range = known(left), known(right)
+        return within(BIGINT, corners(lambda a, b: a - b, left_range, right_range), any_null(arguments))
+    if left.kind is Kind.DATE and right.kind is Kind.INTEGER:
+        return _days_added(left, right, -1)
+    if right.kind is Kind.INTERVAL:
+        return _interval_added(left, right, -1)
+    if {left.kind, right.kind} <= {Kind.DATE, Kind.TIMESTAMP}:
+        facts = [as_timestamp_fact(argument) for argument in arguments]
+        left_range, right_range = (in_microseconds(Argument(fact)) for fact in facts)
+        difference = corners(lambda a, b: a - b, left_range, right_range)
+        far = not all(far_from_limits(Argument(fact)) for fact in facts)
         return Fact(
-            INTERVAL, ANYTHING if whole == EVERYWHERE else whole, far or any(f.nullable for f in facts)
+            INTERVAL,
+            ANYTHING if difference == EVERYWHERE else difference,
+            far or any(f.nullable for f in facts),
         )
-    raise ArgumentError(*_no_sum("-", arguments))
+    raise ArgumentError(*_unsupported("-", arguments))
 
 
-def _no_sum(sign: str, arguments: Arguments) -> tuple[str, str]:
-    left, right = (named(each.type) for each in arguments)
-    if Kind.TIMESTAMPTZ in (each.kind for each in arguments):
+def _unsupported(sign: str, arguments: Arguments) -> tuple[str, str]:
+    left, right = (named(argument.type) for argument in arguments)
+    if Kind.TIMESTAMPTZ in (argument.kind for argument in arguments):
         return f"{left} {sign} {right} depends on a time zone", ZONE_HELP
-    return f"there is no {left} {sign} {right}", "write CAST(... AS ...) around one of them"
+    return f"{left} {sign} {right} is not defined", "write CAST(... AS ...) around one of them"
 
 
-def _days_moved(one: Argument, other: Argument, sign: int) -> Fact:
-    if not (adapts(other.literal) or holds(INTEGER, type_range(other.type))):
+def _days_added(date: Argument, day_count: Argument, sign: int) -> Fact:
+    if not (adapts(day_count.literal) or holds(INTEGER, type_range(day_count.type))):
         raise ArgumentError(
-            f"a DATE moves by an INTEGER of days, not {named(other.type)}", "write CAST(... AS INTEGER)"
+            f"the number of days added to a DATE must be an INTEGER, not {named(day_count.type)}",
+            "write CAST(... AS INTEGER)",
         )
-    step = known(other)
-    ends = corners(lambda a, b: a + sign * b, known(one), step)
-    fails = not near(one) or max(-step.low, step.high) > BEYOND
-    return within(DATE, ends, any_null((one, other)) or fails)
+    day_range = known(day_count)
+    ends = corners(lambda a, b: a + sign * b, known(date), day_range)
+    fails = not far_from_limits(date) or max(-day_range.low, day_range.high) > BEYOND
+    return within(DATE, ends, any_null((date, day_count)) or fails)
 
 
 def plus_sql(texts: tuple[str, ...], arguments: Arguments) -> str:
-    one, other = arguments
-    left, right = texts
-    if one.kind in (Kind.INTERVAL, Kind.INTEGER, Kind.TIME):
-        one, other, left, right = other, one, right, left
-    if other.kind is Kind.INTERVAL:
-        return _moved_sql((left, right), one, other, "+")
-    if other.kind is Kind.TIME:
-        return guarded(left, one, f"({left} + {right})")
-    return _days_moved_sql(left, right, one, other, "+")
+    moment, step = arguments
+    moment_sql, step_sql = texts
+    if moment.kind in (Kind.INTERVAL, Kind.INTEGER, Kind.TIME):
+        moment, step, moment_sql, step_sql = step, moment, step_sql, moment_sql
+    if step.kind is Kind.INTERVAL:
+        return _interval_added_sql((moment_sql, step_sql), moment, step, "+")
+    if step.kind is Kind.TIME:
+        return guarded(moment_sql, moment, f"({moment_sql} + {step_sql})")
+    return _days_added_sql(moment_sql, step_sql, moment, step, "+")
 
 
 def minus_sql(texts: tuple[str, ...], arguments: Arguments) -> str:
-    one, other = arguments
-    left, right = texts
-    if one.kind is Kind.DATE and other.kind is Kind.DATE:
-        return f"({left} - {right})"
-    if other.kind is Kind.INTERVAL:
-        return _moved_sql((left, right), one, other, "-")
-    if other.kind is Kind.INTEGER:
-        return _days_moved_sql(left, right, one, other, "-")
-    left, right = plain(left, one), plain(right, other)
-    return guarded(left, one, guarded(right, other, f"({left} - {right})"))
+    left, right = arguments
+    left_sql, right_sql = texts
+    if left.kind is Kind.DATE and right.kind is Kind.DATE:
+        return f"({left_sql} - {right_sql})"
+    if right.kind is Kind.INTERVAL:
+        return _interval_added_sql((left_sql, right_sql), left, right, "-")
+    if right.kind is Kind.INTEGER:
+        return _days_added_sql(left_sql, right_sql, left, right, "-")
+    left_sql, right_sql = as_timestamp(left_sql, left), as_timestamp(right_sql, right)
+    return guarded(left_sql, left, guarded(right_sql, right, f"({left_sql} - {right_sql})"))
 
 
-def _days_moved_sql(left: str, right: str, one: Argument, other: Argument, sign: str) -> str:
-    step = known(other)
-    right = converted(right, other, INTEGER)
-    sql = guarded(left, one, f"({left} {sign} {right})")
-    if max(-step.low, step.high) <= BEYOND:
+def _days_added_sql(date_sql: str, count_sql: str, date: Argument, day_count: Argument, sign: str) -> str:
+    day_range = known(day_count)
+    count_sql = converted(count_sql, day_count, INTEGER)
+    sql = guarded(date_sql, date, f"({date_sql} {sign} {count_sql})")
+    if max(-day_range.low, day_range.high) <= BEYOND:
         return sql
-    return f"(CASE WHEN {right} BETWEEN -{BEYOND} AND {BEYOND} THEN {sql} END)"
+    return f"(CASE WHEN {count_sql} BETWEEN -{BEYOND} AND {BEYOND} THEN {sql} END)"

@@ -1,8 +1,8 @@
-"""Dates made of numbers and of text, and text made of dates.
+"""Conversions between dates, text and numbers; time zones; last day of a month; tests for infinity.
 
 make_date(2020, 2, 30)       NULL
-strftime(born, '%Y-%m')      formats are constants
-seen AT TIME ZONE 'UTC'      zones are constants
+strftime(born, '%Y-%m')      the format must be a constant
+seen AT TIME ZONE 'UTC'      the zone must be a constant
 """
 
 from __future__ import annotations
@@ -16,31 +16,40 @@ from dpsql.functions.core.literals import quoted
 from dpsql.functions.core.ranges import DAY, any_null, known, truth, within
 from dpsql.functions.core.types import named
 from dpsql.functions.time.calendar import civil, days, months_later
-from dpsql.functions.time.common import dated, day_of, ends_of, guarded, moments, near, plain, plain_fact
+from dpsql.functions.time.common import (
+    as_timestamp,
+    as_timestamp_fact,
+    check_date,
+    day_of,
+    ends_of,
+    far_from_limits,
+    guarded,
+    in_microseconds,
+)
 from dpsql.ir.column import ANYTHING, DATE, EVERYWHERE, TIMESTAMP, VARCHAR, Fact, Interval, Kind, Type
 
 
 def _last_day_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    dated(one, "last_day")
-    fact = plain_fact(one)
-    whole = moments(Argument(fact))
+    (argument,) = arguments
+    check_date(argument, "last_day")
+    fact = as_timestamp_fact(argument)
+    interval = in_microseconds(Argument(fact))
     ends = EVERYWHERE
-    if whole.finite:
-        ends = Interval(*(months_later(days(*civil(day_of(e))[:2], 1), 1) - 1 for e in ends_of(whole)))
-    return within(DATE, ends, fact.nullable or not near(Argument(fact)))
+    if interval.finite:
+        ends = Interval(*(months_later(days(*civil(day_of(end))[:2], 1), 1) - 1 for end in ends_of(interval)))
+    return within(DATE, ends, fact.nullable or not far_from_limits(Argument(fact)))
 
 
 def _last_day(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    text = plain(texts[0], arguments[0])
+    text = as_timestamp(texts[0], arguments[0])
     return guarded(text, arguments[0], f"last_day({text})")
 
 
 def make_date_result(arguments: Arguments, type: Type | None) -> Fact:
-    for each in arguments:
-        if each.kind is not Kind.INTEGER:
+    for argument in arguments:
+        if argument.kind is not Kind.INTEGER:
             raise ArgumentError(
-                f"make_date takes whole numbers, not {named(each.type)}", "write CAST(... AS INTEGER)"
+                f"make_date takes whole numbers, not {named(argument.type)}", "write CAST(... AS INTEGER)"
             )
     years = known(arguments[0])
     ends = EVERYWHERE
@@ -51,7 +60,7 @@ def make_date_result(arguments: Arguments, type: Type | None) -> Fact:
 
 
 def make_date_sql(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    # make_date raises on the 30th of February; a cast of text has a form that does not
+    # make_date raises on the 30th of February; TRY_CAST of text gives NULL
     parts = " || '-' || ".join(f"CAST({text} AS VARCHAR)" for text in texts)
     return f"(CASE WHEN {texts[0]} BETWEEN 1000 AND 9999 THEN TRY_CAST({parts} AS DATE) END)"
 
@@ -65,20 +74,20 @@ def _format(argument: Argument) -> str:
         raise ArgumentError("the format must be a constant", "write '%Y-%m-%d'")
     if len(literal.value) > 100 or not _FORMAT.fullmatch(literal.value):
         raise ArgumentError(
-            f"the format {literal.value[:40]!r} is not read", "use %Y %m %d %H %M %S %b %a %j and text"
+            f"the format {literal.value[:40]!r} is not supported", "use %Y %m %d %H %M %S %b %a %j and text"
         )
     return literal.value
 
 
 def _strftime_result(arguments: Arguments, type: Type | None) -> Fact:
-    dated(arguments[0], "strftime")
+    check_date(arguments[0], "strftime")
     _format(arguments[1])
-    fact = plain_fact(arguments[0])
-    return Fact(VARCHAR, ANYTHING, fact.nullable or not near(Argument(fact)))
+    fact = as_timestamp_fact(arguments[0])
+    return Fact(VARCHAR, ANYTHING, fact.nullable or not far_from_limits(Argument(fact)))
 
 
 def _strftime(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    text = plain(texts[0], arguments[0])
+    text = as_timestamp(texts[0], arguments[0])
     return guarded(text, arguments[0], f"strftime({text}, {quoted(_format(arguments[1]))})")
 
 
@@ -100,12 +109,12 @@ def _zone(argument: Argument) -> str:
 
 
 def _at_zone_result(arguments: Arguments, type: Type | None) -> Fact:
-    one = arguments[0]
+    argument = arguments[0]
     _zone(arguments[1])
-    if one.kind is not Kind.TIMESTAMPTZ:
-        raise ArgumentError(f"AT TIME ZONE takes a TIMESTAMP WITH TIME ZONE, not {named(one.type)}")
-    whole = known(one)
-    return within(TIMESTAMP, Interval(whole.low - DAY, whole.high + DAY), nullable=True)
+    if argument.kind is not Kind.TIMESTAMPTZ:
+        raise ArgumentError(f"AT TIME ZONE takes a TIMESTAMP WITH TIME ZONE, not {named(argument.type)}")
+    interval = known(argument)
+    return within(TIMESTAMP, Interval(interval.low - DAY, interval.high + DAY), nullable=True)
 
 
 def _at_zone(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
@@ -114,10 +123,10 @@ def _at_zone(texts: tuple[str, ...], arguments: Arguments, type: Type | None) ->
     return f"(CASE WHEN {texts[0]} BETWEEN {low} AND {high} THEN timezone({zone}, {texts[0]}) END)"
 
 
-def _finite_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    if one.kind not in (Kind.DATE, Kind.TIMESTAMP) and not one.type.numeric:
-        raise ArgumentError(f"there is no infinite {named(one.type)}")
+def _finiteness_result(arguments: Arguments, type: Type | None) -> Fact:
+    (argument,) = arguments
+    if argument.kind not in (Kind.DATE, Kind.TIMESTAMP) and not argument.type.numeric:
+        raise ArgumentError(f"{named(argument.type)} is never infinite")
     return truth(any_null(arguments))
 
 
@@ -143,7 +152,11 @@ FUNCTIONS = (
     ),
     Function("timezone", _at_zone_result, _at_zone, "tz AT TIME ZONE 'UTC'", (2, 2)),
     Function(
-        "isfinite", _finite_result, lambda t, a, _: f"isfinite({t[0]})", "isfinite(x)", names=("isfinite",)
+        "isfinite",
+        _finiteness_result,
+        lambda t, a, _: f"isfinite({t[0]})",
+        "isfinite(x)",
+        names=("isfinite",),
     ),
-    Function("isinf", _finite_result, lambda t, a, _: f"isinf({t[0]})", "isinf(x)"),
+    Function("isinf", _finiteness_result, lambda t, a, _: f"isinf({t[0]})", "isinf(x)"),
 )

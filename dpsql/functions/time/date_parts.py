@@ -1,11 +1,11 @@
-"""Parts of dates and times.
+"""Parts of dates and times: year, month, weekday, hour, epoch.
 
     year(born)             a range of years from a range of days
     EXTRACT(dow FROM d)    [0, 6]
     dayname(d)             the seven names
 
-The time zone of the session has no say: a TIMESTAMP WITH TIME ZONE is compared, and taken apart only
-after ``AT TIME ZONE 'Europe/Berlin'``.
+Results do not depend on the time zone of the session: a TIMESTAMP WITH TIME ZONE has no parts until
+``AT TIME ZONE 'Europe/Berlin'`` is applied.
 """
 
 from __future__ import annotations
@@ -16,68 +16,77 @@ from collections.abc import Callable
 from dpsql.functions import Argument, Arguments, Function
 from dpsql.functions.core.ranges import DAY, known, within
 from dpsql.functions.time.calendar import civil
-from dpsql.functions.time.common import dated, day_of, ends_of, guarded, moments, near, plain, plain_fact
+from dpsql.functions.time.common import (
+    as_timestamp,
+    as_timestamp_fact,
+    check_date,
+    day_of,
+    ends_of,
+    far_from_limits,
+    guarded,
+    in_microseconds,
+)
 from dpsql.ir.column import BIGINT, DOUBLE, EVERYWHERE, VARCHAR, Categories, Fact, Interval, Kind, Type
 
 Ends = Callable[[Interval], Interval]
 
 
 def _fixed(low: int, high: int) -> Ends:
-    return lambda whole: Interval(low, high)
+    return lambda interval: Interval(low, high)
 
 
 def _by_year(of: Callable[[int], int], slack: int = 0) -> Ends:
-    def ends(whole: Interval) -> Interval:
-        if not whole.finite:
+    def ends(interval: Interval) -> Interval:
+        if not interval.finite:
             return EVERYWHERE
-        years = (civil(day_of(end))[0] for end in (whole.low, whole.high))
+        years = (civil(day_of(end))[0] for end in (interval.low, interval.high))
         low, high = (of(year) for year in years)
         return Interval(low - slack, high + slack)
 
     return ends
 
 
-def _month_ends(whole: Interval) -> Interval:
-    if whole.finite:
-        low, high = civil(day_of(whole.low)), civil(day_of(whole.high))
+def _month_ends(interval: Interval) -> Interval:
+    if interval.finite:
+        low, high = civil(day_of(interval.low)), civil(day_of(interval.high))
         if low[0] == high[0]:
             return Interval(low[1], high[1])
     return Interval(1, 12)
 
 
 def scaled(micros: int) -> Ends:
-    def ends(whole: Interval) -> Interval:
-        if not whole.finite:
+    def ends(interval: Interval) -> Interval:
+        if not interval.finite:
             return EVERYWHERE
-        return Interval(int(whole.low) // micros, -(-int(whole.high) // micros))
+        return Interval(int(interval.low) // micros, -(-int(interval.high) // micros))
 
     return ends
 
 
-def _yearweek(whole: Interval) -> Interval:
-    years = _by_year(lambda year: year, 1)(whole)
+def _yearweek(interval: Interval) -> Interval:
+    years = _by_year(lambda year: year, 1)(interval)
     return EVERYWHERE if years.low < 1 else Interval(years.low * 100 + 1, years.high * 100 + 53)
 
 
-def _seconds(whole: Interval) -> Interval:
-    return Interval(whole.low / 1e6, whole.high / 1e6)
+def _seconds(interval: Interval) -> Interval:
+    return Interval(interval.low / 1e6, interval.high / 1e6)
 
 
 _MONTH = 28 * DAY
-_SPANS = {
+_INTERVAL_PARTS = {
     "year": 12 * _MONTH, "decade": 120 * _MONTH, "century": 1_200 * _MONTH, "millennium": 12_000 * _MONTH,
     "month": 11, "day": DAY, "hour": 3_600_000_000, "minute": 59, "second": 59, "millisecond": 59_999,
     "microsecond": 59_999_999,
 }  # fmt: skip
-"""The parts that an INTERVAL has: what the greatest ones count, and the most of the others."""
+"""Parts of an INTERVAL: microseconds per unit for years and more, days and hours; else the maximum."""
 
 
-def _spanned(name: str, whole: Interval) -> Interval:
-    """A part of an INTERVAL from its length; parts cut towards zero and may be missing."""
-    size = _SPANS[name]
+def _interval_part(name: str, interval: Interval) -> Interval:
+    """Return the range of a part of an INTERVAL; parts are truncated towards zero and may be 0."""
+    size = _INTERVAL_PARTS[name]
     if size < 10**9:
-        return Interval(-size if whole.low < 0 else 0, size if whole.high > 0 else 0)
-    low, high = (end if math.isinf(end) else int(end) // size for end in (whole.low, whole.high))
+        return Interval(-size if interval.low < 0 else 0, size if interval.high > 0 else 0)
+    low, high = (end if math.isinf(end) else int(end) // size for end in (interval.low, interval.high))
     return Interval(min(low, 0), max(high, 0))
 
 
@@ -91,20 +100,22 @@ def _part(
     example: str | None = None,
     names: tuple[str, ...] | None = None,
 ) -> Function:
-    """``guard``: DuckDB raises for dates at the ends of time."""
+    """Return a date part; with ``guard``, DuckDB raises near the limits of the type."""
 
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        (one,) = arguments
-        if one.kind is Kind.INTERVAL and name in _SPANS:
-            return within(BIGINT, _spanned(name, known(one)), one.fact.nullable)
-        dated(one, name, times=times)
-        fact = plain_fact(one)
-        whole = EVERYWHERE if one.kind is Kind.TIME else moments(Argument(fact))
-        forever = not (near(Argument(fact)) if guard else whole.finite)  # infinity has no parts
-        return within(target, ends(whole), fact.nullable or (forever and one.kind is not Kind.TIME))
+        (argument,) = arguments
+        if argument.kind is Kind.INTERVAL and name in _INTERVAL_PARTS:
+            return within(BIGINT, _interval_part(name, known(argument)), argument.fact.nullable)
+        check_date(argument, name, times=times)
+        fact = as_timestamp_fact(argument)
+        interval = EVERYWHERE if argument.kind is Kind.TIME else in_microseconds(Argument(fact))
+        forever = not (
+            far_from_limits(Argument(fact)) if guard else interval.finite
+        )  # parts of infinity are NULL
+        return within(target, ends(interval), fact.nullable or (forever and argument.kind is not Kind.TIME))
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-        text = plain(texts[0], arguments[0])
+        text = as_timestamp(texts[0], arguments[0])
         return guarded(text, arguments[0], f"{name}({text})") if guard else f"{name}({text})"
 
     return Function(name, result, render, example or f"{name}(d)", names=names or (name,))
@@ -112,7 +123,7 @@ def _part(
 
 PARTS = (
     _part("year", _by_year(lambda year: year)),
-    _part("quarter", lambda whole: Interval(*((int(m) + 2) // 3 for m in ends_of(_month_ends(whole))))),
+    _part("quarter", lambda interval: Interval(*((int(m) + 2) // 3 for m in ends_of(_month_ends(interval))))),
     _part("month", _month_ends),
     _part("week", _fixed(1, 53), guard=True),
     _part("day", _fixed(1, 31)),
@@ -141,40 +152,44 @@ _MONTHS = ("January", "February", "March", "April", "May", "June", "July", "Augu
            "November", "December")  # fmt: skip
 
 
-def _named(name: str, names: tuple[str, ...]) -> Function:
+def _name_function(name: str, names: tuple[str, ...]) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        (one,) = arguments
-        dated(one, name)
-        fact = plain_fact(one)
+        (argument,) = arguments
+        check_date(argument, name)
+        fact = as_timestamp_fact(argument)
         return Fact(VARCHAR, Categories(names), fact.nullable or not known(Argument(fact)).finite)
 
-    return Function(name, result, lambda t, a, _: f"{name}({plain(t[0], a[0])})", f"{name}(d)")
+    return Function(name, result, lambda t, a, _: f"{name}({as_timestamp(t[0], a[0])})", f"{name}(d)")
 
 
 def _epoch_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    if one.kind is Kind.INTERVAL:
-        return within(DOUBLE, _seconds(known(one)), one.fact.nullable)
-    dated(one, "epoch")
-    fact = plain_fact(one)
-    whole = moments(Argument(fact))
-    return within(DOUBLE, _seconds(whole), fact.nullable or not whole.finite)
+    (argument,) = arguments
+    if argument.kind is Kind.INTERVAL:
+        return within(DOUBLE, _seconds(known(argument)), argument.fact.nullable)
+    check_date(argument, "epoch")
+    fact = as_timestamp_fact(argument)
+    interval = in_microseconds(Argument(fact))
+    return within(DOUBLE, _seconds(interval), fact.nullable or not interval.finite)
 
 
 def _nanoseconds(name: str, ends: Ends, example: str, guard: str = "") -> Function:
-    """Functions that look below microseconds: a TIMESTAMP_NS stays one."""
+    """Return a function that is exact for TIMESTAMP_NS, which is not cast to TIMESTAMP."""
 
     def exact(argument: Argument) -> bool:
         return argument.type.sql == "TIMESTAMP_NS"
 
     def result(arguments: Arguments, type: Type | None) -> Fact:
-        (one,) = arguments
-        dated(one, name, times=not guard)
-        whole = EVERYWHERE if one.kind is Kind.TIME else moments(Argument(plain_fact(one)))
-        return within(BIGINT, ends(whole), nullable=True)
+        (argument,) = arguments
+        check_date(argument, name, times=not guard)
+        interval = (
+            EVERYWHERE
+            if argument.kind is Kind.TIME
+            else in_microseconds(Argument(as_timestamp_fact(argument)))
+        )
+        return within(BIGINT, ends(interval), nullable=True)
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-        text = texts[0] if exact(arguments[0]) else plain(texts[0], arguments[0])
+        text = texts[0] if exact(arguments[0]) else as_timestamp(texts[0], arguments[0])
         call = f"{name}({text})"
         return (
             f"(CASE WHEN {text} BETWEEN {guard} THEN {call} END)"
@@ -188,15 +203,15 @@ def _nanoseconds(name: str, ends: Ends, example: str, guard: str = "") -> Functi
 _NANOS = "TIMESTAMP '1678-01-01 00:00:00' AND TIMESTAMP '2262-01-01 00:00:00'"
 
 
-def _thousandfold(whole: Interval) -> Interval:
-    return Interval(whole.low * 1_000, (whole.high + 1) * 1_000)
+def _in_nanoseconds(interval: Interval) -> Interval:
+    return Interval(interval.low * 1_000, (interval.high + 1) * 1_000)
 
 
 FUNCTIONS = (
     *PARTS,
-    _named("dayname", _WEEKDAYS),
-    _named("monthname", _MONTHS),
-    Function("epoch", _epoch_result, lambda t, a, _: f"epoch({plain(t[0], a[0])})", "epoch(ts)"),
+    _name_function("dayname", _WEEKDAYS),
+    _name_function("monthname", _MONTHS),
+    Function("epoch", _epoch_result, lambda t, a, _: f"epoch({as_timestamp(t[0], a[0])})", "epoch(ts)"),
     _nanoseconds("nanosecond", _fixed(0, 59_999_999_999), "nanosecond(ts)"),
-    _nanoseconds("epoch_ns", _thousandfold, "epoch_ns(ts)", _NANOS),
+    _nanoseconds("epoch_ns", _in_nanoseconds, "epoch_ns(ts)", _NANOS),
 )

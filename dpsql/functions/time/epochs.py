@@ -1,6 +1,6 @@
-"""Moments and times of day made of numbers, and numbers of moments.
+"""Timestamps and times of day from numbers, and epoch numbers of timestamps.
 
-make_time(10, 30, 12.5)              NULL where the clock shows no such time
+make_time(10, 30, 12.5)              NULL if it is not a time of day
 make_timestamp(2020, 2, 30, 0, 0, 0) NULL
 epoch_ms(seen)                       and epoch_ms(1577836800000) is a TIMESTAMP
 """
@@ -13,7 +13,14 @@ from dpsql.functions import Argument, ArgumentError, Arguments, Function
 from dpsql.functions.core.conversion import FAR, converted
 from dpsql.functions.core.ranges import DAY, known, within
 from dpsql.functions.core.types import named
-from dpsql.functions.time.common import dated, guarded, moments, near, plain, plain_fact
+from dpsql.functions.time.common import (
+    as_timestamp,
+    as_timestamp_fact,
+    check_date,
+    far_from_limits,
+    guarded,
+    in_microseconds,
+)
 from dpsql.functions.time.date_construction import make_date_result, make_date_sql
 from dpsql.functions.time.date_parts import scaled
 from dpsql.ir.column import (
@@ -33,60 +40,62 @@ from dpsql.ir.column import (
 
 
 def from_number(arguments: Arguments, micros: int) -> Fact:
-    (one,) = arguments
-    if one.kind is not Kind.INTEGER:
+    (argument,) = arguments
+    if argument.kind is not Kind.INTEGER:
         raise ArgumentError(
-            f"a whole number is wanted here, not {named(one.type)}", "write CAST(... AS BIGINT)"
+            f"expected a whole number, not {named(argument.type)}", "write CAST(... AS BIGINT)"
         )
-    whole = known(one)
-    fails = max(-whole.low, whole.high) * micros > FAR * DAY
-    return within(TIMESTAMP, Interval(whole.low * micros, whole.high * micros), one.fact.nullable or fails)
+    interval = known(argument)
+    fails = max(-interval.low, interval.high) * micros > FAR * DAY
+    return within(
+        TIMESTAMP, Interval(interval.low * micros, interval.high * micros), argument.fact.nullable or fails
+    )
 
 
 def from_number_sql(name: str, micros: int, text: str, argument: Argument) -> str:
     number = converted(text, argument, BIGINT)
-    whole, limit = known(argument), FAR * DAY // micros
-    if max(-whole.low, whole.high) <= limit:
+    interval, limit = known(argument), FAR * DAY // micros
+    if max(-interval.low, interval.high) <= limit:
         return f"{name}({number})"
     return f"(CASE WHEN {number} BETWEEN -{limit} AND {limit} THEN {name}({number}) END)"
 
 
 def _epoch_ms_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    if one.kind is Kind.INTEGER:
+    (argument,) = arguments
+    if argument.kind is Kind.INTEGER:
         return from_number(arguments, 1_000)
-    dated(one, "epoch_ms")
-    fact = plain_fact(one)
-    whole = moments(Argument(fact))
-    return within(BIGINT, scaled(1_000)(whole), fact.nullable or not near(Argument(fact)))
+    check_date(argument, "epoch_ms")
+    fact = as_timestamp_fact(argument)
+    interval = in_microseconds(Argument(fact))
+    return within(BIGINT, scaled(1_000)(interval), fact.nullable or not far_from_limits(Argument(fact)))
 
 
 def _epoch_ms(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     if arguments[0].kind is Kind.INTEGER:
         return from_number_sql("epoch_ms", 1_000, texts[0], arguments[0])
-    text = plain(texts[0], arguments[0])
+    text = as_timestamp(texts[0], arguments[0])
     return guarded(text, arguments[0], f"epoch_ms({text})")
 
 
-def _clock(texts: tuple[str, ...], arguments: Arguments) -> str:
+def _time_of_day(texts: tuple[str, ...], arguments: Arguments) -> str:
     hour, minute = (converted(t, a, BIGINT) for t, a in zip(texts[:2], arguments[:2], strict=True))
     second = converted(texts[2], arguments[2], DOUBLE)
     inside = f"{hour} BETWEEN 0 AND 23 AND {minute} BETWEEN 0 AND 59 AND {second} BETWEEN 0 AND 60"
     return f"(CASE WHEN {inside} THEN make_time({hour}, {minute}, {second}) END)"
 
 
-def _clocked(arguments: Arguments, name: str) -> None:
-    for each in arguments[:-1]:
-        if each.kind is not Kind.INTEGER:
+def _check_time_of_day(arguments: Arguments, name: str) -> None:
+    for argument in arguments[:-1]:
+        if argument.kind is not Kind.INTEGER:
             raise ArgumentError(
-                f"{name} takes whole numbers, not {named(each.type)}", "write CAST(... AS INTEGER)"
+                f"{name} takes whole numbers, not {named(argument.type)}", "write CAST(... AS INTEGER)"
             )
     if not arguments[-1].type.numeric:
         raise ArgumentError(f"{name} takes a number of seconds, not {named(arguments[-1].type)}")
 
 
 def _make_time_result(arguments: Arguments, type: Type | None) -> Fact:
-    _clocked(arguments, "make_time")
+    _check_time_of_day(arguments, "make_time")
     return Fact(TIME, ANYTHING, nullable=True)
 
 
@@ -98,7 +107,7 @@ def _make_timestamp_result(arguments: Arguments, type: Type | None) -> Fact:
             "make_timestamp takes microseconds, or a year, a month, a day and a time of day",
             "write make_timestamp(2020, 1, 31, 10, 30, 0)",
         )
-    _clocked(arguments, "make_timestamp")
+    _check_time_of_day(arguments, "make_timestamp")
     day = known(Argument(make_date_result(arguments[:3], None)))
     return within(TIMESTAMP, Interval(day.low * DAY, (day.high + 1) * DAY), nullable=True)
 
@@ -111,20 +120,20 @@ def _make_zoned_result(arguments: Arguments, type: Type | None) -> Fact:
 def _make_timestamp(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     if len(texts) == 1:
         return from_number_sql("make_timestamp", 1, texts[0], arguments[0])
-    return f"({make_date_sql(texts[:3], arguments[:3], None)} + {_clock(texts[3:], arguments[3:])})"
+    return f"({make_date_sql(texts[:3], arguments[:3], None)} + {_time_of_day(texts[3:], arguments[3:])})"
 
 
 _SECONDS = 290_000 * 365 * 86_400
 
 
 def _to_timestamp_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    if not one.type.numeric:
-        raise ArgumentError(f"to_timestamp takes a number of seconds, not {named(one.type)}")
-    whole = known(one)
-    held = (max(-_SECONDS, min(end, _SECONDS)) for end in (whole.low, whole.high))  # beyond them is NULL
-    low, high = (int(end * 1_000_000) for end in held)
-    ends = Interval(low - 1, high + 1) if whole.finite else EVERYWHERE
+    (argument,) = arguments
+    if not argument.type.numeric:
+        raise ArgumentError(f"to_timestamp takes a number of seconds, not {named(argument.type)}")
+    interval = known(argument)
+    clipped = (max(-_SECONDS, min(end, _SECONDS)) for end in (interval.low, interval.high))  # NULL beyond
+    low, high = (int(end * 1_000_000) for end in clipped)
+    ends = Interval(low - 1, high + 1) if interval.finite else EVERYWHERE
     return Fact(TIMESTAMPTZ, ANYTHING if ends == EVERYWHERE else ends, nullable=True)
 
 
@@ -136,16 +145,16 @@ def _to_timestamp(texts: tuple[str, ...], arguments: Arguments, type: Type | Non
 _MOST_NANOS = 9_200_000_000_000_000_000
 
 
-def _nanos_result(arguments: Arguments, type: Type | None) -> Fact:
-    (one,) = arguments
-    if one.kind is not Kind.INTEGER:
-        raise ArgumentError(f"make_timestamp_ns takes a whole number, not {named(one.type)}")
-    whole = known(one)
-    ends = (end if math.isinf(end) else int(end) // 1_000 for end in (whole.low, whole.high + 999))
+def _make_timestamp_ns_result(arguments: Arguments, type: Type | None) -> Fact:
+    (argument,) = arguments
+    if argument.kind is not Kind.INTEGER:
+        raise ArgumentError(f"make_timestamp_ns takes a whole number, not {named(argument.type)}")
+    interval = known(argument)
+    ends = (end if math.isinf(end) else int(end) // 1_000 for end in (interval.low, interval.high + 999))
     return within(type_named("TIMESTAMP_NS"), Interval(*ends), nullable=True)
 
 
-def _nanos(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+def _make_timestamp_ns(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     number = converted(texts[0], arguments[0], BIGINT)
     inside = f"{number} BETWEEN -{_MOST_NANOS} AND {_MOST_NANOS}"
     return f"(CASE WHEN {inside} THEN make_timestamp_ns({number}) END)"
@@ -160,10 +169,16 @@ FUNCTIONS = (
         "make_timestamp_ms(l)",
         names=("make_timestamp_ms",),
     ),
-    Function("make_time", _make_time_result, lambda t, a, _: _clock(t, a), "make_time(i, 5, 1.5)", (3, 3)),
+    Function(
+        "make_time", _make_time_result, lambda t, a, _: _time_of_day(t, a), "make_time(i, 5, 1.5)", (3, 3)
+    ),
     Function("make_timestamp", _make_timestamp_result, _make_timestamp, "make_timestamp(l)", (1, 6)),
     Function(
-        "make_timestamp_ns", _nanos_result, _nanos, "make_timestamp_ns(l)", names=("make_timestamp_ns",)
+        "make_timestamp_ns",
+        _make_timestamp_ns_result,
+        _make_timestamp_ns,
+        "make_timestamp_ns(l)",
+        names=("make_timestamp_ns",),
     ),
     Function("to_timestamp", _to_timestamp_result, _to_timestamp, "to_timestamp(x)"),
     Function(

@@ -1,8 +1,8 @@
-"""Dates cut down to a period, and the number of periods between two.
+"""Dates truncated to a period, and the number of periods between two dates.
 
 date_trunc('month', born)      a TIMESTAMP
-date_diff('day', born, seen)   how many midnights lie between
-date_sub('day', born, seen)    how many whole days
+date_diff('day', born, seen)   the number of midnights between them
+date_sub('day', born, seen)    the number of whole days
 """
 
 from __future__ import annotations
@@ -12,7 +12,15 @@ import math
 from dpsql.functions import Argument, ArgumentError, Arguments, Function, Groups
 from dpsql.functions.core.ranges import DAY, corners, within
 from dpsql.functions.time.calendar import civil, days
-from dpsql.functions.time.common import dated, day_of, guarded, moments, near, plain, plain_fact
+from dpsql.functions.time.common import (
+    as_timestamp,
+    as_timestamp_fact,
+    check_date,
+    day_of,
+    far_from_limits,
+    guarded,
+    in_microseconds,
+)
 from dpsql.ir.column import BIGINT, EVERYWHERE, TIMESTAMP, Fact, Interval, Number, Type
 
 _TRUNC_DAYS = {"week": 7, "month": 31, "quarter": 92, "year": 366, "decade": 3_653, "century": 36_525,
@@ -30,7 +38,7 @@ _DIFFERENCES = {"year", "month", "day", "decade", "century", "millennium", "quar
 
 
 def part_name(text: str) -> str:
-    """The one name that we use for a part of a date."""
+    """Return the canonical name of a date part."""
     text = text.lower()
     return _PART_NAMES.get(text, text)
 
@@ -38,17 +46,17 @@ def part_name(text: str) -> str:
 def _unit(argument: Argument, units: set[str]) -> str:
     literal = argument.literal
     if literal is None or not isinstance(literal.value, str):
-        raise ArgumentError("the part of the date must be a constant", "write 'month', 'day', ...")
+        raise ArgumentError("the date part must be a constant", "write 'month', 'day', ...")
     unit = part_name(literal.value)
     if unit not in units:
         raise ArgumentError(
-            f"{literal.value[:20]!r} is no part of a date here", f"choose from {', '.join(sorted(units))}"
+            f"{literal.value[:20]!r} is not a supported date part", f"choose from {', '.join(sorted(units))}"
         )
     return unit
 
 
 def truncated(end: Number, unit: str) -> Number:
-    """A moment cut down to its unit, or a little earlier for units that are rarely asked for."""
+    """Truncate a moment to a unit; for rare units, return a lower bound of that."""
     if math.isinf(end):
         return end
     if unit in _TRUNC_MICROS:
@@ -70,42 +78,45 @@ def truncated(end: Number, unit: str) -> Number:
 
 def _trunc_result(arguments: Arguments, type: Type | None) -> Fact:
     unit = _unit(arguments[0], {*_TRUNC_DAYS, *_TRUNC_MICROS})
-    one = arguments[1]
-    dated(one, "date_trunc")
-    fact = plain_fact(one)
-    whole = moments(Argument(fact))
-    high = truncated(whole.high, unit) if unit in ("week", "month", "quarter", "year") else whole.high
-    ends = Interval(truncated(whole.low, unit), high)
-    return within(TIMESTAMP, ends, fact.nullable or not near(Argument(fact)))
+    argument = arguments[1]
+    check_date(argument, "date_trunc")
+    fact = as_timestamp_fact(argument)
+    interval = in_microseconds(Argument(fact))
+    high = truncated(interval.high, unit) if unit in ("week", "month", "quarter", "year") else interval.high
+    ends = Interval(truncated(interval.low, unit), high)
+    return within(TIMESTAMP, ends, fact.nullable or not far_from_limits(Argument(fact)))
 
 
 def _trunc(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
     unit = _unit(arguments[0], {*_TRUNC_DAYS, *_TRUNC_MICROS})
-    text = plain(texts[1], arguments[1])
+    text = as_timestamp(texts[1], arguments[1])
     return guarded(text, arguments[1], f"date_trunc('{unit}', {text})")
 
 
 def _difference(name: str) -> Function:
     def result(arguments: Arguments, type: Type | None) -> Fact:
         unit = _unit(arguments[0], _DIFFERENCES)
-        for each in arguments[1:]:
-            dated(each, name)
-        facts = [plain_fact(each) for each in arguments[1:]]
-        one, other = (moments(Argument(fact)) for fact in facts)
+        for argument in arguments[1:]:
+            check_date(argument, name)
+        facts = [as_timestamp_fact(argument) for argument in arguments[1:]]
+        start, end = (in_microseconds(Argument(fact)) for fact in facts)
         least, most = _lengths(unit)
-        whole = corners(lambda a, b: b - a, one, other)
+        difference = corners(lambda a, b: b - a, start, end)
         ends = EVERYWHERE
-        if whole.finite:
-            low, high = int(whole.low), int(whole.high)  # away from 0 by short units, towards it by long ones
+        if difference.finite:
+            low, high = (
+                int(difference.low),
+                int(difference.high),
+            )  # divide by the shortest or longest length, whichever widens the range
             ends = Interval(
                 low // (least if low < 0 else most) - 1, -(-high // (most if high < 0 else least)) + 1
             )
-        far = not all(near(Argument(fact)) for fact in facts)
+        far = not all(far_from_limits(Argument(fact)) for fact in facts)
         return within(BIGINT, ends, any(fact.nullable for fact in facts) or far)
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         unit = _unit(arguments[0], _DIFFERENCES)
-        left, right = (plain(t, a) for t, a in zip(texts[1:], arguments[1:], strict=True))
+        left, right = (as_timestamp(t, a) for t, a in zip(texts[1:], arguments[1:], strict=True))
         sql = f"{name}('{unit}', {left}, {right})"
         return guarded(left, arguments[1], guarded(right, arguments[2], sql))
 
@@ -117,7 +128,7 @@ _DAYS = {"week": (7, 7), "month": (28, 31), "quarter": (90, 92), "year": (365, 3
 
 
 def _lengths(unit: str) -> tuple[int, int]:
-    """The shortest and the longest of a unit, in microseconds."""
+    """Return the minimum and maximum length of a unit in microseconds."""
     if unit in _TRUNC_MICROS:
         return _TRUNC_MICROS[unit], _TRUNC_MICROS[unit]
     shortest, longest = _DAYS[unit]

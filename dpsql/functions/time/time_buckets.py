@@ -1,4 +1,4 @@
-"""Dates cut into buckets of a constant width.
+"""Dates truncated to buckets of a constant width.
 
 time_bucket(INTERVAL '2 weeks', seen)                       a DATE for a DATE, a TIMESTAMP for a TIMESTAMP
 time_bucket(INTERVAL '1 month', seen, DATE '2020-01-15')    buckets begin at an origin
@@ -10,19 +10,26 @@ import math
 
 from dpsql.functions import Argument, ArgumentError, Arguments, Function, Groups
 from dpsql.functions.core.ranges import DAY, within
-from dpsql.functions.time.common import dated, guarded, moments, near, plain, plain_fact
+from dpsql.functions.time.common import (
+    as_timestamp,
+    as_timestamp_fact,
+    check_date,
+    far_from_limits,
+    guarded,
+    in_microseconds,
+)
 from dpsql.functions.time.date_arithmetic import interval_parts
 from dpsql.ir.column import DATE, TIMESTAMP, Fact, Interval, Kind, Type
 
 
 def _width(argument: Argument) -> int:
-    """The most microseconds of a bucket."""
+    """Return the maximum width of a bucket in microseconds."""
     if argument.kind is not Kind.INTERVAL or argument.literal is None:
         raise ArgumentError("the width of a bucket must be a constant INTERVAL", "write INTERVAL '1' WEEK")
     months, days, micros = interval_parts(str(argument.literal.value))
     size = days * DAY + micros
     if months < 0 or size < 0 or not (months or size) or (months and (days or micros)):
-        raise ArgumentError("a bucket is so many months, or so long a time", "write INTERVAL '3' MONTH")
+        raise ArgumentError("a bucket width is months or a duration, not both", "write INTERVAL '3' MONTH")
     return months * 31 * DAY + size
 
 
@@ -31,26 +38,26 @@ def _kind(argument: Argument) -> Type:
 
 
 def _result(arguments: Arguments, type: Type | None) -> Fact:
-    width, one = _width(arguments[0]), arguments[1]
-    dated(one, "time_bucket")
+    width, argument = _width(arguments[0]), arguments[1]
+    check_date(argument, "time_bucket")
     for origin in arguments[2:]:
         if origin.literal is None or origin.literal.value is None or _kind(origin) != origin.type:
             raise ArgumentError("the origin of buckets must be a constant", "write DATE '2020-01-01'")
-        if origin.type != _kind(one):
+        if origin.type != _kind(argument):
             raise ArgumentError(
-                "the origin of buckets is of the type of what is cut", "write CAST(... AS TIMESTAMP)"
+                "the origin of buckets must have the type of the date", "write CAST(... AS TIMESTAMP)"
             )
-    fact = plain_fact(one)
-    whole, day = moments(Argument(fact)), DAY if one.kind is Kind.DATE else 1
-    low = whole.low if math.isinf(whole.low) else (int(whole.low) - width) // day - (day > 1)
-    high = whole.high if math.isinf(whole.high) else int(whole.high) // day
-    return within(_kind(one), Interval(low, high), fact.nullable or not near(Argument(fact)))
+    fact = as_timestamp_fact(argument)
+    interval, day = in_microseconds(Argument(fact)), DAY if argument.kind is Kind.DATE else 1
+    low = interval.low if math.isinf(interval.low) else (int(interval.low) - width) // day - (day > 1)
+    high = interval.high if math.isinf(interval.high) else int(interval.high) // day
+    return within(_kind(argument), Interval(low, high), fact.nullable or not far_from_limits(Argument(fact)))
 
 
 def _bucket(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    one = arguments[1]
-    text = plain(texts[1], one)
-    return guarded(text, one, f"time_bucket({', '.join((texts[0], text, *texts[2:]))})")
+    argument = arguments[1]
+    text = as_timestamp(texts[1], argument)
+    return guarded(text, argument, f"time_bucket({', '.join((texts[0], text, *texts[2:]))})")
 
 
 def _origin(count: int) -> Groups:
