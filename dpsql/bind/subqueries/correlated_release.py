@@ -1,11 +1,11 @@
-"""A subquery over private rows that is tied to public or released rows around it: its groups are released.
+"""A subquery over private rows, correlated with public or released rows: all its groups are released.
 
     FROM partsupp ps WHERE ps.qty > (SELECT SUM(l.qty) FROM lineitem l WHERE l.partkey = ps.partkey)
 
     WHERE ps.qty > (SELECT s.v0 FROM (SELECT l.partkey AS k0, SUM(l.qty) AS v0 ... GROUP BY 1) AS s
                     WHERE s.k0 = ps.partkey)
 
-A group that the release does not show is NULL to the query around, as in SQL.
+A group that is not released is NULL in the query around, as in SQL.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from dpsql.ir.scalar import Ref
 
 
 def tied_release(ctx: Context, env: Mapping[str, Cte], items: list[Item], node: exp.Expr) -> exp.Expr | None:
-    """The subquery over the groups that it releases; None where it is not of that kind."""
+    """Return the subquery over a release of its groups; None where it is not of that kind."""
     inner = node.this if isinstance(node, exp.Subquery) else node
     if not isinstance(inner, exp.Select) or inner.args.get("with_") or len(inner.expressions) != 1:
         return None
@@ -45,8 +45,8 @@ def tied_release(ctx: Context, env: Mapping[str, Cte], items: list[Item], node: 
     if not isinstance(ownership_of(joined.relation), Owned):
         return None
     ties = []
-    for each, part in joined.outer:
-        tie = decorrelate.tie_of(each, part, within, facts_of(joined.relation).keys())
+    for condition, part in joined.outer:
+        tie = decorrelate.tie_of(condition, part, within, facts_of(joined.relation).keys())
         if tie is None:
             return None
         ties.append(tie)
@@ -61,33 +61,33 @@ def tied_release(ctx: Context, env: Mapping[str, Cte], items: list[Item], node: 
     columns = [column(name, alias) for name in bound.columns]
     equal = [exp.EQ(this=k, expression=around.copy()) for k, (_, around) in zip(columns, ties, strict=False)]
     values = []
-    for each, held in zip(calls, columns[len(ties) :], strict=True):
+    for call, value_column in zip(calls, columns[len(ties) :], strict=True):
         shown = exp.Select(
-            expressions=[held],
+            expressions=[value_column],
             from_=exp.From(this=aliased(exactly(bound, ctx.fresh), alias)),
-            where=exp.Where(this=exp.and_(*(one.copy() for one in equal))),
+            where=exp.Where(this=exp.and_(*(equality.copy() for equality in equal))),
         )
         value: exp.Expr = exp.Subquery(this=shown)
-        if decorrelate.counts(each):  # COUNT over nothing is 0
+        if decorrelate.counts(call):  # COUNT over nothing is 0
             value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
         values.append(value)
     return exp.Paren(this=decorrelate.replaced(item, calls, values))
 
 
 def _around(ctx: Context, items: list[Item]) -> tuple[Scope, dict[str, Fact], dict[str, Origin]]:
-    """The columns of public and released items, as names with types, and which columns of tables they are."""
+    """Return the columns of public and released items, with types and the table columns they come from."""
     visible, facts, origins = [], {}, {}
     for item in items:
         if not isinstance(item.source, Open):
             continue
         tree = exactly(item.source, ctx.fresh)
         post = printed(ctx, tree, item.columns, (None,) * len(item.columns))
-        measures = [each for each in ctx.measures if each.name in post.released]
+        measures = [measure for measure in ctx.measures if measure.name in post.released]
         types = ctx.describe(post.sql, post.tables, measures)
         for name, spelled in zip(item.columns, types, strict=True):
-            own = ctx.fresh(name)
-            facts[own] = Fact(type_named(spelled))
-            visible.append(Visible(item.alias, name, Ref(own)))
+            unique_name = ctx.fresh(name)
+            facts[unique_name] = Fact(type_named(spelled))
+            visible.append(Visible(item.alias, name, Ref(unique_name)))
             if isinstance(item.source.tree, exp.Table):
-                origins[own] = (item.source.tree.name, name)
+                origins[unique_name] = (item.source.tree.name, name)
     return Scope(tuple(visible)), facts, origins
