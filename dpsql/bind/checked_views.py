@@ -18,12 +18,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.bind.queries import query as bound_query
-from dpsql.bind.released.public_sql import exactly
+from dpsql.bind.released.public_sql import without_margins
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.public_facts import Describe, Evaluate
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.sources import Private
-from dpsql.bind.subqueries.evaluation import printed
+from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.bind.views import tree_of, views_of
 from dpsql.errors import Error, refuse
 from dpsql.facts.schema import fact_of, facts_of
@@ -43,7 +43,7 @@ def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Desc
     views = {}
     for index, view in enumerate(known.views):
         try:
-            views[view.name] = _viewed(
+            views[view.name] = _view_columns(
                 view, replace(known, views=known.views[:index]), evaluate, describe, now
             )
         except Error as error:
@@ -51,7 +51,7 @@ def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Desc
     return views
 
 
-def _viewed(
+def _view_columns(
     view: KnownView, known: Known, evaluate: Evaluate, describe: Describe, now: datetime.datetime
 ) -> View:
     """Return the columns of a view, and whether it is private, public or a release."""
@@ -77,7 +77,7 @@ def _viewed(
             f"rows of {known.unit}s",
             tuple(Column(column.name, fact_of(column.scalar, facts)) for column in bound.scope.columns),
         )
-    post = printed(ctx, exactly(bound, fresh), bound.columns, (None,) * len(bound.columns))
+    post = post_of(ctx, without_margins(bound, fresh), bound.columns, (None,) * len(bound.columns))
     if ctx.measures:
         types = describe(post.sql, post.tables, ctx.measures)
     else:

@@ -66,7 +66,7 @@ def bind_export(query: Query, known: Known, evaluate: Evaluate, describe: Descri
                 help="leave it out: dpsql/docs/exports.md has the formulas",
             )
         refuse_randomized_response(query, [unaliased(item) for item in query.tree.expressions])
-        tree, prices = _plain(ctx, query.tree)
+        tree, prices = _without_calls(ctx, query.tree)
         bound = ctx.query(tree, views)
         if ctx.needed:
             raise ctx.needed[0].refusal
@@ -86,7 +86,7 @@ def bind_export(query: Query, known: Known, evaluate: Evaluate, describe: Descri
                 label="a subquery in it aggregates over all rows",
                 help="run that query first, and write its result as a number",
             )
-        _one_row(ctx, bound.relation, query.tree)
+        _refuse_several_rows(ctx, bound.relation, query.tree)
         names = [output_name(item) for item in tree.expressions]
         columns = [
             replace(column, name=name) for column, name in zip(bound.scope.columns, names, strict=True)
@@ -94,7 +94,7 @@ def bind_export(query: Query, known: Known, evaluate: Evaluate, describe: Descri
         outputs = []
         for column, node, epsilon in zip(columns, query.tree.expressions, prices, strict=True):
             assert isinstance(column.scalar, Ref)
-            outputs.append(_asked(ctx, bound.relation, column.name, column.scalar, node, epsilon))
+            outputs.append(_export_column(ctx, bound.relation, column.name, column.scalar, node, epsilon))
         return ExportQuery(source, bound.relation, tuple(outputs))
     except Error as error:
         raise error.within(source.text, source.name) from None
@@ -120,7 +120,7 @@ def refuse_randomized_response(query: Query, but: Sequence[exp.Expr] = ()) -> No
             ).within(text, query.source.name)
 
 
-def _plain(ctx: Context, tree: exp.Expr) -> tuple[exp.Select, list[float]]:
+def _without_calls(ctx: Context, tree: exp.Expr) -> tuple[exp.Select, list[float]]:
     """Return the select list without its DP_RANDOMIZED_RESPONSE calls, and the epsilon of each."""
     if not isinstance(tree, exp.Select):
         raise refuse("D252", "an export is one SELECT", ctx.span(tree), help=f"put it below: {_EXAMPLE}")
@@ -178,7 +178,7 @@ def _epsilon(ctx: Context, node: exp.Expr) -> float:
     return number
 
 
-def _one_row(ctx: Context, relation: Relation, tree: exp.Expr) -> None:
+def _refuse_several_rows(ctx: Context, relation: Relation, tree: exp.Expr) -> None:
     """Refuse rows where a unit may have more than one."""
     owned = ownership_of(relation)
     assert isinstance(owned, Owned)
@@ -194,7 +194,7 @@ def _one_row(ctx: Context, relation: Relation, tree: exp.Expr) -> None:
         )
 
 
-def _asked(
+def _export_column(
     ctx: Context, relation: Relation, name: str, scalar: Ref, node: exp.Expr, epsilon: float
 ) -> ExportColumn:
     span = ctx.span(unaliased(node))
@@ -206,13 +206,13 @@ def _asked(
             help="export a value that many share: a ward, an age band",
         )
     fact = fact_of(scalar, facts_of(relation))
-    values = enumerate_key(relation, scalar, ctx.evaluate) or _small(fact)
+    values = enumerate_key(relation, scalar, ctx.evaluate) or _short_list(fact)
     if values is None:
         _refuse_endless(ctx, node, fact)
     return ExportColumn(name, scalar, values, fact.type, epsilon, span)
 
 
-def _small(fact: Fact) -> KeyList | None:
+def _short_list(fact: Fact) -> KeyList | None:
     """Return the values of a boolean, or of an integer with a short range; else None."""
     if fact.type.kind is Kind.BOOLEAN:
         return KeyList(Categories((False, True)), fact.nullable)

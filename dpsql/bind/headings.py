@@ -15,10 +15,10 @@ import re
 
 from sqlglot import exp
 
-from dpsql.bind.released.public_sql import exactly, identifier
+from dpsql.bind.released.public_sql import identifier, without_margins
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.sources import Open, Private
-from dpsql.bind.subqueries.evaluation import printed
+from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.bind.syntax.stars import is_star
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import ArgumentError, shelf
@@ -74,7 +74,7 @@ def headings(ctx: Context, bound: Private | Open) -> Post:
         types = [fact_of(column.scalar, facts).type.sql for column in bound.scope.starred]
     else:
         names = bound.columns
-        post = printed(ctx, exactly(bound, ctx.fresh), names, (None,) * len(names))
+        post = post_of(ctx, without_margins(bound, ctx.fresh), names, (None,) * len(names))
         measures = [measure for measure in ctx.measures if measure.name in post.released]
         types = ctx.describe(post.sql, post.tables, measures)
     listed = ", ".join(

@@ -11,7 +11,7 @@ from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, has_aggregate, refuse_distinct
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.private.conditions import with_aliases
-from dpsql.bind.private.projection import distinct_rows, groupable, refuse_picked, selected
+from dpsql.bind.private.projection import distinct_rows, groupable, projected, refuse_order_and_limit
 from dpsql.bind.released.expressions import ReleasedExpressions
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.scope import Scope, Visible
@@ -35,7 +35,7 @@ def per_unit(
     scalars: Scalars,
 ) -> Private:
     """Bind GROUP BY with the unit among its keys: an exact aggregate of each unit's rows, still private."""
-    refuse_picked(ctx, node)
+    refuse_order_and_limit(ctx, node)
     grouped_by = node.args.get("group") or any(has_aggregate(item) for item in items)
 
     def register(node: exp.Expr) -> AggregateCall | None:
@@ -52,11 +52,11 @@ def per_unit(
     translator = ReleasedExpressions(
         ctx.text, "", scalars, keys, register, lambda subquery: subquery, ctx.fresh
     )
-    outputs = [translator.turn(unaliased(item)) for item in items]
+    outputs = [translator.translate(unaliased(item)) for item in items]
     having = node.args.get("having")
-    filtered = translator.turn(aliases(having.this)) if having is not None else None
+    filtered = translator.translate(aliases(having.this)) if having is not None else None
     qualify = node.args.get("qualify")
-    qualified = translator.turn(aliases(qualify.this)) if qualify is not None else None
+    qualified = translator.translate(aliases(qualify.this)) if qualify is not None else None
     groupable(ctx, keys, scalars)
     grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(translator.calls))
     names = [named.name for _, named in keys] + [call.name for call in translator.calls]
@@ -75,7 +75,7 @@ def per_unit(
     scalars_out = [over.bind(output) for output in outputs]  # windows read all groups, before QUALIFY
     if qualified is not None:
         above.keep(over.condition(qualified))
-    rows = selected(ctx, above.relation, [output_name(item) for item in items], scalars_out)
+    rows = projected(ctx, above.relation, [output_name(item) for item in items], scalars_out)
     return _distinct(ctx, node, rows) if grouped_by and node.args.get("distinct") else rows
 
 

@@ -7,24 +7,24 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from dpsql.bind.private.projection import refuse_picked, refuse_picking
+from dpsql.bind.private.projection import refuse_order_and_limit, refuse_order_or_limit
 from dpsql.bind.private.set_operations import set_of_rows
 from dpsql.bind.released.public_sql import (
-    exactly,
     identifier,
     open_set_operation,
     open_table,
-    renamed,
     replace_queries,
-    wrapped,
+    with_clauses,
+    with_names,
+    without_margins,
 )
 from dpsql.bind.released.unions import open_union
 from dpsql.bind.scope.context import MOST_NODES, Context, Cte
 from dpsql.bind.scope.sources import Margin, Open, Private, scan
 from dpsql.bind.select import select
-from dpsql.bind.subqueries.evaluation import bound_subqueries
+from dpsql.bind.subqueries.evaluation import subquery_binder
 from dpsql.bind.syntax.pivots import in_from, pivot
-from dpsql.bind.views import placed
+from dpsql.bind.views import moved_to
 from dpsql.errors import refuse
 from dpsql.functions.reading import literal_of
 from dpsql.parse.allow_list import unknown_function
@@ -53,7 +53,7 @@ def query(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Ope
 
 def values(ctx: Context, node: exp.Values, env: Mapping[str, Cte]) -> Open:
     """Bind VALUES as a subquery with columns col0, col1..."""
-    rows = [replace_queries(row, bound_subqueries(ctx, env)) for row in node.expressions]
+    rows = [replace_queries(row, subquery_binder(ctx, env)) for row in node.expressions]
     width = len(node.expressions[0].expressions)
     columns = tuple(f"col{i}" for i in range(width))
     alias = exp.TableAlias(this=identifier(ctx.fresh("v")), columns=[identifier(c) for c in columns])
@@ -110,7 +110,7 @@ def recursive(ctx: Context, cte: exp.CTE, names: tuple[str, ...], env: Mapping[s
     tree = exp.select("*").from_(exp.Table(this=identifier(name)))
     tree.set(
         "with_",
-        exp.With(recursive=True, expressions=[exp.CTE(this=exactly(bound, ctx.fresh), alias=alias)]),
+        exp.With(recursive=True, expressions=[exp.CTE(this=without_margins(bound, ctx.fresh), alias=alias)]),
     )
     return Open(tree, columns, nothing)
 
@@ -124,8 +124,8 @@ def parenthesised(ctx: Context, node: exp.Subquery, env: Mapping[str, Cte]) -> P
     if not extra:
         return bound
     if isinstance(bound, Private):
-        refuse_picking(ctx, node.args[extra[0]])
-    return wrapped(bound, {key: node.args[key].copy() for key in extra}, ctx.fresh)
+        refuse_order_or_limit(ctx, node.args[extra[0]])
+    return with_clauses(bound, {key: node.args[key].copy() for key in extra}, ctx.fresh)
 
 
 def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Open:
@@ -136,7 +136,7 @@ def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Op
     cte = env.get(node.name.casefold())
     if cte is not None and (not node.db or (cte.view and node.db.casefold() == "main")):
         ctx.count_scan(ctx.span(node))
-        return cte_source(ctx, cte, placed(cte.node, node) if cte.view else cte.node)
+        return cte_source(ctx, cte, moved_to(cte.node, node) if cte.view else cte.node)
     ctx.count_scan(ctx.span(node))
     name = node.name if node.db.casefold() in ("", "main") else f"{node.db}.{node.name}"
     known = ctx.known.table(name)
@@ -234,7 +234,7 @@ def cte_source(ctx: Context, cte: Cte, node: exp.Expr) -> Private | Open:
                 ctx.span(node),
                 help="give at most one name for each column",
             )
-        cte.opened = renamed(bound, cte.names, ctx.fresh) if cte.names else bound
+        cte.opened = with_names(bound, cte.names, ctx.fresh) if cte.names else bound
     return cte.opened
 
 
@@ -242,7 +242,7 @@ def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) 
     """Bind UNION, INTERSECT or EXCEPT; both sides must be private, or neither."""
     left, right = ctx.query(node.left, env), ctx.query(node.right, env)
     if isinstance(left, Open) and isinstance(right, Open):
-        subqueries = bound_subqueries(ctx, env)
+        subqueries = subquery_binder(ctx, env)
         union = open_union(node, left, right, subqueries, ctx.fresh)
         return union or open_set_operation(node, left, right, subqueries, ctx.fresh)
     if isinstance(left, Open) or isinstance(right, Open):
@@ -254,7 +254,7 @@ def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) 
             help="release the private side first: SELECT x FROM ... GROUP BY x "
             f"{type(node).__name__.upper()} SELECT x FROM ...",
         )
-    refuse_picked(ctx, node)
+    refuse_order_and_limit(ctx, node)
     return set_of_rows(ctx, node, left, right)
 
 

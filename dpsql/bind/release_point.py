@@ -12,21 +12,21 @@ from dpsql.aggregates import Distinct
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, refuse_distinct
 from dpsql.bind.expressions.key_domains import enumerate_key
-from dpsql.bind.expressions.modes import with_values
+from dpsql.bind.expressions.modes import with_candidates
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.private.group_by import Groups
-from dpsql.bind.private.grouping_sets import grouping, rolled
+from dpsql.bind.private.grouping_sets import expand_sets, grouping
 from dpsql.bind.private.projection import groupable
 from dpsql.bind.private.query_options import claims_of, clip_of, refuse_claims
 from dpsql.bind.released.accuracy_weights import weights_of
 from dpsql.bind.released.expressions import ReleasedExpressions, quoted
 from dpsql.bind.released.key_lookups import lookup_of
-from dpsql.bind.released.other_group import other_of, with_total
-from dpsql.bind.released.running_totals import running
+from dpsql.bind.released.other_group import other_group_of, with_total
+from dpsql.bind.released.running_totals import running_totals
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.sources import Margin, Open
 from dpsql.bind.scope.wrappers import unaliased
-from dpsql.bind.subqueries.evaluation import bound_subqueries
+from dpsql.bind.subqueries.evaluation import subquery_binder
 from dpsql.bind.subqueries.unnesting import SubqueryUnnester
 from dpsql.bind.syntax.interval_functions import refuse_computed
 from dpsql.bind.syntax.output_names import output_name
@@ -56,7 +56,7 @@ def release_point(
     refuse_identity(ctx, source, keys)
     name = ctx.fresh("release")
     number = ctx.fresh("grouping set")
-    other_group = other_of(ctx, node, groups, scalars)
+    other_group = other_group_of(ctx, node, groups, scalars)
 
     claimed = claims_of(ctx, node)
 
@@ -66,9 +66,9 @@ def release_point(
             return None
         call = released_call(ctx, call, owned, claimed)
         votes = aggregates()[call.function].detail == "votes"
-        return with_values(ctx, source.relation, call) if votes else call
+        return with_candidates(ctx, source.relation, call) if votes else call
 
-    bound = bound_subqueries(ctx, env)
+    bound = subquery_binder(ctx, env)
 
     def subquery(node: exp.Expr) -> exp.Expr:
         return translator.correlated(node, bound(node))
@@ -80,7 +80,7 @@ def release_point(
     columns: list[str] = []
     outputs: list[exp.Expr] = []
     for item in items:
-        expression = translator.turn(unaliased(item))
+        expression = translator.translate(unaliased(item))
         if ctx.goal is not None and translator.computed(expression):
             refuse_computed(item, ctx.text)
         columns.append(output_name(item))
@@ -92,7 +92,7 @@ def release_point(
     select.set("from_", exp.From(this=exp.to_table(f'"{name}"', dialect="duckdb")))
     having = node.args.get("having")
     if having is not None:
-        select.set("where", exp.Where(this=translator.turn(having.this)))
+        select.set("where", exp.Where(this=translator.translate(having.this)))
     for key in ("qualify", "order", "limit", "offset"):
         clause = node.args.get(key)
         if clause is not None:
@@ -112,7 +112,7 @@ def release_point(
     if all(call.function != "count_distinct" for call in translator.calls):
         refuse_claims(ctx, node)
     sets = groups.sets if other_group is None else with_total(groups)
-    over = rolled(source.relation, [named for _, named in keys], sets, number)
+    over = expand_sets(source.relation, [named for _, named in keys], sets, number)
     lists = tuple(enumerate_key(source.relation, named.scalar, ctx.evaluate) for _, named in keys)
     ctx.measures.append(
         Measure(
@@ -126,7 +126,7 @@ def release_point(
             lists=(None, *lists) if over.sets else lists,
             other=other_group,
             sets=over.sets,
-            running=running(
+            running=running_totals(
                 outputs, [call.name for call in translator.calls], [k.name for k in over.keys], name
             ),
             intervals=ctx.intervals,

@@ -14,7 +14,7 @@ from dpsql.bind.per_unit import per_unit
 from dpsql.bind.private.conditions import with_aliases
 from dpsql.bind.private.from_clause import FromClause, Kept
 from dpsql.bind.private.group_by import Groups, groups_of, named_key
-from dpsql.bind.private.projection import refuse_picked, refuse_picking, selected
+from dpsql.bind.private.projection import projected, refuse_order_and_limit, refuse_order_or_limit
 from dpsql.bind.private.query_options import refuse_clip
 from dpsql.bind.release_point import release_point
 from dpsql.bind.released.provenance import ColumnLineage
@@ -22,13 +22,13 @@ from dpsql.bind.released.public_sql import open_select
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope
 from dpsql.bind.scope.sources import Open, Private
-from dpsql.bind.subqueries.correlated_release import tied_release
-from dpsql.bind.subqueries.evaluation import bound_subqueries, constants_of
+from dpsql.bind.subqueries.correlated_release import correlated_release
+from dpsql.bind.subqueries.evaluation import constants_of, subquery_binder
 from dpsql.bind.subqueries.uncorrelated import rows_of_open
 from dpsql.bind.subqueries.unnesting import SubqueryUnnester
 from dpsql.bind.syntax.interval_functions import refuse_computed
 from dpsql.bind.syntax.output_names import named_by, ordered_by, output_name
-from dpsql.bind.syntax.stars import Shown, starless
+from dpsql.bind.syntax.stars import StarColumn, expand_stars
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
@@ -59,8 +59,8 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
             )
         refuse_clip(ctx, node, None)
         aliases = frozenset(item.alias.casefold() for item in items)
-        correlated = partial(tied_release, ctx, env, items)
-        subqueries = bound_subqueries(ctx, env, aliases, correlated)
+        correlated = partial(correlated_release, ctx, env, items)
+        subqueries = subquery_binder(ctx, env, aliases, correlated)
         if ctx.goal is not None:
             lineage = ColumnLineage(node, items, node.expressions, ctx.text)
             for item in node.expressions:
@@ -72,12 +72,12 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
     source = SubqueryUnnester(ctx, env, joined.relation, joined.scope, named)
     source.where(joined.queries)
     bound = private_select(ctx, node, source, env)
-    if joined.kept is not None and not (isinstance(bound, Open) and means_the_same(ctx, joined.kept)):
+    if joined.kept is not None and not (isinstance(bound, Open) and inner_join_suffices(ctx, joined.kept)):
         clause.refuse_kept(joined.kept)
     return bound
 
 
-def means_the_same(ctx: Context, kept: Kept) -> bool:
+def inner_join_suffices(ctx: Context, kept: Kept) -> bool:
     """Whether the outer join of the last measure can be replaced by an inner join.
 
     It can where all group keys are public lists, so that their groups appear anyway, and where no aggregate
@@ -158,10 +158,10 @@ def refuse_distinct_on(ctx: Context, distinct: exp.Distinct | None) -> None:
 def select_items(ctx: Context, node: exp.Select, scope: Scope) -> list[exp.Expr]:
     """Return the select list with its stars expanded."""
     columns = [
-        Shown(v.qualifier, v.name, exp.column(v.name, v.qualifier or None, quoted=True), v.merged)
+        StarColumn(v.qualifier, v.name, exp.column(v.name, v.qualifier or None, quoted=True), v.merged)
         for v in scope.columns
     ]
-    return starless(node.expressions, columns, ctx.text)
+    return expand_stars(node.expressions, columns, ctx.text)
 
 
 def projected_rows(
@@ -170,22 +170,24 @@ def projected_rows(
     """Bind a projection of private rows; the hidden unit column is always in the output."""
     distinct = node.args.get("distinct")
     if distinct is None:
-        refuse_picked(ctx, node)
+        refuse_order_and_limit(ctx, node)
     qualify = node.args.get("qualify")
     bound = [scalars.bind(item) for item in items]  # windows read all rows, before QUALIFY
     if qualify is not None:
         kept = scalars.condition(with_aliases(qualify.this, node, source.scope))
         source.keep(kept)
     if distinct is not None:
-        source.keep(scalars.condition(first_of_each(ctx, node, distinct, items)))
-    return selected(ctx, source.relation, [output_name(item) for item in items], bound)
+        source.keep(scalars.condition(distinct_on_condition(ctx, node, distinct, items)))
+    return projected(ctx, source.relation, [output_name(item) for item in items], bound)
 
 
-def first_of_each(ctx: Context, node: exp.Select, distinct: exp.Distinct, items: list[exp.Expr]) -> exp.Expr:
+def distinct_on_condition(
+    ctx: Context, node: exp.Select, distinct: exp.Distinct, items: list[exp.Expr]
+) -> exp.Expr:
     """Return DISTINCT ON (unit, x) ORDER BY y as a window condition: ROW_NUMBER() ... = 1."""
     for key in ("limit", "offset"):
         if node.args.get(key):
-            refuse_picking(ctx, node.args[key])
+            refuse_order_or_limit(ctx, node.args[key])
     on = distinct.args["on"]
     keys = on.expressions if isinstance(on, exp.Tuple) else [on.this if isinstance(on, exp.Paren) else on]
     keys = [named_by(key, items).copy() for key in keys]

@@ -19,7 +19,7 @@ from dpsql.bind.scope.public_facts import Describe, Evaluate
 from dpsql.bind.scope.scope import Visible
 from dpsql.bind.scope.sources import Private
 from dpsql.bind.starting_context import starting_context
-from dpsql.bind.subqueries.evaluation import printed
+from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.bind.syntax.interval_functions import asks_interval
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
@@ -69,7 +69,7 @@ def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
         _refuse_rows(ctx, bound, query.tree)
     outputs = (*bound.columns, *bound.hidden)
     margins = (outputs.index(margin[0], len(bound.columns)) if margin else None for margin in bound.margins)
-    post = printed(ctx, bound.tree, bound.columns, tuple(margins))
+    post = post_of(ctx, bound.tree, bound.columns, tuple(margins))
     return Split(query.source, _stages(ctx, post), query.delta)
 
 

@@ -48,7 +48,7 @@ def tree_of(view: KnownView, now: datetime.datetime) -> exp.Expr:
     return query.tree
 
 
-def placed(tree: exp.Expr, name: exp.Expr) -> exp.Expr:
+def moved_to(tree: exp.Expr, name: exp.Expr) -> exp.Expr:
     """Return a copy of a view with all its positions at the name of the view in the query."""
     meta = name.this.meta
     moved = tree.copy()

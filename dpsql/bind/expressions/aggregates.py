@@ -9,7 +9,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.aggregates import Rule, by_name, by_node, shelf
-from dpsql.bind.expressions.samples import sampled
+from dpsql.bind.expressions.samples import bind_sample
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.scope.context import Context
 from dpsql.bind.syntax.quantiles import is_quantile, place_of, quantile_call
@@ -30,16 +30,16 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         condition = scalars.condition(node.expression.this)
         node = node.this
     if isinstance(node, Sample):
-        return sampled(ctx, node, outer, condition, scalars)
-    named = _named(node)
+        return bind_sample(ctx, node, outer, condition, scalars)
+    named = _aggregate_named(node)
     if named is not None and len(node.expressions) == named.arguments:
-        return _bound(ctx, named, node.expressions, condition, scalars, ctx.span(outer))
-    if is_other(node):
+        return _call(ctx, named, node.expressions, condition, scalars, ctx.span(outer))
+    if is_named_aggregate(node):
         raise refuse(
             "D253",
             f"{node.name.upper()} is not answered",
             ctx.span(outer),
-            help=_instead(node.name.casefold()),
+            help=_alternative(node.name.casefold()),
         )
     if not isinstance(node, exp.AggFunc | exp.WithinGroup):
         return None
@@ -58,7 +58,7 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
             "D253",
             f"{function_name(node, ctx.text)} is not answered yet",
             ctx.span(outer),
-            help=_instead(function_name(node, ctx.text).lower()),
+            help=_alternative(function_name(node, ctx.text).lower()),
         )
     distinct = isinstance(argument, exp.Distinct) or type(node) in rule.distinct_nodes
     if isinstance(argument, exp.Distinct):
@@ -80,13 +80,18 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
     if type(node) in rule.condition_nodes:
         _refuse_inner(ctx, [argument], ctx.span(outer))
         return AggregateCall(
-            "", rule.name, None, distinct, both(condition, scalars.condition(argument)), ctx.span(outer)
+            "",
+            rule.name,
+            None,
+            distinct,
+            conjunction(condition, scalars.condition(argument)),
+            ctx.span(outer),
         )
-    call = _bound(ctx, rule, arguments, condition, scalars, ctx.span(outer))
+    call = _call(ctx, rule, arguments, condition, scalars, ctx.span(outer))
     return replace(call, distinct=distinct, others=(*call.others, *more_arguments))
 
 
-def _bound(
+def _call(
     ctx: Context,
     rule: Rule,
     arguments: list[exp.Expr | None],
@@ -111,7 +116,7 @@ def _refuse_inner(ctx: Context, arguments: Sequence[exp.Expr | None], span: Span
         raise refuse("D253", "an aggregate inside an aggregate", span, help="use a subquery")
 
 
-def _named(node: exp.Expr) -> Rule | None:
+def _aggregate_named(node: exp.Expr) -> Rule | None:
     """Return the aggregate of a plain call, where the parser has no node for it; else None."""
     return by_name().get(node.name.casefold()) if isinstance(node, exp.Anonymous) else None
 
@@ -137,7 +142,7 @@ def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
     )
 
 
-def _instead(name: str) -> str:
+def _alternative(name: str) -> str:
     """Return a help text with an aggregate to use instead."""
     return INSTEAD.get(name, "COUNT, SUM, AVG, MEDIAN, STDDEV, CORR and REGR_SLOPE are answered, with FILTER")
 
@@ -152,17 +157,19 @@ def has_aggregate(node: exp.Expr | None) -> bool:
             inner = inner.this
         parts = [*inner.iter_expressions(), *(n for n in node.iter_expressions() if n is not node.this)]
         return any(has_aggregate(part) for part in parts)
-    if isinstance(node, exp.AggFunc | exp.Filter) or is_other(node):
+    if isinstance(node, exp.AggFunc | exp.Filter) or is_named_aggregate(node):
         return True
     return any(has_aggregate(child) for child in node.iter_expressions())
 
 
-def is_other(node: exp.Expr) -> bool:
+def is_named_aggregate(node: exp.Expr) -> bool:
     """Whether a plain call is an aggregate: the parser has no node for most aggregates of DuckDB."""
-    return isinstance(node, exp.Anonymous) and (node.name.casefold() in INSTEAD or _named(node) is not None)
+    return isinstance(node, exp.Anonymous) and (
+        node.name.casefold() in INSTEAD or _aggregate_named(node) is not None
+    )
 
 
-def both(first: Scalar | None, second: Scalar) -> Scalar:
+def conjunction(first: Scalar | None, second: Scalar) -> Scalar:
     return second if first is None else Call("and", (first, second))
 
 

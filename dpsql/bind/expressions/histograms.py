@@ -33,7 +33,7 @@ _HELP = "write HISTOGRAM(x, [10, 20, 50]): the upper ends of the bins, in order"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
 
 
-def counts_of(text: str, node: exp.Expr, scalars: Scalars) -> exp.Expr | None:
+def histogram_counts(text: str, node: exp.Expr, scalars: Scalars) -> exp.Expr | None:
     """Return the counts of a histogram, with its FILTER; None for any other node."""
     only = node.expression.this if isinstance(node, exp.Filter) else None
     histogram = node.this if isinstance(node, exp.Filter) else node

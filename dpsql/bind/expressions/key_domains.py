@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import count
 
-from dpsql.bind.expressions.whole_days import of_days
-from dpsql.bind.scope.public_facts import Evaluate, given_value
+from dpsql.bind.expressions.whole_days import day_argument
+from dpsql.bind.scope.public_facts import Evaluate, python_value
 from dpsql.errors import Error
 from dpsql.facts.row_guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of
@@ -40,9 +40,9 @@ MOST_VALUES = 1_000
 MOST_COMBINATIONS = 200_000
 """The most combinations of column values that an expression is computed over."""
 
-_KEPT: dict[str, KeyList | None] = {}
+_CACHE: dict[str, KeyList | None] = {}
 _LOCK = threading.RLock()
-_REMEMBERED = 500
+_CACHE_SIZE = 500
 """The size of the cache: lists by their SQL, where it reads no table."""
 
 
@@ -89,21 +89,21 @@ def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> Key
         return KeyList(fact.domain, fact.nullable)
     if fact.type.kind is Kind.TIMESTAMPTZ:
         return None
-    computed = _computed(relation, scalar) if isinstance(scalar, Ref) else (relation, scalar)
+    computed = _definition(relation, scalar) if isinstance(scalar, Ref) else (relation, scalar)
     cut = None if computed is None else _Cutter(count()).cut(*computed)
-    image = None if cut is None else _image(cut, fact.type, evaluate)
+    image = None if cut is None else _values_over(cut, fact.type, evaluate)
     return image and KeyList(image.domain, image.null and fact.nullable)
 
 
-def _computed(relation: Relation, name: Ref) -> tuple[Relation, Scalar] | None:
+def _definition(relation: Relation, name: Ref) -> tuple[Relation, Scalar] | None:
     """Return the expression that defines a column, and the relation it is computed over."""
     definition: tuple[Relation, Scalar] | None = relation, name
     while definition is not None and isinstance(definition[1], Ref):
-        definition = _below(*definition)
+        definition = _input_column(*definition)
     return definition
 
 
-def _below(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar] | None:
+def _input_column(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar] | None:
     """Return a column one relation further down; None at its source, or where a join may make it NULL."""
     assert isinstance(scalar, Ref)
     match relation:
@@ -131,18 +131,18 @@ class _Cutter:
     def cut(self, relation: Relation, scalar: Scalar) -> _Cut | None:
         if isinstance(scalar, Literal):
             return _Cut(scalar, {})
-        atom = self._atom(relation, scalar, _tight(relation, scalar))
+        atom = self._atom(relation, scalar, _tight_fact(relation, scalar))
         if isinstance(scalar, Ref):
-            deeper = None if atom else _below(relation, scalar)
+            deeper = None if atom else _input_column(relation, scalar)
             return self.cut(*deeper) if deeper else atom
-        inside = self._inside(relation, scalar)
+        inside = self._over_arguments(relation, scalar)
         if inside is None or (atom and atom.size < inside.size and _is_list(scalar, relation)):
             return atom
         return inside
 
-    def _inside(self, relation: Relation, call: Call) -> _Cut | None:
+    def _over_arguments(self, relation: Relation, call: Call) -> _Cut | None:
         """Return the call over the atoms of its arguments, if there are not too many combinations."""
-        days = of_days(call)
+        days = day_argument(call)
         parts = []
         for argument in call.arguments:
             midnights = (
@@ -182,7 +182,7 @@ class _Cutter:
                 if fact.type.kind is Kind.FLOAT and max(abs(low), abs(high)) > 2**24:
                     return None
                 number = f"range * {step}" if step != 1 else "range"
-                sql = f"SELECT {_moved(number, fact.type)} FROM range({first}, {last + 1})"
+                sql = f"SELECT {_cast_number(number, fact.type)} FROM range({first}, {last + 1})"
             case _:
                 return None
         return self._named(scalar, fact, size, sql, table)
@@ -223,7 +223,7 @@ def _is_list(scalar: Scalar, relation: Relation) -> bool:
     return isinstance(fact_of(scalar, facts_of(relation)).domain, Categories)
 
 
-_CUTS = frozenset(("floor", "ceil", "trunc", "round"))
+_ROUNDINGS = frozenset(("floor", "ceil", "trunc", "round"))
 
 
 def _step(scalar: Scalar, type: Type) -> int:
@@ -234,14 +234,14 @@ def _step(scalar: Scalar, type: Type) -> int:
         case Kind.DECIMAL:
             return int(decimal_size(type)[1] == 0)
         case Kind.FLOAT:
-            return _cut_to(scalar)
+            return _rounding_step(scalar)
         case _:
             return 0
 
 
-def _cut_to(scalar: Scalar) -> int:
+def _rounding_step(scalar: Scalar) -> int:
     match scalar:
-        case Call(function, (_,)) if function in _CUTS:
+        case Call(function, (_,)) if function in _ROUNDINGS:
             return 1
         case Call("round" | "trunc", (_, Literal(int(digits)))) if -15 <= digits <= 0:
             return int(10**-digits)
@@ -249,7 +249,7 @@ def _cut_to(scalar: Scalar) -> int:
             return 0
 
 
-def _tight(relation: Relation, scalar: Scalar) -> Fact:
+def _tight_fact(relation: Relation, scalar: Scalar) -> Fact:
     """Return the fact of a subexpression, with the tightest range."""
     facts = facts_of(relation)
     fact = fact_of(scalar, facts)
@@ -257,7 +257,7 @@ def _tight(relation: Relation, scalar: Scalar) -> Fact:
         return fact
     argument = fact_of(scalar.arguments[0], facts)
     low, high = fact.domain.low, fact.domain.high
-    step = _cut_to(scalar)
+    step = _rounding_step(scalar)
     if scalar.function == "hour" and argument.type.kind is not Kind.TIME:
         high = min(high, 23)  # only a TIME has an hour of 24
     elif step and isinstance(argument.domain, Interval) and argument.domain.finite:
@@ -266,7 +266,7 @@ def _tight(relation: Relation, scalar: Scalar) -> Fact:
     return Fact(fact.type, Interval(low, high), fact.nullable) if low <= high else fact
 
 
-def _moved(number: str, type: Type) -> str:
+def _cast_number(number: str, type: Type) -> str:
     if type.kind is Kind.DATE:
         return f"DATE '1970-01-01' + ({number})::INTEGER"
     return f"CAST({number} AS {type.sql})"
@@ -285,7 +285,7 @@ def _quoted(name: str) -> str:
 # ---- the values --------------------------------------------------------------------------------------
 
 
-def _image(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
+def _values_over(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
     """Return the values of the expression over all combinations of its atoms, or None."""
     facts = {atom.name: atom.fact for atom in cut.atoms.values()}
     try:
@@ -297,8 +297,8 @@ def _image(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
     query = f"SELECT DISTINCT {sql}" + (f" FROM {sources}" if sources else "")
     kept = f"{type.sql} {query}"
     with _LOCK:
-        if not tables and kept in _KEPT:
-            return _KEPT[kept]
+        if not tables and kept in _CACHE:
+            return _CACHE[kept]
     try:
         _, rows = evaluate(query, tables, MOST_VALUES)
     except Error as error:
@@ -307,17 +307,21 @@ def _image(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
         return None
     keys = None
     if len(rows) <= MOST_VALUES:
-        values = [as_own(_plain(given_value(row[0], type)), type) for row in rows if row[0] is not None]
+        values = [
+            as_own(_without_negative_zero(python_value(row[0], type)), type)
+            for row in rows
+            if row[0] is not None
+        ]
         if None not in values:  # NaN, infinity or a date that Python does not have
             keys = KeyList(Categories(unique(tuple(values))), len(values) < len(rows))
     with _LOCK:
         if not tables:
-            _KEPT[kept] = keys
-        if len(_KEPT) > _REMEMBERED:
-            del _KEPT[next(iter(_KEPT))]
+            _CACHE[kept] = keys
+        if len(_CACHE) > _CACHE_SIZE:
+            del _CACHE[next(iter(_CACHE))]
     return keys
 
 
-def _plain(value: Value) -> Value:
+def _without_negative_zero(value: Value) -> Value:
     """Replace -0 by 0, as in a group key."""
     return value + 0 if isinstance(value, float | Decimal) else value

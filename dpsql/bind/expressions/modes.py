@@ -17,7 +17,7 @@ from dpsql.ir.relation import AggregateCall, Relation
 from dpsql.ir.scalar import Literal, Scalar
 
 
-def with_values(ctx: Context, relation: Relation, call: AggregateCall) -> AggregateCall:
+def with_candidates(ctx: Context, relation: Relation, call: AggregateCall) -> AggregateCall:
     """Return the call with its candidates as additional arguments."""
     assert call.argument is not None
     own_type = fact_of(call.argument, facts_of(relation)).type

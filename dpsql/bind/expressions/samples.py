@@ -46,7 +46,7 @@ SAMPLED = tuple(sorted({*_PLAIN.values(), *_NAMED}))
 _SHAPE = "write DP_SAMPLE(skewness(x), -5, 5): an aggregate, and bounds on its value"
 
 
-def sampled(
+def bind_sample(
     ctx: Context, node: Sample, outer: exp.Expr, condition: Scalar | None, scalars: Scalars
 ) -> AggregateCall:
     """Return the call of a DP_SAMPLE; ``condition`` is its FILTER."""
@@ -87,7 +87,7 @@ def sampled(
     parameters: tuple[Scalar, ...] = (Literal(name, VARCHAR), Literal(low, DOUBLE), Literal(high, DOUBLE))
     if quantile:
         assert rest is not None
-        parameters += (Literal(_part(ctx, rest), DOUBLE),)
+        parameters += (Literal(_place(ctx, rest), DOUBLE),)
     argument = scalars.bind(arguments[0])
     kind = fact_of(argument, scalars.facts).type.kind
     if kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.BOOLEAN):
@@ -142,7 +142,7 @@ def _bound(ctx: Context, node: exp.Expr) -> float:
     return number
 
 
-def _part(ctx: Context, node: exp.Expr) -> float:
+def _place(ctx: Context, node: exp.Expr) -> float:
     number = _number(node)
     if number is None or not 0 <= number <= 1:
         raise refuse(

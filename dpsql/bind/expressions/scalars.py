@@ -40,7 +40,7 @@ class HiddenUnit(exp.Column):
     """The unit of a row; no query can name it, the rewrite of a subquery creates it."""
 
 
-class Lifted(Protocol):
+class GrowingRows(Protocol):
     """Rows that can grow by the windows and subqueries of an expression."""
 
     relation: Relation
@@ -52,13 +52,13 @@ class Lifted(Protocol):
 
 
 class Scalars:
-    """Binds expressions over one scope; ``lifted`` binds their windows and subqueries, where it is set."""
+    """Binds expressions over one scope; ``rows`` binds their windows and subqueries, where it is set."""
 
     def __init__(
-        self, text: str, scope: Scope, facts: Facts, constants: Constants, lifted: Lifted | None = None
+        self, text: str, scope: Scope, facts: Facts, constants: Constants, rows: GrowingRows | None = None
     ) -> None:
         self.text, self.scope, self.facts, self.constants = text, scope, facts, constants
-        self.lifted = lifted
+        self.rows = rows
         self._lookup = Remembering(facts.__getitem__)
 
     def bind(self, node: exp.Expr) -> Scalar:
@@ -115,20 +115,20 @@ class Scalars:
         if constant is not None:
             return replace(constant, span=self.span(node))
         if isinstance(node, exp.Subquery | exp.Select):
-            return self.lifted.value(node, self) if self.lifted else self.single(node, self.constants(node))
+            return self.rows.value(node, self) if self.rows else self.single(node, self.constants(node))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
-            if self.lifted:
-                return self.lifted.member(node, self)
+            if self.rows:
+                return self.rows.member(node, self)
             return self.listed(node, node.this, self.constants(node.args["query"]))
-        if isinstance(node, exp.Exists) and self.lifted:
-            return self.lifted.exists(node, self)
-        if isinstance(node, exp.Window) and self.lifted:
-            return self.lifted.window(node, self)
+        if isinstance(node, exp.Exists) and self.rows:
+            return self.rows.exists(node, self)
+        if isinstance(node, exp.Window) and self.rows:
+            return self.rows.window(node, self)
         return self._call(node)
 
     def _unit(self) -> Scalar:
-        assert self.lifted is not None
-        owned = ownership_of(self.lifted.relation)
+        assert self.rows is not None
+        owned = ownership_of(self.rows.relation)
         assert isinstance(owned, Owned)
         return Ref(owned.unit)
 

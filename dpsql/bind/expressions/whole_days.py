@@ -21,7 +21,7 @@ _UNITS = frozenset("day week month quarter year decade century millennium isoyea
 _FORMAT = re.compile(r"([^%]|%-?[aAwdbBmyYjUWuVG]|%%)*")
 
 
-def of_days(call: Call) -> Scalar | None:
+def day_argument(call: Call) -> Scalar | None:
     """Return the argument that the call reads only the day of, or None."""
     match call:
         case Call(name, (moment,)) if name in _PARTS:

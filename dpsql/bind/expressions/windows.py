@@ -45,7 +45,7 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 _ORDERED = frozenset(Kind) - {Kind.OPAQUE, Kind.NULL, Kind.INTERVAL}
 
 
-def windowed(
+def bind_window(
     ctx: Context, node: exp.Window, scalars: Scalars, named: Mapping[str, exp.Window], relation: Relation
 ) -> WindowCall:
     """Bind a window as a column of the relation, still without a name."""
@@ -191,7 +191,7 @@ def _frame(
     spec = node.args.get("spec")
     if spec is None:
         return None
-    start, end = _side(spec, "start"), _side(spec, "end") if spec.args.get("end") else 0
+    start, end = _frame_end(spec, "start"), _frame_end(spec, "end") if spec.args.get("end") else 0
     if spec.args.get("exclude") or start == "?" or end == "?":
         _refuse_frame(ctx, node)
     assert not isinstance(start, str)
@@ -218,7 +218,7 @@ def _refuse_frame(ctx: Context, node: exp.Window) -> NoReturn:
     )
 
 
-def _side(spec: exp.Expr, which: str) -> int | str | None:
+def _frame_end(spec: exp.Expr, which: str) -> int | str | None:
     """Return how many rows outwards a frame end reaches: None for all, "?" for what is not a number."""
     value, side = spec.args.get(which), str(spec.args.get(f"{which}_side") or "").upper()
     outwards = "PRECEDING" if which == "start" else "FOLLOWING"

@@ -223,7 +223,7 @@ class FromClause:
         assert item.join is not None
         span = self.span(item.join)
         if kind.one_sided or kind is JoinKind.FULL:
-            self._refuse_choosing(kind, group, relation, span)
+            self._refuse_filtered_public(kind, group, relation, span)
         unit = self._unit_of_either(group, relation) if kind is JoinKind.FULL else None
         on = on_condition(
             item.join,
@@ -302,7 +302,9 @@ class FromClause:
             return None
         return JoinKind.INNER
 
-    def _refuse_choosing(self, kind: JoinKind, group: _Group, right: Relation, span: Span | None) -> None:
+    def _refuse_filtered_public(
+        self, kind: JoinKind, group: _Group, right: Relation, span: Span | None
+    ) -> None:
         """Refuse SEMI and ANTI joins that filter public rows by private ones, FULL joins of public rows."""
         sides = [arrange(group.items, group.conditions, self.known.unit), right]
         public = [isinstance(ownership_of(side), Public) for side in sides]

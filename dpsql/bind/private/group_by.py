@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from dpsql.bind.expressions.aggregates import has_aggregate
 from dpsql.bind.expressions.scalars import Scalars
-from dpsql.bind.private.grouping_sets import members, written_sets
+from dpsql.bind.private.grouping_sets import keys_of, written_sets
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.syntax.output_names import output_name
@@ -58,7 +58,7 @@ def groups_of(ctx: Context, node: exp.Select, items: list[exp.Expr], scalars: Sc
     sets = written_sets(ctx, group)
     if sets is None:
         implied = [item for item in items if not has_aggregate(item)] if group.args.get("all") else []
-        for key in [*implied, *(key for part in group.expressions for key in members(part))]:
+        for key in [*implied, *(key for part in group.expressions for key in keys_of(part))]:
             position(key)
         return Groups(keys)
     positions = tuple(tuple(sorted({position(key) for key in listed})) for listed in sets)

@@ -30,7 +30,7 @@ _SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
 @dataclass(frozen=True, slots=True)
-class Rolled:
+class ExpandedSets:
     """A copy of the rows per set, the keys over them (the number first), and the key positions per set."""
 
     relation: Relation
@@ -44,45 +44,43 @@ def written_sets(ctx: Context, node: exp.Group) -> list[list[exp.Expr]] | None:
         return None
     sets: list[list[exp.Expr]] = [[]]
     for part in node.expressions:
-        part_sets = _expanded(ctx, part)
-        _bounded(ctx, part, len(sets) * len(part_sets))
+        part_sets = _sets_of(ctx, part)
+        _refuse_many(ctx, part, len(sets) * len(part_sets))
         sets = [first + second for first, second in product(sets, part_sets)]
     return sets
 
 
-def members(node: exp.Expr) -> list[exp.Expr]:
+def keys_of(node: exp.Expr) -> list[exp.Expr]:
     """Return the keys of one element of GROUP BY: two for (a, b), none for ()."""
     if isinstance(node, exp.Tuple):
-        return [key for part in node.expressions for key in members(part)]
+        return [key for part in node.expressions for key in keys_of(part)]
     if isinstance(node, exp.Paren):
-        return members(node.this)
+        return keys_of(node.this)
     return [node]
 
 
-def _expanded(ctx: Context, node: exp.Expr) -> list[list[exp.Expr]]:
+def _sets_of(ctx: Context, node: exp.Expr) -> list[list[exp.Expr]]:
     """Return the grouping sets of one element of GROUP BY."""
     match node:
         case exp.Rollup():
-            parts = [members(part) for part in node.expressions]
-            return [_joined(parts[:length]) for length in range(len(parts), -1, -1)]
+            parts = [keys_of(part) for part in node.expressions]
+            return [_flat(parts[:length]) for length in range(len(parts), -1, -1)]
         case exp.Cube():
-            parts = [members(part) for part in node.expressions]
-            _bounded(ctx, node, 2 ** min(len(parts), 100))
+            parts = [keys_of(part) for part in node.expressions]
+            _refuse_many(ctx, node, 2 ** min(len(parts), 100))
             chosen = product((True, False), repeat=len(parts))
-            return [
-                _joined([p for p, taken in zip(parts, choice, strict=True) if taken]) for choice in chosen
-            ]
+            return [_flat([p for p, taken in zip(parts, choice, strict=True) if taken]) for choice in chosen]
         case exp.GroupingSets():
-            return [keys for inner in node.expressions for keys in _expanded(ctx, inner)]
+            return [keys for inner in node.expressions for keys in _sets_of(ctx, inner)]
         case _:
-            return [members(node)]
+            return [keys_of(node)]
 
 
-def _joined(parts: list[list[exp.Expr]]) -> list[exp.Expr]:
+def _flat(parts: list[list[exp.Expr]]) -> list[exp.Expr]:
     return [key for part in parts for key in part]
 
 
-def _bounded(ctx: Context, node: exp.Expr, count: int) -> None:
+def _refuse_many(ctx: Context, node: exp.Expr, count: int) -> None:
     if count > MOST_SETS:
         raise refuse(
             "D103",
@@ -93,10 +91,12 @@ def _bounded(ctx: Context, node: exp.Expr, count: int) -> None:
         )
 
 
-def rolled(relation: Relation, keys: list[Named], sets: tuple[tuple[int, ...], ...], number: str) -> Rolled:
+def expand_sets(
+    relation: Relation, keys: list[Named], sets: tuple[tuple[int, ...], ...], number: str
+) -> ExpandedSets:
     """Copy the rows per set, with the keys of the set; without sets, return them unchanged."""
     if not sets:
-        return Rolled(relation, tuple(keys), ())
+        return ExpandedSets(relation, tuple(keys), ())
     every = tuple(range(len(sets)))
     fact = Fact(INTEGER, Categories(every), nullable=False)
     numbers = Materialized((ScanColumn(number, INTEGER.sql, fact),), tuple((index,) for index in every))
@@ -104,7 +104,7 @@ def rolled(relation: Relation, keys: list[Named], sets: tuple[tuple[int, ...], .
     for position, key in enumerate(keys):
         within = [index for index in every if position in sets[index]]
         rolled_keys.append(Named(key.name, _within(number, within, key.scalar, len(sets))))
-    return Rolled(
+    return ExpandedSets(
         Join(JoinKind.INNER, relation, numbers, None),
         tuple(rolled_keys),
         tuple(tuple(position + 1 for position in positions) for positions in sets),

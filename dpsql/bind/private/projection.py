@@ -20,7 +20,7 @@ from dpsql.ir.scalar import Ref, Scalar
 _GROUPABLE = frozenset(Kind) - {Kind.INTERVAL, Kind.OPAQUE, Kind.NULL}
 
 
-def selected(ctx: Context, relation: Relation, names: list[str], scalars: list[Scalar]) -> Private:
+def projected(ctx: Context, relation: Relation, names: list[str], scalars: list[Scalar]) -> Private:
     """Project the rows to these outputs and the hidden unit column."""
     owned = ownership_of(relation)
     assert isinstance(owned, Owned)
@@ -35,16 +35,16 @@ def selected(ctx: Context, relation: Relation, names: list[str], scalars: list[S
     return Private(Project(relation, tuple(columns)), Scope(tuple(visible)))
 
 
-def refuse_picked(ctx: Context, node: exp.Expr) -> None:
+def refuse_order_and_limit(ctx: Context, node: exp.Expr) -> None:
     """Refuse ORDER BY, LIMIT and OFFSET over private rows (the outermost query is refused as a whole)."""
     if node is ctx.outermost:
         return
     for key in ("order", "limit", "offset"):
         if node.args.get(key):
-            refuse_picking(ctx, node.args[key])
+            refuse_order_or_limit(ctx, node.args[key])
 
 
-def refuse_picking(ctx: Context, node: exp.Expr) -> NoReturn:
+def refuse_order_or_limit(ctx: Context, node: exp.Expr) -> NoReturn:
     """Refuse one of these clauses."""
     raise refuse(
         "D252",

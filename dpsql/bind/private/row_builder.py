@@ -12,7 +12,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.bind.expressions.scalars import Scalars
-from dpsql.bind.expressions.windows import computable, windowed
+from dpsql.bind.expressions.windows import bind_window, computable
 from dpsql.bind.private import joins
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope
@@ -78,7 +78,7 @@ class RowBuilder:
 
     def window(self, node: exp.Window, scalars: Scalars) -> Scalar:
         """Add the column of a window, and return it."""
-        call = windowed(self.ctx, node, scalars, self.named, self.relation)
+        call = bind_window(self.ctx, node, scalars, self.named, self.relation)
         rows = computable(self.ctx, call, self.ctx.span(node), self.around, self.relation)
         named = replace(call, name=self.ctx.fresh(call.function))
         self.grow(Window(rows, named))

@@ -26,7 +26,7 @@ from dpsql.ir.scalar import Call, Ref, Scalar, refs
 
 def set_of_rows(ctx: Context, node: exp.SetOperation, left: Private, right: Private) -> Private:
     """Return the rows of a set operation, with the column names of the left side."""
-    names, sides = _aligned(ctx, node, left, right)
+    names, sides = _align(ctx, node, left, right)
     visible = tuple(
         Visible("", column.name, Ref(name)) for column, name in zip(left.scope.starred, names, strict=True)
     )
@@ -70,7 +70,7 @@ def _numbered(
     return Window(relation, call), number
 
 
-def _aligned(
+def _align(
     ctx: Context, node: exp.SetOperation, left: Private, right: Private
 ) -> tuple[list[str], list[Project]]:
     """Return both sides with the same column names and types, the unit among them."""
@@ -124,15 +124,15 @@ def _aligned(
     for name, column in zip(names, left_columns, strict=True):
         if first[name].type == second[name].type:
             continue
-        target = _common(first[name].type, second[name].type)
+        target = _common_type(first[name].type, second[name].type)
         if target is None:
             title = f"{column.name} has different types in {operation}"
             raise refuse("D205", title, ctx.span(node.right), help="CAST one side")
-        sides = [_cast(side, name, target) for side in sides]
+        sides = [_cast_column(side, name, target) for side in sides]
     return names, sides
 
 
-def _common(first: Type, second: Type) -> Type | None:
+def _common_type(first: Type, second: Type) -> Type | None:
     """Return the common type of both sides, or None."""
     try:
         return common_type([Argument(Fact(first)), Argument(Fact(second))])
@@ -140,7 +140,7 @@ def _common(first: Type, second: Type) -> Type | None:
         return None
 
 
-def _cast(side: Project, name: str, target: Type) -> Project:
+def _cast_column(side: Project, name: str, target: Type) -> Project:
     """Return the side with one column cast."""
     columns = tuple(
         Named(column.name, Call("cast", (column.scalar,), target)) if column.name == name else column

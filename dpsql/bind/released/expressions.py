@@ -13,14 +13,14 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.bind.expressions.histograms import counts_of
+from dpsql.bind.expressions.histograms import histogram_counts
 from dpsql.bind.expressions.scalars import HiddenUnit, Scalars
 from dpsql.bind.private.conditions import has_query
 from dpsql.bind.released.error_formulas import formula_of, size_of
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.wrappers import unwrapped
 from dpsql.bind.syntax.interval_functions import LOW, NOT_RELEASED, is_end, number_of, refuse_end
-from dpsql.bind.syntax.quantiles import several
+from dpsql.bind.syntax.quantiles import expand_places
 from dpsql.errors import Error, refuse
 from dpsql.facts.released_columns import high_of, low_of, margin_of
 from dpsql.ir.formula import Derived, columns_in
@@ -70,7 +70,7 @@ class ReleasedExpressions:
         """The released aggregates, in the order of the text."""
         return [replace(call, name=name) for call, name in self._called.items()]
 
-    def turn(self, node: exp.Expr) -> exp.Expr:
+    def translate(self, node: exp.Expr) -> exp.Expr:
         """Translate an expression to one over the released table."""
         key = self._key(node)
         if key is not None:
@@ -80,13 +80,13 @@ class ReleasedExpressions:
         if isinstance(node, exp.Window):
             return self._window(node)
         if isinstance(node, exp.Grouping | exp.GroupingId):
-            return self._left_out(node)
+            return self._grouping_call(node)
         if is_end(node):
             return self._end(node)
-        listed = several(self.text, node)
+        listed = expand_places(self.text, node)
         if listed:
-            return exp.Array(expressions=[self.turn(quantile) for quantile in listed])
-        counts = counts_of(self.text, node, self.scalars)
+            return exp.Array(expressions=[self.translate(quantile) for quantile in listed])
+        counts = histogram_counts(self.text, node, self.scalars)
         if counts is not None and not self.name:
             raise refuse(
                 "D253",
@@ -119,7 +119,7 @@ class ReleasedExpressions:
         key = self._key(argument)
         if key is not None:
             return quoted(key, self.name)
-        scalar = self._maybe(argument) if isinstance(argument, exp.Column) else None
+        scalar = self._bind_or_none(argument) if isinstance(argument, exp.Column) else None
         return None if scalar is None else self.lookup(scalar)
 
     def computed(self, expression: exp.Expr) -> bool:
@@ -130,7 +130,7 @@ class ReleasedExpressions:
 
     def margins(self, expression: exp.Expr, ends: bool) -> tuple[exp.Expr, ...]:
         """Return the half-width of an output and, if ``ends`` is set, the ends of its interval."""
-        name = self._followed(expression)
+        name = self._margin_column(expression)
         if name is None:
             return ()
         column_names = (margin_of, low_of, high_of) if ends else (margin_of,)
@@ -142,13 +142,13 @@ class ReleasedExpressions:
             refuse_end(node, self.text, NOT_RELEASED)
         number = number_of(node, self.text)
         named = number.name.casefold() if isinstance(number, exp.Column) and not number.table else ""
-        expression = self.aliases[named] if named in self.aliases else self.turn(number)
-        name = self._followed(expression)
+        expression = self.aliases[named] if named in self.aliases else self.translate(number)
+        name = self._margin_column(expression)
         if name is None:
             refuse_end(node, self.text, "this holds no noisy number, or more than arithmetic with one")
         return quoted((low_of if node.name.casefold() == LOW else high_of)(name), self.name)
 
-    def _followed(self, expression: exp.Expr) -> str | None:
+    def _margin_column(self, expression: exp.Expr) -> str | None:
         """Return the released number or the formula with the half-width of an output, or None."""
         formula = formula_of(expression, self.name, self.aliases)
         noised = {call.name for call in self.calls}
@@ -169,7 +169,7 @@ class ReleasedExpressions:
         """Replace the keys of this SELECT in a bound subquery, named with their table, by released keys."""
         if isinstance(node, exp.In):
             tree.set("query", self._with_keys(tree.args["query"]))
-            tree.set("this", self.turn(node.this))
+            tree.set("this", self.translate(node.this))
             return tree
         return self._with_keys(tree)
 
@@ -178,10 +178,10 @@ class ReleasedExpressions:
         outer = {column.qualifier.casefold() for column in self.scalars.scope.columns} - inside - {""}
         for column in list(tree.find_all(exp.Column)):
             if column.table.casefold() in outer:
-                column.replace(self.turn(column))
+                column.replace(self.translate(column))
         return tree
 
-    def _left_out(self, node: exp.Grouping | exp.GroupingId) -> exp.Expr:
+    def _grouping_call(self, node: exp.Grouping | exp.GroupingId) -> exp.Expr:
         """Translate GROUPING(a, b), which is a constant per grouping set."""
         keys = [self._key(node) for node in node.expressions]
         if self.grouping is None or not self._places or not keys or None in keys:
@@ -197,10 +197,10 @@ class ReleasedExpressions:
         translated = node.copy()
         for key, value in node.args.items():
             if isinstance(value, exp.Expr):
-                translated.set(key, self.turn(value))
+                translated.set(key, self.translate(value))
             elif isinstance(value, list):
                 translated.set(
-                    key, [self.turn(child) if isinstance(child, exp.Expr) else child for child in value]
+                    key, [self.translate(child) if isinstance(child, exp.Expr) else child for child in value]
                 )
         return translated
 
@@ -220,9 +220,9 @@ class ReleasedExpressions:
             if key == "this":
                 continue
             if isinstance(value, exp.Expr):
-                translated.set(key, self.turn(value))
+                translated.set(key, self.translate(value))
             elif isinstance(value, list):
-                translated.set(key, [self.turn(child) for child in value])
+                translated.set(key, [self.translate(child) for child in value])
         return translated
 
     def _register(self, call: AggregateCall) -> str:
@@ -243,10 +243,10 @@ class ReleasedExpressions:
             return self._meant.get(columns[0].scalar) if len(columns) == 1 else None
         if type(node) not in self._kinds or isinstance(node, exp.Literal) or has_query(node):
             return None
-        scalar = self._maybe(node)
+        scalar = self._bind_or_none(node)
         return None if scalar is None else self._meant.get(scalar)
 
-    def _maybe(self, node: exp.Expr) -> Scalar | None:
+    def _bind_or_none(self, node: exp.Expr) -> Scalar | None:
         try:
             return self.scalars.bind(node)
         except Error:

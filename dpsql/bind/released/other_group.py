@@ -25,7 +25,7 @@ from dpsql.ir.options import Option
 from dpsql.parse.options_clause import options_of
 
 
-def other_of(ctx: Context, node: exp.Select, groups: Groups, scalars: Scalars) -> Option | None:
+def other_group_of(ctx: Context, node: exp.Select, groups: Groups, scalars: Scalars) -> Option | None:
     """Return the option with the name of the other row, which is the value of all its keys."""
     options = options_of(node)
     option = None if options is None else options.get("other_group")

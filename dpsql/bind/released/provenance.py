@@ -28,7 +28,9 @@ class ColumnLineage:
         group = node.args.get("group")
         self._grouped = group is not None
         self._keys = set() if group is None else {self._place(key) for key in self._group_keys(group)}
-        self._nothing = bool(node.args.get("distinct")) or (bool(node.args.get("having")) and group is None)
+        self._no_margins = bool(node.args.get("distinct")) or (
+            bool(node.args.get("having")) and group is None
+        )
 
     def _group_keys(self, group: exp.Group) -> list[exp.Expr]:
         every = self._written if group.args.get("all") else group.expressions
@@ -37,7 +39,7 @@ class ColumnLineage:
     def margins(self, node: exp.Expr) -> tuple[exp.Expr, ...]:
         """Return the half-width and the ends of the interval of a select item, or () for none."""
         place = self._place(unaliased(node))
-        if place is None or self._nothing or (self._grouped and place not in self._keys):
+        if place is None or self._no_margins or (self._grouped and place not in self._keys):
             return ()
         margins = [quoted(name, place[0]) for name in self._margin(place)]
         if not self._grouped:
@@ -77,15 +79,15 @@ class ColumnLineage:
     def computed(self, node: exp.Expr) -> bool:
         """Whether a select item is computed from released numbers."""
         expression = unaliased(node)
-        return not isinstance(expression, exp.Column) and self._holds(expression)
+        return not isinstance(expression, exp.Column) and self._has_released_number(expression)
 
-    def _holds(self, node: exp.Expr) -> bool:
+    def _has_released_number(self, node: exp.Expr) -> bool:
         if isinstance(node, exp.Query) or is_end(node):
             return False
         if isinstance(node, exp.Column):
             place = self._place(node)
             return place is not None and bool(self._margin(place))
-        return any(self._holds(child) for child in node.iter_expressions())
+        return any(self._has_released_number(child) for child in node.iter_expressions())
 
     def _place(self, node: exp.Expr) -> tuple[str, int] | None:
         """Return the FROM item of a plain column and the position in it, or None."""

@@ -15,7 +15,7 @@ from dpsql.bind.released.provenance import ColumnLineage
 from dpsql.bind.scope.scope import Fresh, Scope, Visible
 from dpsql.bind.scope.sources import Margin, Open, Private
 from dpsql.bind.scope.wrappers import unaliased
-from dpsql.bind.syntax.stars import Shown, starless
+from dpsql.bind.syntax.stars import StarColumn, expand_stars
 from dpsql.errors import refuse
 from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
@@ -46,7 +46,7 @@ def open_table(known: KnownTable, rows: Private) -> Open:
     return Open(exp.Table(this=identifier(known.name)), names, ((),) * len(names), rows)
 
 
-def exactly(bound: Open, fresh: Fresh) -> exp.Expr:
+def without_margins(bound: Open, fresh: Fresh) -> exp.Expr:
     """Return the tree with only the columns of the query, without the hidden ones."""
     if not bound.hidden:
         tree = bound.tree
@@ -56,7 +56,7 @@ def exactly(bound: Open, fresh: Fresh) -> exp.Expr:
     return exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)))
 
 
-def renamed(bound: Open, names: tuple[str, ...], fresh: Fresh) -> Open:
+def with_names(bound: Open, names: tuple[str, ...], fresh: Fresh) -> Open:
     """Rename the first columns, as WITH t(a, b) AS ... does."""
     alias = fresh("sub")
     columns = names + bound.columns[len(names) :]
@@ -69,7 +69,7 @@ def renamed(bound: Open, names: tuple[str, ...], fresh: Fresh) -> Open:
     return Open(tree, columns, bound.margins, None, bound.released)
 
 
-def wrapped(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Open:
+def with_clauses(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Open:
     """Apply the clauses behind a parenthesised query: (SELECT ...) ORDER BY ... LIMIT ..."""
     alias = fresh("sub")
     listed = [column(name, alias) for name in (*bound.columns, *bound.hidden)]
@@ -95,7 +95,7 @@ def open_set_operation(
 
 
 def _operand(bound: Open, fresh: Fresh) -> exp.Expr:
-    tree = exactly(bound, fresh)
+    tree = without_margins(bound, fresh)
     ordered = any(tree.args.get(key) for key in ("order", "limit", "offset"))
     return exp.Subquery(this=tree) if ordered else tree
 
@@ -155,7 +155,7 @@ def open_select(
                 help="write the aggregate without DP_SAMPLE: over these rows it is exact and free",
             )
     tree = exp.Select()
-    outputs = starless(node.expressions, _shown(items, joins), text)
+    outputs = expand_stars(node.expressions, _shown(items, joins), text)
     lineage = ColumnLineage(node, items, outputs, text)
     for key, value in node.args.items():
         if key in ("from_", "joins", "with_", "expressions") or not value:
@@ -222,7 +222,7 @@ def using_of(item: Item, before: list[Item], text: str) -> exp.Join | None:
     return joined
 
 
-def _shown(items: list[Item], joins: list[exp.Join | None]) -> list[Shown]:
+def _shown(items: list[Item], joins: list[exp.Join | None]) -> list[StarColumn]:
     """Return the columns that stars stand for. A column of USING is unqualified: either side may have it."""
     merging = [
         {column.name.casefold() for column in (join.args.get("using") or ())} if join else set()
@@ -236,7 +236,7 @@ def _shown(items: list[Item], joins: list[exp.Join | None]) -> list[Shown]:
         for name in item.columns:
             unqualified = name.casefold() in everywhere
             expression = exp.column(identifier(name)) if unqualified else column(name, item.alias)
-            shown.append(Shown(item.alias, name, expression, name.casefold() in merged))
+            shown.append(StarColumn(item.alias, name, expression, name.casefold() in merged))
     return shown
 
 

@@ -22,7 +22,7 @@ from dpsql.ir.measure import Measure
 from dpsql.ir.scalar import Literal, Ref
 
 
-def clamped(tree: exp.Expr, measures: list[Measure], width: int) -> list[Domain]:
+def released_domains(tree: exp.Expr, measures: list[Measure], width: int) -> list[Domain]:
     """Return the domain of each output of ordinary SQL over released tables; anything if unknown."""
     facts = _facts(tree, measures)
     if len(facts) != width:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dpsql.bind.scope.wrappers import unwrapped
 
 
-def running(
+def running_totals(
     items: list[exp.Expr], calls: list[str], keys: list[str], table: str
 ) -> tuple[tuple[str, bool], ...]:
     """Return the calls that are summed in the order of the only key, and whether each is also used otherwise.
@@ -19,13 +19,13 @@ def running(
     """
     if len(keys) != 1:
         return ()
-    names = {item.alias for item in items if _is(unwrapped(item), keys, table)}
+    names = {item.alias for item in items if _is_column_of(unwrapped(item), keys, table)}
     added: dict[str, set[int]] = {}
     ordered: set[str] = set()
     for item in items:
         for window in item.find_all(exp.Window):
             column = window.this.this if isinstance(window.this, exp.Sum) else None
-            if column is None or not _is(column, calls, table) or window.args.get("partition_by"):
+            if column is None or not _is_column_of(column, calls, table) or window.args.get("partition_by"):
                 continue
             order = window.args.get("order")
             if order is None and not window.args.get("spec") and not window.args.get("alias"):
@@ -36,12 +36,12 @@ def running(
     seen: dict[str, set[int]] = {}
     for item in items:
         for column in item.find_all(exp.Column):
-            if _is(column, calls, table):
+            if _is_column_of(column, calls, table):
                 seen.setdefault(column.name, set()).add(id(column))
     return tuple((name, bool(seen[name] - added[name])) for name in calls if name in ordered)
 
 
-def _is(node: exp.Expr, names: list[str], table: str) -> bool:
+def _is_column_of(node: exp.Expr, names: list[str], table: str) -> bool:
     return isinstance(node, exp.Column) and node.table == table and node.name in names
 
 
@@ -51,7 +51,7 @@ def _by_key(order: exp.Expr, keys: list[str], table: str, aliases: set[str]) -> 
     inner = order.expressions[0]
     inner = unwrapped(inner.this if isinstance(inner, exp.Ordered) else inner)
     alias = isinstance(inner, exp.Column) and not inner.table and inner.name in aliases
-    return alias or _is(inner, keys, table)
+    return alias or _is_column_of(inner, keys, table)
 
 
 def _from_first(window: exp.Window) -> bool:

@@ -19,7 +19,7 @@ Describe = Callable[[str, tuple[str, ...], Sequence[Measure]], list[str]]
 """(SQL over public and released tables, the public tables, the measures) -> the types of its outputs."""
 
 
-def given_fact(type: Type, values: tuple[Value, ...]) -> Fact:
+def fact_of_values(type: Type, values: tuple[Value, ...]) -> Fact:
     """Return the fact of a public column by its values: the list of them, or their range."""
     present = tuple(dict.fromkeys(value for value in values if value is not None))
     domain: Domain = ANYTHING
@@ -27,7 +27,7 @@ def given_fact(type: Type, values: tuple[Value, ...]) -> Fact:
         case Kind.BOOLEAN | Kind.INTEGER | Kind.TEXT:
             domain = Categories(present)
         case Kind.DATE:
-            dates = tuple(given_value(value, type) for value in present)
+            dates = tuple(python_value(value, type) for value in present)
             if all(isinstance(date, datetime.date) for date in dates):
                 domain = Categories(dates)
         case Kind.FLOAT | Kind.DECIMAL:
@@ -39,7 +39,7 @@ def given_fact(type: Type, values: tuple[Value, ...]) -> Fact:
     return Fact(type, domain, nullable=(len(present) < len(values) and None in values) or not values)
 
 
-def given_value(value: Value, type: Type) -> Value:
+def python_value(value: Value, type: Type) -> Value:
     """Return a value as the Python value of a literal of its type; dates and timestamps arrive as text."""
     if not isinstance(value, str):
         return value

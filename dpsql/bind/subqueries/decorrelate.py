@@ -25,7 +25,7 @@ from dpsql.ir.scalar import Scalar, refs
 MOST_CONSTANTS = 998
 """A public list with more values is joined, not written out."""
 
-Tie = tuple[exp.Expr, exp.Expr]
+Correlation = tuple[exp.Expr, exp.Expr]
 """An equality that correlates a subquery: its side inside the subquery, and its side around it."""
 
 
@@ -43,7 +43,7 @@ def gives_one_row(inner: exp.Select) -> bool:
     return bool(aggregated) and not inner.args.get("group")
 
 
-def with_having(inner: exp.Select) -> exp.Select:
+def having_as_case(inner: exp.Select) -> exp.Select:
     """Rewrite SELECT x ... HAVING y without GROUP BY as SELECT CASE WHEN y THEN x END ..."""
     having = inner.args.get("having")
     if having is None or not gives_one_row(inner) or len(inner.expressions) != 1:
@@ -56,7 +56,7 @@ def with_having(inner: exp.Select) -> exp.Select:
     return select
 
 
-def is_there(inner: exp.Select) -> exp.Expr:
+def exists_as_scalar(inner: exp.Select) -> exp.Expr:
     """Rewrite EXISTS (SELECT ... HAVING y) without GROUP BY as a scalar: whether y is true."""
     having = inner.args.get("having")
     select = inner.copy()
@@ -86,7 +86,9 @@ def _without_aliases(condition: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     return rewritten
 
 
-def tie_of(node: exp.Expr, part: Scalar, within: Scalars, inner_columns: Collection[str]) -> Tie | None:
+def correlation_of(
+    node: exp.Expr, part: Scalar, within: Scalars, inner_columns: Collection[str]
+) -> Correlation | None:
     """Return the sides of ``inside = around``; None for any other condition."""
     while isinstance(node, exp.Paren):
         node = node.this
@@ -116,7 +118,7 @@ def counts(node: exp.Expr) -> bool:
     return isinstance(inner, exp.Count | exp.CountIf | exp.RegrCount)
 
 
-def replaced(node: exp.Expr, old: list[exp.Expr], new: Sequence[exp.Expr]) -> exp.Expr:
+def replace_aggregates(node: exp.Expr, old: list[exp.Expr], new: Sequence[exp.Expr]) -> exp.Expr:
     """Return the expression with these aggregates replaced."""
     return node.copy().transform(
         lambda part: (
@@ -127,7 +129,7 @@ def replaced(node: exp.Expr, old: list[exp.Expr], new: Sequence[exp.Expr]) -> ex
     )
 
 
-def listed(
+def join_key_lists(
     inner: exp.Select, keys: list[exp.Expr], sources: Sequence[exp.Column | None], fresh: Fresh
 ) -> tuple[exp.Select, list[exp.Expr]]:
     """Join the subquery with the public lists of its correlation keys, so that its groups are known.
@@ -149,7 +151,7 @@ def listed(
     return joined, listed_keys
 
 
-def keyed(
+def grouped_by_keys(
     inner: exp.Select,
     keys: list[exp.Expr],
     local: list[exp.Expr],
@@ -162,7 +164,7 @@ def keyed(
     within = [*keys, *([HiddenUnit(this=exp.to_identifier(fresh("unit"), quoted=True))] if per_unit else [])]
     listed = [exp.alias_(unaliased(key).copy(), fresh(f"k{i}"), quoted=True) for i, key in enumerate(within)]
     listed += [
-        exp.alias_(_windowed(unaliased(value), keys), fresh(f"v{i}"), quoted=True)
+        exp.alias_(_with_partition(unaliased(value), keys), fresh(f"v{i}"), quoted=True)
         for i, value in enumerate(values)
     ]
     select = exp.Select(expressions=listed, from_=inner.args["from_"].copy())
@@ -172,7 +174,9 @@ def keyed(
     for key in ("having", "qualify", "windows"):
         clause = inner.args.get(key)
         if clause:
-            windowed = [_windowed(part, keys) for part in (clause if isinstance(clause, list) else [clause])]
+            windowed = [
+                _with_partition(part, keys) for part in (clause if isinstance(clause, list) else [clause])
+            ]
             select.set(key, windowed if isinstance(clause, list) else windowed[0])
     if local:
         select.set("where", exp.Where(this=exp.and_(*(condition.copy() for condition in local))))
@@ -189,17 +193,17 @@ def keyed(
     return select
 
 
-def _windowed(node: exp.Expr, keys: list[exp.Expr]) -> exp.Expr:
+def _with_partition(node: exp.Expr, keys: list[exp.Expr]) -> exp.Expr:
     """Add the keys to the partition of each window, so that it reads the rows of one key."""
     if isinstance(node, exp.Query):
         return node.copy()
     rewritten = node.copy()
     for key, value in node.args.items():
         if isinstance(value, exp.Expr):
-            rewritten.set(key, _windowed(value, keys))
+            rewritten.set(key, _with_partition(value, keys))
         elif isinstance(value, list):
             rewritten.set(
-                key, [_windowed(part, keys) if isinstance(part, exp.Expr) else part for part in value]
+                key, [_with_partition(part, keys) if isinstance(part, exp.Expr) else part for part in value]
             )
     if isinstance(rewritten, exp.Window) and not rewritten.args.get("alias"):
         partition = [*(rewritten.args.get("partition_by") or ()), *(key.copy() for key in keys)]
@@ -210,7 +214,7 @@ def _windowed(node: exp.Expr, keys: list[exp.Expr]) -> exp.Expr:
 def without_limit(inner: exp.Select) -> exp.Select:
     """Drop LIMIT and ORDER BY: EXISTS needs only one row."""
     limit = inner.args.get("limit")
-    if limit is None or not limits_plainly(inner) or int(limit.expression.this) == 0:
+    if limit is None or not has_plain_limit(inner) or int(limit.expression.this) == 0:
         return inner
     select = inner.copy()
     select.set("limit", None)
@@ -227,7 +231,7 @@ def _first_rows(select: exp.Select, inner: exp.Select, within: list[exp.Expr]) -
     select.set("qualify", exp.Qualify(this=exp.LTE(this=window, expression=limit.copy())))
 
 
-def limits_plainly(inner: exp.Select) -> bool:
+def has_plain_limit(inner: exp.Select) -> bool:
     """Whether it has no OFFSET and its LIMIT, if any, is a number over rows that are not grouped."""
     if inner.args.get("limit") is None:
         return not inner.args.get("offset")

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from dpsql.bind.expressions.aggregates import has_aggregate
-from dpsql.bind.released.public_sql import exactly
-from dpsql.bind.released.ranges import clamped
+from dpsql.bind.released.public_sql import without_margins
+from dpsql.bind.released.ranges import released_domains
 from dpsql.bind.scope.context import Context, Cte
-from dpsql.bind.scope.public_facts import given_fact, given_value
+from dpsql.bind.scope.public_facts import fact_of_values, python_value
 from dpsql.bind.scope.scope import Scope, Visible
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.syntax.plain_columns import columns_of, place_of
@@ -25,9 +25,9 @@ from dpsql.ir.source import Span
 from dpsql.parse.allow_list import check_printed
 
 
-def evaluated(ctx: Context, bound: Open, span: Span | None) -> tuple[list[Type], list[tuple[Value, ...]]]:
+def run_public(ctx: Context, bound: Open, span: Span | None) -> tuple[list[Type], list[tuple[Value, ...]]]:
     """Run ordinary SQL over public tables; refuse more rows than a join with private rows allows."""
-    post = printed(ctx, exactly(bound, ctx.fresh), bound.columns, (None,) * len(bound.columns))
+    post = post_of(ctx, without_margins(bound, ctx.fresh), bound.columns, (None,) * len(bound.columns))
     spelled, rows = ctx.evaluate(post.sql, post.tables, FAN_OUT)
     if len(rows) > FAN_OUT:
         raise refuse(
@@ -54,14 +54,14 @@ def _refuse_opaque(types: list[Type], span: Span | None) -> None:
             )
 
 
-def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = None) -> Private:
+def materialized(ctx: Context, bound: Open, span: Span | None, keys: int | None = None) -> Private:
     """Return public SQL as a relation of its rows, with facts by their values.
 
     Its keys are the columns without duplicates, and the first ``keys`` columns together if they are unique.
     """
-    types, rows = evaluated(ctx, bound, span)
+    types, rows = run_public(ctx, bound, span)
     columns = tuple(
-        ScanColumn(ctx.fresh(name), types[i].sql, given_fact(types[i], tuple(row[i] for row in rows)))
+        ScanColumn(ctx.fresh(name), types[i].sql, fact_of_values(types[i], tuple(row[i] for row in rows)))
         for i, name in enumerate(bound.columns)
     )
     visible = tuple(
@@ -83,15 +83,15 @@ MOST_KEYED = 100_000
 """The most rows of a release that private rows are joined with on a key of it."""
 
 
-def awaited_rows(
+def stage_input(
     ctx: Context, bound: Open, span: Span | None, keys: int | None = None, one_row: bool = False
 ) -> Private:
     """Return the release of an earlier stage as a relation, and add the stage to the context.
 
     The first ``keys`` columns are a key, where ``keys`` is not None.
     """
-    tree = exactly(bound, ctx.fresh)
-    post = printed(ctx, tree, bound.columns, (None,) * len(bound.columns))
+    tree = without_margins(bound, ctx.fresh)
+    post = post_of(ctx, tree, bound.columns, (None,) * len(bound.columns))
     measures = [measure for measure in ctx.measures if measure.name in post.released]
     types = [type_named(spelling) for spelling in ctx.describe(post.sql, post.tables, measures)]
     if one_row and not gives_one_row(tree, measures):
@@ -103,7 +103,7 @@ def awaited_rows(
             help="leave GROUP BY out: (SELECT AVG(x) FROM ...); or take one group: ORDER BY 1 DESC LIMIT 1",
         )
     _refuse_opaque(types, span)
-    domains = clamped(tree, measures, len(bound.columns))
+    domains = released_domains(tree, measures, len(bound.columns))
     columns = tuple(
         ScanColumn(ctx.fresh(name), column_type.sql, Fact(column_type, domain))
         for name, column_type, domain in zip(bound.columns, types, domains, strict=True)
@@ -203,20 +203,20 @@ def _clamp_at_zero(clause: exp.Expr) -> None:
     clause.set("expression", case)
 
 
-def printed(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tuple[int | None, ...]) -> Post:
+def post_of(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tuple[int | None, ...]) -> Post:
     """Print ordinary SQL as it will run; check that its tables are bound and its functions are vetted."""
-    only_ours(ctx, tree)
+    refuse_unbound_tables(ctx, tree)
     for clause in list(tree.find_all(exp.Limit, exp.Offset)):
         _clamp_at_zero(clause)
     sql = tree.sql(dialect="duckdb")
     check_printed(sql)
     named = {table.name for table in tree.find_all(exp.Table)}
     released = tuple(measure.name for measure in ctx.measures if measure.name in named)
-    plain = all(isinstance(part, _PLAIN) and not _is_value(part) for part in tree.walk())
+    plain = all(isinstance(part, _PLAIN) and not _is_scalar_subquery(part) for part in tree.walk())
     return Post(sql, columns, released, tables_in(ctx, tree), margins, plain)
 
 
-def _is_value(node: exp.Expr) -> bool:
+def _is_scalar_subquery(node: exp.Expr) -> bool:
     """Whether this is a scalar subquery."""
     return isinstance(node, exp.Subquery) and not isinstance(node.parent, exp.From)
 
@@ -246,8 +246,8 @@ def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], t
                 label="the value for one row would depend on rows of other units",
                 help="join it on the unit; or compare with a released number: x > (SELECT AVG(x) FROM ...)",
             )
-        types, rows = evaluated(ctx, bound, ctx.span(node))
-        literals = tuple(Literal(given_value(row[0], types[0]), types[0]) for row in rows)
+        types, rows = run_public(ctx, bound, ctx.span(node))
+        literals = tuple(Literal(python_value(row[0], types[0]), types[0]) for row in rows)
         if any(
             literal.value is not None and as_own(literal.value, literal.type) is None for literal in literals
         ):
@@ -262,7 +262,7 @@ def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], t
     return constants
 
 
-def bound_subqueries(
+def subquery_binder(
     ctx: Context,
     env: Mapping[str, Cte],
     outer: frozenset[str] = frozenset(),
@@ -304,7 +304,7 @@ def bound_subqueries(
                 label=f"each row of this subquery belongs to one {ctx.known.unit}",
                 help="release it: IN (SELECT x FROM ... GROUP BY x), or a number: (SELECT AVG(x) FROM ...)",
             )
-        tree = exactly(bound, ctx.fresh)
+        tree = without_margins(bound, ctx.fresh)
         if isinstance(node, exp.Exists):
             return exp.Exists(this=tree)
         if isinstance(node, exp.In):
@@ -316,7 +316,7 @@ def bound_subqueries(
     return replaced
 
 
-def only_ours(ctx: Context, tree: exp.Expr) -> None:
+def refuse_unbound_tables(ctx: Context, tree: exp.Expr) -> None:
     """Refuse ordinary SQL that reads a table which is neither released nor public."""
     known = {measure.name for measure in ctx.measures} | set(ctx.tables) | ctx.recursive
     for table in tree.find_all(exp.Table):

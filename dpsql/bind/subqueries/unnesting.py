@@ -27,11 +27,11 @@ from dpsql.bind.scope.scope import Scope, Visible
 from dpsql.bind.scope.sources import Private
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.subqueries import decorrelate
-from dpsql.bind.subqueries.evaluation import awaited_rows, constants_of, given_rows
+from dpsql.bind.subqueries.evaluation import constants_of, materialized, stage_input
 from dpsql.bind.subqueries.in_subqueries import Membership, membership, not_false, positive
 from dpsql.bind.subqueries.uncorrelated import (
-    each_once,
-    on_its_own,
+    bind_alone,
+    distinct_subquery_rows,
     public_exists,
     public_rows,
     public_source,
@@ -85,13 +85,13 @@ class SubqueryUnnester(RowBuilder):
         """Apply [NOT] EXISTS as a semi- or anti-join."""
         span = self.ctx.span(node)
         kind = JoinKind.ANTI if negated else JoinKind.SEMI
-        inner = decorrelate.without_limit(self._inner(node.this, span))
+        inner = decorrelate.without_limit(self._correlated_select(node.this, span))
         if decorrelate.is_grouped(inner):
             rows, parts = self._grouped(inner, [], span)
             self.join(kind, rows.relation, parts, span)
             return
         refuse_clip(self.ctx, inner, None)
-        joined, _ = self._probe(inner)
+        joined, _ = self._bind_from_and_where(inner)
         parts = [part for _, part in joined.outer]
         if not parts and isinstance(ownership_of(joined.relation), Owned):
             self.refuse(span, f"whether it has rows depends on all {self.ctx.known.unit}s")
@@ -102,7 +102,7 @@ class SubqueryUnnester(RowBuilder):
         span = self.ctx.span(test.node)
         kind = JoinKind.ANTI if test.negated else JoinKind.SEMI
         scalars = self.scalars()
-        rows = on_its_own(self.ctx, self.env, test.query)
+        rows = bind_alone(self.ctx, self.env, test.query)
         if isinstance(rows, list):
             if len(test.subjects) == 1 and len(rows) <= decorrelate.MOST_CONSTANTS:
                 in_list = scalars.listed(test.node, test.subjects[0], rows)
@@ -119,7 +119,7 @@ class SubqueryUnnester(RowBuilder):
                 equal = [not_false(equality) for equality in equal]
             self.join(kind, rows.relation, equal, span)
             return []
-        inner = self._inner(test.query, span)
+        inner = self._correlated_select(test.query, span)
         if decorrelate.gives_one_row(inner):
             return [scalars.condition(self._equals(test, inner, span))]
         if decorrelate.is_grouped(inner):
@@ -128,7 +128,7 @@ class SubqueryUnnester(RowBuilder):
             relation = found_rows.relation
         else:
             refuse_clip(self.ctx, inner, None)
-            joined, within = self._probe(inner)
+            joined, within = self._bind_from_and_where(inner)
             parts = [part for _, part in joined.outer]
             values = [within.bind(unaliased(output)) for output in inner.expressions]
             relation = joined.relation
@@ -191,10 +191,10 @@ class SubqueryUnnester(RowBuilder):
         """Bind EXISTS inside an expression: left join the subquery, test whether a row matched."""
         span = self.ctx.span(node)
         if self._aggregates_all(node):
-            return replace(scalars.condition(decorrelate.is_there(node.this)), span=span)
+            return replace(scalars.condition(decorrelate.exists_as_scalar(node.this)), span=span)
         if (constant := public_exists(self.ctx, self.env, node)) is not None:
             return constant
-        inner = decorrelate.without_limit(self._inner(node.this, span))
+        inner = decorrelate.without_limit(self._correlated_select(node.this, span))
         rows, parts = self._grouped(inner, [], span, distinct=True)
         mark = refs(parts[0]) & facts_of(rows.relation).keys()
         self.join(JoinKind.LEFT, rows.relation, parts, span)
@@ -209,25 +209,25 @@ class SubqueryUnnester(RowBuilder):
         test = membership(node, negated=False)
         if test is None:
             self.refuse(span)
-        rows = on_its_own(self.ctx, self.env, test.query)
+        rows = bind_alone(self.ctx, self.env, test.query)
         if isinstance(rows, list):
             return scalars.listed(node, test.subjects[0], rows)
         subjects = [scalars.bind(subject) for subject in test.subjects]
         inner = None
         if rows is None:
-            inner = self._inner(test.query, span)
+            inner = self._correlated_select(test.query, span)
             if decorrelate.gives_one_row(inner):
                 return replace(scalars.condition(self._equals(test, inner, span)), span=span)
             rows, parts = self._grouped(inner, list(inner.expressions), span, distinct=True)
             values = [v.scalar for v in rows.scope.starred][-len(inner.expressions) :]
         else:
-            rows = each_once(self.ctx, self.env, test.query)
+            rows = distinct_subquery_rows(self.ctx, self.env, test.query)
             values, parts = [v.scalar for v in rows.scope.starred], []
         nullable = self._nullable(subjects, values, rows.relation)
         if nullable and (inner is None or len(subjects) > 1 or decorrelate.is_grouped(inner)):
             self._refuse_null(span)
         equal = self._equalities(subjects, values, rows.relation, span)
-        self._at_most_one(rows.relation, parts + equal, span)
+        self._refuse_several_rows(rows.relation, parts + equal, span)
         self.join(JoinKind.LEFT, rows.relation, parts + equal, span)
         mark = Call("is_not_null", (Ref(min(refs(equal[0]) & facts_of(rows.relation).keys())),), span=span)
         return mark if not nullable or inner is None else self._three_valued(inner, subjects[0], mark, span)
@@ -248,7 +248,7 @@ class SubqueryUnnester(RowBuilder):
         """Bind a scalar subquery: a public constant, a release of an earlier stage, or a row per unit."""
         span = self.ctx.span(node)
         query = node.this if isinstance(node, exp.Subquery) else node
-        rows = on_its_own(self.ctx, self.env, query, one_row=True)
+        rows = bind_alone(self.ctx, self.env, query, one_row=True)
         if isinstance(rows, list):
             return scalars.single(node, rows)
         if isinstance(rows, Private):
@@ -259,13 +259,13 @@ class SubqueryUnnester(RowBuilder):
             self.join(JoinKind.LEFT, rows.relation, [], span)
             [only] = rows.scope.starred
             return replace(only.scalar, span=span)
-        inner = decorrelate.with_having(self._inner(query, span))
+        inner = decorrelate.having_as_case(self._correlated_select(query, span))
         if len(inner.expressions) != 1:
             raise refuse("D205", "a scalar subquery has one column", span, help="select one expression")
         item = unaliased(inner.expressions[0])
         calls = decorrelate.aggregates_in(item) if has_aggregate(item) else [item]
         rows, parts = self._grouped(inner, list(calls), span, valued=True)
-        self._at_most_one(rows.relation, parts, span)
+        self._refuse_several_rows(rows.relation, parts, span)
         self.join(JoinKind.LEFT, rows.relation, parts, span)
         columns = rows.scope.starred[-len(calls) :]
         if not has_aggregate(item):
@@ -285,9 +285,9 @@ class SubqueryUnnester(RowBuilder):
             self,
         )
         named = [exp.column(f"c{i}", alias, quoted=True) for i in range(len(calls))]
-        return replace(over.bind(decorrelate.replaced(item, calls, named)), span=span)
+        return replace(over.bind(decorrelate.replace_aggregates(item, calls, named)), span=span)
 
-    def _at_most_one(self, relation: Relation, parts: list[Scalar], span: Span | None) -> None:
+    def _refuse_several_rows(self, relation: Relation, parts: list[Scalar], span: Span | None) -> None:
         """Refuse a subquery that may give several rows for one row around it."""
         if not meets_one(self.relation, relation, all_of(parts)):
             raise refuse(
@@ -300,7 +300,7 @@ class SubqueryUnnester(RowBuilder):
 
     # ---- subqueries --------------------------------------------------------------------------------
 
-    def _inner(self, node: exp.Expr, span: Span | None) -> exp.Select:
+    def _correlated_select(self, node: exp.Expr, span: Span | None) -> exp.Select:
         """Return the SELECT of a correlated subquery; refuse any other query."""
         inner = node.this if isinstance(node, exp.Subquery) else node
         if not isinstance(inner, exp.Select) or inner.args.get("with_"):
@@ -309,8 +309,8 @@ class SubqueryUnnester(RowBuilder):
             self.refuse(span, "DISTINCT ON is not answered here")
         return inner
 
-    def _probe(self, inner: exp.Select) -> tuple[Joined, Scalars]:
-        return probe(self.ctx, self.env, self.scope, self.facts, inner)
+    def _bind_from_and_where(self, inner: exp.Select) -> tuple[Joined, Scalars]:
+        return bind_from_and_where(self.ctx, self.env, self.scope, self.facts, inner)
 
     def _grouped(
         self,
@@ -322,52 +322,54 @@ class SubqueryUnnester(RowBuilder):
     ) -> tuple[Private, list[Scalar]]:
         """Return the subquery with a row (or group) per correlation key, and the equalities of the keys."""
         ctx = self.ctx
-        if not decorrelate.limits_plainly(inner):
+        if not decorrelate.has_plain_limit(inner):
             self.refuse(span, "its LIMIT or OFFSET is not answered here")
-        joined, within = self._probe(inner)
+        joined, within = self._bind_from_and_where(inner)
         private = isinstance(ownership_of(joined.relation), Owned)
-        ties = []
+        correlations = []
         for node, part in joined.outer:
-            tie = decorrelate.tie_of(node, part, within, facts_of(joined.relation).keys())
-            if tie is None:
+            correlation = decorrelate.correlation_of(node, part, within, facts_of(joined.relation).keys())
+            if correlation is None:
                 self.refuse(
                     ctx.span(node), "only equalities may correlate this subquery with the query around it"
                 )
-            ties.append(tie)
-        if not ties and private and not valued:
+            correlations.append(correlation)
+        if not correlations and private and not valued:
             self.refuse(span, f"whether it has rows depends on all {self.ctx.known.unit}s")
         per_unit = private and on_the_unit(self.relation, joined.relation, [part for _, part in joined.outer])
-        inside = [key for key, _ in ties]
+        inside = [key for key, _ in correlations]
         if private and not per_unit:
-            origins = [origins_of(self.relation, within.bind(around)) for _, around in ties]
+            origins = [origins_of(self.relation, within.bind(around)) for _, around in correlations]
             sources = [
                 public_source(ctx, self.env, *key_origins) if len(key_origins) == 1 else None
                 for key_origins in origins
             ]
-            inner, inside = decorrelate.listed(inner, inside, sources, ctx.fresh)
-        select = decorrelate.keyed(inner, inside, list(joined.local), values, per_unit, distinct, ctx.fresh)
+            inner, inside = decorrelate.join_key_lists(inner, inside, sources, ctx.fresh)
+        select = decorrelate.grouped_by_keys(
+            inner, inside, list(joined.local), values, per_unit, distinct, ctx.fresh
+        )
         try:
             bound = ctx.query(select, self.env)
         except Error as error:
             if error.code == "D202":
                 self.refuse(span, _CORRELATION)
             raise
-        keys = len(ties)
+        keys = len(correlations)
         unique = keys + len(values) if distinct else keys
         if isinstance(bound, Private):
             rows = bound
         elif bound.released:
             alone = distinct or (valued and not inner.args.get("group") and any(map(has_aggregate, values)))
-            rows = awaited_rows(ctx, bound, span, keys=unique if alone else None, one_row=not keys)
+            rows = stage_input(ctx, bound, span, keys=unique if alone else None, one_row=not keys)
         else:
-            rows = given_rows(ctx, bound, span, unique)
+            rows = materialized(ctx, bound, span, unique)
         columns = [v.scalar for v in rows.scope.starred][:keys]
         scalars = self.scalars()
-        outside = [scalars.bind(outer) for _, outer in ties]
+        outside = [scalars.bind(outer) for _, outer in correlations]
         return rows, self._equalities(outside, columns, rows.relation, span)
 
 
-def probe(
+def bind_from_and_where(
     ctx: Context, env: Mapping[str, Cte], scope: Scope, facts: Mapping[str, Fact], inner: exp.Select
 ) -> tuple[Joined, Scalars]:
     """Bind FROM and WHERE of a subquery, with the conditions that correlate it; return a binder over them."""

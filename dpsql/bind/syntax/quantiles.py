@@ -57,19 +57,19 @@ def quantile_call(text: str, node: exp.Expr) -> QuantileCall:
     if isinstance(node, exp.WithinGroup):  # PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)
         order, place = node.expression, argument
         if len(order.expressions) != 1 or inner.args.get("expression") is not None:
-            _misread(text, node)
+            _refuse_shape(text, node)
         argument = order.expressions[0].this
     elif order is not None:  # QUANTILE_CONT(x, q ORDER BY x), as it is printed
         place = order.this
         if len(order.expressions) != 1 or order.expressions[0].this != argument:
-            _misread(text, node)
+            _refuse_shape(text, node)
     descending = order is not None and bool(order.expressions[0].args.get("desc"))
     if any(inner.args.get(key) for key in ("accuracy", "weight", "error_tolerance")):
-        _misread(text, node)
+        _refuse_shape(text, node)
     return QuantileCall(function, argument, place, descending)
 
 
-def _misread(text: str, node: exp.Expr) -> NoReturn:
+def _refuse_shape(text: str, node: exp.Expr) -> NoReturn:
     raise refuse(
         "D205",
         "a quantile takes one value and one place",
@@ -111,7 +111,7 @@ def _span(text: str, place: exp.Expr | None, node: exp.Expr) -> Span | None:
     return (span_of(place, text) if place is not None else None) or span_of(node, text)
 
 
-def several(text: str, node: exp.Expr) -> list[exp.Expr]:
+def expand_places(text: str, node: exp.Expr) -> list[exp.Expr]:
     """Return a quantile with a list of places as one node per place; [] for anything else."""
     inner = node.this if isinstance(node, exp.Filter) else node
     if not is_quantile(inner):

@@ -21,7 +21,7 @@ from dpsql.parse.spans import span_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
+class StarColumn:
     """A column of FROM: its table, its name, and the expression that a plain star puts for it.
 
     A ``merged`` column (of the right side of USING) is only in ``t.*``.
@@ -48,7 +48,7 @@ def is_star(node: exp.Expr) -> bool:
     return isinstance(node.this if isinstance(node, exp.Column) else node, exp.Star)
 
 
-def starless(nodes: Sequence[exp.Expr], columns: Sequence[Shown], text: str) -> list[exp.Expr]:
+def expand_stars(nodes: Sequence[exp.Expr], columns: Sequence[StarColumn], text: str) -> list[exp.Expr]:
     """Return the select list with its stars expanded."""
     return [
         output
@@ -57,7 +57,7 @@ def starless(nodes: Sequence[exp.Expr], columns: Sequence[Shown], text: str) -> 
     ]
 
 
-def _columns_of(node: exp.Expr, columns: Sequence[Shown], text: str) -> list[exp.Expr]:
+def _columns_of(node: exp.Expr, columns: Sequence[StarColumn], text: str) -> list[exp.Expr]:
     star = node.this if isinstance(node, exp.Column) else node
     table = node.table if isinstance(node, exp.Column) else ""
     in_table = [column for column in columns if not table or column.table.casefold() == table.casefold()]
@@ -119,7 +119,7 @@ def _named(node: exp.Expr) -> exp.Expr:
     return node if isinstance(node, exp.Column) else exp.column(node.name)
 
 
-def _unknown(node: exp.Expr, keyword: str, columns: Sequence[Shown], star: exp.Expr, text: str) -> Error:
+def _unknown(node: exp.Expr, keyword: str, columns: Sequence[StarColumn], star: exp.Expr, text: str) -> Error:
     names = {column.name.casefold(): column.name for column in columns}
     close = difflib.get_close_matches(node.name.casefold(), names, 1)
     return refuse(
