@@ -123,7 +123,12 @@ def refuse_randomized_response(query: Query, but: Sequence[exp.Expr] = ()) -> No
 def _without_calls(ctx: Context, tree: exp.Expr) -> tuple[exp.Select, list[float]]:
     """Return the select list without its DP_RANDOMIZED_RESPONSE calls, and the epsilon of each."""
     if not isinstance(tree, exp.Select):
-        raise refuse("D252", "an export is one SELECT", ctx.span(tree), help=f"put it below: {_EXAMPLE}")
+        raise refuse(
+            "D252",
+            "an export must be one SELECT",
+            ctx.span(tree),
+            help=f"put this query into FROM: {_EXAMPLE}",
+        )
     for key, words in _CLAUSES.items():
         clause = tree.args.get(key)
         if clause is not None:
@@ -170,7 +175,7 @@ def _epsilon(ctx: Context, node: exp.Expr) -> float:
     if not LEAST <= number <= MOST:
         raise refuse(
             "D503",
-            "the price of a response is a positive number",
+            "the epsilon of a column must be a positive number",
             ctx.span(node),
             label=f"a constant from {LEAST:g} to {MOST:g}",
             help="write DP_RANDOMIZED_RESPONSE(x, 1.0)",

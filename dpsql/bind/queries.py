@@ -201,7 +201,7 @@ def plain_table(ctx: Context, node: exp.Table) -> None:
     extra = [key for key, value in node.args.items() if value and key not in ("this", "alias", "db", "joins")]
     if extra:
         raise refuse(
-            "D105", "this way of reading a table is not answered", ctx.span(node), help="name it plainly"
+            "D105", "this way of reading a table is not answered", ctx.span(node), help="write only its name"
         )
 
 
@@ -223,14 +223,14 @@ def cte_source(ctx: Context, cte: Cte, node: exp.Expr) -> Private | Open:
         if sum(1 for _ in bound.tree.walk()) > MOST_NODES:
             raise refuse(
                 "D103",
-                "the query grows too large, its CTEs written out",
+                "the query is too large with its CTEs expanded",
                 ctx.span(node),
                 help="use each CTE once or twice, and split the query",
             )
         if len(cte.names) > len(bound.columns):
             raise refuse(
                 "D202",
-                "the column list is longer than the query is wide",
+                "the column list has more names than the query has columns",
                 ctx.span(node),
                 help="give at most one name for each column",
             )

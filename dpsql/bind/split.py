@@ -62,6 +62,7 @@ def _split_or_needed(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Sp
 
 
 def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
+    """Bind the query, and split it into stages."""
     bound = ctx.query(query.tree, views)
     if asks_for_no_rows(query.tree, bound):
         return Split(query.source, (Stage((), headings(ctx, bound)),), query.delta)

@@ -100,6 +100,7 @@ class Scalars:
         return span_of(node, self.text)
 
     def _bind(self, node: exp.Expr) -> Scalar:
+        """Bind an expression; ``bind`` checks its types."""
         match node:
             case HiddenUnit():
                 return self._unit()
@@ -161,7 +162,7 @@ class Scalars:
         scalar = self.scope.resolve(node.name, node.table, self.span(node))
         return _placed(scalar, self.span(node))
 
-    def _written(self, node: exp.Expr) -> str:
+    def _spelling(self, node: exp.Expr) -> str:
         """Return the name of a call as written, or a description of brackets and operators."""
         span = self.span(node)
         word, called, _ = ("", "", "") if span is None else self.text[span.start : span.end].partition("(")
@@ -184,7 +185,7 @@ class Scalars:
             )
         reading = read(node)
         if reading is None or reading.name not in shelf():
-            name = self._written(node)
+            name = self._spelling(node)
             raise refuse(
                 "D251",
                 f"{name} is not answered over private rows",
@@ -210,6 +211,7 @@ class Scalars:
             return False
 
     def _refuse_misplaced(self, node: exp.Expr) -> None:
+        """Refuse windows, subqueries and aggregates that are not allowed here."""
         if isinstance(node, exp.Window):
             raise refuse(
                 "D254",

@@ -98,6 +98,7 @@ def _order_items(order: exp.Expr | None) -> list[exp.Expr]:
 
 
 def _partition(ctx: Context, node: exp.Window, scalars: Scalars, relation: Relation) -> tuple[Scalar, ...]:
+    """Bind PARTITION BY, and add the unit where a key determines it; refuse a window over several units."""
     keys = [scalars.bind(expression) for expression in node.args.get("partition_by") or ()]
     for key, expression in zip(keys, node.args.get("partition_by") or (), strict=True):
         _comparable(ctx, key, expression, scalars)
@@ -161,7 +162,7 @@ def _arguments(
     if not least <= len(arguments) <= function.arguments + function.constants:
         raise refuse(
             "D205",
-            f"{function.name} takes another number of arguments",
+            f"wrong number of arguments for {function.name}",
             ctx.span(window),
             help=f"write {function.name}({', '.join('x' * function.arguments + '1' * function.constants)})",
         )

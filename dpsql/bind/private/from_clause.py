@@ -131,7 +131,7 @@ class FromClause:
             items += self._item(join_node.this, join_node)
         return items
 
-    def _item(self, node: exp.Expr, brought: exp.Join | None) -> list[Item]:
+    def _item(self, node: exp.Expr, added_by: exp.Join | None) -> list[Item]:
         """Return an item, followed by the joins that are written behind it without a comma."""
         inside = node
         while isinstance(inside, exp.Paren) or _is_parenthesized_join(inside):
@@ -169,16 +169,16 @@ class FromClause:
         if len(names) > width:
             raise refuse(
                 "D202",
-                "the alias list is longer than the table is wide",
+                "the alias list has more names than the table has columns",
                 self.span(inside),
                 help="give at most one name for each column",
             )
         name = inside.alias or (inside.name if isinstance(inside, exp.Table) else "") or self.fresh("sub")
         nested = inside is not node and bool(joins) and not grouped
-        item = Item(source, name, names, inside, None if nested else brought)
-        if nested and brought is None and all(part.is_open for part in (item, *joins)):
+        item = Item(source, name, names, inside, None if nested else added_by)
+        if nested and added_by is None and all(part.is_open for part in (item, *joins)):
             return [item, *joins]
-        return [Item([item, *joins], "", (), node, brought)] if nested else [item, *joins]
+        return [Item([item, *joins], "", (), node, added_by)] if nested else [item, *joins]
 
     # ---- with private items ------------------------------------------------------------------------
 
@@ -208,6 +208,7 @@ class FromClause:
         return Joined(relation, scope, kept, tuple(outer), tuple(queries), tuple(local))
 
     def _groups(self, items: list[Item]) -> list[_Group]:
+        """Split the items at commas into groups, and bind the joins of each."""
         groups: list[_Group] = []
         for item in items:
             relation, visible = self._rows(item)
@@ -265,6 +266,7 @@ class FromClause:
         )
 
     def _rows(self, item: Item) -> tuple[Relation, Scope]:
+        """Return an item as a relation and its scope."""
         source = item.source
         if isinstance(source, list):
             inner = self._groups(source)

@@ -111,7 +111,7 @@ def _align(
             "D406",
             f"{operation} needs the {ctx.known.unit} in the same position on both sides",
             ctx.span(node.right),
-            label=f"without it, a row belongs to no {ctx.known.unit}",
+            label=f"without it, the {ctx.known.unit} of a row is unknown",
             help=f"select it first: SELECT {ctx.known.unit_column}, x FROM a {operation} SELECT "
             f"{ctx.known.unit_column}, y FROM b; or release both sides: SELECT x FROM a GROUP BY x ...",
         )

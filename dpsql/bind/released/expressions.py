@@ -53,8 +53,8 @@ class ReleasedExpressions:
         fresh: Fresh,
     ) -> None:
         self.text, self.name, self.scalars = text, name, scalars
-        self._written = {unwrapped(key): named.name for key, named in reversed(keys)}
-        self._meant = {named.scalar: named.name for _, named in reversed(keys)}
+        self._key_of_node = {unwrapped(key): named.name for key, named in reversed(keys)}
+        self._key_of_scalar = {named.scalar: named.name for _, named in reversed(keys)}
         self._kinds = {type(unwrapped(key)) for key, _ in keys}
         self._aggregate, self._subquery, self._fresh = aggregate, subquery, fresh
         self._places = {named.name: i for i, (_, named) in enumerate(keys)}
@@ -145,7 +145,7 @@ class ReleasedExpressions:
         expression = self.aliases[named] if named in self.aliases else self.translate(number)
         name = self._margin_column(expression)
         if name is None:
-            refuse_end(node, self.text, "this holds no noisy number, or more than arithmetic with one")
+            refuse_end(node, self.text, "this is no released number, and no arithmetic with released numbers")
         return quoted((low_of if node.name.casefold() == LOW else high_of)(name), self.name)
 
     def _margin_column(self, expression: exp.Expr) -> str | None:
@@ -194,6 +194,7 @@ class ReleasedExpressions:
         return self.grouping([self._places[key] for key in keys if key is not None])
 
     def _children(self, node: exp.Expr) -> exp.Expr:
+        """Translate the children of a node."""
         translated = node.copy()
         for key, value in node.args.items():
             if isinstance(value, exp.Expr):
@@ -234,17 +235,17 @@ class ReleasedExpressions:
     def _key(self, node: exp.Expr) -> str | None:
         """Return the name of the key that an expression equals, as written or as bound; else None."""
         if isinstance(node, HiddenUnit):
-            return self._meant.get(self.scalars.bind(node))
-        if node in self._written:
-            return self._written[node]
+            return self._key_of_scalar.get(self.scalars.bind(node))
+        if node in self._key_of_node:
+            return self._key_of_node[node]
         if isinstance(node, exp.Column):
             plain = isinstance(node.this, exp.Identifier)
             columns = self.scalars.scope.find(node.name, node.table) if plain else ()
-            return self._meant.get(columns[0].scalar) if len(columns) == 1 else None
+            return self._key_of_scalar.get(columns[0].scalar) if len(columns) == 1 else None
         if type(node) not in self._kinds or isinstance(node, exp.Literal) or has_query(node):
             return None
         scalar = self._bind_or_none(node)
-        return None if scalar is None else self._meant.get(scalar)
+        return None if scalar is None else self._key_of_scalar.get(scalar)
 
     def _bind_or_none(self, node: exp.Expr) -> Scalar | None:
         try:

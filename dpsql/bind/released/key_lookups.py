@@ -47,7 +47,7 @@ def _tree(ctx: Context, source_row: LookedUp, release: str) -> exp.Expr | None:
             names = {scanned.name: scanned.source for scanned in source_row.rows.columns}
         case Materialized():
             source, names = (
-                _written(source_row.rows, alias),
+                _values_clause(source_row.rows, alias),
                 {scanned.name: scanned.name for scanned in source_row.rows.columns},
             )
     if source is None:
@@ -61,7 +61,7 @@ def _tree(ctx: Context, source_row: LookedUp, release: str) -> exp.Expr | None:
     return exp.Subquery(this=exp.Select(expressions=[value], from_=exp.From(this=source), where=where))
 
 
-def _written(rows: Materialized, alias: str) -> exp.Expr | None:
+def _values_clause(rows: Materialized, alias: str) -> exp.Expr | None:
     """Return a few public rows as VALUES, or None where a value has no literal."""
     if not 0 < len(rows.rows) <= MOST_WRITTEN:
         return None

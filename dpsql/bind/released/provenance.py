@@ -24,7 +24,7 @@ class ColumnLineage:
     """Traces outputs to FROM items; ``outputs`` is the select list with its stars expanded."""
 
     def __init__(self, node: exp.Select, items: list[Item], outputs: list[exp.Expr], text: str) -> None:
-        self._items, self._written, self._text = items, outputs, text
+        self._items, self._outputs, self._text = items, outputs, text
         group = node.args.get("group")
         self._grouped = group is not None
         self._keys = set() if group is None else {self._place(key) for key in self._group_keys(group)}
@@ -33,8 +33,8 @@ class ColumnLineage:
         )
 
     def _group_keys(self, group: exp.Group) -> list[exp.Expr]:
-        every = self._written if group.args.get("all") else group.expressions
-        return [named_by(unaliased(key), self._written) for key in every]
+        every = self._outputs if group.args.get("all") else group.expressions
+        return [named_by(unaliased(key), self._outputs) for key in every]
 
     def margins(self, node: exp.Expr) -> tuple[exp.Expr, ...]:
         """Return the half-width and the ends of the interval of a select item, or () for none."""
@@ -66,7 +66,7 @@ class ColumnLineage:
 
     def _end(self, node: exp.Expr, grouped: bool) -> exp.Expr:
         number = number_of(node, self._text)
-        place = self._place(number) or self._place(named_by(number, self._written))
+        place = self._place(number) or self._place(named_by(number, self._outputs))
         margin = () if place is None else self._margin(place)
         if place is None or len(margin) < 3:
             refuse_end(node, self._text, "this is not an unchanged released number")

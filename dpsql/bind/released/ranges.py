@@ -65,8 +65,8 @@ def _released(measure: Measure) -> list[Fact | None]:
     for call in measure.aggregates:
         argument = None if call.argument is None else fact_of(call.argument, facts)
         try:
-            others = (fact_of(argument, facts) for argument in call.others)
-            released[call.name] = aggregates()[call.function].result(argument, None, *others)
+            other_facts = (fact_of(argument, facts) for argument in call.others)
+            released[call.name] = aggregates()[call.function].result(argument, None, *other_facts)
         except Unbounded:
             continue
     return [released.get(name) for name, _ in released_columns(measure)]

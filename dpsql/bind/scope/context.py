@@ -79,7 +79,7 @@ class Context:
         if self.scans > MOST_SCANS:
             raise refuse(
                 "D103",
-                f"the query reads more than {MOST_SCANS} tables, its CTEs written out",
+                f"the query reads more than {MOST_SCANS} tables with its CTEs expanded",
                 span,
                 help="use each CTE once or twice, and split the query",
             )

@@ -75,7 +75,7 @@ def correlated_release(
             where=exp.Where(this=exp.and_(*(equality.copy() for equality in equal))),
         )
         value: exp.Expr = exp.Subquery(this=shown)
-        if decorrelate.counts(call):  # COUNT over nothing is 0
+        if decorrelate.counts(call):  # COUNT over no rows is 0
             value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
         values.append(value)
     return exp.Paren(this=decorrelate.replace_aggregates(item, calls, values))

@@ -109,18 +109,18 @@ def stage_input(
         for name, column_type, domain in zip(bound.columns, types, domains, strict=True)
     )
     places = [tuple(range(keys))] if keys is not None else _keys(tree, measures)
-    awaited = StageInput(
+    rows = StageInput(
         ctx.fresh("awaited"),
         columns,
         tuple(tuple(columns[i].name for i in place) for place in places),
         1 if one_row else _most_rows(tree, MOST_KEYED if places else FAN_OUT),
         span,
     )
-    ctx.stages.append(Stage((), post, awaited))
+    ctx.stages.append(Stage((), post, rows))
     visible = (
         Visible("", name, Ref(column.name)) for name, column in zip(bound.columns, columns, strict=True)
     )
-    return Private(awaited, Scope(tuple(visible)))
+    return Private(rows, Scope(tuple(visible)))
 
 
 def gives_one_row(tree: exp.Expr, measures: list[Measure]) -> bool:
@@ -325,7 +325,7 @@ def refuse_unbound_tables(ctx: Context, tree: exp.Expr) -> None:
                 "D105",
                 "this way of reading a table is not answered",
                 ctx.span(table),
-                help="write only the name of the table",
+                help="write only its name",
             )
 
 

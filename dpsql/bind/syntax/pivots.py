@@ -69,6 +69,7 @@ def in_from(node: exp.Expr) -> exp.Expr:
 
 
 def _pivoted(ctx: Context, node: exp.Pivot, columns: list[str], table: exp.Table) -> exp.Select:
+    """Rewrite PIVOT as an aggregate with a FILTER per value."""
     ons = [_on_values(ctx, part) for part in node.expressions]
     using = list(node.args.get("using") or [exp.Count(this=exp.Star(), big_int=True)])
     for item in using:
@@ -163,6 +164,7 @@ def _on_values(ctx: Context, node: exp.Expr) -> list[tuple[str, exp.Expr]]:
 
 
 def _value(ctx: Context, column: exp.Column, node: exp.Expr) -> tuple[str, exp.Expr]:
+    """Return the column name part of a value, and the condition that a row has it."""
     value = node.this if isinstance(node, exp.PivotAlias) else node
     magnitude = value.this if isinstance(value, exp.Neg) else value
     if isinstance(value, exp.Column) and not value.table:  # a bare word is a text
@@ -194,6 +196,7 @@ def _value(ctx: Context, column: exp.Column, node: exp.Expr) -> tuple[str, exp.E
 def _unpivoted(
     ctx: Context, node: exp.Pivot, source: Private | Open, columns: list[str], table: exp.Table
 ) -> exp.Expr:
+    """Rewrite UNPIVOT as a UNION ALL of one SELECT per column."""
     if isinstance(source, Private):
         raise refuse(
             "D252",

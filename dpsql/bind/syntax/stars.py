@@ -58,6 +58,7 @@ def expand_stars(nodes: Sequence[exp.Expr], columns: Sequence[StarColumn], text:
 
 
 def _columns_of(node: exp.Expr, columns: Sequence[StarColumn], text: str) -> list[exp.Expr]:
+    """Return the columns of one star."""
     star = node.this if isinstance(node, exp.Column) else node
     table = node.table if isinstance(node, exp.Column) else ""
     in_table = [column for column in columns if not table or column.table.casefold() == table.casefold()]
@@ -137,7 +138,7 @@ def _refuse_twice(nodes: list[exp.Expr], star: exp.Expr, text: str) -> None:
         if key in seen:
             raise refuse(
                 "D203",
-                f"{node.name} is named twice behind this star",
+                f"{node.name} is named twice in this star",
                 span_of(node, text) or span_of(star, text),
                 help="EXCLUDE, REPLACE or RENAME a column, and once only",
             )
