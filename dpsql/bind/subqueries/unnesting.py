@@ -123,9 +123,9 @@ class SubqueryUnnester(RowBuilder):
         if decorrelate.gives_one_row(inner):
             return [scalars.condition(self._equals(test, inner, span))]
         if decorrelate.is_grouped(inner):
-            found_rows, parts = self._grouped(inner, list(inner.expressions), span)
-            values = [v.scalar for v in found_rows.scope.starred][-len(inner.expressions) :]
-            relation = found_rows.relation
+            group_rows, parts = self._grouped(inner, list(inner.expressions), span)
+            values = [v.scalar for v in group_rows.scope.starred][-len(inner.expressions) :]
+            relation = group_rows.relation
         else:
             refuse_clip(self.ctx, inner, None)
             joined, within = self._bind_from_and_where(inner)
