@@ -83,6 +83,6 @@ def test_answered(db: dpsql.Connection, number: int) -> None:
 @pytest.mark.parametrize("number", [3, 10, 18])
 def test_refused(db: dpsql.Connection, number: int) -> None:
     """They list single orders or customers."""
-    with pytest.raises(dpsql.Error, match=r"tells one customer from another[\s\S]*aggregate") as caught:
+    with pytest.raises(dpsql.Error, match=r"identifies single customers[\s\S]*aggregate") as caught:
         db.execute(text(number))
     assert caught.value.code == "D403"

@@ -1,4 +1,4 @@
-"""Every view of a policy, bound once for its owner: what an analyst would stumble over is theirs to mend.
+"""Check the views of a policy: bind each once, so that the owner sees its errors.
 
     error[D808]: the view adults: there is no column agee here
       --> clinic.toml:31:45
@@ -7,7 +7,7 @@
        |                                     ^^^^
        = help: did you mean age?
 
-It reads the policy, the database's tables and public rows only.
+The check reads only the policy, the schema of the database and public rows.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.bind.queries import query as bound_query
-from dpsql.bind.released.public_sql import exactly
+from dpsql.bind.released.public_sql import without_margins
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.public_facts import Describe, Evaluate
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.sources import Private
-from dpsql.bind.subqueries.evaluation import printed
+from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.bind.views import tree_of, views_of
 from dpsql.errors import Error, refuse
 from dpsql.facts.schema import fact_of, facts_of
@@ -38,43 +38,46 @@ RELEASED = "a release, paid when it is asked"
 
 
 def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Describe) -> dict[str, View]:
-    """D808 for the first view that could not be used; what each of the others holds."""
+    """Return the columns of each view; raise D808 for the first view that cannot be used."""
     now = datetime.datetime.now(datetime.UTC)
-    found = {}
+    views = {}
     for index, view in enumerate(known.views):
         try:
-            found[view.name] = _viewed(
+            views[view.name] = _view_columns(
                 view, replace(known, views=known.views[:index]), evaluate, describe, now
             )
         except Error as error:
             raise refused_view(policy, view, error) from None
-    return found
+    return views
 
 
-def _viewed(
+def _view_columns(
     view: KnownView, known: Known, evaluate: Evaluate, describe: Describe, now: datetime.datetime
 ) -> View:
+    """Return the columns of a view, and whether it is private, public or a release."""
     tree = tree_of(view, now)
-    words = {each.name for each in tree.find_all(exp.Identifier)}
-    named = {each.casefold() for each in words}
+    words = {identifier.name for identifier in tree.find_all(exp.Identifier)}
+    named = {name.casefold() for name in words}
     fresh = Fresh(words | {table.name for table in known.tables})
     ctx = Context(view.sql, known, fresh, evaluate, describe, bound_query, tree)
     bound = ctx.query(tree, views_of(known, named, now))
     if ctx.needed:
         raise ctx.needed[0].refusal
-    names = [each.name for each in bound.scope.columns] if isinstance(bound, Private) else [*bound.columns]
-    twice = [each for i, each in enumerate(names) if each.casefold() in map(str.casefold, names[:i])]
+    names = (
+        [column.name for column in bound.scope.columns] if isinstance(bound, Private) else [*bound.columns]
+    )
+    twice = [name for i, name in enumerate(names) if name.casefold() in map(str.casefold, names[:i])]
     if twice:
         raise refuse(
-            "D203", f"two columns are called {twice[0]}", help="give each column of a view a name of its own"
+            "D203", f"two columns are called {twice[0]}", help="give each column of a view its own name"
         )
     if isinstance(bound, Private):
         facts = facts_of(bound.relation)
         return View(
             f"rows of {known.unit}s",
-            tuple(Column(each.name, fact_of(each.scalar, facts)) for each in bound.scope.columns),
+            tuple(Column(column.name, fact_of(column.scalar, facts)) for column in bound.scope.columns),
         )
-    post = printed(ctx, exactly(bound, fresh), bound.columns, (None,) * len(bound.columns))
+    post = post_of(ctx, without_margins(bound, fresh), bound.columns, (None,) * len(bound.columns))
     if ctx.measures:
         types = describe(post.sql, post.tables, ctx.measures)
     else:
@@ -84,9 +87,9 @@ def _viewed(
 
 
 def refused_view(policy: Policy, view: KnownView, error: Error) -> Error:
-    """What is wrong with a view, at its place in the policy where that can be told."""
+    """Return D808 for an error in a view, at its position in the policy where that is known."""
     document = document_of(policy.text, policy.name)
-    said = document.refuse(
+    refusal = document.refuse(
         "D808",
         f"the view {view.name}: {error.title}",
         ("views", view.name, "sql"),
@@ -95,8 +98,8 @@ def refused_view(policy: Policy, view: KnownView, error: Error) -> Error:
         help=error.help,
     )
     value = document.spot(("views", view.name, "sql")).value
-    at = policy.text.find(view.sql, value.start, value.end)
-    if at >= 0 and error.start is not None and error.text in ("", view.sql):
-        place = Span(at + error.start, at + (error.end or error.start + 1))
-        said.start, said.end = place.start, place.end
-    return said
+    start = policy.text.find(view.sql, value.start, value.end)
+    if start >= 0 and error.start is not None and error.text in ("", view.sql):
+        place = Span(start + error.start, start + (error.end or error.start + 1))
+        refusal.start, refusal.end = place.start, place.end
+    return refusal

@@ -1,8 +1,8 @@
-"""An owner's export -> ExportQuery: a plain selection of rows, every column asked for at random.
+"""An owner's export -> ExportQuery: a plain selection of rows, with every column randomized.
 
     SELECT DP_RANDOMIZED_RESPONSE(ward, 1.0) AS ward, DP_RANDOMIZED_RESPONSE(age // 10, 0.5) FROM patients
 
-What stands below the select list is bound as for any query: joins, WHERE, one unit's rows aggregated.
+The clauses below the select list are bound as in any query: joins, WHERE, aggregates of one unit's rows.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _EXAMPLE = "SELECT DP_RANDOMIZED_RESPONSE(x, 1.0) AS x, ... FROM ..."
 
 
 def bind_export(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> ExportQuery:
-    """The rows that are asked, and what; or a refusal that points at the text."""
+    """Return the rows of an export and its randomized columns, or refuse with a span."""
     source = query.source
     try:
         ctx, views = starting_context(query, known, evaluate, describe)
@@ -62,66 +62,73 @@ def bind_export(query: Query, known: Known, evaluate: Evaluate, describe: Descri
                 "D252",
                 "an export takes no accuracy",
                 query.goal.span,
-                label="how far a count will be off depends on the epsilon of its column",
+                label="the error of a count depends on the epsilon of its column",
                 help="leave it out: dpsql/docs/exports.md has the formulas",
             )
-        refuse_randomized_response(query, [unaliased(each) for each in query.tree.expressions])
-        tree, prices = _plain(ctx, query.tree)
+        refuse_randomized_response(query, [unaliased(item) for item in query.tree.expressions])
+        tree, prices = _without_calls(ctx, query.tree)
         bound = ctx.query(tree, views)
         if ctx.needed:
             raise ctx.needed[0].refusal
         if isinstance(bound, Open):
             raise refuse(
                 "D252",
-                "an export is made of single private rows",
+                "an export returns single private rows",
                 ctx.span(query.tree),
-                label="these are public, or aggregates",
-                help=f"name a private table, and ask for its columns: {_EXAMPLE}",
+                label="these rows are public, or aggregates",
+                help=f"select columns of a private table: {_EXAMPLE}",
             )
         if stage_inputs(bound.relation):
             raise refuse(
                 "D252",
-                "an export does not look at what another query would release",
+                "an export does not read a release",
                 ctx.span(query.tree),
                 label="a subquery in it aggregates over all rows",
-                help="ask that first, and write the number that it gives",
+                help="run that query first, and write its result as a number",
             )
-        _one_row(ctx, bound.relation, query.tree)
-        names = [output_name(each) for each in tree.expressions]
-        columns = [replace(each, name=name) for each, name in zip(bound.scope.columns, names, strict=True)]
-        asked = []
+        _refuse_several_rows(ctx, bound.relation, query.tree)
+        names = [output_name(item) for item in tree.expressions]
+        columns = [
+            replace(column, name=name) for column, name in zip(bound.scope.columns, names, strict=True)
+        ]
+        outputs = []
         for column, node, epsilon in zip(columns, query.tree.expressions, prices, strict=True):
             assert isinstance(column.scalar, Ref)
-            asked.append(_asked(ctx, bound.relation, column.name, column.scalar, node, epsilon))
-        return ExportQuery(source, bound.relation, tuple(asked))
+            outputs.append(_export_column(ctx, bound.relation, column.name, column.scalar, node, epsilon))
+        return ExportQuery(source, bound.relation, tuple(outputs))
     except Error as error:
         raise error.within(source.text, source.name) from None
-    except ArgumentError as unfit:  # a constant that is read outside any expression
-        remedy = unfit.help or "write a plain constant"
-        raise refuse(unfit.code, unfit.title, unfit.span, help=remedy).within(
+    except ArgumentError as reason:  # a constant that is read outside any expression
+        remedy = reason.help or "write a plain constant"
+        raise refuse(reason.code, reason.title, reason.span, help=remedy).within(
             source.text, source.name
         ) from None
 
 
 def refuse_randomized_response(query: Query, but: Sequence[exp.Expr] = ()) -> None:
-    """Beside the select list of an export, nothing answers row by row."""
+    """Refuse DP_RANDOMIZED_RESPONSE outside the select list of an export."""
     text = query.source.text
     for node in query.tree.find_all(exp.Anonymous):
-        if node.name.casefold() == NAME and all(node is not each for each in but):
+        if node.name.casefold() == NAME and all(node is not item for item in but):
             raise refuse(
                 "D252",
-                f"{_CALLED} stands in the select list of an owner's export only",
+                f"{_CALLED} is allowed only in the select list of an owner's export",
                 span_of(node, text),
-                label="a query adds its noise to aggregates, which tells far more at the same price",
+                label="a query adds its noise to aggregates, which is far more accurate at the same price",
                 help="group by the column: SELECT x, COUNT(*) FROM ... GROUP BY x; the owner exports rows "
                 "with dpsql export",
             ).within(text, query.source.name)
 
 
-def _plain(ctx: Context, tree: exp.Expr) -> tuple[exp.Select, list[float]]:
-    """The select list without its calls, and the epsilon of each."""
+def _without_calls(ctx: Context, tree: exp.Expr) -> tuple[exp.Select, list[float]]:
+    """Return the select list without its DP_RANDOMIZED_RESPONSE calls, and the epsilon of each."""
     if not isinstance(tree, exp.Select):
-        raise refuse("D252", "an export is one SELECT", ctx.span(tree), help=f"put it below: {_EXAMPLE}")
+        raise refuse(
+            "D252",
+            "an export must be one SELECT",
+            ctx.span(tree),
+            help=f"put this query into FROM: {_EXAMPLE}",
+        )
     for key, words in _CLAUSES.items():
         clause = tree.args.get(key)
         if clause is not None:
@@ -129,19 +136,19 @@ def _plain(ctx: Context, tree: exp.Expr) -> tuple[exp.Select, list[float]]:
                 "D252",
                 f"an export has no {words}",
                 ctx.span(clause),
-                label=f"it holds one answer of each {ctx.known.unit}, in no order of theirs",
-                help=f"put it into a subquery of one {ctx.known.unit}'s rows, or leave it out",
+                label=f"it has one row per {ctx.known.unit}, in random order",
+                help=f"put it into a subquery over the rows of one {ctx.known.unit}, or leave it out",
             )
     plain = tree.copy()
     prices = []
-    for written, node in zip(tree.expressions, plain.expressions, strict=True):
-        call = unaliased(written)
+    for item, node in zip(tree.expressions, plain.expressions, strict=True):
+        call = unaliased(item)
         if not (isinstance(call, exp.Anonymous) and call.name.casefold() == NAME):
             raise refuse(
                 "D402",
                 "single private rows are never shown",
-                ctx.span(written),
-                label="in an export every column answers at random",
+                ctx.span(item),
+                label="an export randomizes every column",
                 help=f"write {_EXAMPLE}",
             )
         if len(call.expressions) != 2:
@@ -152,22 +159,23 @@ def _plain(ctx: Context, tree: exp.Expr) -> tuple[exp.Select, list[float]]:
                 help="write DP_RANDOMIZED_RESPONSE(x, 1.0)",
             )
         prices.append(_epsilon(ctx, call.expressions[1]))
-        name = output_name(written) if isinstance(written, exp.Alias) else output_name(call.expressions[0])
+        name = output_name(item) if isinstance(item, exp.Alias) else output_name(call.expressions[0])
         node.replace(exp.alias_(unaliased(node).expressions[0].copy(), name, quoted=True))
     return plain, prices
 
 
 def _epsilon(ctx: Context, node: exp.Expr) -> float:
+    """Return the epsilon of a call; refuse anything but a constant in range."""
     constant = literal_of(node)
     value = None if constant is None else constant.value
     try:
-        number = float(value) if value is not None and not isinstance(value, bool) else 0.0  # type: ignore[arg-type]  # a date or a text is found out here
+        number = float(value) if value is not None and not isinstance(value, bool) else 0.0  # type: ignore[arg-type]  # a date or a text fails here
     except (TypeError, ValueError):
         number = 0.0
     if not LEAST <= number <= MOST:
         raise refuse(
             "D503",
-            "the price of a response is a positive number",
+            "the epsilon of a column must be a positive number",
             ctx.span(node),
             label=f"a constant from {LEAST:g} to {MOST:g}",
             help="write DP_RANDOMIZED_RESPONSE(x, 1.0)",
@@ -175,7 +183,8 @@ def _epsilon(ctx: Context, node: exp.Expr) -> float:
     return number
 
 
-def _one_row(ctx: Context, relation: Relation, tree: exp.Expr) -> None:
+def _refuse_several_rows(ctx: Context, relation: Relation, tree: exp.Expr) -> None:
+    """Refuse rows where a unit may have more than one."""
     owned = ownership_of(relation)
     assert isinstance(owned, Owned)
     if owned.at_most != 1:
@@ -184,32 +193,32 @@ def _one_row(ctx: Context, relation: Relation, tree: exp.Expr) -> None:
             "D252",
             f"one {ctx.known.unit} may have several rows here",
             ctx.span(tree.args.get("from_")) or ctx.span(tree),
-            label="each of them would be another answer about the same person",
-            help=f"one row of each {ctx.known.unit}: FROM (SELECT {unit}, MAX(x) AS x FROM ... GROUP BY "
+            label=f"each would be another answer about the same {ctx.known.unit}",
+            help=f"keep one row per {ctx.known.unit}: FROM (SELECT {unit}, MAX(x) AS x FROM ... GROUP BY "
             f"{unit}), or (SELECT DISTINCT ON ({unit}) * FROM ... ORDER BY {unit}, y)",
         )
 
 
-def _asked(
+def _export_column(
     ctx: Context, relation: Relation, name: str, scalar: Ref, node: exp.Expr, epsilon: float
 ) -> ExportColumn:
     span = ctx.span(unaliased(node))
     if tells(scalar, identifying(relation)):
         raise refuse(
             "D403",
-            f"this column tells one {ctx.known.unit} from another",
+            f"this column identifies single {ctx.known.unit}s",
             span,
-            help="export what many share: a ward, a band of ages",
+            help="export a value that many share: a ward, an age band",
         )
     fact = fact_of(scalar, facts_of(relation))
-    values = enumerate_key(relation, scalar, ctx.evaluate) or _small(fact)
+    values = enumerate_key(relation, scalar, ctx.evaluate) or _short_list(fact)
     if values is None:
         _refuse_endless(ctx, node, fact)
     return ExportColumn(name, scalar, values, fact.type, epsilon, span)
 
 
-def _small(fact: Fact) -> KeyList | None:
-    """Whole numbers of a short range, and truth."""
+def _short_list(fact: Fact) -> KeyList | None:
+    """Return the values of a boolean, or of an integer with a short range; else None."""
     if fact.type.kind is Kind.BOOLEAN:
         return KeyList(Categories((False, True)), fact.nullable)
     bounds = fact.domain
@@ -224,11 +233,11 @@ def _refuse_endless(ctx: Context, node: exp.Expr, fact: Fact) -> NoReturn:
     numeric = fact.type.numeric
     raise refuse(
         "D301",
-        "nothing says which values this column can have",
+        "the values that this column can have are not declared",
         ctx.span(unaliased(node)),
-        label=f"a row answers with any of at most {MOST_VALUES:,} values that are known beforehand",
-        help="let it fall into steps: DP_RANDOMIZED_RESPONSE(CAST(x AS INTEGER) // 10, 1.0), x having a "
-        "range in the policy; or ask what is true or false: x > 100"
+        label=f"the randomized value is drawn from at most {MOST_VALUES:,} declared values",
+        help="coarsen it: DP_RANDOMIZED_RESPONSE(CAST(x AS INTEGER) // 10, 1.0), where x has a range in the "
+        "policy; or export a condition: x > 100"
         if numeric
-        else "the owner lists its values in the policy; or ask what is true or false: x = 'a'",
+        else "list its values in the policy; or export a condition: x = 'a'",
     )

@@ -4,9 +4,9 @@ SELECT * FROM patients WHERE 1 = 0          SELECT * FROM (SELECT ward, COUNT(*)
 
 SELECT CAST(NULL AS INTEGER) AS patient_id, ... WHERE FALSE
 
-So tools look at what a table or a query would give. The query is bound like any other, so whatever would be
-refused of it still is; then its measures are left out, and nothing is left that could read a private row.
-Which queries these are is told by their outermost words alone, and nothing is computed for it.
+Tools ask for the columns of a table or a query this way. The query is bound like any other, so it is refused
+for the same reasons; then its measures are left out, so nothing reads a private row. Only the outermost
+clauses decide whether a query asks for no rows; nothing is computed for that.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import re
 
 from sqlglot import exp
 
-from dpsql.bind.released.public_sql import exactly, identifier
+from dpsql.bind.released.public_sql import identifier, without_margins
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.sources import Open, Private
-from dpsql.bind.subqueries.evaluation import printed
+from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.bind.syntax.stars import is_star
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import ArgumentError, shelf
@@ -27,12 +27,12 @@ from dpsql.ir.measure import Post
 
 
 def asks_for_no_rows(tree: exp.Expr, bound: Private | Open) -> bool:
-    """Whether LIMIT 0 or WHERE FALSE stands at the very end of a query, and means that it has no rows."""
+    """Whether the outermost clauses are LIMIT 0 or WHERE FALSE, so that the query has no rows."""
     if tree.args.get("limit") == _NONE:
         return True
     where = tree.args.get("where")
     never = isinstance(tree, exp.Select) and where is not None and where.this.unnest() in _NEVER
-    return never and (isinstance(bound, Private) or _chooses(tree))
+    return never and (isinstance(bound, Private) or _is_row_by_row(tree))
 
 
 _NONE = exp.Limit(expression=exp.Literal.number(0))
@@ -40,20 +40,22 @@ _ONE = exp.Literal.number(1)
 _NEVER = (exp.false(), _ONE.eq(0), exp.Literal.number(0).eq(1), _ONE.eq(2), _ONE.neq(1))
 
 
-def _chooses(tree: exp.Expr) -> bool:
-    """Columns, and what is computed row by row: an aggregate among them would have a row of no rows."""
-    if any(tree.args.get(each) for each in ("group", "having", "qualify", "order")):
+def _is_row_by_row(tree: exp.Expr) -> bool:
+    """Whether all outputs are computed row by row; an aggregate over no rows would still have one row."""
+    if any(tree.args.get(clause) for clause in ("group", "having", "qualify", "order")):
         return False
     return all(map(_of_a_row, tree.expressions))
 
 
 def _of_a_row(node: exp.Expr) -> bool:
-    """Whether an expression is made of columns, constants and functions of private rows, and nothing else."""
+    """Whether an expression holds only columns, constants and scalar functions."""
     if isinstance(node, exp.Alias | exp.Paren):
         return _of_a_row(node.this)
     if is_star(node):
         return all(
-            _of_a_row(each) for star in node.find_all(exp.Star) for each in star.args.get("replace") or ()
+            _of_a_row(replacement)
+            for star in node.find_all(exp.Star)
+            for replacement in star.args.get("replace") or ()
         )
     try:
         if isinstance(node, exp.Column) or literal_of(node) is not None:
@@ -65,15 +67,15 @@ def _of_a_row(node: exp.Expr) -> bool:
 
 
 def headings(ctx: Context, bound: Private | Open) -> Post:
-    """No rows of these columns."""
+    """Return a SELECT of these columns without rows."""
     if isinstance(bound, Private):
         facts = facts_of(bound.relation)
-        names = tuple(each.name for each in bound.scope.starred)
-        types = [fact_of(each.scalar, facts).type.sql for each in bound.scope.starred]
+        names = tuple(column.name for column in bound.scope.starred)
+        types = [fact_of(column.scalar, facts).type.sql for column in bound.scope.starred]
     else:
         names = bound.columns
-        post = printed(ctx, exactly(bound, ctx.fresh), names, (None,) * len(names))
-        measures = [each for each in ctx.measures if each.name in post.released]
+        post = post_of(ctx, without_margins(bound, ctx.fresh), names, (None,) * len(names))
+        measures = [measure for measure in ctx.measures if measure.name in post.released]
         types = ctx.describe(post.sql, post.tables, measures)
     listed = ", ".join(
         f"CAST(NULL AS {_shown(kind)}) AS {identifier(name).sql(dialect='duckdb')}"
@@ -86,5 +88,5 @@ _ENUM = re.compile(r"ENUM\((?:'(?:[^']|'')*'(?:, )?)*\)")
 
 
 def _shown(kind: str) -> str:
-    """An enum leaves as text, here as in a release, also inside a list; so does text under a collation."""
+    """Return the type of a column in an answer: text for an enum, also in a list, and for collated text."""
     return "VARCHAR" if kind.startswith("VARCHAR COLLATE ") else _ENUM.sub("VARCHAR", kind)

@@ -1,4 +1,4 @@
-"""GROUP BY with the unit among its keys: exact, one unit's rows at a time, and still private."""
+"""GROUP BY with the unit among its keys: an exact aggregate of each unit's rows, still private."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, has_aggregate, refuse_distinct
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.private.conditions import with_aliases
-from dpsql.bind.private.projection import distinct_rows, groupable, refuse_picked, selected
+from dpsql.bind.private.projection import distinct_rows, groupable, projected, refuse_order_and_limit
 from dpsql.bind.released.expressions import ReleasedExpressions
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.scope import Scope, Visible
@@ -34,12 +34,12 @@ def per_unit(
     keys: list[tuple[exp.Expr, Named]],
     scalars: Scalars,
 ) -> Private:
-    """GROUP BY with the unit among its keys: exact, one unit's rows at a time, and still private."""
-    refuse_picked(ctx, node)
-    grouped_by = node.args.get("group") or any(has_aggregate(each) for each in items)
+    """Bind GROUP BY with the unit among its keys: an exact aggregate of each unit's rows, still private."""
+    refuse_order_and_limit(ctx, node)
+    grouped_by = node.args.get("group") or any(has_aggregate(item) for item in items)
 
-    def register(each: exp.Expr) -> AggregateCall | None:
-        call = aggregate(ctx, each, scalars)
+    def register(node: exp.Expr) -> AggregateCall | None:
+        call = aggregate(ctx, node, scalars)
         if call is None:
             return None
         if call.distinct and aggregates()[call.function].distinct is Distinct.REFUSED:
@@ -49,43 +49,45 @@ def per_unit(
     def aliases(condition: exp.Expr) -> exp.Expr:
         return with_aliases(condition, node, source.scope, aggregates=True)
 
-    turner = ReleasedExpressions(ctx.text, "", scalars, keys, register, lambda subquery: subquery, ctx.fresh)
-    turned = [turner.turn(unaliased(each)) for each in items]
+    translator = ReleasedExpressions(
+        ctx.text, "", scalars, keys, register, lambda subquery: subquery, ctx.fresh
+    )
+    outputs = [translator.translate(unaliased(item)) for item in items]
     having = node.args.get("having")
-    kept = turner.turn(aliases(having.this)) if having is not None else None
+    filtered = translator.translate(aliases(having.this)) if having is not None else None
     qualify = node.args.get("qualify")
-    picked = turner.turn(aliases(qualify.this)) if qualify is not None else None
+    qualified = translator.translate(aliases(qualify.this)) if qualify is not None else None
     groupable(ctx, keys, scalars)
-    grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(turner.calls))
-    names = [named.name for _, named in keys] + [call.name for call in turner.calls]
+    grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(translator.calls))
+    names = [named.name for _, named in keys] + [call.name for call in translator.calls]
     grouped = computable(ctx, grouped)
-    shown = (  # to a subquery, a key goes by the name that it has in FROM
+    shown = (  # a subquery names a key as FROM does
         Visible(v.qualifier, v.name, Ref(named.name), v.merged)
         for _, named in keys
         for v in source.scope.columns
         if v.scalar == named.scalar
     )
-    inner = Scope((*(Visible("", each, Ref(each)) for each in names), *shown))
+    inner = Scope((*(Visible("", name, Ref(name)) for name in names), *shown))
     above = SubqueryUnnester(ctx, source.env, grouped, inner, source.named)
     over = above.scalars()
-    if kept is not None:
-        above.keep(over.condition(kept))
-    scalars_out = [over.bind(each) for each in turned]  # windows look at all groups: those before QUALIFY
-    if picked is not None:
-        above.keep(over.condition(picked))
-    rows = selected(ctx, above.relation, [output_name(each) for each in items], scalars_out)
-    return _each_once(ctx, node, rows) if grouped_by and node.args.get("distinct") else rows
+    if filtered is not None:
+        above.keep(over.condition(filtered))
+    scalars_out = [over.bind(output) for output in outputs]  # windows read all groups, before QUALIFY
+    if qualified is not None:
+        above.keep(over.condition(qualified))
+    rows = projected(ctx, above.relation, [output_name(item) for item in items], scalars_out)
+    return _distinct(ctx, node, rows) if grouped_by and node.args.get("distinct") else rows
 
 
-def _each_once(ctx: Context, node: exp.Select, rows: Private) -> Private:
-    """DISTINCT over groups of the unit: what it leaves is the unit's own, if the unit is in the output."""
-    names = [each.scalar.name for each in rows.scope.columns if isinstance(each.scalar, Ref)]
+def _distinct(ctx: Context, node: exp.Select, rows: Private) -> Private:
+    """Apply DISTINCT to groups of the unit; refuse it where the unit is not in the output."""
+    names = [column.scalar.name for column in rows.scope.columns if isinstance(column.scalar, Ref)]
     owned = ownership_of(rows.relation)
     assert isinstance(owned, Owned)
     if not owned.units & set(names):
         raise refuse(
             "D406",
-            f"DISTINCT over rows that no longer tell one {ctx.known.unit} from another",
+            f"DISTINCT would merge rows of several {ctx.known.unit}s",
             ctx.span(node.args["distinct"]) or ctx.span(node),
             label=f"the {ctx.known.unit} is not in the select list",
             help=f"select the {ctx.known.unit} too, or write SELECT DISTINCT ... FROM (SELECT ...)",
@@ -95,7 +97,7 @@ def _each_once(ctx: Context, node: exp.Select, rows: Private) -> Private:
 
 
 def computable(ctx: Context, grouped: Aggregate) -> Aggregate:
-    """The same, if every aggregate can be computed exactly in any order of the rows."""
+    """Return the aggregate with the bounds it needs; refuse a call that depends on the order of rows."""
     for call in grouped.aggregates:
         while (refusal := _refusal(call, grouped.input)) is not None:
             if refusal.code != "D301" or call.argument is None:
@@ -105,12 +107,13 @@ def computable(ctx: Context, grouped: Aggregate) -> Aggregate:
 
 
 def _refusal(call: AggregateCall, rows: Relation) -> Error | None:
+    """Return why a call cannot be computed exactly over these rows, or None."""
     facts = facts_of(rows)
     argument = None if call.argument is None else fact_of(call.argument, facts)
-    others = [fact_of(each, facts) for each in call.others]
+    other_facts = [fact_of(argument, facts) for argument in call.others]
     try:
-        aggregates()[call.function].result(argument, rows_of(rows), *others)
-        aggregates()[call.function].per_unit("x", argument, "", *(("y", each) for each in others))
-    except Unbounded as finding:
-        return refuse(finding.code, finding.title, call.span, help=finding.help)
+        aggregates()[call.function].result(argument, rows_of(rows), *other_facts)
+        aggregates()[call.function].per_unit("x", argument, "", *(("y", fact) for fact in other_facts))
+    except Unbounded as reason:
+        return refuse(reason.code, reason.title, call.span, help=reason.help)
     return None

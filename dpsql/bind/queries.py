@@ -1,4 +1,4 @@
-"""A query is Private or Open: SELECT, set operations, VALUES, CTEs, tables."""
+"""Bind a query to Private or Open: SELECT, set operations, VALUES, CTEs, tables."""
 
 from __future__ import annotations
 
@@ -7,30 +7,31 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from dpsql.bind.private.projection import refuse_picked, refuse_picking
+from dpsql.bind.private.projection import refuse_order_and_limit, refuse_order_or_limit
 from dpsql.bind.private.set_operations import set_of_rows
 from dpsql.bind.released.public_sql import (
-    exactly,
     identifier,
     open_set_operation,
     open_table,
-    renamed,
     replace_queries,
-    wrapped,
+    with_clauses,
+    with_names,
+    without_margins,
 )
 from dpsql.bind.released.unions import open_union
 from dpsql.bind.scope.context import MOST_NODES, Context, Cte
 from dpsql.bind.scope.sources import Margin, Open, Private, scan
 from dpsql.bind.select import select
-from dpsql.bind.subqueries.evaluation import bound_subqueries
+from dpsql.bind.subqueries.evaluation import subquery_binder
 from dpsql.bind.syntax.pivots import in_from, pivot
-from dpsql.bind.views import placed
+from dpsql.bind.views import moved_to
 from dpsql.errors import refuse
 from dpsql.functions.reading import literal_of
 from dpsql.parse.allow_list import unknown_function
 
 
 def query(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
+    """Bind any query; ``env`` holds the CTEs and views in scope."""
     env = with_ctes(ctx, node, env)
     match node:
         case exp.Select():
@@ -47,12 +48,12 @@ def query(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Ope
             return pivot(ctx, node, env)
         case exp.Table():
             return table(ctx, node, env)
-    raise refuse("D105", "this is not a query that we read", ctx.span(node), help="write a SELECT")
+    raise refuse("D105", "this kind of query is not answered", ctx.span(node), help="write a SELECT")
 
 
 def values(ctx: Context, node: exp.Values, env: Mapping[str, Cte]) -> Open:
-    """VALUES as a subquery with columns col0, col1..."""
-    rows = [replace_queries(each, bound_subqueries(ctx, env)) for each in node.expressions]
+    """Bind VALUES as a subquery with columns col0, col1..."""
+    rows = [replace_queries(row, subquery_binder(ctx, env)) for row in node.expressions]
     width = len(node.expressions[0].expressions)
     columns = tuple(f"col{i}" for i in range(width))
     alias = exp.TableAlias(this=identifier(ctx.fresh("v")), columns=[identifier(c) for c in columns])
@@ -61,21 +62,22 @@ def values(ctx: Context, node: exp.Values, env: Mapping[str, Cte]) -> Open:
 
 
 def with_ctes(ctx: Context, node: exp.Expr, env: Mapping[str, Cte]) -> Mapping[str, Cte]:
+    """Return the environment extended by the WITH clause of a query."""
     clause = node.args.get("with_")
     if clause is None:
         return env
     inner = dict(env)
     for cte in clause.expressions:
-        names = tuple(each.name for each in cte.args["alias"].columns)
-        made = Cte(cte.this, names, dict(inner))
+        names = tuple(column.name for column in cte.args["alias"].columns)
+        entry = Cte(cte.this, names, dict(inner))
         if clause.args.get("recursive") and reads(cte.this, cte.alias):
-            made.opened = recursive(ctx, cte, names, inner)
-        inner[cte.alias.casefold()] = made
+            entry.opened = recursive(ctx, cte, names, inner)
+        inner[cte.alias.casefold()] = entry
     return inner
 
 
 def recursive(ctx: Context, cte: exp.CTE, names: tuple[str, ...], env: Mapping[str, Cte]) -> Open:
-    """A CTE that reads itself, over public rows: kept as it was written."""
+    """Bind a recursive CTE over public rows; its SQL stays as written."""
     body = cte.this
     if not isinstance(body, exp.Union):
         raise refuse("D252", "this recursion is not answered", ctx.span(cte), help="write a UNION ALL")
@@ -94,8 +96,8 @@ def recursive(ctx: Context, cte: exp.CTE, names: tuple[str, ...], env: Mapping[s
     columns = names + first.columns[len(names) :]
     nothing: tuple[Margin, ...] = ((),) * len(columns)
     itself = Cte(body, (), env, Open(exp.Table(this=identifier(name)), columns, nothing))
-    whole = ctx.query(body, {**env, cte.alias.casefold(): itself})
-    if isinstance(whole, Private) or whole.released:
+    bound = ctx.query(body, {**env, cte.alias.casefold(): itself})
+    if isinstance(bound, Private) or bound.released:
         raise refuse(
             "D252",
             "a recursion over private or released rows is not answered",
@@ -104,16 +106,17 @@ def recursive(ctx: Context, cte: exp.CTE, names: tuple[str, ...], env: Mapping[s
             help="recursion is for public tables and constants: WITH RECURSIVE t AS (SELECT 1 AS i UNION ALL "
             "SELECT i + 1 FROM t WHERE i < 10)",
         )
-    alias = exp.TableAlias(this=identifier(name), columns=[identifier(each) for each in columns])
+    alias = exp.TableAlias(this=identifier(name), columns=[identifier(column) for column in columns])
     tree = exp.select("*").from_(exp.Table(this=identifier(name)))
     tree.set(
         "with_",
-        exp.With(recursive=True, expressions=[exp.CTE(this=exactly(whole, ctx.fresh), alias=alias)]),
+        exp.With(recursive=True, expressions=[exp.CTE(this=without_margins(bound, ctx.fresh), alias=alias)]),
     )
     return Open(tree, columns, nothing)
 
 
 def parenthesised(ctx: Context, node: exp.Subquery, env: Mapping[str, Cte]) -> Private | Open:
+    """Bind a query in parentheses, with the ORDER BY and LIMIT behind them."""
     if node.args.get("pivots"):
         return ctx.query(in_from(node), env)
     bound = ctx.query(node.this, env)
@@ -121,19 +124,19 @@ def parenthesised(ctx: Context, node: exp.Subquery, env: Mapping[str, Cte]) -> P
     if not extra:
         return bound
     if isinstance(bound, Private):
-        refuse_picking(ctx, node.args[extra[0]])
-    return wrapped(bound, {key: node.args[key].copy() for key in extra}, ctx.fresh)
+        refuse_order_or_limit(ctx, node.args[extra[0]])
+    return with_clauses(bound, {key: node.args[key].copy() for key in extra}, ctx.fresh)
 
 
 def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Open:
-    """A name in FROM: a CTE, or a table that the policy mentions."""
+    """Bind a name in FROM: a CTE, a view, or a table of the policy."""
     if isinstance(node.this, exp.Func):
         return series(ctx, node)
     plain_table(ctx, node)
     cte = env.get(node.name.casefold())
     if cte is not None and (not node.db or (cte.view and node.db.casefold() == "main")):
         ctx.count_scan(ctx.span(node))
-        return cte_source(ctx, cte, placed(cte.node, node) if cte.view else cte.node)
+        return cte_source(ctx, cte, moved_to(cte.node, node) if cte.view else cte.node)
     ctx.count_scan(ctx.span(node))
     name = node.name if node.db.casefold() in ("", "main") else f"{node.db}.{node.name}"
     known = ctx.known.table(name)
@@ -152,40 +155,41 @@ def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Op
 
 
 def series(ctx: Context, node: exp.Table) -> Open:
-    """range(...) and generate_series(...) over constants."""
+    """Bind range(...) and generate_series(...) over constants."""
     call = node.this
     name = call.name if isinstance(call, exp.Anonymous) else type(call).sql_name()
     name = "range" if call.args.get("is_end_exclusive") else name.casefold()
     if name not in ("range", "generate_series"):
         raise unknown_function(name, ctx.span(node))
-    arguments = [each for each in call.iter_expressions() if not isinstance(each, exp.Identifier)]
-    if not arguments or any(literal_of(each) is None for each in arguments):
+    arguments = [argument for argument in call.iter_expressions() if not isinstance(argument, exp.Identifier)]
+    if not arguments or any(literal_of(argument) is None for argument in arguments):
         raise refuse(
             "D252",
             f"{name} is answered over constants only",
             ctx.span(node),
-            label="how many rows there are would depend on values",
-            help="write the numbers, and choose among them: FROM range(100) AS r(i) WHERE i < ...",
+            label="the number of rows would depend on data",
+            help="write constants, and filter: FROM range(100) AS r(i) WHERE i < ...",
         )
-    written = exp.Anonymous(this=name, expressions=[each.copy() for each in arguments])
+    table = exp.Anonymous(this=name, expressions=[argument.copy() for argument in arguments])
     alias = exp.TableAlias(this=identifier(ctx.fresh("series")), columns=[identifier(name)])
-    tree = exp.select("*").from_(exp.Table(this=written, alias=alias))
+    tree = exp.select("*").from_(exp.Table(this=table, alias=alias))
     return Open(tree, (name,), ((),))
 
 
 def unnested(ctx: Context, node: exp.Unnest) -> Open:
-    """unnest(...) in FROM: of a list, or of released rows to its left."""
+    """Bind unnest(...) in FROM, of a list or of released rows to its left."""
     if len(node.expressions) != 1 or node.args.get("offset") or node.find(exp.Query):
         raise refuse(
             "D252", "this unnest is not answered", ctx.span(node), help="unnest one list: unnest([1, 2, 3])"
         )
-    written = exp.Anonymous(this="unnest", expressions=[node.expressions[0].copy()])
+    call = exp.Anonymous(this="unnest", expressions=[node.expressions[0].copy()])
     alias = exp.TableAlias(this=identifier(ctx.fresh("list")), columns=[identifier("unnest")])
-    tree = exp.select("*").from_(exp.Table(this=written, alias=alias))
+    tree = exp.select("*").from_(exp.Table(this=call, alias=alias))
     return Open(tree, ("unnest",), ((),))
 
 
 def plain_table(ctx: Context, node: exp.Table) -> None:
+    """Refuse a table with a catalog, a sample, a pivot or the like."""
     if not isinstance(node.this, exp.Identifier) or node.catalog:
         shown = ".".join(part.name for part in node.parts)
         raise refuse(
@@ -197,19 +201,21 @@ def plain_table(ctx: Context, node: exp.Table) -> None:
     extra = [key for key, value in node.args.items() if value and key not in ("this", "alias", "db", "joins")]
     if extra:
         raise refuse(
-            "D105", "this way of reading a table is not answered", ctx.span(node), help="name it plainly"
+            "D105", "this way of reading a table is not answered", ctx.span(node), help="write only its name"
         )
 
 
 def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:
+    """Return a help text with the nearest name of a table, or all names."""
     names = sorted(
-        {*(each.name for each in ctx.known.tables), *(each.name for each in ctx.known.views), *env}
+        {*(table.name for table in ctx.known.tables), *(view.name for view in ctx.known.views), *env}
     )
     close = difflib.get_close_matches(name.casefold(), names, 1, 0.67)
     return f"did you mean {close[0]}?" if close else f"the tables here are {', '.join(names)}"
 
 
 def cte_source(ctx: Context, cte: Cte, node: exp.Expr) -> Private | Open:
+    """Bind a use of a CTE: private rows anew at each use, a release only once."""
     if cte.opened is None:
         bound = ctx.query(node, cte.env)
         if isinstance(bound, Private):
@@ -217,25 +223,26 @@ def cte_source(ctx: Context, cte: Cte, node: exp.Expr) -> Private | Open:
         if sum(1 for _ in bound.tree.walk()) > MOST_NODES:
             raise refuse(
                 "D103",
-                "the query grows too large, its CTEs written out",
+                "the query is too large with its CTEs expanded",
                 ctx.span(node),
                 help="use each CTE once or twice, and split the query",
             )
         if len(cte.names) > len(bound.columns):
             raise refuse(
                 "D202",
-                "the column list is longer than the query is wide",
+                "the column list has more names than the query has columns",
                 ctx.span(node),
                 help="give at most one name for each column",
             )
-        cte.opened = renamed(bound, cte.names, ctx.fresh) if cte.names else bound
+        cte.opened = with_names(bound, cte.names, ctx.fresh) if cte.names else bound
     return cte.opened
 
 
 def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) -> Private | Open:
+    """Bind UNION, INTERSECT or EXCEPT; both sides must be private, or neither."""
     left, right = ctx.query(node.left, env), ctx.query(node.right, env)
     if isinstance(left, Open) and isinstance(right, Open):
-        subqueries = bound_subqueries(ctx, env)
+        subqueries = subquery_binder(ctx, env)
         union = open_union(node, left, right, subqueries, ctx.fresh)
         return union or open_set_operation(node, left, right, subqueries, ctx.fresh)
     if isinstance(left, Open) or isinstance(right, Open):
@@ -243,14 +250,14 @@ def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) 
             "D406",
             f"{type(node).__name__.upper()} does not mix private rows with public or released ones",
             ctx.span(node.right if isinstance(right, Open) else node.left),
-            label=f"these rows are no {ctx.known.unit}'s, the others are",
+            label=f"these rows belong to no {ctx.known.unit}, those of the other side do",
             help="release the private side first: SELECT x FROM ... GROUP BY x "
             f"{type(node).__name__.upper()} SELECT x FROM ...",
         )
-    refuse_picked(ctx, node)
+    refuse_order_and_limit(ctx, node)
     return set_of_rows(ctx, node, left, right)
 
 
 def reads(node: exp.Expr, name: str) -> bool:
     """Whether a CTE's body names the CTE itself."""
-    return any(each.name.casefold() == name.casefold() for each in node.find_all(exp.Table))
+    return any(table.name.casefold() == name.casefold() for table in node.find_all(exp.Table))

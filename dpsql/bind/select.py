@@ -14,7 +14,7 @@ from dpsql.bind.per_unit import per_unit
 from dpsql.bind.private.conditions import with_aliases
 from dpsql.bind.private.from_clause import FromClause, Kept
 from dpsql.bind.private.group_by import Groups, groups_of, named_key
-from dpsql.bind.private.projection import refuse_picked, refuse_picking, selected
+from dpsql.bind.private.projection import projected, refuse_order_and_limit, refuse_order_or_limit
 from dpsql.bind.private.query_options import refuse_clip
 from dpsql.bind.release_point import release_point
 from dpsql.bind.released.provenance import ColumnLineage
@@ -22,13 +22,13 @@ from dpsql.bind.released.public_sql import open_select
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope
 from dpsql.bind.scope.sources import Open, Private
-from dpsql.bind.subqueries.correlated_release import tied_release
-from dpsql.bind.subqueries.evaluation import bound_subqueries, constants_of
+from dpsql.bind.subqueries.correlated_release import correlated_release
+from dpsql.bind.subqueries.evaluation import constants_of, subquery_binder
 from dpsql.bind.subqueries.uncorrelated import rows_of_open
 from dpsql.bind.subqueries.unnesting import SubqueryUnnester
 from dpsql.bind.syntax.interval_functions import refuse_computed
 from dpsql.bind.syntax.output_names import named_by, ordered_by, output_name
-from dpsql.bind.syntax.stars import Shown, starless
+from dpsql.bind.syntax.stars import StarColumn, expand_stars
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
@@ -38,15 +38,16 @@ from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 
 
 def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | Open:
-    froms = FromClause(
+    """Bind one SELECT to Open where FROM has no private rows, else by its private rows."""
+    clause = FromClause(
         ctx.text,
         ctx.known,
         ctx.fresh,
-        lambda each: ctx.query(each, env),
+        lambda query: ctx.query(query, env),
         partial(rows_of_open, ctx),
         constants_of(ctx, env),
     )
-    items = froms.items(node)
+    items = clause.items(node)
     if all(item.is_open for item in items):
         nested = next((item for item in items if not isinstance(item.source, Open)), None)
         if nested is not None:
@@ -54,46 +55,47 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
                 "D252",
                 "joins in parentheses are not answered here",
                 ctx.span(nested.node),
-                help="join the tables one after the other, or name the parentheses: (a JOIN b ...) AS t",
+                help="join the tables without parentheses, or name the parentheses: (a JOIN b ...) AS t",
             )
         refuse_clip(ctx, node, None)
         aliases = frozenset(item.alias.casefold() for item in items)
-        tied = partial(tied_release, ctx, env, items)
-        subqueries = bound_subqueries(ctx, env, aliases, tied)
+        correlated = partial(correlated_release, ctx, env, items)
+        subqueries = subquery_binder(ctx, env, aliases, correlated)
         if ctx.goal is not None:
-            passed = ColumnLineage(node, items, node.expressions, ctx.text)
-            for each in node.expressions:
-                if passed.computed(each):
-                    refuse_computed(each, ctx.text)
+            lineage = ColumnLineage(node, items, node.expressions, ctx.text)
+            for item in node.expressions:
+                if lineage.computed(item):
+                    refuse_computed(item, ctx.text)
         return open_select(node, items, subqueries, ctx.fresh, ctx.text, output_name)
-    joined = froms.joined(node, items)
-    named = {each.this.name.casefold(): each for each in node.args.get("windows") or ()}
-    lifts = SubqueryUnnester(ctx, env, joined.relation, joined.scope, named)
-    lifts.where(joined.queries)
-    bound = private_select(ctx, node, lifts, env)
-    if joined.kept is not None and not (isinstance(bound, Open) and means_the_same(ctx, joined.kept)):
-        froms.refuse_kept(joined.kept)
+    joined = clause.joined(node, items)
+    named = {window.this.name.casefold(): window for window in node.args.get("windows") or ()}
+    source = SubqueryUnnester(ctx, env, joined.relation, joined.scope, named)
+    source.where(joined.queries)
+    bound = private_select(ctx, node, source, env)
+    if joined.kept is not None and not (isinstance(bound, Open) and inner_join_suffices(ctx, joined.kept)):
+        clause.refuse_kept(joined.kept)
     return bound
 
 
-def means_the_same(ctx: Context, kept: Kept) -> bool:
-    """Whether the measure just made gives with an inner join what it would with the kept rows:
+def inner_join_suffices(ctx: Context, kept: Kept) -> bool:
+    """Whether the outer join of the last measure can be replaced by an inner join.
 
-    groups of the public side, which appear anyway, and aggregates that a row of NULLs leaves as they are.
+    It can where all group keys are public lists, so that their groups appear anyway, and where no aggregate
+    changes by a row of NULLs.
     """
     measure = ctx.measures[-1]
     facts = facts_of(measure.relation)
     listed = all(
         refs(key.scalar) <= kept.public.keys()
         and isinstance(fact_of(key.scalar, facts).domain, Listed | Categories)
-        and fact_of(key.scalar, facts) == fact_of(key.scalar, kept.public)  # ON chose none of them
+        and fact_of(key.scalar, facts) == fact_of(key.scalar, kept.public)  # ON filters none of them
         for key in measure.keys
     )
     return listed and all(
         shelf()[call.function].counts_units
         or (
             call.argument is not None
-            and any(null_of_nulls(each, kept.private) for each in (call.argument, *call.others))
+            and any(null_of_nulls(argument, kept.private) for argument in (call.argument, *call.others))
         )
         for call in measure.aggregates
     )
@@ -102,14 +104,15 @@ def means_the_same(ctx: Context, kept: Kept) -> bool:
 def private_select(
     ctx: Context, node: exp.Select, source: SubqueryUnnester, env: Mapping[str, Cte]
 ) -> Private | Open:
+    """Bind a SELECT over private rows: as a projection, per unit, or as a release point."""
     scalars = source.scalars()
     items = select_items(ctx, node, source.scope)
     groups = groups_of(ctx, node, items, scalars)
     keys = groups.keys
     distinct = node.args.get("distinct")
-    clauses = [node.args.get(each) for each in ("having", "qualify", "order")]
+    clauses = [node.args.get(key) for key in ("having", "qualify", "order")]
     grouped = bool(node.args.get("group")) or any(
-        has_aggregate(each) for each in (*items, *(c for c in clauses if c is not None))
+        has_aggregate(node) for node in (*items, *(c for c in clauses if c is not None))
     )
     if not grouped and (distinct is None or distinct.args.get("on")):
         refuse_clip(ctx, node, source)
@@ -117,8 +120,8 @@ def private_select(
     owned = ownership_of(source.relation)
     assert isinstance(owned, Owned)
     if not grouped:
-        keys = [(each, named_key(ctx, each, scalars.bind(each))) for each in items]
-    if any(isinstance(each.scalar, Ref) and each.scalar.name in owned.units for _, each in keys):
+        keys = [(item, named_key(ctx, item, scalars.bind(item))) for item in items]
+    if any(isinstance(named.scalar, Ref) and named.scalar.name in owned.units for _, named in keys):
         refuse_clip(ctx, node, source)
         refuse_distinct_on(ctx, distinct)
         refuse_sets(ctx, node, groups)
@@ -127,19 +130,21 @@ def private_select(
 
 
 def refuse_sets(ctx: Context, node: exp.Select, groups: Groups) -> None:
+    """Refuse grouping sets with the unit among their keys."""
     if groups.sets:
         raise refuse(
             "D252",
-            f"grouping sets of single {ctx.known.unit}s are not answered",
+            f"grouping sets with the {ctx.known.unit} among their keys are not answered",
             ctx.span(node.args.get("group")),
-            label=f"the {ctx.known.unit} stands among these keys",
-            help=f"GROUP BY {ctx.known.unit_column}, x inside, and ROLLUP (x) outside: SELECT x, SUM(n) "
-            "FROM (SELECT "
-            f"{ctx.known.unit_column}, x, COUNT(*) AS n FROM ... GROUP BY ALL) GROUP BY ROLLUP (x)",
+            label=f"one of these keys is the {ctx.known.unit}",
+            help=f"GROUP BY {ctx.known.unit_column}, x in a subquery, and ROLLUP (x) outside: SELECT "
+            f"x, SUM(n) FROM (SELECT {ctx.known.unit_column}, x, COUNT(*) AS n FROM ... GROUP BY ALL) "
+            "GROUP BY ROLLUP (x)",
         )
 
 
 def refuse_distinct_on(ctx: Context, distinct: exp.Distinct | None) -> None:
+    """Refuse DISTINCT ON beside GROUP BY."""
     if distinct is not None and distinct.args.get("on"):
         raise refuse(
             "D252",
@@ -151,39 +156,41 @@ def refuse_distinct_on(ctx: Context, distinct: exp.Distinct | None) -> None:
 
 
 def select_items(ctx: Context, node: exp.Select, scope: Scope) -> list[exp.Expr]:
-    """The select list with its stars written out."""
+    """Return the select list with its stars expanded."""
     columns = [
-        Shown(v.qualifier, v.name, exp.column(v.name, v.qualifier or None, quoted=True), v.merged)
+        StarColumn(v.qualifier, v.name, exp.column(v.name, v.qualifier or None, quoted=True), v.merged)
         for v in scope.columns
     ]
-    return starless(node.expressions, columns, ctx.text)
+    return expand_stars(node.expressions, columns, ctx.text)
 
 
 def projected_rows(
     ctx: Context, node: exp.Select, source: SubqueryUnnester, items: list[exp.Expr], scalars: Scalars
 ) -> Private:
-    """Rows go in, rows come out: the hidden unit column always among them."""
+    """Bind a projection of private rows; the hidden unit column is always in the output."""
     distinct = node.args.get("distinct")
     if distinct is None:
-        refuse_picked(ctx, node)
+        refuse_order_and_limit(ctx, node)
     qualify = node.args.get("qualify")
-    bound = [scalars.bind(each) for each in items]  # windows look at all rows: those before QUALIFY
+    bound = [scalars.bind(item) for item in items]  # windows read all rows, before QUALIFY
     if qualify is not None:
         kept = scalars.condition(with_aliases(qualify.this, node, source.scope))
         source.keep(kept)
     if distinct is not None:
-        source.keep(scalars.condition(first_of_each(ctx, node, distinct, items)))
-    return selected(ctx, source.relation, [output_name(each) for each in items], bound)
+        source.keep(scalars.condition(distinct_on_condition(ctx, node, distinct, items)))
+    return projected(ctx, source.relation, [output_name(item) for item in items], bound)
 
 
-def first_of_each(ctx: Context, node: exp.Select, distinct: exp.Distinct, items: list[exp.Expr]) -> exp.Expr:
-    """DISTINCT ON (unit, x) ORDER BY y: the first row of each, as a window over the unit's rows."""
+def distinct_on_condition(
+    ctx: Context, node: exp.Select, distinct: exp.Distinct, items: list[exp.Expr]
+) -> exp.Expr:
+    """Return DISTINCT ON (unit, x) ORDER BY y as a window condition: ROW_NUMBER() ... = 1."""
     for key in ("limit", "offset"):
         if node.args.get(key):
-            refuse_picking(ctx, node.args[key])
+            refuse_order_or_limit(ctx, node.args[key])
     on = distinct.args["on"]
     keys = on.expressions if isinstance(on, exp.Tuple) else [on.this if isinstance(on, exp.Paren) else on]
-    keys = [named_by(each, items).copy() for each in keys]
+    keys = [named_by(key, items).copy() for key in keys]
     window = exp.Window(this=exp.RowNumber(), partition_by=keys, over="OVER")
     if node.args.get("order"):
         window.set("order", ordered_by(node.args["order"], items))
@@ -199,4 +206,4 @@ def null_of_nulls(scalar: Scalar, private: frozenset[str]) -> bool:
             return False
         case Call(function, arguments):
             strict = functions()[function].strict
-            return strict and any(null_of_nulls(each, private) for each in arguments)
+            return strict and any(null_of_nulls(argument, private) for argument in arguments)

@@ -1,8 +1,8 @@
-"""Query -> Split: what do the words mean, and where does privacy end?
+"""Query -> Split: bind a query, and find the release point, where privacy ends.
 
 Bottom-up, every FROM item and every query is Private (rows that belong to units) or Open (released or
-public). The first aggregate that drops the unit turns Private into Open: it becomes a Measure, and what
-stands around it becomes SQL over the released table.
+public). The first aggregate that drops the unit turns Private into Open: it becomes a Measure, and the rest
+of the query becomes SQL over the released table.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dpsql.bind.scope.public_facts import Describe, Evaluate
 from dpsql.bind.scope.scope import Visible
 from dpsql.bind.scope.sources import Private
 from dpsql.bind.starting_context import starting_context
-from dpsql.bind.subqueries.evaluation import printed
+from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.bind.syntax.interval_functions import asks_interval
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
@@ -34,90 +34,94 @@ from dpsql.policy.catalogue import Known
 
 
 def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> Split:
-    """The query as measures and the SQL over what they release, or a refusal that points at the text."""
+    """Return the measures of a query and the SQL over their released tables, or refuse with a span."""
     try:
         ctx, views = starting_context(query, known, evaluate, describe)
     except Error as error:
         raise error.within(query.source.text, query.source.name) from None
     ctx.goal = query.goal
-    ctx.intervals = any(asks_interval(each) for each in (query.tree, *(v.node for v in views.values())))
-    split = _looked_at(ctx, query, views)
-    for each in ctx.needed:
-        each.refusal.within(query.source.text, query.source.name)
+    ctx.intervals = any(asks_interval(tree) for tree in (query.tree, *(v.node for v in views.values())))
+    split = _split_or_needed(ctx, query, views)
+    for bounds in ctx.needed:
+        bounds.refusal.within(query.source.text, query.source.name)
     return replace(split, needed=tuple(ctx.needed))
 
 
-def _looked_at(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
-    """What goes wrong behind a missing bound says nothing: that stands first."""
+def _split_or_needed(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
+    """Split the query. Where a bound is missing, report that and drop the errors that follow from it."""
     try:
         return _split(ctx, query, views)
     except Error as error:
         refusal = error
-    except ArgumentError as unfit:  # a constant that is read outside any expression
-        remedy = unfit.help or "write a plain constant"
-        refusal = refuse(unfit.code, unfit.title, unfit.span, help=remedy)
+    except ArgumentError as reason:  # a constant that is read outside any expression
+        remedy = reason.help or "write a plain constant"
+        refusal = refuse(reason.code, reason.title, reason.span, help=remedy)
     if ctx.needed:
         return Split(query.source, ())
     raise refusal.within(query.source.text, query.source.name)
 
 
 def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
+    """Bind the query, and split it into stages."""
     bound = ctx.query(query.tree, views)
     if asks_for_no_rows(query.tree, bound):
         return Split(query.source, (Stage((), headings(ctx, bound)),), query.delta)
     if isinstance(bound, Private):
         _refuse_rows(ctx, bound, query.tree)
     outputs = (*bound.columns, *bound.hidden)
-    margins = (outputs.index(each[0], len(bound.columns)) if each else None for each in bound.margins)
-    post = printed(ctx, bound.tree, bound.columns, tuple(margins))
+    margins = (outputs.index(margin[0], len(bound.columns)) if margin else None for margin in bound.margins)
+    post = post_of(ctx, bound.tree, bound.columns, tuple(margins))
     return Split(query.source, _stages(ctx, post), query.delta)
 
 
 def _stages(ctx: Context, post: Post) -> tuple[Stage, ...]:
-    """The stages that the answer needs, each with its measures: from the answer backwards.
+    """Return the stages that the answer needs, each with its measures, found backwards from the answer.
 
-    What was bound and then not used (a subquery is tried on its own first) is not in any of them.
+    A measure that was bound but is not used is in none of them (a subquery is first tried on its own).
     """
     needed = [Stage((), post)]
-    measures = {each.name: each for each in ctx.measures}
+    measures = {measure.name: measure for measure in ctx.measures}
     used = set(post.released)
     for stage in reversed(ctx.stages):
         assert stage.awaited is not None
         if any(stage.awaited.name in stage_inputs(measures[name].relation) for name in used):
             needed.insert(0, stage)
             used |= set(stage.post.released)
-    found, taken = [], set[str]()
+    stages, taken = [], set[str]()
     for stage in needed:
-        own = [name for name in measures if name in stage.post.released and name not in taken]
-        found.append(replace(stage, measures=tuple(measures[name] for name in own)))
-        taken |= set(own)
-    return tuple(found)
+        names = [name for name in measures if name in stage.post.released and name not in taken]
+        stages.append(replace(stage, measures=tuple(measures[name] for name in names)))
+        taken |= set(names)
+    return tuple(stages)
 
 
-def _shared(bound: Private, secret: list[Visible]) -> str:
-    """A column of these rows to group by: best one with few values."""
+def _example_key(bound: Private, secret: list[Visible]) -> str:
+    """Return the name of a column to group by in an example; prefer one with few values."""
     facts = facts_of(bound.relation)
-    names = [each for each in bound.scope.columns if each not in secret]
-    few = [each for each in names if isinstance(fact_of(each.scalar, facts).domain, Listed | Categories)]
-    return next((each.name for each in [*few, *names]), "x")
+    columns = [column for column in bound.scope.columns if column not in secret]
+    few = [
+        column for column in columns if isinstance(fact_of(column.scalar, facts).domain, Listed | Categories)
+    ]
+    return next((column.name for column in [*few, *columns]), "x")
 
 
 def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
+    """Refuse a query that would return private rows."""
     owned = ownership_of(bound.relation)
     assert isinstance(owned, Owned)
     secret = identifying(bound.relation)
-    shown = [each for each in bound.scope.columns if tells(each.scalar, secret)]
+    identifiers = [column for column in bound.scope.columns if tells(column.scalar, secret)]
     listed = tree.expressions if isinstance(tree, exp.Select) else []
     inner = bound.relation
     while isinstance(inner, Project | Filter):
         inner = inner.input
-    if shown and isinstance(inner, Aggregate):
+    if identifiers and isinstance(inner, Aggregate):
         raise refuse(
             "D403",
             f"each row of this would be about one {ctx.known.unit}",
             ctx.span(listed[0]) if listed else None,
-            label=f"{shown[0].name} tells one {ctx.known.unit} from another",
-            help=f"aggregate once more over the {ctx.known.unit}s: SELECT AVG(n), COUNT(*) FROM (SELECT "
+            label=f"{identifiers[0].name} identifies single {ctx.known.unit}s",
+            help=f"aggregate again, over the {ctx.known.unit}s: SELECT AVG(n), COUNT(*) FROM (SELECT "
             f"{ctx.known.unit_column}, COUNT(*) AS n FROM ... GROUP BY {ctx.known.unit_column})",
         )
     raise refuse(
@@ -125,6 +129,6 @@ def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
         "single private rows are never shown",
         ctx.span(listed[0]) if listed else None,
         label="this query returns rows, not aggregates",
-        help=f"aggregate them: SELECT {_shared(bound, shown)}, COUNT(*) FROM ... GROUP BY 1, or SELECT "
-        "AVG(x) ...; for names and types of columns alone, LIMIT 0",
+        help=f"aggregate them: SELECT {_example_key(bound, identifiers)}, COUNT(*) FROM ... GROUP BY 1, or "
+        "SELECT AVG(x) ...; to get only the names and types of the columns, LIMIT 0",
     )

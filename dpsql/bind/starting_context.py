@@ -1,4 +1,4 @@
-"""Where binding starts: a context with names that nobody uses, and the policy's views that are named."""
+"""Create the context of a query, with unused fresh names, and the views of the policy that it names."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from dpsql.policy.catalogue import Known
 def starting_context(
     query: Query, known: Known, evaluate: Evaluate, describe: Describe
 ) -> tuple[Context, Mapping[str, Cte]]:
-    """The context of a query, and the views."""
-    words = {each.name for each in query.tree.find_all(exp.Identifier)}
-    views = views_of(known, {each.casefold() for each in words}, query.now)
-    words |= {each.name for view in views.values() for each in view.node.find_all(exp.Identifier)}
-    fresh = Fresh(words | {table.name for table in known.tables})
+    """Return the context of a query, and its views."""
+    names = {identifier.name for identifier in query.tree.find_all(exp.Identifier)}
+    views = views_of(known, {name.casefold() for name in names}, query.now)
+    names |= {identifier.name for view in views.values() for identifier in view.node.find_all(exp.Identifier)}
+    fresh = Fresh(names | {table.name for table in known.tables})
     return Context(query.source.text, known, fresh, evaluate, describe, bound_query, query.tree), views

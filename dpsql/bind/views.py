@@ -1,13 +1,13 @@
-"""Views of the policy: queries that go by a name, bound anew wherever an analyst names them.
+"""Views of the policy: named queries, bound anew at each use.
 
 [views.adults] sql = "SELECT * FROM patients WHERE age >= 18"
 
 SELECT AVG(income) FROM adults
 SELECT AVG(income) FROM (SELECT * FROM patients WHERE age >= 18) AS adults
 
-A view sees the policy's tables and the views before it, never the analyst's CTEs, which may hide it as
-they hide a table. It has no budget and no unit of its own. What is wrong with an expanded view is shown
-where the analyst named it.
+A view reads the tables of the policy and the views before it, never the CTEs of a query, which may hide it
+as they hide a table. It has no budget and no unit of its own. An error in an expanded view points at its
+name in the query.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from dpsql.policy.catalogue import Known, KnownView
 
 
 def views_of(known: Known, named: set[str], now: datetime.datetime) -> dict[str, Cte]:
-    """The views that these words (case folded) may mean, and those that they are made of."""
+    """Return the views with these names (case folded), and the views that they read."""
     wanted, trees = set(named), {}
     for view in reversed(known.views):
         if view.name.casefold() in wanted:
             trees[view.name.casefold()] = tree = tree_of(view, now)
-            wanted |= {each.name.casefold() for each in tree.find_all(exp.Table)}
+            wanted |= {table.name.casefold() for table in tree.find_all(exp.Table)}
     views: dict[str, Cte] = {}
     for view in known.views:
         name = view.name.casefold()
@@ -39,18 +39,20 @@ def views_of(known: Known, named: set[str], now: datetime.datetime) -> dict[str,
 
 
 def tree_of(view: KnownView, now: datetime.datetime) -> exp.Expr:
-    """What a view says; the price is the asker's to name."""
+    """Parse a view; refuse EXPLAIN and a price in it."""
     query = parse(Source(view.sql, f"view {view.name}"), (), now)
     if query.explained or query.epsilon is not None or query.delta is not None:
-        raise refuse("D104", "a view is a plain query", help="leave EXPLAIN and the price to who asks")
+        raise refuse(
+            "D104", "a view is a plain query", help="leave out EXPLAIN and the price: a query names them"
+        )
     return query.tree
 
 
-def placed(tree: exp.Expr, name: exp.Expr) -> exp.Expr:
-    """A copy in which everything stands where a view's name does."""
-    there = name.this.meta
+def moved_to(tree: exp.Expr, name: exp.Expr) -> exp.Expr:
+    """Return a copy of a view with all its positions at the name of the view in the query."""
+    meta = name.this.meta
     moved = tree.copy()
-    for each in moved.walk():
-        if "start" in each.meta:
-            each.meta.update(there)
+    for child in moved.walk():
+        if "start" in child.meta:
+            child.meta.update(meta)
     return moved

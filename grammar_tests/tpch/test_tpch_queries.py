@@ -25,7 +25,7 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.plan import PublicKeys, Shape
 
 TEXTS = tpch_queries()
-REFUSED = {3: "l_orderkey", 10: "c_custkey", 18: "l_orderkey"}  # the key that tells one customer from another
+REFUSED = {3: "l_orderkey", 10: "c_custkey", 18: "l_orderkey"}  # the key that identifies single customers
 FREE = (2, 11, 16)
 STAGES = {17: 2, 22: 2}
 ANSWERED = sorted(TEXTS.keys() - REFUSED.keys())
@@ -128,7 +128,7 @@ def test_refused(number: int, world: World) -> None:
     assert caught.value.position is not None
     line, column = caught.value.position
     assert TEXTS[number].splitlines()[line - 1][column - 1 :].startswith(REFUSED[number])
-    assert "tells one customer from another" in str(caught.value)
+    assert "identifies single customers" in str(caught.value)
     assert "aggregate" in str(caught.value.help)
     assert world.clipped.budget.spent == before
 

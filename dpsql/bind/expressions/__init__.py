@@ -1,1 +1,1 @@
-"""Expressions over private rows: scalars, aggregates, windows, and the values that keys can have."""
+"""Expressions over private rows: scalars, aggregates, windows, and domains of group keys."""

@@ -1,4 +1,4 @@
-"""Aggregate calls of the text: which of the shelf, over what, under which condition."""
+"""Bind aggregate calls: the function, its arguments, and the condition of its FILTER."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.aggregates import Rule, by_name, by_node, shelf
-from dpsql.bind.expressions.samples import sampled
+from dpsql.bind.expressions.samples import bind_sample
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.scope.context import Context
 from dpsql.bind.syntax.quantiles import is_quantile, place_of, quantile_call
@@ -23,23 +23,23 @@ from dpsql.parse.spans import span_of
 
 
 def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall | None:
-    """An aggregate call, or None when the node is something else."""
+    """Bind an aggregate call; None for any other node."""
     condition: Scalar | None = None
     outer = node
     if isinstance(node, exp.Filter):
         condition = scalars.condition(node.expression.this)
         node = node.this
     if isinstance(node, Sample):
-        return sampled(ctx, node, outer, condition, scalars)
-    named = _named(node)
+        return bind_sample(ctx, node, outer, condition, scalars)
+    named = _aggregate_named(node)
     if named is not None and len(node.expressions) == named.arguments:
-        return _bound(ctx, named, node.expressions, condition, scalars, ctx.span(outer))
-    if is_other(node):
+        return _call(ctx, named, node.expressions, condition, scalars, ctx.span(outer))
+    if is_named_aggregate(node):
         raise refuse(
             "D253",
             f"{node.name.upper()} is not answered",
             ctx.span(outer),
-            help=_instead(node.name.casefold()),
+            help=_alternative(node.name.casefold()),
         )
     if not isinstance(node, exp.AggFunc | exp.WithinGroup):
         return None
@@ -48,17 +48,17 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         ("this", "big_int", "expression") if rule is not None and rule.arguments == 2 else ("this", "big_int")
     )
     extra = [key for key, value in node.args.items() if value and key not in known]
-    argument, others = node.this, tuple[Scalar, ...]()
+    argument, more_arguments = node.this, tuple[Scalar, ...]()
     if is_quantile(node):
-        what = quantile_call(ctx.text, node)
-        rule, extra, argument = shelf()[what.function], [], what.argument
-        others = (place_of(ctx.text, node, what),)
+        quantile = quantile_call(ctx.text, node)
+        rule, extra, argument = shelf()[quantile.function], [], quantile.argument
+        more_arguments = (place_of(ctx.text, node, quantile),)
     if rule is None or extra:
         raise refuse(
             "D253",
             f"{function_name(node, ctx.text)} is not answered yet",
             ctx.span(outer),
-            help=_instead(function_name(node, ctx.text).lower()),
+            help=_alternative(function_name(node, ctx.text).lower()),
         )
     distinct = isinstance(argument, exp.Distinct) or type(node) in rule.distinct_nodes
     if isinstance(argument, exp.Distinct):
@@ -80,13 +80,18 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
     if type(node) in rule.condition_nodes:
         _refuse_inner(ctx, [argument], ctx.span(outer))
         return AggregateCall(
-            "", rule.name, None, distinct, both(condition, scalars.condition(argument)), ctx.span(outer)
+            "",
+            rule.name,
+            None,
+            distinct,
+            conjunction(condition, scalars.condition(argument)),
+            ctx.span(outer),
         )
-    call = _bound(ctx, rule, arguments, condition, scalars, ctx.span(outer))
-    return replace(call, distinct=distinct, others=(*call.others, *others))
+    call = _call(ctx, rule, arguments, condition, scalars, ctx.span(outer))
+    return replace(call, distinct=distinct, others=(*call.others, *more_arguments))
 
 
-def _bound(
+def _call(
     ctx: Context,
     rule: Rule,
     arguments: list[exp.Expr | None],
@@ -94,36 +99,37 @@ def _bound(
     scalars: Scalars,
     span: Span | None,
 ) -> AggregateCall:
-    """The call of an aggregate with these arguments."""
+    """Return the call of an aggregate with these arguments."""
     _refuse_inner(ctx, arguments, span)
-    argument, *others = arguments
+    argument, *more_arguments = arguments
     if argument is None or isinstance(argument, exp.Star):
         if not rule.counts:
             raise refuse("D205", f"{rule.name.upper()} needs an argument", span, help="name a column")
         return AggregateCall("", rule.name, None, False, condition, span)
     scalar = scalars.bind(argument)
-    bound = tuple(scalars.bind(each) for each in others if each is not None)
+    bound = tuple(scalars.bind(extra) for extra in more_arguments if extra is not None)
     return AggregateCall("", rule.name, scalar, False, condition, span, bound)
 
 
 def _refuse_inner(ctx: Context, arguments: Sequence[exp.Expr | None], span: Span | None) -> None:
-    if any(has_aggregate(each) for each in arguments):
+    if any(has_aggregate(argument) for argument in arguments):
         raise refuse("D253", "an aggregate inside an aggregate", span, help="use a subquery")
 
 
-def _named(node: exp.Expr) -> Rule | None:
-    """The aggregate that a plain call names, where the parser has no node for it."""
+def _aggregate_named(node: exp.Expr) -> Rule | None:
+    """Return the aggregate of a plain call, where the parser has no node for it; else None."""
     return by_name().get(node.name.casefold()) if isinstance(node, exp.Anonymous) else None
 
 
 def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
+    """Refuse DISTINCT in an aggregate that is not answered with it."""
     if not shelf()[call.function].counts:
         name, unit = call.function.upper(), ctx.known.unit_column
         raise refuse(
             "D253",
             f"{name}(DISTINCT ...) is not answered here",
             call.span,
-            label=f"whether a value is among them may depend on one {ctx.known.unit}, whatever others have",
+            label=f"whether a value is among the distinct values may depend on one {ctx.known.unit}",
             help=f"leave DISTINCT out; or take each {ctx.known.unit}'s distinct values: "
             f"SELECT {name}(x) FROM (SELECT DISTINCT {unit}, x FROM ...)",
         )
@@ -131,19 +137,18 @@ def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
         "D253",
         f"{call.function.upper()}(DISTINCT ...) is answered for the {ctx.known.unit} only",
         call.span,
-        help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.unit_column}); how many values "
-        "there are: SELECT "
+        help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.unit_column}); or the values: SELECT "
         "COUNT(*) FROM (SELECT x FROM ... GROUP BY x)",
     )
 
 
-def _instead(name: str) -> str:
-    """What answers nearly the same question."""
+def _alternative(name: str) -> str:
+    """Return a help text with an aggregate to use instead."""
     return INSTEAD.get(name, "COUNT, SUM, AVG, MEDIAN, STDDEV, CORR and REGR_SLOPE are answered, with FILTER")
 
 
 def has_aggregate(node: exp.Expr | None) -> bool:
-    """Whether an aggregate of this SELECT stands here (not a window's own, not a subquery's)."""
+    """Whether a node holds an aggregate of this SELECT (not one of a window or of a subquery)."""
     if node is None or isinstance(node, exp.Query):
         return False
     if isinstance(node, exp.Window):
@@ -151,18 +156,20 @@ def has_aggregate(node: exp.Expr | None) -> bool:
         while isinstance(inner, exp.IgnoreNulls | exp.RespectNulls | exp.Filter):
             inner = inner.this
         parts = [*inner.iter_expressions(), *(n for n in node.iter_expressions() if n is not node.this)]
-        return any(has_aggregate(each) for each in parts)
-    if isinstance(node, exp.AggFunc | exp.Filter) or is_other(node):
+        return any(has_aggregate(part) for part in parts)
+    if isinstance(node, exp.AggFunc | exp.Filter) or is_named_aggregate(node):
         return True
-    return any(has_aggregate(each) for each in node.iter_expressions())
+    return any(has_aggregate(child) for child in node.iter_expressions())
 
 
-def is_other(node: exp.Expr) -> bool:
-    """Whether a plain call is an aggregate: to the parser, most of DuckDB's are functions like any other."""
-    return isinstance(node, exp.Anonymous) and (node.name.casefold() in INSTEAD or _named(node) is not None)
+def is_named_aggregate(node: exp.Expr) -> bool:
+    """Whether a plain call is an aggregate: the parser has no node for most aggregates of DuckDB."""
+    return isinstance(node, exp.Anonymous) and (
+        node.name.casefold() in INSTEAD or _aggregate_named(node) is not None
+    )
 
 
-def both(first: Scalar | None, second: Scalar) -> Scalar:
+def conjunction(first: Scalar | None, second: Scalar) -> Scalar:
     return second if first is None else Call("and", (first, second))
 
 

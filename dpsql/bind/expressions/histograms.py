@@ -1,4 +1,4 @@
-"""HISTOGRAM(x, bins) -> a map of counts that share no row.
+"""HISTOGRAM(x, bins) -> a map of disjoint counts.
 
     HISTOGRAM(age, [17, 66])
 
@@ -6,9 +6,9 @@
                                COUNT(*) FILTER (WHERE age > 17 AND age <= 66),
                                COUNT(*) FILTER (WHERE age > 66)])
 
-A row is in one count at most, and all of them cost what one does. As in DuckDB a bin is named by its upper
-end, which is in it, the last by the largest value there is; a NaN is in the first. Unlike there, the last bin
-is always shown: whether anything is in it depends on the data.
+A row is in at most one count, so all of them together cost as much as one. As in DuckDB, a bin is named by
+its upper end, which it includes, and the last bin by the largest value of the type; NaN is in the first bin.
+Unlike in DuckDB, the last bin is always in the answer: whether it is empty depends on the data.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from dpsql.parse.histograms import Histogram
 from dpsql.parse.spans import span_of
 
 MOST = 250
-"""Bins; and as many conditions are seen to exclude each other."""
+"""The most bins; the disjointness of as many conditions is recognized."""
 
 _HELP = "write HISTOGRAM(x, [10, 20, 50]): the upper ends of the bins, in order"
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
 
 
-def counts_of(text: str, node: exp.Expr, scalars: Scalars) -> exp.Expr | None:
-    """The counts that a histogram is, with the FILTER behind it; None for anything else."""
+def histogram_counts(text: str, node: exp.Expr, scalars: Scalars) -> exp.Expr | None:
+    """Return the counts of a histogram, with its FILTER; None for any other node."""
     only = node.expression.this if isinstance(node, exp.Filter) else None
     histogram = node.this if isinstance(node, exp.Filter) else node
     if not isinstance(histogram, Histogram):
@@ -46,25 +46,25 @@ def counts_of(text: str, node: exp.Expr, scalars: Scalars) -> exp.Expr | None:
     if kind.kind not in _NUMBERS or kind.sql in ("UHUGEINT", "TIMESTAMP_NS", "TIMESTAMP_S", "TIMESTAMP_MS"):
         raise refuse(
             "D205",
-            f"HISTOGRAM is of numbers, dates and timestamps, not {kind.said}",
+            f"HISTOGRAM takes numbers, dates and timestamps, not {kind.said}",
             span_of(argument, text) or span_of(node, text),
             help="count the values: SELECT x, COUNT(*) FROM ... GROUP BY x",
         )
-    written, ends = _bins(text, histogram, kind, scalars)
+    upper_ends, ends = _bins(text, histogram, kind, scalars)
     nan = exp.IsNan(this=argument.copy()) if kind.kind is Kind.FLOAT else None
     conditions: list[exp.Expr] = []
-    for i, end in enumerate(written):
+    for i, end in enumerate(upper_ends):
         upto: exp.Expr = exp.LTE(this=argument.copy(), expression=end.copy())
         if i:
-            upto = exp.and_(exp.GT(this=argument.copy(), expression=written[i - 1].copy()), upto)
+            upto = exp.and_(exp.GT(this=argument.copy(), expression=upper_ends[i - 1].copy()), upto)
         elif nan is not None:
             upto = exp.or_(upto, nan)
         conditions.append(upto)
-    beyond: exp.Expr = exp.GT(this=argument.copy(), expression=written[-1].copy())
+    beyond: exp.Expr = exp.GT(this=argument.copy(), expression=upper_ends[-1].copy())
     conditions.append(beyond if nan is None else exp.and_(beyond, exp.not_(nan.copy())))
     counts = []
-    for each in conditions:
-        when = each if only is None else exp.and_(only.copy(), each)
+    for condition in conditions:
+        when = condition if only is None else exp.and_(only.copy(), condition)
         counts.append(exp.Filter(this=exp.Count(this=exp.Star()), expression=exp.Where(this=when)))
     keys = [parse_one(sql, read="duckdb") for sql in (*(literal_sql(end) for end in ends), _largest(kind))]
     return exp.Map(keys=exp.Array(expressions=keys), values=exp.Array(expressions=counts))
@@ -73,46 +73,46 @@ def counts_of(text: str, node: exp.Expr, scalars: Scalars) -> exp.Expr | None:
 def _bins(
     text: str, histogram: Histogram, kind: Type, scalars: Scalars
 ) -> tuple[list[exp.Expr], list[Literal]]:
-    """The upper ends as they are written, and as constants that name the bins."""
+    """Return the upper ends as written, and as the constants that name the bins."""
     (listed,) = histogram.expressions
     if not isinstance(listed, exp.Array) or not 1 <= len(listed.expressions) <= MOST:
         raise refuse(
             "D205",
-            f"the bins are a list of 1 to {MOST} constants",
+            f"the bins must be a list of 1 to {MOST} constants",
             span_of(listed, text) or span_of(histogram, text),
             help=_HELP,
         )
-    written, ends = list(listed.expressions), list[Literal]()
-    for each in written:
-        scalar = scalars.bind(each)
-        found = coerce(scalar, kind) if isinstance(scalar, Literal) else None
-        exact = found is not None and found.value is not None
+    expressions, ends = list(listed.expressions), list[Literal]()
+    for expression in expressions:
+        scalar = scalars.bind(expression)
+        constant = coerce(scalar, kind) if isinstance(scalar, Literal) else None
+        exact = constant is not None and constant.value is not None
         if isinstance(scalar, Literal) and isinstance(scalar.value, int | float) and exact:
-            assert found is not None
-            exact = found.value == scalar.value or kind.kind is Kind.FLOAT
-        if found is None or not exact:
+            assert constant is not None
+            exact = constant.value == scalar.value or kind.kind is Kind.FLOAT
+        if constant is None or not exact:
             raise refuse(
                 "D205",
-                f"this bin is no constant of {kind.said}, which is what is counted",
-                span_of(each, text) or span_of(histogram, text),
+                f"this bin is no constant of type {kind.said}, the type of the argument",
+                span_of(expression, text) or span_of(histogram, text),
                 help=_HELP,
             )
-        if ends and not ordinal(ends[-1].value) < ordinal(found.value):
+        if ends and not ordinal(ends[-1].value) < ordinal(constant.value):
             raise refuse(
                 "D205",
-                "the bins are out of order",
-                span_of(each, text) or span_of(histogram, text),
-                label="it is not above the one before",
+                "the bins are not in ascending order",
+                span_of(expression, text) or span_of(histogram, text),
+                label="this is not above the previous bin",
                 help=_HELP,
             )
-        ends.append(found)
+        ends.append(constant)
     if kind.kind is Kind.DECIMAL:
-        ends = [Literal(ordinal(each.value) * 1.0, DOUBLE) for each in ends]
-    return written, ends
+        ends = [Literal(ordinal(end.value) * 1.0, DOUBLE) for end in ends]
+    return expressions, ends
 
 
 def _largest(kind: Type) -> str:
-    """What names the last bin in DuckDB."""
+    """Return the name of the last bin in DuckDB: the largest value of the type."""
     match kind.kind:
         case Kind.INTEGER:
             return f"CAST({type_range(kind).high} AS {kind.sql})"

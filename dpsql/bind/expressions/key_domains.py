@@ -1,15 +1,15 @@
 """The values that a group key can have, where they follow from declarations alone.
 
     age // 10                     0 to 12          age is declared in [0, 120]
-    date_trunc('month', seen_at)  72 months        what it gives over every declared day
+    date_trunc('month', seen_at)  72 months        its values over all declared days
     floor(income / 100000)        0.0 to 5.0       whole numbers in a finite range
     age                           no list          a column with a range is a private key
 
-An expression is computed, by the sealed engine and as it would be printed for private rows, over every
-combination of the values of its columns; a part of it that cannot be (a DOUBLE has too many) stands for
-itself where it gives few whole numbers or is a list. A value that only rows outside of their declarations
-have is on no list, and such a row is in no group. A count per unit is declared by nobody: that it stays
-within ``rows_per_unit`` is a guess, so what is computed from it is a private key.
+The sealed engine computes an expression, printed as for private rows, over all combinations of the values of
+its columns. A subexpression over a column with too many values (a DOUBLE) is enumerated itself, if it has few
+whole values or a list. The list has no values of rows outside of their declarations; such a row is in no
+group. The count of a unit's rows is not declared: ``rows_per_unit`` is a guess, so an expression of it is a
+private key.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import count
 
-from dpsql.bind.expressions.whole_days import of_days
-from dpsql.bind.scope.public_facts import Evaluate, given_value
+from dpsql.bind.expressions.whole_days import day_argument
+from dpsql.bind.scope.public_facts import Evaluate, python_value
 from dpsql.errors import Error
 from dpsql.facts.row_guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of
@@ -35,30 +35,30 @@ from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relati
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
 MOST_VALUES = 1_000
-"""A key with more values than this is a private one."""
+"""A key with more values is private."""
 
 MOST_COMBINATIONS = 200_000
-"""Nor is an expression computed over more combinations of its columns' values."""
+"""The most combinations of column values that an expression is computed over."""
 
-_KEPT: dict[str, KeyList | None] = {}
+_CACHE: dict[str, KeyList | None] = {}
 _LOCK = threading.RLock()
-_REMEMBERED = 500
-"""Lists by the SQL that made them, where it reads no table."""
+_CACHE_SIZE = 500
+"""The size of the cache: lists by their SQL, where it reads no table."""
 
 
-def _unlocked() -> None:
-    """In a child: whoever held the lock is a thread that it does not have."""
+def _replace_lock() -> None:
+    """Replace the lock in a forked child, where the thread that holds it does not exist."""
     global _LOCK
     _LOCK = threading.RLock()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlocked)
+    os.register_at_fork(after_in_child=_replace_lock)
 
 
 @dataclass(frozen=True, slots=True)
 class _Atom:
-    """A part of an expression that is enumerated: ``sql`` yields each of its values once, as ``name``."""
+    """An enumerated subexpression: ``sql`` returns its distinct values, ``name`` stands for it."""
 
     name: str
     fact: Fact
@@ -69,7 +69,7 @@ class _Atom:
 
 @dataclass(frozen=True, slots=True)
 class _Cut:
-    """An expression over atoms, which stand for the parts (of whichever relation) that they replace."""
+    """An expression over atoms; ``atoms`` maps the subexpressions, over any relation, to their atoms."""
 
     scalar: Scalar
     atoms: dict[Scalar, _Atom]
@@ -77,34 +77,34 @@ class _Cut:
     @property
     def size(self) -> int:
         size = 1
-        for each in self.atoms.values():
-            size *= each.size
+        for atom in self.atoms.values():
+            size *= atom.size
         return size
 
 
 def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> KeyList | None:
-    """The list of a key over this relation, or None for a private key."""
+    """Return the list of values of a key over this relation, or None for a private key."""
     fact = fact_of(scalar, facts_of(relation))
     if isinstance(fact.domain, Categories | Listed):
         return KeyList(fact.domain, fact.nullable)
     if fact.type.kind is Kind.TIMESTAMPTZ:
         return None
-    found = _computed(relation, scalar) if isinstance(scalar, Ref) else (relation, scalar)
-    cut = None if found is None else _Cutter(count()).cut(*found)
-    image = None if cut is None else _image(cut, fact.type, evaluate)
+    computed = _definition(relation, scalar) if isinstance(scalar, Ref) else (relation, scalar)
+    cut = None if computed is None else _Cutter(count()).cut(*computed)
+    image = None if cut is None else _values_over(cut, fact.type, evaluate)
     return image and KeyList(image.domain, image.null and fact.nullable)
 
 
-def _computed(relation: Relation, name: Ref) -> tuple[Relation, Scalar] | None:
-    """The expression behind a column, and the relation that it is computed over."""
-    found: tuple[Relation, Scalar] | None = relation, name
-    while found is not None and isinstance(found[1], Ref):
-        found = _below(*found)
-    return found
+def _definition(relation: Relation, name: Ref) -> tuple[Relation, Scalar] | None:
+    """Return the expression that defines a column, and the relation it is computed over."""
+    definition: tuple[Relation, Scalar] | None = relation, name
+    while definition is not None and isinstance(definition[1], Ref):
+        definition = _input_column(*definition)
+    return definition
 
 
-def _below(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar] | None:
-    """A column one relation further down; None where it begins, or where a join may make it NULL."""
+def _input_column(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar] | None:
+    """Return a column one relation further down; None at its source, or where a join may make it NULL."""
     assert isinstance(scalar, Ref)
     match relation:
         case Filter(source, _):
@@ -112,7 +112,7 @@ def _below(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar] | None
         case Window(source, call):
             return None if scalar.name == call.name else (source, scalar)
         case Project(source, columns) | Aggregate(source, columns):
-            named = next((each.scalar for each in columns if each.name == scalar.name), None)
+            named = next((column.scalar for column in columns if column.name == scalar.name), None)
             return None if named is None else (source, named)
         case Join(kind, left, right):
             if scalar.name in facts_of(left):
@@ -123,7 +123,7 @@ def _below(relation: Relation, scalar: Scalar) -> tuple[Relation, Scalar] | None
 
 
 class _Cutter:
-    """Cuts an expression where its parts are enumerated."""
+    """Splits an expression into atoms that can be enumerated."""
 
     def __init__(self, numbers: Iterator[int]) -> None:
         self._numbers = numbers
@@ -131,22 +131,24 @@ class _Cutter:
     def cut(self, relation: Relation, scalar: Scalar) -> _Cut | None:
         if isinstance(scalar, Literal):
             return _Cut(scalar, {})
-        whole = self._atom(relation, scalar, _tight(relation, scalar))
+        atom = self._atom(relation, scalar, _tight_fact(relation, scalar))
         if isinstance(scalar, Ref):
-            deeper = None if whole else _below(relation, scalar)
-            return self.cut(*deeper) if deeper else whole
-        inside = self._inside(relation, scalar)
-        if inside is None or (whole and whole.size < inside.size and _is_list(scalar, relation)):
-            return whole
+            deeper = None if atom else _input_column(relation, scalar)
+            return self.cut(*deeper) if deeper else atom
+        inside = self._over_arguments(relation, scalar)
+        if inside is None or (atom and atom.size < inside.size and _is_list(scalar, relation)):
+            return atom
         return inside
 
-    def _inside(self, relation: Relation, call: Call) -> _Cut | None:
-        """The call over what its arguments are cut into, if there are not too many combinations."""
-        days = of_days(call)
+    def _over_arguments(self, relation: Relation, call: Call) -> _Cut | None:
+        """Return the call over the atoms of its arguments, if there are not too many combinations."""
+        days = day_argument(call)
         parts = []
-        for each in call.arguments:
-            midnights = self._days(each, fact_of(each, facts_of(relation))) if each == days else None
-            part = midnights or self.cut(relation, each)
+        for argument in call.arguments:
+            midnights = (
+                self._days(argument, fact_of(argument, facts_of(relation))) if argument == days else None
+            )
+            part = midnights or self.cut(relation, argument)
             if part is None:
                 return None
             parts.append(part)
@@ -154,16 +156,18 @@ class _Cutter:
         for part in parts:
             atoms |= {scalar: atoms.get(scalar, atom) for scalar, atom in part.atoms.items()}
         named = tuple(_renamed(part, atoms) for part in parts)
-        found = _Cut(Call(call.function, named, call.type), atoms)
-        return found if found.size <= MOST_COMBINATIONS else None
+        cut = _Cut(Call(call.function, named, call.type), atoms)
+        return cut if cut.size <= MOST_COMBINATIONS else None
 
     def _atom(self, relation: Relation, scalar: Scalar, fact: Fact) -> _Cut | None:
-        """The values of a part by what is known of it."""
+        """Return an atom with the values of a subexpression by its fact, or None."""
         table: str | None = None
         match fact.domain:
             case Categories(values):
-                own = tuple(each for value in values if (each := as_own(value, fact.type)) is not None)
-                size, sql = len(own), _values(own, fact.type)
+                constants = tuple(
+                    constant for value in values if (constant := as_own(value, fact.type)) is not None
+                )
+                size, sql = len(constants), _values(constants, fact.type)
             case Listed():
                 table = fact.domain.table
                 size, sql = 0, f"SELECT DISTINCT {_quoted(fact.domain.column)} FROM {_quoted(table)}"
@@ -178,13 +182,13 @@ class _Cutter:
                 if fact.type.kind is Kind.FLOAT and max(abs(low), abs(high)) > 2**24:
                     return None
                 number = f"range * {step}" if step != 1 else "range"
-                sql = f"SELECT {_moved(number, fact.type)} FROM range({first}, {last + 1})"
+                sql = f"SELECT {_cast_number(number, fact.type)} FROM range({first}, {last + 1})"
             case _:
                 return None
         return self._named(scalar, fact, size, sql, table)
 
     def _days(self, scalar: Scalar, fact: Fact) -> _Cut | None:
-        """Every day of a TIMESTAMP's range, by its midnight."""
+        """Return an atom with the midnights of all days in the range of a TIMESTAMP, or None."""
         if fact.type.sql != "TIMESTAMP" or not isinstance(fact.domain, Interval) or not fact.domain.finite:
             return None
         first, last = int(fact.domain.low // DAY), int(fact.domain.high // DAY)
@@ -200,44 +204,44 @@ class _Cutter:
 
 
 def _renamed(part: _Cut, atoms: dict[Scalar, _Atom]) -> Scalar:
-    """A part with the names that the same atoms have in the whole."""
+    """Return an argument with the names that its atoms have in the call."""
     names = {atom.name: Ref(atoms[scalar].name) for scalar, atom in part.atoms.items()}
 
-    def turned(scalar: Scalar) -> Scalar:
+    def renamed(scalar: Scalar) -> Scalar:
         match scalar:
             case Ref(name):
                 return names[name]
             case Call(function, arguments, type):
-                return Call(function, tuple(turned(each) for each in arguments), type)
+                return Call(function, tuple(renamed(argument) for argument in arguments), type)
             case _:
                 return scalar
 
-    return turned(part.scalar)
+    return renamed(part.scalar)
 
 
 def _is_list(scalar: Scalar, relation: Relation) -> bool:
     return isinstance(fact_of(scalar, facts_of(relation)).domain, Categories)
 
 
-_CUTS = frozenset(("floor", "ceil", "trunc", "round"))
+_ROUNDINGS = frozenset(("floor", "ceil", "trunc", "round"))
 
 
 def _step(scalar: Scalar, type: Type) -> int:
-    """The distance between the values of a part, where all of them are its multiples; else 0."""
+    """Return the step that all values of a subexpression are multiples of; 0 without one."""
     match type.kind:
         case Kind.INTEGER | Kind.DATE:
             return 1
         case Kind.DECIMAL:
             return int(decimal_size(type)[1] == 0)
         case Kind.FLOAT:
-            return _cut_to(scalar)
+            return _rounding_step(scalar)
         case _:
             return 0
 
 
-def _cut_to(scalar: Scalar) -> int:
+def _rounding_step(scalar: Scalar) -> int:
     match scalar:
-        case Call(function, (_,)) if function in _CUTS:
+        case Call(function, (_,)) if function in _ROUNDINGS:
             return 1
         case Call("round" | "trunc", (_, Literal(int(digits)))) if -15 <= digits <= 0:
             return int(10**-digits)
@@ -245,15 +249,15 @@ def _cut_to(scalar: Scalar) -> int:
             return 0
 
 
-def _tight(relation: Relation, scalar: Scalar) -> Fact:
-    """The fact of a part, without the room that its range leaves at the ends."""
+def _tight_fact(relation: Relation, scalar: Scalar) -> Fact:
+    """Return the fact of a subexpression, with the tightest range."""
     facts = facts_of(relation)
     fact = fact_of(scalar, facts)
     if not isinstance(fact.domain, Interval) or not isinstance(scalar, Call) or not scalar.arguments:
         return fact
     argument = fact_of(scalar.arguments[0], facts)
     low, high = fact.domain.low, fact.domain.high
-    step = _cut_to(scalar)
+    step = _rounding_step(scalar)
     if scalar.function == "hour" and argument.type.kind is not Kind.TIME:
         high = min(high, 23)  # only a TIME has an hour of 24
     elif step and isinstance(argument.domain, Interval) and argument.domain.finite:
@@ -262,14 +266,14 @@ def _tight(relation: Relation, scalar: Scalar) -> Fact:
     return Fact(fact.type, Interval(low, high), fact.nullable) if low <= high else fact
 
 
-def _moved(number: str, type: Type) -> str:
+def _cast_number(number: str, type: Type) -> str:
     if type.kind is Kind.DATE:
         return f"DATE '1970-01-01' + ({number})::INTEGER"
     return f"CAST({number} AS {type.sql})"
 
 
 def _values(values: tuple[Value, ...], type: Type) -> str:
-    listed = ", ".join(f"({literal_sql(Literal(each, type))})" for each in values)
+    listed = ", ".join(f"({literal_sql(Literal(value, type))})" for value in values)
     empty = f"SELECT CAST(NULL AS {type.sql}) WHERE false"
     return f"SELECT * FROM (VALUES {listed})" if values else empty
 
@@ -281,8 +285,8 @@ def _quoted(name: str) -> str:
 # ---- the values --------------------------------------------------------------------------------------
 
 
-def _image(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
-    """What the expression gives over all combinations of its atoms' values."""
+def _values_over(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
+    """Return the values of the expression over all combinations of its atoms, or None."""
     facts = {atom.name: atom.fact for atom in cut.atoms.values()}
     try:
         sql = sql_of(cut.scalar, facts.__getitem__, str)
@@ -290,30 +294,34 @@ def _image(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
         return None
     tables = tuple(atom.table for atom in cut.atoms.values() if atom.table is not None)
     sources = ", ".join(f"({atom.sql}) AS s{atom.name}({atom.name})" for atom in cut.atoms.values())
-    whole = f"SELECT DISTINCT {sql}" + (f" FROM {sources}" if sources else "")
-    kept = f"{type.sql} {whole}"
+    query = f"SELECT DISTINCT {sql}" + (f" FROM {sources}" if sources else "")
+    kept = f"{type.sql} {query}"
     with _LOCK:
-        if not tables and kept in _KEPT:
-            return _KEPT[kept]
+        if not tables and kept in _CACHE:
+            return _CACHE[kept]
     try:
-        _, rows = evaluate(whole, tables, MOST_VALUES)
+        _, rows = evaluate(query, tables, MOST_VALUES)
     except Error as error:
-        if error.code.startswith("D6"):  # stopped: nobody knows whether there is a list
+        if error.code.startswith("D6"):  # interrupted: a list may still exist
             raise
         return None
-    found = None
+    keys = None
     if len(rows) <= MOST_VALUES:
-        values = [as_own(_plain(given_value(row[0], type)), type) for row in rows if row[0] is not None]
+        values = [
+            as_own(_without_negative_zero(python_value(row[0], type)), type)
+            for row in rows
+            if row[0] is not None
+        ]
         if None not in values:  # NaN, infinity or a date that Python does not have
-            found = KeyList(Categories(unique(tuple(values))), len(values) < len(rows))
+            keys = KeyList(Categories(unique(tuple(values))), len(values) < len(rows))
     with _LOCK:
         if not tables:
-            _KEPT[kept] = found
-        if len(_KEPT) > _REMEMBERED:
-            del _KEPT[next(iter(_KEPT))]
-    return found
+            _CACHE[kept] = keys
+        if len(_CACHE) > _CACHE_SIZE:
+            del _CACHE[next(iter(_CACHE))]
+    return keys
 
 
-def _plain(value: Value) -> Value:
-    """One zero, as in a group key."""
+def _without_negative_zero(value: Value) -> Value:
+    """Replace -0 by 0, as in a group key."""
     return value + 0 if isinstance(value, float | Decimal) else value

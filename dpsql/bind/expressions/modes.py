@@ -1,4 +1,4 @@
-"""MODE(x): the values among which the most frequent one is chosen are known before anything is read.
+"""MODE(x): the candidates for the most frequent value follow from declarations, not from data.
 
 MODE(ward)    the declared wards        MODE(age // 10)    0 to 12        MODE(city)    refused
 """
@@ -17,27 +17,29 @@ from dpsql.ir.relation import AggregateCall, Relation
 from dpsql.ir.scalar import Literal, Scalar
 
 
-def with_values(ctx: Context, relation: Relation, call: AggregateCall) -> AggregateCall:
-    """The call with its candidates as further arguments."""
+def with_candidates(ctx: Context, relation: Relation, call: AggregateCall) -> AggregateCall:
+    """Return the call with its candidates as additional arguments."""
     assert call.argument is not None
     own_type = fact_of(call.argument, facts_of(relation)).type
-    found = _values(ctx, relation, call.argument)
-    own = unique(tuple(each for value in found if (each := as_own(value, own_type)) is not None))
-    if not own:
+    values = _values(ctx, relation, call.argument)
+    constants = unique(
+        tuple(constant for value in values if (constant := as_own(value, own_type)) is not None)
+    )
+    if not constants:
         raise refuse(
             "D253",
             "MODE of values that are not declared is not answered",
             call.argument.span or call.span,
-            label="which values there are depends on the data",
-            help="count them, and take the first above the release: SELECT x, COUNT(*) AS n FROM ... "
-            "GROUP BY x ORDER BY n DESC LIMIT 1; or let the owner declare the values",
+            label="the values depend on the data",
+            help="count them, and take the first group: SELECT x, COUNT(*) AS n FROM ... "
+            "GROUP BY x ORDER BY n DESC LIMIT 1; or declare the values in the policy",
         )
     shown: Type = VARCHAR if own_type.kind is Kind.TEXT else own_type  # an enum is compared as text
-    return replace(call, others=tuple(Literal(each, shown) for each in own))
+    return replace(call, others=tuple(Literal(constant, shown) for constant in constants))
 
 
 def _values(ctx: Context, relation: Relation, argument: Scalar) -> tuple[Value, ...]:
-    """All values that follow from declarations; none where they do not, or are too many."""
+    """Return all values that follow from declarations; () where they do not, or are too many."""
     fact = fact_of(argument, facts_of(relation))
     ends = range_of(fact)
     if fact.type.kind is Kind.BOOLEAN:

@@ -1,10 +1,10 @@
-"""DP_SAMPLE(skewness(x), -5, 5): which aggregate, over what, within which bounds.
+"""DP_SAMPLE(skewness(x), -5, 5): the aggregate, its argument and its bounds.
 
     AggregateCall("dp_sample", x, others=("skewness", -5.0, 5.0))
     AggregateCall("dp_sample", x, others=("quantile_cont", 0.0, 100.0, 0.9))
 
-Allowed are aggregates of numbers that say the same of a small block of rows as of all of them, and that
-fail on no numbers.
+Allowed are aggregates of numbers that estimate the same value from a small block of rows as from all rows,
+and that never fail.
 """
 
 from __future__ import annotations
@@ -41,30 +41,30 @@ _PLAIN: dict[type[exp.Expr], str] = {
 }
 _NAMED = ("entropy", "favg", "kurtosis_pop", "mad")
 SAMPLED = tuple(sorted({*_PLAIN.values(), *_NAMED}))
-"""What DP_SAMPLE takes."""
+"""The aggregates that DP_SAMPLE takes."""
 
-_SHAPE = "write DP_SAMPLE(skewness(x), -5, 5): an aggregate, and the least and greatest value it can have"
+_SHAPE = "write DP_SAMPLE(skewness(x), -5, 5): an aggregate, and bounds on its value"
 
 
-def sampled(
+def bind_sample(
     ctx: Context, node: Sample, outer: exp.Expr, condition: Scalar | None, scalars: Scalars
 ) -> AggregateCall:
-    """The call that a DP_SAMPLE is; ``condition`` is the FILTER behind it."""
+    """Return the call of a DP_SAMPLE; ``condition`` is its FILTER."""
     if node.this is None or len(node.expressions) != 2:
         raise refuse("D205", "DP_SAMPLE takes an aggregate and two bounds", ctx.span(node), help=_SHAPE)
-    low, high = (_bound(ctx, each) for each in node.expressions)
+    low, high = (_bound(ctx, end) for end in node.expressions)
     if not low < high:
         raise refuse(
             "D205",
-            f"these bounds hold nothing: {low:g} is not below {high:g}",
+            f"these bounds are empty: {low:g} is not below {high:g}",
             ctx.span(node.expressions[0]),
             label="the low bound comes first",
             help=_SHAPE,
         )
     inner = node.this
     if isinstance(inner, exp.Filter):
-        own = scalars.condition(inner.expression.this)
-        condition = own if condition is None else Call("and", (condition, own))
+        inner_condition = scalars.condition(inner.expression.this)
+        condition = inner_condition if condition is None else Call("and", (condition, inner_condition))
         inner = inner.this
     name = _PLAIN.get(type(inner))
     if isinstance(inner, exp.Anonymous) and inner.name.casefold() in _NAMED:
@@ -80,25 +80,25 @@ def sampled(
     if not plain or (rest is not None) is not quantile:
         raise refuse(
             "D253",
-            f"{name} of this is not taken of blocks",
+            f"DP_SAMPLE does not take {name} with these arguments",
             ctx.span(inner),
             help=f"name one column or expression: {name}(x{', 0.9' if quantile else ''})",
         )
-    others: tuple[Scalar, ...] = (Literal(name, VARCHAR), Literal(low, DOUBLE), Literal(high, DOUBLE))
+    parameters: tuple[Scalar, ...] = (Literal(name, VARCHAR), Literal(low, DOUBLE), Literal(high, DOUBLE))
     if quantile:
         assert rest is not None
-        others += (Literal(_part(ctx, rest), DOUBLE),)
+        parameters += (Literal(_place(ctx, rest), DOUBLE),)
     argument = scalars.bind(arguments[0])
     kind = fact_of(argument, scalars.facts).type.kind
     if kind not in (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.BOOLEAN):
         raise refuse(
             "D205",
-            f"{name} is taken of numbers here",
+            f"{name} takes numbers here",
             ctx.span(arguments[0]),
             label="this is no number",
-            help="make it one: CASE x WHEN 'a' THEN 1 WHEN 'b' THEN 2 END, length(x), year(x)",
+            help="map it to one: CASE x WHEN 'a' THEN 1 WHEN 'b' THEN 2 END, length(x), year(x)",
         )
-    return AggregateCall("", "dp_sample", argument, False, condition, ctx.span(outer), others)
+    return AggregateCall("", "dp_sample", argument, False, condition, ctx.span(outer), parameters)
 
 
 _NOT_VALUES = (exp.Star, exp.Distinct, exp.Order)
@@ -113,8 +113,8 @@ def _refuse(ctx: Context, inner: exp.Expr) -> NoReturn:
         "D253",
         "DP_SAMPLE does not take this",
         ctx.span(inner),
-        label="of some it is another number than of all" if sized else "",
-        help=f"ask for it alone: SELECT COUNT(*), SUM(x), MAX(x), CORR(x, y); {takes}"
+        label="its value depends on the number of rows" if sized else "",
+        help=f"use it without DP_SAMPLE: SELECT COUNT(*), SUM(x), MAX(x), CORR(x, y); {takes}"
         if isinstance(inner, exp.AggFunc)
         else takes,
     )
@@ -134,20 +134,20 @@ def _bound(ctx: Context, node: exp.Expr) -> float:
     if number is None or not math.isfinite(number):
         raise refuse(
             "D205",
-            "a bound of DP_SAMPLE is a plain number",
+            "a bound of DP_SAMPLE must be a number",
             ctx.span(node),
-            label="a constant, so that it tells nothing of the rows",
+            label="it must be a constant: it may not depend on data",
             help=_SHAPE,
         )
     return number
 
 
-def _part(ctx: Context, node: exp.Expr) -> float:
+def _place(ctx: Context, node: exp.Expr) -> float:
     number = _number(node)
     if number is None or not 0 <= number <= 1:
         raise refuse(
             "D205",
-            "a quantile lies between 0 and 1",
+            "a quantile must be between 0 and 1",
             ctx.span(node),
             help="write quantile_cont(x, 0.9)",
         )

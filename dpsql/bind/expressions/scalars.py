@@ -1,7 +1,7 @@
-"""Expressions of the text -> scalars: names resolved, functions from the shelf, nothing else.
+"""Expressions -> scalars: columns, constants and vetted functions, nothing else.
 
-Everything that is not a column, a constant or a vetted function is refused here, with the reason that
-fits it: aggregates in the wrong place, windows over other units' rows, subqueries.
+Anything else is refused here with its reason: misplaced aggregates, windows over rows of several units,
+subqueries.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ Constants = Callable[[exp.Expr], tuple[Literal, ...]]
 
 
 class HiddenUnit(exp.Column):
-    """The unit of a row, which no text can name: made where a subquery is rewritten."""
+    """The unit of a row; no query can name it, the rewrite of a subquery creates it."""
 
 
-class Lifted(Protocol):
-    """Rows that can grow by what an expression needs: windows and subqueries."""
+class GrowingRows(Protocol):
+    """Rows that can grow by the windows and subqueries of an expression."""
 
     relation: Relation
 
@@ -52,17 +52,17 @@ class Lifted(Protocol):
 
 
 class Scalars:
-    """Binds expressions over one scope; what they need beside its columns is lifted, where it can be."""
+    """Binds expressions over one scope; ``rows`` binds their windows and subqueries, where it is set."""
 
     def __init__(
-        self, text: str, scope: Scope, facts: Facts, constants: Constants, lifted: Lifted | None = None
+        self, text: str, scope: Scope, facts: Facts, constants: Constants, rows: GrowingRows | None = None
     ) -> None:
         self.text, self.scope, self.facts, self.constants = text, scope, facts, constants
-        self.lifted = lifted
+        self.rows = rows
         self._lookup = Remembering(facts.__getitem__)
 
     def bind(self, node: exp.Expr) -> Scalar:
-        """The scalar that an expression means; its types fit."""
+        """Bind an expression; refuse arguments of the wrong types."""
         scalar = self._bind(node)
         try:
             fact_of(scalar, self._lookup)
@@ -71,26 +71,26 @@ class Scalars:
         return scalar
 
     def _blame(self, scalar: Scalar, node: exp.Expr) -> NoReturn:
-        """Refuse at the innermost call whose arguments do not fit."""
-        for each in scalar.arguments if isinstance(scalar, Call) else ():
+        """Refuse at the innermost call with arguments that do not fit."""
+        for argument in scalar.arguments if isinstance(scalar, Call) else ():
             try:
-                fact_of(each, self._lookup)
+                fact_of(argument, self._lookup)
             except ArgumentError:
-                self._blame(each, node)
+                self._blame(argument, node)
         try:
             fact_of(scalar, self._lookup)
-        except ArgumentError as unfit:
+        except ArgumentError as reason:
             span = scalar.span or self.span(node)
-            raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
+            raise refuse(reason.code, reason.title, span, help=reason.help or _OTHERWISE) from None
         raise AssertionError("one of the calls does not fit")
 
     def condition(self, node: exp.Expr) -> Scalar:
-        """A scalar that is true, false or NULL."""
+        """Bind an expression that is true, false or NULL."""
         scalar = self.bind(node)
         if fact_of(scalar, self._lookup).type.kind not in (Kind.BOOLEAN, Kind.NULL):
             raise refuse(
                 "D205",
-                "this condition is not true or false",
+                "this condition is not a boolean",
                 self.span(node),
                 help="compare it with something: x <> 0, x IS NOT NULL",
             )
@@ -100,6 +100,7 @@ class Scalars:
         return span_of(node, self.text)
 
     def _bind(self, node: exp.Expr) -> Scalar:
+        """Bind an expression; ``bind`` checks its types."""
         match node:
             case HiddenUnit():
                 return self._unit()
@@ -109,37 +110,37 @@ class Scalars:
                 return self._column(node)
         try:
             constant = literal_of(node)
-        except ArgumentError as unfit:
+        except ArgumentError as reason:
             span = self.span(node)
-            raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
+            raise refuse(reason.code, reason.title, span, help=reason.help or _OTHERWISE) from None
         if constant is not None:
             return replace(constant, span=self.span(node))
         if isinstance(node, exp.Subquery | exp.Select):
-            return self.lifted.value(node, self) if self.lifted else self.single(node, self.constants(node))
+            return self.rows.value(node, self) if self.rows else self.single(node, self.constants(node))
         if isinstance(node, exp.In) and node.args.get("query") is not None:
-            if self.lifted:
-                return self.lifted.member(node, self)
+            if self.rows:
+                return self.rows.member(node, self)
             return self.listed(node, node.this, self.constants(node.args["query"]))
-        if isinstance(node, exp.Exists) and self.lifted:
-            return self.lifted.exists(node, self)
-        if isinstance(node, exp.Window) and self.lifted:
-            return self.lifted.window(node, self)
+        if isinstance(node, exp.Exists) and self.rows:
+            return self.rows.exists(node, self)
+        if isinstance(node, exp.Window) and self.rows:
+            return self.rows.window(node, self)
         return self._call(node)
 
     def _unit(self) -> Scalar:
-        assert self.lifted is not None
-        owned = ownership_of(self.lifted.relation)
+        assert self.rows is not None
+        owned = ownership_of(self.rows.relation)
         assert isinstance(owned, Owned)
         return Ref(owned.unit)
 
     def single(self, node: exp.Expr, rows: Sequence[Literal]) -> Scalar:
-        """A subquery over public tables is the constant that it gives."""
+        """Return a subquery over public tables as its constant."""
         if len(rows) > 1:
             raise refuse("D205", "this subquery gives more than one row", self.span(node), help="add LIMIT 1")
         return replace(rows[0], span=self.span(node)) if rows else Literal(None, NULL, self.span(node))
 
     def listed(self, node: exp.Expr, subject: exp.Expr, listed: Sequence[Literal]) -> Scalar:
-        """IN over public tables is IN over the constants that they give."""
+        """Return IN over a public subquery as IN over its constants."""
         if len(listed) > MOST_LISTED:
             raise refuse(
                 "D103",
@@ -152,17 +153,17 @@ class Scalars:
         value = self._bind(subject)
         try:
             return call("in", (value, *listed), self._lookup, None, self.span(node))
-        except ArgumentError as unfit:
-            raise refuse(unfit.code, unfit.title, self.span(node), help=unfit.help or _OTHERWISE) from None
+        except ArgumentError as reason:
+            raise refuse(reason.code, reason.title, self.span(node), help=reason.help or _OTHERWISE) from None
 
     def _column(self, node: exp.Column) -> Scalar:
         if isinstance(node.this, exp.Star):
-            raise refuse("D105", "a star does not stand here", self.span(node), help="name the column")
+            raise refuse("D105", "a star is not allowed here", self.span(node), help="name the column")
         scalar = self.scope.resolve(node.name, node.table, self.span(node))
         return _placed(scalar, self.span(node))
 
-    def _written(self, node: exp.Expr) -> str:
-        """A call by the name in the text; brackets and signs by what they are."""
+    def _spelling(self, node: exp.Expr) -> str:
+        """Return the name of a call as written, or a description of brackets and operators."""
         span = self.span(node)
         word, called, _ = ("", "", "") if span is None else self.text[span.start : span.end].partition("(")
         if called and word.strip().isidentifier():
@@ -184,22 +185,22 @@ class Scalars:
             )
         reading = read(node)
         if reading is None or reading.name not in shelf():
-            name = self._written(node)
+            name = self._spelling(node)
             raise refuse(
                 "D251",
                 f"{name} is not answered over private rows",
                 self.span(node),
-                label="it is not on the list of functions whose every outcome has been checked",
+                label="it is not on the list of vetted functions",
                 help=nearest(name),
             )
-        arguments = [self._bind(each) for each in reading.arguments]
+        arguments = [self._bind(argument) for argument in reading.arguments]
         if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):
             return arguments[0]
         try:
             return call(reading.name, arguments, self._lookup, reading.type, self.span(node))
-        except ArgumentError as unfit:
+        except ArgumentError as reason:
             span = self.span(node)
-            raise refuse(unfit.code, unfit.title, span, help=unfit.help or _OTHERWISE) from None
+            raise refuse(reason.code, reason.title, span, help=reason.help or _OTHERWISE) from None
 
     def _is_cast_already(self, scalar: Scalar, target: Type | None) -> bool:
         if isinstance(scalar, Literal):
@@ -210,13 +211,14 @@ class Scalars:
             return False
 
     def _refuse_misplaced(self, node: exp.Expr) -> None:
+        """Refuse windows, subqueries and aggregates that are not allowed here."""
         if isinstance(node, exp.Window):
             raise refuse(
                 "D254",
-                "a window does not stand here",
+                "a window is not allowed here",
                 self.span(node),
-                label="WHERE, GROUP BY and aggregates come before windows",
-                help="compute it in a subquery, partitioned by the unit, or choose rows by QUALIFY; "
+                label="WHERE, GROUP BY and aggregates are evaluated before windows",
+                help="compute it in a subquery, partitioned by the unit, or filter by QUALIFY; "
                 "released groups take any window: SELECT x, RANK() OVER (ORDER BY COUNT(*)) FROM ... "
                 "GROUP BY x",
             )
@@ -225,35 +227,37 @@ class Scalars:
                 "D255",
                 "this subquery is not answered here",
                 self.span(node),
-                label="one row's outcome would depend on rows of other units",
-                help="choose rows by it in WHERE, or compute it in the select list of a subquery",
+                label="the value for one row would depend on rows of other units",
+                help="use it in WHERE, or compute it in the select list of a subquery",
             )
         if isinstance(node, exp.Any | exp.All) or isinstance(node.args.get("expression"), exp.Any | exp.All):
             raise refuse(
                 "D255",
-                "a comparison with all rows of a subquery stands among private rows",
+                "private rows are not compared with all rows of a subquery",
                 self.span(node),
-                label="one row's outcome would depend on other units",
-                help="compare with a released number: x >= (SELECT AVG(y) FROM ...); or with the unit's own: "
-                "x >= (SELECT MAX(y) FROM ... WHERE inner.id = outer.id)",
+                label="the value for one row would depend on other units",
+                help="compare with a released number: x >= (SELECT AVG(y) FROM ...); or with rows of the "
+                "same unit: x >= (SELECT MAX(y) FROM ... WHERE inner.id = outer.id)",
             )
-        other = isinstance(node, exp.Anonymous) and node.name.casefold() in INSTEAD
-        if other or isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
+        is_aggregate = isinstance(node, exp.Anonymous) and node.name.casefold() in INSTEAD
+        if is_aggregate or isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
             raise refuse(
                 "D253",
-                "this aggregate does not stand here",
+                "an aggregate is not allowed here",
                 self.span(node),
-                help="aggregates stand in the select list, HAVING and ORDER BY, not inside each other",
+                help="use aggregates in the select list, HAVING and ORDER BY, not inside each other",
             )
 
 
 def nearest(name: str) -> str:
-    """The vetted function that is called most like this one."""
+    """Return a help text with the vetted function of the most similar name."""
     close = difflib.get_close_matches(name.casefold(), sorted(shelf()), 1, 0.75)
-    meant = f"did you mean {close[0]}? Or " if close else ""
-    return f"{meant}apply it above the release, or compute it from the functions of dpsql/docs/language.md"
+    suggestion = f"did you mean {close[0]}? Or " if close else ""
+    return (
+        f"{suggestion}apply it above the release, or compute it from the functions of dpsql/docs/language.md"
+    )
 
 
 def _placed(scalar: Scalar, span: Span | None) -> Scalar:
-    """The scalar, blamed at the place where it was named."""
+    """Return the scalar with the span of this use."""
     return replace(scalar, span=span)

@@ -1,4 +1,4 @@
-"""Functions of a moment that look at its day alone: over midnights, they give all that they can give.
+"""Functions of a timestamp that depend only on its day: midnights give all their values.
 
 date_trunc('month', seen_at)    year(seen_at)    CAST(seen_at AS DATE)    strftime(seen_at, '%Y-%m')
 """
@@ -21,8 +21,8 @@ _UNITS = frozenset("day week month quarter year decade century millennium isoyea
 _FORMAT = re.compile(r"([^%]|%-?[aAwdbBmyYjUWuVG]|%%)*")
 
 
-def of_days(call: Call) -> Scalar | None:
-    """The argument of which only the day counts, if the call has such a one."""
+def day_argument(call: Call) -> Scalar | None:
+    """Return the argument that the call reads only the day of, or None."""
     match call:
         case Call(name, (moment,)) if name in _PARTS:
             return moment

@@ -1,8 +1,8 @@
-"""Windows over private rows: inside one unit, or refused.
+"""Windows over the rows of one unit; any other window over private rows is refused.
 
     ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visited_on DESC)
 
-The unit is in the partition by lineage, or a declared key that determines it is: then the unit is added.
+The partition must hold the unit, by lineage, or a declared key that determines it; then the unit is added.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 _ORDERED = frozenset(Kind) - {Kind.OPAQUE, Kind.NULL, Kind.INTERVAL}
 
 
-def windowed(
+def bind_window(
     ctx: Context, node: exp.Window, scalars: Scalars, named: Mapping[str, exp.Window], relation: Relation
 ) -> WindowCall:
-    """A window as a column of the relation (its name is still to be given)."""
-    node = _written_out(ctx, node, named)
+    """Bind a window as a column of the relation, still without a name."""
+    node = _expanded(ctx, node, named)
     partition = _partition(ctx, node, scalars, relation)
-    order = tuple(_ordering(ctx, each, scalars) for each in _order_items(node.args.get("order")))
+    order = tuple(_ordering(ctx, item, scalars) for item in _order_items(node.args.get("order")))
     function, inner, ignore_nulls = _function(node.this)
     rows = _frame(ctx, node, bool(order), function is None or windows()[function].framed)
     span = ctx.span(node)
@@ -76,21 +76,21 @@ def _refuse_function(ctx: Context, node: exp.Window) -> NoReturn:
     )
 
 
-def _written_out(ctx: Context, node: exp.Window, named: Mapping[str, exp.Window]) -> exp.Window:
-    """OVER w, OVER (w ORDER BY ...): with what WINDOW w AS (...) says."""
+def _expanded(ctx: Context, node: exp.Window, named: Mapping[str, exp.Window]) -> exp.Window:
+    """Expand OVER w and OVER (w ORDER BY ...) by the definition WINDOW w AS (...)."""
     alias = node.args.get("alias")
     if alias is None:
         return node
-    meant = named.get(alias.name.casefold())
-    if meant is None:
+    definition = named.get(alias.name.casefold())
+    if definition is None:
         raise refuse("D202", f"there is no window {alias.name}", ctx.span(node), help="write OVER (...)")
-    meant = _written_out(ctx, meant, {k: v for k, v in named.items() if v is not meant})
-    whole = node.copy()
-    whole.set("alias", None)
+    definition = _expanded(ctx, definition, {k: v for k, v in named.items() if v is not definition})
+    window = node.copy()
+    window.set("alias", None)
     for key in ("partition_by", "order", "spec"):
-        if not whole.args.get(key) and meant.args.get(key):
-            whole.set(key, meant.args[key])
-    return whole
+        if not window.args.get(key) and definition.args.get(key):
+            window.set(key, definition.args[key])
+    return window
 
 
 def _order_items(order: exp.Expr | None) -> list[exp.Expr]:
@@ -98,35 +98,37 @@ def _order_items(order: exp.Expr | None) -> list[exp.Expr]:
 
 
 def _partition(ctx: Context, node: exp.Window, scalars: Scalars, relation: Relation) -> tuple[Scalar, ...]:
-    found = [scalars.bind(each) for each in node.args.get("partition_by") or ()]
-    for each, written in zip(found, node.args.get("partition_by") or (), strict=True):
-        _comparable(ctx, each, written, scalars)
-    names = frozenset(each.name for each in found if isinstance(each, Ref))
+    """Bind PARTITION BY, and add the unit where a key determines it; refuse a window over several units."""
+    keys = [scalars.bind(expression) for expression in node.args.get("partition_by") or ()]
+    for key, expression in zip(keys, node.args.get("partition_by") or (), strict=True):
+        _comparable(ctx, key, expression, scalars)
+    names = frozenset(key.name for key in keys if isinstance(key, Ref))
     owned = ownership_of(relation)
     assert isinstance(owned, Owned)
     if names & owned.units:
-        return tuple(found)
+        return tuple(keys)
     if any(key <= names for key in owned.keys):
-        return (*found, Ref(owned.unit))
+        return (*keys, Ref(owned.unit))
     unit = ctx.known.unit
-    label = f"its partition does not hold the {unit}"
-    if any(each.name.casefold() == ctx.known.unit_column.casefold() for each in _columns(node)):
+    label = f"its PARTITION BY does not have the {unit}"
+    if any(column.name.casefold() == ctx.known.unit_column.casefold() for column in _columns(node)):
         label = (
             f"this is not the {unit} of every row: another column of that name, or NULL after an outer join"
         )
     raise refuse(
         "D254",
-        "a window over private rows looks at several units",
+        f"a window over private rows reads rows of several {unit}s",
         ctx.span(node),
         label=label,
-        help=f"PARTITION BY {ctx.known.unit_column}, which looks at one {unit}'s rows; or look at "
-        "released groups: "
-        "SELECT x, RANK() OVER (ORDER BY COUNT(*) DESC) FROM ... GROUP BY x",
+        help=f"PARTITION BY {ctx.known.unit_column}, the rows of one {unit}; or use a window over "
+        "released groups: SELECT x, RANK() OVER (ORDER BY COUNT(*) DESC) FROM ... GROUP BY x",
     )
 
 
 def _columns(node: exp.Window) -> list[exp.Column]:
-    return [each for each in node.args.get("partition_by") or () if isinstance(each, exp.Column)]
+    return [
+        expression for expression in node.args.get("partition_by") or () if isinstance(expression, exp.Column)
+    ]
 
 
 def _ordering(ctx: Context, node: exp.Expr, scalars: Scalars) -> Ordering:
@@ -144,7 +146,7 @@ def _comparable(ctx: Context, scalar: Scalar, node: exp.Expr, scalars: Scalars) 
 
 
 def _function(node: exp.Expr) -> tuple[str | None, exp.Expr, bool]:
-    """The window function's name (None: an aggregate), its node, and whether NULLs are left out."""
+    """Return the name of a window function (None: an aggregate), its node, and whether it ignores NULLs."""
     ignore = isinstance(node, exp.IgnoreNulls)
     inner = node.this if isinstance(node, exp.IgnoreNulls | exp.RespectNulls) else node
     return _FUNCTIONS.get(type(inner)), inner, ignore
@@ -153,40 +155,44 @@ def _function(node: exp.Expr) -> tuple[str | None, exp.Expr, bool]:
 def _arguments(
     ctx: Context, window: exp.Window, function: WindowFunction, node: exp.Expr, scalars: Scalars
 ) -> tuple[Scalar, ...]:
-    written = [value for key, value in node.args.items() if isinstance(value, exp.Expr)]
+    arguments = [value for key, value in node.args.items() if isinstance(value, exp.Expr)]
     if any(value and key not in ("this", "offset") for key, value in node.args.items()):
         _refuse_function(ctx, window)
     least = function.arguments + (0 if function.optional else function.constants)
-    if not least <= len(written) <= function.arguments + function.constants:
+    if not least <= len(arguments) <= function.arguments + function.constants:
         raise refuse(
             "D205",
-            f"{function.name} takes another number of arguments",
+            f"wrong number of arguments for {function.name}",
             ctx.span(window),
             help=f"write {function.name}({', '.join('x' * function.arguments + '1' * function.constants)})",
         )
-    found = [scalars.bind(each) for each in written[: function.arguments]]
-    for each in written[function.arguments :]:
-        literal = number_literal(each.this) if isinstance(each, exp.Literal) and not each.is_string else None
+    bound = [scalars.bind(argument) for argument in arguments[: function.arguments]]
+    for argument in arguments[function.arguments :]:
+        literal = (
+            number_literal(argument.this)
+            if isinstance(argument, exp.Literal) and not argument.is_string
+            else None
+        )
         value = None if literal is None else literal.value
         if literal is None or not isinstance(value, int) or not function.least <= value <= MOST:
             raise refuse(
                 "D205",
                 f"{function.name} takes a whole number from {function.least} to {MOST:,} here",
-                ctx.span(each) or ctx.span(window),
+                ctx.span(argument) or ctx.span(window),
                 help="write the number",
             )
-        found.append(literal)
-    return tuple(found)
+        bound.append(literal)
+    return tuple(bound)
 
 
 def _frame(
     ctx: Context, node: exp.Window, ordered: bool, framed: bool
 ) -> tuple[int | None, int | None] | None:
-    """The ends of a ROWS frame; None for SQL's own frame, also where it is written out."""
+    """Return the ends of a ROWS frame; None for the default frame, also where it is written out."""
     spec = node.args.get("spec")
     if spec is None:
         return None
-    start, end = _side(spec, "start"), _side(spec, "end") if spec.args.get("end") else 0
+    start, end = _frame_end(spec, "start"), _frame_end(spec, "end") if spec.args.get("end") else 0
     if spec.args.get("exclude") or start == "?" or end == "?":
         _refuse_frame(ctx, node)
     assert not isinstance(start, str)
@@ -213,8 +219,8 @@ def _refuse_frame(ctx: Context, node: exp.Window) -> NoReturn:
     )
 
 
-def _side(spec: exp.Expr, which: str) -> int | str | None:
-    """How many rows outwards an end reaches: None for all of them, "?" for what is not a number."""
+def _frame_end(spec: exp.Expr, which: str) -> int | str | None:
+    """Return how many rows outwards a frame end reaches: None for all, "?" for what is not a number."""
     value, side = spec.args.get(which), str(spec.args.get(f"{which}_side") or "").upper()
     outwards = "PRECEDING" if which == "start" else "FOLLOWING"
     if isinstance(value, str):
@@ -231,7 +237,10 @@ def _side(spec: exp.Expr, which: str) -> int | str | None:
 def computable(
     ctx: Context, call: WindowCall, span: Span | None, around: Mapping[str, Fact], rows: Relation
 ) -> Relation:
-    """The rows, if an aggregate over the window can be computed exactly; those ``around`` are read too."""
+    """Return the rows with the bounds that an aggregate over the window needs, or refuse it.
+
+    The window may also read the rows ``around`` a subquery.
+    """
     while (refusal := _refusal(call, span, around, rows)) is not None:
         if refusal.code != "D301" or not call.arguments:
             raise refusal
@@ -243,11 +252,11 @@ def _refusal(call: WindowCall, span: Span | None, around: Mapping[str, Fact], ro
     if call.function in windows():
         return None
     known = {**around, **facts_of(rows)}
-    facts = [fact_of(each, known) for each in call.arguments]
-    fact, others = facts[0] if facts else None, facts[1:]
+    facts = [fact_of(argument, known) for argument in call.arguments]
+    fact, other_facts = facts[0] if facts else None, facts[1:]
     try:
-        aggregates()[call.function].result(fact, rows_of(rows), *others)
-        aggregates()[call.function].per_unit("x", fact, "", *(("y", each) for each in others))
-    except Unbounded as finding:
-        return refuse(finding.code, finding.title, span, help=finding.help)
+        aggregates()[call.function].result(fact, rows_of(rows), *other_facts)
+        aggregates()[call.function].per_unit("x", fact, "", *(("y", other) for other in other_facts))
+    except Unbounded as reason:
+        return refuse(reason.code, reason.title, span, help=reason.help)
     return None

@@ -1,1 +1,1 @@
-"""Clauses over private rows: FROM, joins, WHERE, GROUP BY, set operations, the options of a query."""
+"""Clauses over private rows: FROM, joins, WHERE, GROUP BY, set operations, query options."""

@@ -1,6 +1,6 @@
-"""What joins and WHERE compare: ON, USING and NATURAL as one condition, WHERE in its parts.
+"""Conditions of joins and WHERE: ON, USING and NATURAL as one condition, WHERE in its parts.
 
-a JOIN b USING (x)      a.x = b.x; x alone is a's (b's in a RIGHT join, either's in a FULL one)
+a JOIN b USING (x)      a.x = b.x; x alone is a.x (b.x in a RIGHT join, their COALESCE in a FULL one)
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from dpsql.parse.spans import span_of
 
 @dataclass(frozen=True, slots=True)
 class On:
-    """Two sides of a join, and their condition once it is read.
+    """The two sides of a join, and its condition once it is bound.
 
-    ``unit`` are the columns that hold the unit on either side of a FULL join, and the one that will.
+    ``unit`` holds, for a FULL join, the unit columns of both sides and the new unit column of its rows.
     """
 
     text: str
@@ -38,8 +38,8 @@ class On:
 
 
 def on_condition(node: exp.Join, on: On, constants: Constants) -> On:
-    """The condition of a join, and what its two sides' columns are called behind it."""
-    names = _shared(node, on)
+    """Bind the condition of a join; return it with the scopes that both sides have after the join."""
+    names = _using_columns(node, on)
     if names:
         return _using(node, on, names)
     if node.args.get("on") is None:
@@ -48,29 +48,30 @@ def on_condition(node: exp.Join, on: On, constants: Constants) -> On:
     return replace(on, condition=scalars.condition(node.args["on"]))
 
 
-def _shared(node: exp.Join, on: On) -> list[exp.Expr]:
-    """The columns that USING names, or that NATURAL finds on both sides."""
+def _using_columns(node: exp.Join, on: On) -> list[exp.Expr]:
+    """Return the columns of USING, or for NATURAL those that both sides have."""
     if node.method != "NATURAL":
         return list(node.args.get("using") or ())
-    theirs = {each.name.casefold() for each in on.right.starred}
-    found = {v.name.casefold(): exp.to_identifier(v.name, quoted=True) for v in on.left.starred}
-    names: list[exp.Expr] = [each for name, each in found.items() if name in theirs]
+    right_names = {column.name.casefold() for column in on.right.starred}
+    left_names = {v.name.casefold(): exp.to_identifier(v.name, quoted=True) for v in on.left.starred}
+    names: list[exp.Expr] = [identifier for name, identifier in left_names.items() if name in right_names]
     if not names:
         raise refuse(
             "D202",
-            "a NATURAL JOIN of tables that share no column",
+            "a NATURAL JOIN of tables without a common column",
             span_of(node, on.text),
-            help="write JOIN ... ON the columns that are to be equal",
+            help="write JOIN ... ON a.x = b.y",
         )
     return names
 
 
 def _using(node: exp.Join, on: On, names: list[exp.Expr]) -> On:
+    """Bind USING as equalities, and merge its columns in the scopes."""
     parts: list[Scalar] = []
     left, right = on.left, on.right
-    for each in names:
-        span = span_of(each, on.text) or span_of(node, on.text)
-        ours, theirs = left.resolve(each.name, "", span), right.resolve(each.name, "", span)
+    for column in names:
+        span = span_of(column, on.text) or span_of(node, on.text)
+        ours, theirs = left.resolve(column.name, "", span), right.resolve(column.name, "", span)
         try:
             parts.append(call("=", (ours, theirs), on.facts.__getitem__, None, span))
             either = (
@@ -78,24 +79,24 @@ def _using(node: exp.Join, on: On, names: list[exp.Expr]) -> On:
                 if on.unit is None
                 else call("coalesce", (ours, theirs), on.facts.__getitem__, None, span)
             )
-        except ArgumentError as unfit:
-            raise refuse(unfit.code, unfit.title, span, help=unfit.help or "CAST one side") from None
+        except ArgumentError as reason:
+            raise refuse(reason.code, reason.title, span, help=reason.help or "CAST one side") from None
         if node.side == "RIGHT":
-            left = _merged(left, each.name)
+            left = _merged(left, column.name)
         elif on.unit is None:
-            right = _merged(right, each.name)
+            right = _merged(right, column.name)
         else:
             if isinstance(ours, Ref) and refs(either) <= on.unit[0]:
                 either = Ref(on.unit[1].name)
             place = next(i for i, v in enumerate(left.columns) if v.scalar == ours)
-            left, right = _merged(left, each.name), _merged(right, each.name)
-            columns = (*left.columns[:place], Visible("", each.name, either), *left.columns[place:])
+            left, right = _merged(left, column.name), _merged(right, column.name)
+            columns = (*left.columns[:place], Visible("", column.name, either), *left.columns[place:])
             left = Scope(columns, left.hints, left.outer)
     return replace(on, left=left, right=right, condition=all_of(parts))
 
 
 def _merged(scope: Scope, name: str) -> Scope:
-    """The scope in which a column answers to its qualified name only."""
+    """Return the scope with a column visible by its qualified name only."""
     columns = (
         Visible(v.qualifier, v.name, v.scalar, v.merged or v.name.casefold() == name.casefold())
         for v in scope.columns
@@ -107,44 +108,50 @@ def _merged(scope: Scope, name: str) -> Scope:
 
 
 def parts_of(condition: exp.Expr) -> list[exp.Expr]:
-    """The parts that AND joins together."""
-    found: list[exp.Expr] = []
+    """Return the conjuncts of a condition."""
+    parts: list[exp.Expr] = []
     left = [condition]
     while left:
-        each = left.pop()
-        if isinstance(each, exp.And):
-            left += [each.expression, each.this]
-        elif isinstance(each, exp.Paren) and isinstance(each.this, exp.And | exp.Paren):
-            left.append(each.this)
+        node = left.pop()
+        if isinstance(node, exp.And):
+            left += [node.expression, node.this]
+        elif isinstance(node, exp.Paren) and isinstance(node.this, exp.And | exp.Paren):
+            left.append(node.this)
         else:
-            found.append(each)
-    return found
+            parts.append(node)
+    return parts
 
 
 def has_query(node: exp.Expr) -> bool:
-    """Whether a subquery stands in an expression."""
+    """Whether an expression holds a subquery."""
     return node.find(exp.Query, exp.Exists) is not None
 
 
 def with_aliases(condition: exp.Expr, node: exp.Select, scope: Scope, aggregates: bool = False) -> exp.Expr:
-    """WHERE, HAVING and QUALIFY may use an alias of the select list where no column has that name, as in
+    """Replace aliases of the select list in WHERE, HAVING and QUALIFY by their expressions, as DuckDB does.
 
-    DuckDB; WHERE none that stands for an aggregate.
+    A column of the same name goes first. WHERE may not use an alias of an aggregate.
     """
-    aliases = {each.alias.casefold(): each.this for each in node.expressions if isinstance(each, exp.Alias)}
+    aliases = {item.alias.casefold(): item.this for item in node.expressions if isinstance(item, exp.Alias)}
 
-    def written_out(each: exp.Expr) -> exp.Expr:
-        if isinstance(each, exp.Query):
-            return each
-        if isinstance(each, exp.Column) and not each.table and not scope.find(each.name):
-            meant = aliases.get(each.name.casefold())
-            if meant is not None and (aggregates or not has_aggregate(meant)) and not has_query(meant):
-                return exp.Paren(this=meant.copy())
-        for key, value in list(each.args.items()):
+    def written_out(node: exp.Expr) -> exp.Expr:
+        if isinstance(node, exp.Query):
+            return node
+        if isinstance(node, exp.Column) and not node.table and not scope.find(node.name):
+            expression = aliases.get(node.name.casefold())
+            if (
+                expression is not None
+                and (aggregates or not has_aggregate(expression))
+                and not has_query(expression)
+            ):
+                return exp.Paren(this=expression.copy())
+        for key, value in list(node.args.items()):
             if isinstance(value, exp.Expr):
-                each.set(key, written_out(value))
+                node.set(key, written_out(value))
             elif isinstance(value, list):
-                each.set(key, [written_out(one) if isinstance(one, exp.Expr) else one for one in value])
-        return each
+                node.set(
+                    key, [written_out(child) if isinstance(child, exp.Expr) else child for child in value]
+                )
+        return node
 
     return written_out(condition.copy()) if aliases else condition

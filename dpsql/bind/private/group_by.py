@@ -1,4 +1,4 @@
-"""GROUP BY: the keys that it names, and the sets in which they stand.
+"""GROUP BY: its keys, and its grouping sets.
 
 GROUP BY 1, age // 10, ROLLUP (sex)      keys ward, age // 10, sex      sets (0, 1, 2), (0, 1)
 """
@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from dpsql.bind.expressions.aggregates import has_aggregate
 from dpsql.bind.expressions.scalars import Scalars
-from dpsql.bind.private.grouping_sets import members, written_sets
+from dpsql.bind.private.grouping_sets import keys_of, written_sets
 from dpsql.bind.scope.context import Context
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.syntax.output_names import output_name
@@ -22,30 +22,31 @@ from dpsql.ir.scalar import Scalar
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """Each key as it is written and what it means; ``sets`` are positions, empty for one plain list."""
+    """The keys as written and as bound; ``sets`` are positions in them, empty for one plain list."""
 
     keys: list[tuple[exp.Expr, Named]]
     sets: tuple[tuple[int, ...], ...] = ()
 
 
 def groups_of(ctx: Context, node: exp.Select, items: list[exp.Expr], scalars: Scalars) -> Groups:
+    """Bind GROUP BY."""
     group = node.args.get("group")
     if group is None:
         return Groups([])
     if any(group.args.get(key) for key in ("rollup", "cube", "grouping_sets", "totals")):
         raise refuse(
             "D105",
-            "this way to write grouping sets is not answered",
+            "grouping sets in this notation are not answered",
             ctx.span(group),
             help="write GROUP BY ROLLUP (a, b), CUBE (a, b) or GROUPING SETS ((a, b), (a), ())",
         )
     keys: list[tuple[exp.Expr, Named]] = []
 
-    def position(written: exp.Expr) -> int:
-        """The place of a key in the list, where it stands once: written alike, or meaning the same."""
-        target = unaliased(key_target(ctx, written, items, scalars))
+    def position(expression: exp.Expr) -> int:
+        """Return the position of a key in the list; add it unless an equal key is there."""
+        target = unaliased(key_target(ctx, expression, items, scalars))
         for i, (known, _) in enumerate(keys):
-            if known == target:  # bound twice, a subquery would be two
+            if known == target:  # a subquery must not be bound twice
                 return i
         scalar = scalars.bind(target)
         for i, (_, named) in enumerate(keys):
@@ -56,16 +57,16 @@ def groups_of(ctx: Context, node: exp.Select, items: list[exp.Expr], scalars: Sc
 
     sets = written_sets(ctx, group)
     if sets is None:
-        written = [each for each in items if not has_aggregate(each)] if group.args.get("all") else []
-        for each in [*written, *(key for part in group.expressions for key in members(part))]:
-            position(each)
+        implied = [item for item in items if not has_aggregate(item)] if group.args.get("all") else []
+        for key in [*implied, *(key for part in group.expressions for key in keys_of(part))]:
+            position(key)
         return Groups(keys)
-    found = tuple(tuple(sorted({position(each) for each in listed})) for listed in sets)
-    return Groups(keys, found if len(found) > 1 else ())
+    positions = tuple(tuple(sorted({position(key) for key in listed})) for listed in sets)
+    return Groups(keys, positions if len(positions) > 1 else ())
 
 
 def key_target(ctx: Context, node: exp.Expr, items: list[exp.Expr], scalars: Scalars) -> exp.Expr:
-    """What GROUP BY names: an ordinal, a column, an alias of the select list, or an expression."""
+    """Return the expression of a key: a position or an alias of the select list, or the key itself."""
     if isinstance(node, exp.Literal) and not node.is_string:
         index = int(node.this) if node.this.isdigit() else 0
         if not 1 <= index <= len(items):
@@ -84,4 +85,5 @@ def key_target(ctx: Context, node: exp.Expr, items: list[exp.Expr], scalars: Sca
 
 
 def named_key(ctx: Context, node: exp.Expr, scalar: Scalar) -> Named:
+    """Return a key with a unique name like its output name."""
     return Named(ctx.fresh(output_name(node)), scalar)

@@ -1,4 +1,4 @@
-"""Joins of private rows: which are joins at all, and in which order.
+"""Joins of private rows: which are allowed, and in which order they run.
 
 Rule 2: every join of two private relations carries the equality of their hidden unit columns. Where
 the text joins on a declared key that determines the unit, the equality is added here:
@@ -19,13 +19,14 @@ from dpsql.ir.source import Span
 
 
 def all_of(parts: list[Scalar]) -> Scalar | None:
-    """One condition that is true when all are."""
+    """Return the conjunction of conditions, or None for none."""
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else Call("and", tuple(parts))
 
 
 def filtered(relation: Relation, parts: list[Scalar]) -> Relation:
+    """Return the relation filtered by all conditions."""
     condition = all_of(parts)
     return relation if condition is None else Filter(relation, condition)
 
@@ -39,9 +40,9 @@ def join(
     unit: str,
     column: Column | None = None,
 ) -> Relation:
-    """A checked join: its private sides share the unit, its public side multiplies within bounds.
+    """Join two relations: two private sides on the unit, a public side within the fan-out limit.
 
-    ``column`` is to hold the unit of the rows of a FULL join.
+    ``column`` holds the unit of the rows of a FULL join.
     """
     ours, theirs = ownership_of(left), ownership_of(right)
     private_first = kind is JoinKind.INNER or isinstance(ours, Owned) or isinstance(theirs, Public)
@@ -68,6 +69,7 @@ def _with_equal_units(
     span: Span | None,
     unit: str,
 ) -> Scalar:
+    """Return the join condition with the equality of the unit columns; refuse a join not on the unit."""
     parts = list(conjuncts(condition)) if condition is not None else []
     if any(_equates(part, ours, theirs) for part in parts):
         return all_of(parts) or parts[0]
@@ -76,10 +78,10 @@ def _with_equal_units(
             "D401",
             f"these private tables are not joined on the {unit}",
             span,
-            label=f"one {unit}'s rows would meet another's",
-            help=f"join them on the column that holds the {unit}, ON a.id = b.id AND ..., or along a "
-            "declared "
-            "foreign key; to compare groups, aggregate both sides first and join the released groups",
+            label=f"a row of this join would belong to two {unit}s",
+            help=f"join them on the column that holds the {unit}, ON a.id = b.id AND ..., or along "
+            "a declared foreign key; to compare groups, aggregate both sides first and join the released "
+            "groups",
         )
     equal = Call("=", (Ref(ours.unit), Ref(theirs.unit)))
     return all_of([*parts, equal]) or equal
@@ -94,13 +96,14 @@ def on_the_unit(left: Relation, right: Relation, parts: list[Scalar]) -> bool:
         return True
     condition = all_of(parts)
     return any(
-        key <= pinned_columns(side, other, condition) and not key <= owned.units
-        for side, other, owned in ((left, right, ours), (right, left, theirs))
+        key <= pinned_columns(side, opposite, condition) and not key <= owned.units
+        for side, opposite, owned in ((left, right, ours), (right, left, theirs))
         for key in owned.keys
     )
 
 
 def _equates(part: Scalar, ours: Owned, theirs: Owned) -> bool:
+    """Whether a condition is the equality of a unit column of each side."""
     match part:
         case Call("=", (Ref(a), Ref(b))):
             return (a in ours.units and b in theirs.units) or (b in ours.units and a in theirs.units)
@@ -109,7 +112,7 @@ def _equates(part: Scalar, ours: Owned, theirs: Owned) -> bool:
 
 
 def _check_fan_out(times: int, span: Span | None) -> None:
-    """Public rows multiply one private row up to a limit, all joins together."""
+    """Refuse joins that together may multiply one private row more often than the limit."""
     if times > FAN_OUT:
         raise refuse(
             "D303",
@@ -121,13 +124,13 @@ def _check_fan_out(times: int, span: Span | None) -> None:
 
 
 def arrange(items: list[tuple[Relation, Span | None]], parts: list[Scalar], unit: str) -> Relation:
-    """Inner joins and WHERE as one set: private relations first, each condition where it first fits."""
+    """Arrange inner joins and WHERE: private relations first, each condition as early as possible."""
     conditions = list(parts)
     relations = []
     for relation, span in items:
-        own = [part for part in conditions if refs(part) and refs(part) <= facts_of(relation).keys()]
-        conditions = [part for part in conditions if part not in own]
-        relations.append((filtered(relation, own), span))
+        local = [part for part in conditions if refs(part) and refs(part) <= facts_of(relation).keys()]
+        conditions = [part for part in conditions if part not in local]
+        relations.append((filtered(relation, local), span))
     placed, _ = relations.pop(_first_private(relations))
     while relations:
         names = facts_of(placed).keys()
@@ -141,14 +144,14 @@ def arrange(items: list[tuple[Relation, Span | None]], parts: list[Scalar], unit
 
 
 def _first_private(relations: list[tuple[Relation, Span | None]]) -> int:
-    owned = [i for i, (each, _) in enumerate(relations) if isinstance(ownership_of(each), Owned)]
+    owned = [i for i, (relation, _) in enumerate(relations) if isinstance(ownership_of(relation), Owned)]
     return owned[0] if owned else 0
 
 
 def _next(
     relations: list[tuple[Relation, Span | None]], placed: frozenset[str], conditions: list[Scalar]
 ) -> int:
-    """The next relation to join: private and linked by a condition, linked, private, any."""
+    """Return the index of the next relation: linked by a condition and private, linked, private, any."""
 
     def rank(index: int) -> tuple[int, int]:
         relation = relations[index][0]

@@ -1,4 +1,4 @@
-"""Private rows between clauses: projected with their unit, grouped by plain values, never picked."""
+"""Projections and DISTINCT of private rows; refusals of ORDER BY, LIMIT and opaque group keys."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from dpsql.ir.scalar import Ref, Scalar
 _GROUPABLE = frozenset(Kind) - {Kind.INTERVAL, Kind.OPAQUE, Kind.NULL}
 
 
-def selected(ctx: Context, relation: Relation, names: list[str], scalars: list[Scalar]) -> Private:
-    """A projection to these outputs, the hidden unit column always among them."""
+def projected(ctx: Context, relation: Relation, names: list[str], scalars: list[Scalar]) -> Private:
+    """Project the rows to these outputs and the hidden unit column."""
     owned = ownership_of(relation)
     assert isinstance(owned, Owned)
     hidden = ctx.fresh(owned.unit)
@@ -35,28 +35,30 @@ def selected(ctx: Context, relation: Relation, names: list[str], scalars: list[S
     return Private(Project(relation, tuple(columns)), Scope(tuple(visible)))
 
 
-def refuse_picked(ctx: Context, node: exp.Expr) -> None:
-    """No ORDER BY, LIMIT or OFFSET over private rows; at the very top the rows themselves are refused."""
+def refuse_order_and_limit(ctx: Context, node: exp.Expr) -> None:
+    """Refuse ORDER BY, LIMIT and OFFSET over private rows (the outermost query is refused as a whole)."""
     if node is ctx.outermost:
         return
     for key in ("order", "limit", "offset"):
         if node.args.get(key):
-            refuse_picking(ctx, node.args[key])
+            refuse_order_or_limit(ctx, node.args[key])
 
 
-def refuse_picking(ctx: Context, node: exp.Expr) -> NoReturn:
+def refuse_order_or_limit(ctx: Context, node: exp.Expr) -> NoReturn:
+    """Refuse one of these clauses."""
     raise refuse(
         "D252",
         "ORDER BY, LIMIT and OFFSET would pick single private rows",
         ctx.span(node),
         label=f"which rows come first depends on all {ctx.known.unit}s",
-        help="order and limit the released groups, outside the aggregate; or pick among one "
-        f"{ctx.known.unit}'s "
-        f"rows: QUALIFY ROW_NUMBER() OVER (PARTITION BY {ctx.known.unit_column} ORDER BY x DESC) <= 3",
+        help="order and limit the released groups, outside the aggregate; or pick among the rows of one "
+        f"{ctx.known.unit}: QUALIFY ROW_NUMBER() OVER (PARTITION BY {ctx.known.unit_column} ORDER BY x "
+        "DESC) <= 3",
     )
 
 
 def groupable(ctx: Context, keys: list[tuple[exp.Expr, Named]], scalars: Scalars) -> None:
+    """Refuse group keys of a type without equality."""
     for node, named in keys:
         fact = fact_of(named.scalar, scalars.facts)
         if fact.type.kind not in _GROUPABLE:
@@ -69,12 +71,12 @@ def groupable(ctx: Context, keys: list[tuple[exp.Expr, Named]], scalars: Scalars
 
 
 def refuse_ungroupable(ctx: Context, node: exp.Expr, relation: Relation, names: list[str]) -> None:
-    """Rows are told apart by values that have an equality."""
+    """Refuse columns of a type without equality, where rows are compared."""
     for name, fact in facts_of(relation).items():
         if name in names and fact.type.kind not in _GROUPABLE:
             raise refuse(
                 "D205",
-                f"{fact.type.said} values are not compared",
+                f"{fact.type.said} values cannot be compared",
                 ctx.span(node),
                 help="leave the column out, or cast it to text or a number first",
             )
@@ -83,7 +85,7 @@ def refuse_ungroupable(ctx: Context, node: exp.Expr, relation: Relation, names: 
 def distinct_rows(
     ctx: Context, node: exp.Expr, relation: Relation, names: list[str], scope: Scope
 ) -> tuple[Relation, Scope]:
-    """Each row once: the columns ``names``, which the scope shows in this order, the unit among them."""
+    """Return the distinct rows of the columns ``names``, which are those of the scope, in its order."""
     refuse_ungroupable(ctx, node, relation, names)
     fresh = {name: ctx.fresh(name) for name in names}
     keys = tuple(Named(fresh[name], Ref(name)) for name in fresh)

@@ -1,10 +1,10 @@
-"""What the options of one SELECT mean for its measure, or why they mean nothing there.
+"""Read the options of one SELECT for its measure, and refuse those that have no effect there.
 
-max_rows_contributed = 20      where clipping starts: a guess, and any guess keeps the privacy
-max_values_contributed = 5     how many of the values that COUNT(DISTINCT x) counts one unit may stand for
-max_groups_contributed = 3     the same over several groups: a unit counts in full with one row in each
-rows_per_unit = 20             as the policy calls it
-privacy_unit_column = id       said again: it must be the policy's
+max_rows_contributed = 20      the clip: a guess; any guess keeps the privacy
+max_values_contributed = 5     how many values one unit may contribute to COUNT(DISTINCT x)
+max_groups_contributed = 3     the clip over several groups: a unit with one row in each is not clipped
+rows_per_unit = 20             the clip, by its name in the policy
+privacy_unit_column = id       redundant: it must be the column of the policy
 """
 
 from __future__ import annotations
@@ -26,112 +26,118 @@ _ROWS = ("max_rows_contributed", "max_groups_contributed", "rows_per_unit")
 
 
 def clip_of(ctx: Context, node: exp.Select, source: RowBuilder) -> Option | None:
-    """What a SELECT that releases says of where clipping starts."""
+    """Return the clip option of a SELECT that releases."""
     options = options_of(node)
     if options is None:
         return None
     _check_unit(ctx, node, source)
-    said = [each for each in options.listed if each.name in _ROWS]
-    if len(said) > 1:
+    clips = [option for option in options.listed if option.name in _ROWS]
+    if len(clips) > 1:
         raise refuse(
             "D252",
-            f"{said[0].name} and {said[1].name} both say where clipping starts",
-            said[1].span,
-            help="say one of them",
+            f"{clips[0].name} and {clips[1].name} both set the clip",
+            clips[1].span,
+            help="give only one of them",
         )
-    for each in said:
-        _check_number(ctx, each)
-    return said[0] if said else None
+    for option in clips:
+        _check_number(ctx, option)
+    return clips[0] if clips else None
 
 
 def claims_of(ctx: Context, node: exp.Select) -> tuple[Scalar, ...]:
-    """How many values a unit may claim in COUNT(DISTINCT x), if the SELECT says it."""
+    """Return how many values a unit may contribute to COUNT(DISTINCT x), if an option says it."""
     options = options_of(node)
-    said = None if options is None else options.get(CLAIMS)
-    if said is None:
+    option = None if options is None else options.get(CLAIMS)
+    if option is None:
         return ()
-    _check_number(ctx, said)
-    assert isinstance(said.value, int)
-    return (Literal(said.value, BIGINT),)
+    _check_number(ctx, option)
+    assert isinstance(option.value, int)
+    return (Literal(option.value, BIGINT),)
 
 
 def refuse_claims(ctx: Context, node: exp.Select) -> None:
-    """Of a SELECT that counts no values."""
+    """Refuse max_values_contributed in a SELECT without COUNT(DISTINCT x)."""
     options = options_of(node)
-    said = None if options is None else options.get(CLAIMS)
-    if said is not None:
+    option = None if options is None else options.get(CLAIMS)
+    if option is not None:
         raise refuse(
             "D252",
             f"{CLAIMS} means nothing here",
-            said.span,
-            label="this SELECT counts no values",
-            help=f"say it where values are counted: COUNT(DISTINCT x), where x is not the {ctx.known.unit}",
+            option.span,
+            label="this SELECT counts no distinct values",
+            help="give it to a SELECT that counts distinct values: COUNT(DISTINCT x), where x is not the "
+            f"{ctx.known.unit}",
         )
 
 
-def _check_number(ctx: Context, said: Option) -> None:
-    if type(said.value) is not int or said.value < 1:
+def _check_number(ctx: Context, option: Option) -> None:
+    """Refuse a value that is not a whole number from 1 to the maximum."""
+    if type(option.value) is not int or option.value < 1:
         raise refuse(
-            "D205", f"{said.name} is a positive whole number", said.span, help=f"write {said.name} = 20"
+            "D205",
+            f"{option.name} must be a positive whole number",
+            option.span,
+            help=f"write {option.name} = 20",
         )
-    if said.value > MOST:
+    if option.value > MOST:
         raise refuse(
             "D305",
-            f"{said.name} is at most {MOST:,}",
-            said.span,
+            f"{option.name} is at most {MOST:,}",
+            option.span,
             label="noise grows with it",
-            help=f"say how many {'values' if said.name == CLAIMS else 'rows'} most {ctx.known.unit}s "
+            help=f"give the number of {'values' if option.name == CLAIMS else 'rows'} most {ctx.known.unit}s "
             "have at most",
         )
 
 
 def refuse_clip(ctx: Context, node: exp.Select, source: RowBuilder | None) -> None:
-    """Of a SELECT that releases nothing: the price is the whole query's, a clip is misplaced."""
+    """Refuse options that need a release, in a SELECT that has none."""
     options = options_of(node)
     if options is None:
         return
     _check_unit(ctx, node, source)
-    _refuse_other(node)
-    said = options.get(*_ROWS, CLAIMS, "weights")
-    if said is not None:
+    _refuse_other_group(node)
+    option = options.get(*_ROWS, CLAIMS, "weights")
+    if option is not None:
         raise refuse(
             "D252",
-            f"{said.name} means nothing here",
-            said.span,
+            f"{option.name} means nothing here",
+            option.span,
             label=f"this SELECT does not aggregate over the {ctx.known.unit}s: nothing is "
-            + ("noised" if said.name == "weights" else "clipped"),
-            help=f"say it in the SELECT whose aggregates are over the {ctx.known.unit}s",
+            + ("noised" if option.name == "weights" else "clipped"),
+            help=f"give it to the SELECT that aggregates over the {ctx.known.unit}s",
         )
 
 
-def _refuse_other(node: exp.Select) -> None:
+def _refuse_other_group(node: exp.Select) -> None:
+    """Refuse other_group in a SELECT that releases nothing."""
     options = options_of(node)
-    said = None if options is None else options.get("other_group")
-    if said is not None:
+    option = None if options is None else options.get("other_group")
+    if option is not None:
         raise refuse(
             "D252",
             "other_group means nothing here",
-            said.span,
+            option.span,
             label="this SELECT releases no groups",
-            help="say it in the SELECT whose groups may be hidden",
+            help="give it to the SELECT that releases the groups",
         )
 
 
 def _check_unit(ctx: Context, node: exp.Select, source: RowBuilder | None) -> None:
-    """privacy_unit_column names what the policy already says, or is refused."""
+    """Refuse a privacy_unit_column that is not the unit column of the policy."""
     options = options_of(node)
-    said = None if options is None else options.get("privacy_unit_column")
-    if said is None:
+    option = None if options is None else options.get("privacy_unit_column")
+    if option is None:
         return
     owned = None if source is None else ownership_of(source.relation)
-    names = tuple(map(str, said.value)) if isinstance(said.value, tuple) else (str(said.value),)
-    found = () if source is None else source.scope.find(names[-1], names[-2] if len(names) > 1 else "")
+    names = tuple(map(str, option.value)) if isinstance(option.value, tuple) else (str(option.value),)
+    columns = () if source is None else source.scope.find(names[-1], names[-2] if len(names) > 1 else "")
     units = owned.units if isinstance(owned, Owned) else frozenset()
-    if not found or not all(isinstance(v.scalar, Ref) and v.scalar.name in units for v in found):
+    if not columns or not all(isinstance(v.scalar, Ref) and v.scalar.name in units for v in columns):
         raise refuse(
             "D252",
             f"this is not the column that holds the {ctx.known.unit}",
-            said.span,
-            label=f"whose privacy is kept is the owner's to say: the {ctx.known.unit}'s",
+            option.span,
+            label=f"the policy sets the privacy unit: the {ctx.known.unit}",
             help="leave it out: the policy names the column of every table",
         )

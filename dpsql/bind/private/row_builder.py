@@ -1,6 +1,6 @@
-"""Rows that grow by what expressions over them need: a window's column, a join, a condition.
+"""Rows that grow while expressions over them are bound, by window columns, joins and filters.
 
-Names are unique in a query, so nothing that was bound before changes.
+Names are unique in a query, so expressions that were bound before stay valid.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.bind.expressions.scalars import Scalars
-from dpsql.bind.expressions.windows import computable, windowed
+from dpsql.bind.expressions.windows import bind_window, computable
 from dpsql.bind.private import joins
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope
@@ -29,7 +29,7 @@ from dpsql.ir.source import Span
 class RowBuilder:
     """Rows that are joined and filtered while expressions over them are bound.
 
-    ``named`` are the windows that the query names, ``around`` is what a subquery may read of others' rows.
+    ``named`` are the windows of the WINDOW clause, ``around`` the facts of the query around a subquery.
     """
 
     ctx: Context
@@ -44,10 +44,12 @@ class RowBuilder:
         self.facts = {**self.around, **facts_of(self.relation)}
 
     def grow(self, relation: Relation) -> None:
+        """Replace the relation by one over it with more columns or fewer rows."""
         self.relation = relation
         self.facts.update(facts_of(relation))
 
     def join(self, kind: JoinKind, right: Relation, parts: list[Scalar], span: Span | None) -> None:
+        """Join the rows; refuse private rows that are not joined on the unit."""
         names = facts_of(self.relation).keys() | facts_of(right).keys()
         if any(not refs(part) <= names for part in parts):
             self.refuse(span, "it reads columns of a query further out")
@@ -57,26 +59,27 @@ class RowBuilder:
         self.grow(joins.join(kind, self.relation, right, joins.all_of(parts), span, self.ctx.known.unit))
 
     def refuse(
-        self, span: Span | None, label: str = "one row's outcome would depend on other units"
+        self, span: Span | None, label: str = "the value for one row would depend on other units"
     ) -> NoReturn:
+        """Refuse a subquery among private rows."""
         unit = self.ctx.known.unit
         raise refuse(
             "D255",
             "this subquery is not answered among private rows",
             span,
             label=label,
-            help=f"tie it to the {unit}: WHERE inner.{self.ctx.known.unit_column} = outer."
+            help=f"correlate it on the {unit}: WHERE inner.{self.ctx.known.unit_column} = outer."
             f"{self.ctx.known.unit_column}; or compare with a released number: x > (SELECT AVG(x) FROM ...)",
         )
 
     def keep(self, condition: Scalar) -> None:
-        """Only the rows for which a condition is true."""
+        """Keep only the rows for which a condition is true."""
         self.grow(joins.filtered(self.relation, [condition]))
 
     def window(self, node: exp.Window, scalars: Scalars) -> Scalar:
-        """The column that a window computes."""
-        found = windowed(self.ctx, node, scalars, self.named, self.relation)
-        rows = computable(self.ctx, found, self.ctx.span(node), self.around, self.relation)
-        named = replace(found, name=self.ctx.fresh(found.function))
+        """Add the column of a window, and return it."""
+        call = bind_window(self.ctx, node, scalars, self.named, self.relation)
+        rows = computable(self.ctx, call, self.ctx.span(node), self.around, self.relation)
+        named = replace(call, name=self.ctx.fresh(call.function))
         self.grow(Window(rows, named))
         return Ref(named.name, named.span)

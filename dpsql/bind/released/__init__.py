@@ -1,1 +1,1 @@
-"""Expressions and clauses over released numbers and public tables: ordinary SQL with margins."""
+"""Ordinary SQL over released and public tables, with margins."""

@@ -1,9 +1,9 @@
-"""Which answers of a SELECT are to be more exact than others, at the same price.
+"""The option weights: make some answers of a SELECT more accurate than others, at the same price.
 
     SELECT OPTIONS(weights = [1, 4]) COUNT(*), SUM(cost) FROM visits
 
 One number for each aggregate of the select list, in its order, each aggregate once. Relative to its scale the
-sum gets a quarter of the noise that the count gets. What stands in other clauses alone weighs 1.
+sum gets a quarter of the noise of the count. An aggregate that is only in other clauses has weight 1.
 """
 
 from __future__ import annotations
@@ -22,53 +22,54 @@ from dpsql.ir.relation import AggregateCall
 from dpsql.parse.options_clause import options_of
 
 MOST = 100
-"""How many times the smallest weight the largest may be: beyond, the small ones drown in noise."""
+"""The largest ratio of two weights; beyond it, the answer with the small weight is only noise."""
 
 
 def weights_of(
     ctx: Context, node: exp.Select, calls: Sequence[AggregateCall], listed: int
 ) -> tuple[Fraction, ...]:
-    """A weight for each aggregate, of which the first ``listed`` are those of the select list."""
+    """Return a weight per aggregate; the first ``listed`` aggregates are those of the select list."""
     options = options_of(node)
-    said = None if options is None else options.get("weights")
-    if said is None:
+    option = None if options is None else options.get("weights")
+    if option is None:
         return ()
-    found = _numbers(said)
-    apart = next((each for each in calls[:listed] if Need.DETAIL in shelf()[each.function].needs), None)
-    if apart is not None:
+    weights = _numbers(option)
+    unweighted = next((call for call in calls[:listed] if Need.DETAIL in shelf()[call.function].needs), None)
+    if unweighted is not None:
         raise refuse(
             "D252",
-            "weights are for counts, sums and what is made of them",
-            said.span,
-            label=f"{apart.function.upper()} shares no noise with the others: it has a part of the price",
-            help=f"leave weights out, or ask for {apart.function.upper()} in a query of its own",
+            "weights are for counts, sums and functions of them",
+            option.span,
+            label=f"{unweighted.function.upper()} does not share noise with the others: it has its own part "
+            "of the price",
+            help=f"leave weights out, or ask for {unweighted.function.upper()} in another query",
         )
-    if len(found) != listed:
-        names = ", ".join(each.function.upper() for each in calls[:listed])
+    if len(weights) != listed:
+        names = ", ".join(call.function.upper() for call in calls[:listed])
         raise refuse(
             "D205",
-            f"{len(found)} weights for {listed} aggregates",
-            said.span,
+            f"{len(weights)} weights for {listed} aggregates",
+            option.span,
             label=f"the select list has {names or 'none'}" if listed <= 20 else "",
             help="give one for each aggregate of the select list, in its order, each aggregate once",
         )
-    return found + (Fraction(1),) * (len(calls) - listed)
+    return weights + (Fraction(1),) * (len(calls) - listed)
 
 
-def _numbers(said: Option) -> tuple[Fraction, ...]:
-    given = said.value if isinstance(said.value, tuple) else ()
-    numbers = [each for each in given if isinstance(each, int | float)]
-    if not numbers or len(numbers) < len(given) or not all(0 < n < math.inf for n in numbers):
+def _numbers(option: Option) -> tuple[Fraction, ...]:
+    values = option.value if isinstance(option.value, tuple) else ()
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if not numbers or len(numbers) < len(values) or not all(0 < n < math.inf for n in numbers):
         raise refuse(
-            "D205", "weights is a list of positive numbers", said.span, help="write weights = [1, 4]"
+            "D205", "weights must be a list of positive numbers", option.span, help="write weights = [1, 4]"
         )
-    found = [Fraction(each) for each in numbers]
-    if max(found) > MOST * min(found):
+    weights = [Fraction(number) for number in numbers]
+    if max(weights) > MOST * min(weights):
         raise refuse(
             "D305",
             f"the largest weight is more than {MOST} times the smallest",
-            said.span,
-            label="what weighs so little would be all noise",
+            option.span,
+            label="the answer with the smallest weight would be only noise",
             help="bring the weights closer together, or leave the small ones out of the query",
         )
-    return tuple(found)
+    return tuple(weights)

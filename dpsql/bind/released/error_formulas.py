@@ -1,4 +1,4 @@
-"""An output's expression over a released table -> the formula whose noise is followed; None for others.
+"""Translate the expression of an output over a released table to a formula for its error, or to None.
 
 release.sum / release.count + 1      ->      Operation("+", (Operation("/", ("sum", "count")), 1.0))
 """
@@ -31,7 +31,7 @@ _PLAIN = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
 
 
 def formula_of(node: exp.Expr, table: str, aliases: Mapping[str, exp.Expr]) -> Formula | None:
-    """``table`` is the released table, ``aliases`` what the names of earlier items stand for."""
+    """Return the formula of an expression over ``table``; ``aliases`` are the earlier select items."""
     match node:
         case exp.Paren() | exp.Alias():
             return formula_of(node.this, table, aliases)
@@ -43,32 +43,34 @@ def formula_of(node: exp.Expr, table: str, aliases: Mapping[str, exp.Expr]) -> F
             if node.table:
                 return node.name if node.table == table else None
             named = node.name.casefold()
-            rest = {name: each for name, each in aliases.items() if name != named}
+            rest = {name: expression for name, expression in aliases.items() if name != named}
             return formula_of(aliases[named], table, rest) if named in aliases else None
     name = _OPERATIONS.get(type(node))
-    others = [value for key, value in node.args.items() if key not in _PARTS]
-    if name is None or any(each not in (None, False, True) for each in others):
+    modifiers = [value for key, value in node.args.items() if key not in _PARTS]
+    if name is None or any(modifier not in (None, False, True) for modifier in modifiers):
         return None
-    found: list[Formula] = []
+    arguments: list[Formula] = []
     for part in _PARTS:
         value = node.args.get(part)
-        for each in value if isinstance(value, list) else [value]:
-            if each is None:
+        for child in value if isinstance(value, list) else [value]:
+            if child is None:
                 continue
-            formula = formula_of(each, table, aliases)
+            formula = formula_of(child, table, aliases)
             if formula is None:
                 return None
-            found.append(formula)
-    return Operation(name, tuple(found))
+            arguments.append(formula)
+    return Operation(name, tuple(arguments))
 
 
 def _number(text: str) -> float | None:
     try:
         return float(text)
-    except ValueError:  # 1e: DuckDB reads it, and then does not
+    except ValueError:  # 1e: DuckDB parses it, and then fails
         return None
 
 
 def size_of(formula: Formula) -> int:
-    """How many operations, names and numbers."""
-    return 1 + sum(size_of(each) for each in formula.arguments) if isinstance(formula, Operation) else 1
+    """Return the number of operations, names and numbers in a formula."""
+    return (
+        1 + sum(size_of(argument) for argument in formula.arguments) if isinstance(formula, Operation) else 1
+    )

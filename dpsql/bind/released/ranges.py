@@ -1,6 +1,6 @@
-"""The range of a released value that is handed down to private rows: what its expression clamps it to.
+"""The range of a released value that private rows are joined with, as its expression clamps it.
 
-(SELECT AVG(age) FROM patients)                         [0, 120]: an average stays in its argument's range
+(SELECT AVG(age) FROM patients)                         [0, 120]: an average is in the range of its argument
 (SELECT LEAST(GREATEST(SUM(cost), 0), 1e6) FROM visits) [0, 1000000]
 (SELECT COUNT(*) FROM visits)                           anything
 """
@@ -22,55 +22,55 @@ from dpsql.ir.measure import Measure
 from dpsql.ir.scalar import Literal, Ref
 
 
-def clamped(tree: exp.Expr, measures: list[Measure], width: int) -> list[Domain]:
-    """A domain for each output of ordinary SQL over released tables; anything where it is not plain."""
+def released_domains(tree: exp.Expr, measures: list[Measure], width: int) -> list[Domain]:
+    """Return the domain of each output of ordinary SQL over released tables; anything if unknown."""
     facts = _facts(tree, measures)
     if len(facts) != width:
         return [ANYTHING] * width
-    found = [each.domain if each is not None else ANYTHING for each in facts]
-    return [each if isinstance(each, Interval) else ANYTHING for each in found]
+    domains = [fact.domain if fact is not None else ANYTHING for fact in facts]
+    return [domain if isinstance(domain, Interval) else ANYTHING for domain in domains]
 
 
 def _facts(tree: exp.Expr, measures: list[Measure]) -> list[Fact | None]:
-    """What is known of each output; nothing where there are outputs that are not written one by one."""
+    """Return the fact of each output; [] where the outputs are not expressions over one FROM item."""
     if isinstance(tree, exp.Subquery):
         return _facts(tree.this, measures)
     if isinstance(tree, exp.Table):
-        return next((_released(each) for each in measures if each.name == tree.name), [])
+        return next((_released(measure) for measure in measures if measure.name == tree.name), [])
     source = tree.args.get("from_") if isinstance(tree, exp.Select) else None
     if source is None or tree.args.get("joins") or tree.args.get("group"):
         return []
     names = columns_of(source.this, measures)
-    folded = [each.casefold() for each in names]
+    folded = [name.casefold() for name in names]
     known = {
         f"c{i}": fact
         for i, fact in enumerate(_facts(source.this, measures))
         if fact is not None and i < len(names) and folded.count(folded[i]) == 1
     }
     alias = source.this.alias_or_name
-    scope = Scope(tuple(Visible(alias, names[int(each[1:])], Ref(each)) for each in known))
+    scope = Scope(tuple(Visible(alias, names[int(column[1:])], Ref(column)) for column in known))
     scalars = Scalars("", scope, known, _no_constants)
-    found: list[Fact | None] = []
-    for each in tree.expressions:
+    outputs: list[Fact | None] = []
+    for node in tree.expressions:
         try:
-            found.append(fact_of(scalars.bind(each.unalias()), known))
+            outputs.append(fact_of(scalars.bind(node.unalias()), known))
         except Error:
-            found.append(None)
-    return found
+            outputs.append(None)
+    return outputs
 
 
 def _released(measure: Measure) -> list[Fact | None]:
     facts = facts_of(measure.relation)
-    found = {key.name: fact_of(key.scalar, facts) for key in measure.keys}
+    released = {key.name: fact_of(key.scalar, facts) for key in measure.keys}
     for call in measure.aggregates:
         argument = None if call.argument is None else fact_of(call.argument, facts)
         try:
-            others = (fact_of(each, facts) for each in call.others)
-            found[call.name] = aggregates()[call.function].result(argument, None, *others)
+            other_facts = (fact_of(argument, facts) for argument in call.others)
+            released[call.name] = aggregates()[call.function].result(argument, None, *other_facts)
         except Unbounded:
             continue
-    return [found.get(name) for name, _ in released_columns(measure)]
+    return [released.get(name) for name, _ in released_columns(measure)]
 
 
 def _no_constants(node: exp.Expr) -> tuple[Literal, ...]:
-    raise refuse("D255", "a subquery within a released value", help="leave it out")
+    raise refuse("D255", "a subquery inside a released value", help="leave it out")

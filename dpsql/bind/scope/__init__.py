@@ -1,1 +1,1 @@
-"""Names in scope: visible columns, FROM items, public rows as facts, and what one binding carries along."""
+"""Names in scope: visible columns, FROM items, facts of public rows, and the context of one binding."""

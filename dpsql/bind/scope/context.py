@@ -1,4 +1,4 @@
-"""What binding one query carries along: names, and the measures and public tables met so far."""
+"""The context of binding one query: names, and the measures and public tables met so far."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_NODES = 20_000
 
 @dataclass(slots=True)
 class Cte:
-    """A WITH entry or a policy's view: bound anew for each use of private rows, once for a release."""
+    """A WITH entry or a view of the policy: bound anew at each use if private, once if released."""
 
     node: exp.Expr
     names: tuple[str, ...]
@@ -38,13 +38,12 @@ class Cte:
 
 @dataclass(slots=True)
 class Context:
-    """``bound`` binds any query: the way back to the top from inside a clause.
+    """The state of binding one query; ``bound`` binds any query, so that a clause can bind a subquery.
 
-    ``tables`` are the public tables met (in order), ``recursive`` the names of CTEs that read themselves,
-    ``stages`` what is released before private rows are joined with it (its measures are in ``measures``).
-    ``needed`` are bounds that nobody declared: what is bound after they were missed is only looked at.
-    ``intervals`` says that the query asks for the ends of intervals somewhere, ``goal`` how accurate its
-    numbers are wanted.
+    ``tables`` are the public tables met, in order; ``recursive`` the names of recursive CTEs; ``stages`` the
+    releases that private rows are joined with later (their measures are in ``measures``). ``needed`` are the
+    missing bounds: once there is one, binding goes on only to find more errors. ``intervals`` is true where
+    the query asks for the ends of an interval; ``goal`` is the accuracy that the query asks for.
     """
 
     text: str
@@ -67,17 +66,20 @@ class Context:
         return self.bound(self, node, env)
 
     def need(self, relation: Relation, scalars: Iterable[Scalar], refusal: Error) -> Relation:
-        """The relation with stand-ins for what bounds these scalars; the refusal where nothing would."""
+        """Note the missing bounds of these scalars, and return the relation with stand-ins for them.
+
+        Raise the refusal where no bound would help.
+        """
         self.needed.append(needed_bounds(relation, scalars, self.known, refusal))
         return with_stand_ins(relation, self.needed[-1].bounds)
 
     def count_scan(self, span: Span | None) -> None:
-        """A CTE used twice in each of twenty others would be read a million times."""
+        """Count a table that is read; refuse too many (CTEs that read CTEs twice grow exponentially)."""
         self.scans += 1
         if self.scans > MOST_SCANS:
             raise refuse(
                 "D103",
-                f"the query reads more than {MOST_SCANS} tables, its CTEs written out",
+                f"the query reads more than {MOST_SCANS} tables with its CTEs expanded",
                 span,
                 help="use each CTE once or twice, and split the query",
             )

@@ -1,4 +1,4 @@
-"""Public SQL handed down to private rows: what its values are, as facts and as literals."""
+"""Public rows that are joined with private rows: their values as facts and as literals."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from dpsql.ir.column import ANYTHING, Categories, Domain, Fact, Interval, Kind, 
 from dpsql.ir.measure import Measure
 
 Evaluate = Callable[[str, tuple[str, ...], int], tuple[list[str], list[tuple[Any, ...]]]]
-"""(SQL over public tables, their names, the most rows) -> types and rows, one more row if there are more."""
+"""(SQL over public tables, their names, row limit) -> types and rows, at most one row above the limit."""
 
 
 Describe = Callable[[str, tuple[str, ...], Sequence[Measure]], list[str]]
-"""(SQL over public and released tables, the public ones, the measures) -> the types of its outputs."""
+"""(SQL over public and released tables, the public tables, the measures) -> the types of its outputs."""
 
 
-def given_fact(type: Type, values: tuple[Value, ...]) -> Fact:
-    """What the rows of a public part show of a column: its list of values, or its range."""
-    present = tuple(dict.fromkeys(each for each in values if each is not None))
+def fact_of_values(type: Type, values: tuple[Value, ...]) -> Fact:
+    """Return the fact of a public column by its values: the list of them, or their range."""
+    present = tuple(dict.fromkeys(value for value in values if value is not None))
     domain: Domain = ANYTHING
     match type.kind:
         case Kind.BOOLEAN | Kind.INTEGER | Kind.TEXT:
             domain = Categories(present)
         case Kind.DATE:
-            dates = tuple(given_value(each, type) for each in present)
-            if all(isinstance(each, datetime.date) for each in dates):
+            dates = tuple(python_value(value, type) for value in present)
+            if all(isinstance(date, datetime.date) for date in dates):
                 domain = Categories(dates)
         case Kind.FLOAT | Kind.DECIMAL:
-            numbers = [float(each) for each in present if isinstance(each, int | float | Decimal)]
-            if numbers and all(math.isfinite(each) for each in numbers):
+            numbers = [float(value) for value in present if isinstance(value, int | float | Decimal)]
+            if numbers and all(math.isfinite(number) for number in numbers):
                 domain = Interval(min(numbers), max(numbers))
         case _:
             pass
     return Fact(type, domain, nullable=(len(present) < len(values) and None in values) or not values)
 
 
-def given_value(value: Value, type: Type) -> Value:
-    """A value that travelled as text, as the Python value that a literal of its type holds."""
+def python_value(value: Value, type: Type) -> Value:
+    """Return a value as the Python value of a literal of its type; dates and timestamps arrive as text."""
     if not isinstance(value, str):
         return value
     try:

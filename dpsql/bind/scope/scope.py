@@ -1,4 +1,4 @@
-"""What the words mean: visible columns, their scopes, and fresh names for everything we make."""
+"""Visible columns, their scopes, and fresh names for generated tables and columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dpsql.ir.source import Span
 
 
 class Fresh:
-    """Names used once in a query: as close to the analyst's words as uniqueness allows."""
+    """Generate names that are unique in a query, close to the names in its text."""
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = {name.casefold() for name in taken}
@@ -32,9 +32,9 @@ class Fresh:
 
 @dataclass(frozen=True, slots=True)
 class Visible:
-    """A column as the analyst may name it, and what stands for it.
+    """A column as the query may name it, and the scalar that it stands for.
 
-    ``merged`` columns (the right side's of USING) answer to their qualified name only.
+    ``merged`` columns (those of the right side of USING) have only their qualified name.
     """
 
     qualifier: str
@@ -45,44 +45,44 @@ class Visible:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """All columns that can be named at a place. Names fold case, as DuckDB's do, quoted or not.
+    """The columns in scope. Names are case-insensitive, quoted or not, as in DuckDB.
 
-    ``outer`` is the scope around a subquery, where a name is looked for that is not found here.
+    ``outer`` is the scope around a subquery; a name that is not found here is resolved there.
     """
 
     columns: tuple[Visible, ...] = ()
     hints: tuple[str, ...] = field(default=())
     outer: Scope | None = None
 
-    def __add__(self, other: Scope) -> Scope:
-        return Scope(self.columns + other.columns, self.hints + other.hints, self.outer)
+    def __add__(self, right: Scope) -> Scope:
+        return Scope(self.columns + right.columns, self.hints + right.hints, self.outer)
 
     def inside(self, outer: Scope | None) -> Scope:
-        """The same, in a subquery of a query that has the other scope."""
+        """Return this scope nested in the scope of the query around it."""
         return Scope(self.columns, self.hints, outer)
 
     def find(self, name: str, qualifier: str = "") -> tuple[Visible, ...]:
-        """The columns of this name; a name that USING merged counts once."""
+        """Return the columns of this name; a name merged by USING counts once."""
         folded, table = name.casefold(), qualifier.casefold()
         return tuple(
-            each
-            for each in self.columns
-            if each.name.casefold() == folded
-            and (each.qualifier.casefold() == table if table else not each.merged)
+            column
+            for column in self.columns
+            if column.name.casefold() == folded
+            and (column.qualifier.casefold() == table if table else not column.merged)
         )
 
     def resolve(self, name: str, qualifier: str, span: Span | None) -> Scalar:
-        """What a column's name stands for, or a refusal that suggests the nearest name."""
-        found = self.find(name, qualifier)
-        if len(found) == 1:
-            return found[0].scalar
-        if len(found) > 1:
-            choices = ", ".join(sorted({f"{each.qualifier}.{each.name}" for each in found}))
+        """Return the scalar that a column name stands for, or refuse and suggest the nearest name."""
+        columns = self.find(name, qualifier)
+        if len(columns) == 1:
+            return columns[0].scalar
+        if len(columns) > 1:
+            choices = ", ".join(sorted({f"{column.qualifier}.{column.name}" for column in columns}))
             raise refuse(
                 "D203",
-                f"{name} could be more than one column",
+                f"{name} is ambiguous: more than one column has this name",
                 span,
-                help=f"write which one: {choices}",
+                help=f"qualify it: {choices}",
             )
         outer = self.outer
         while outer is not None and not outer.find(name, qualifier):
@@ -93,8 +93,8 @@ class Scope:
         raise refuse("D202", f"there is no column {shown} here", span, help=self._nearest(name))
 
     def _nearest(self, name: str) -> str:
-        known = sorted({each.name for each in self.columns})
-        folded = {each.casefold(): each for each in known}
+        known = sorted({column.name for column in self.columns})
+        folded = {name.casefold(): name for name in known}
         close = difflib.get_close_matches(name.casefold(), folded, 1)
         if close:
             return f"did you mean {folded[close[0]]}?"
@@ -103,16 +103,16 @@ class Scope:
         return f"the columns here are {listed}{more}" if known else "there are no columns here"
 
     def under(self, alias: str, names: tuple[str, ...] = ()) -> Scope:
-        """The same columns under another table name, the first ones renamed."""
+        """Return the same columns under another table name, the first ones renamed."""
         return Scope(
             tuple(
-                Visible(alias, names[i] if i < len(names) else each.name, each.scalar)
-                for i, each in enumerate(self.columns)
+                Visible(alias, names[i] if i < len(names) else column.name, column.scalar)
+                for i, column in enumerate(self.columns)
             ),
             self.hints,
         )
 
     @property
     def starred(self) -> tuple[Visible, ...]:
-        """What a star stands for."""
-        return tuple(each for each in self.columns if not each.merged)
+        """The columns that a star stands for."""
+        return tuple(column for column in self.columns if not column.merged)

@@ -1,6 +1,6 @@
-"""What a FROM item or a whole query is: private rows still to be aggregated, or ordinary SQL.
+"""The two kinds of FROM items and queries: private rows still to be aggregated, or ordinary SQL.
 
-Private   rows that belong to units: a relation, and the analyst's names for its columns
+Private   rows that belong to units: a relation, and the names of its columns in the query
 Open      released or public: a syntax tree that the sealed engine runs as it is
 """
 
@@ -32,11 +32,11 @@ class Private:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Open:
-    """Ordinary SQL. ``columns`` are its outputs; ``margins`` tells which further outputs hold the
+    """Ordinary SQL over released and public tables, with the outputs ``columns``.
 
-    half-width of each, and the ends of its interval where the query asks for such (nothing where a column
-    passes nothing noised through). A public table or a plain selection from one also has a ``rows``: the
-    same as a relation, for joining with private rows.
+    ``margins`` names, for each column, the further outputs with its half-width and, where the query asks for
+    them, the ends of its interval; it is empty for a column that is no released number. ``rows`` is the same
+    as a relation, for joins with private rows; only a public table or a plain selection from one has it.
     """
 
     tree: exp.Query | exp.Table
@@ -47,12 +47,12 @@ class Open:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The outputs behind the columns."""
-        return tuple(name for each in self.margins for name in each)
+        """The outputs behind the columns, which hold the margins."""
+        return tuple(name for margin in self.margins for name in margin)
 
 
 def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span | None) -> Private:
-    """A table of the policy as a relation; its unit column is the hidden column itself."""
+    """Return a table of the policy as a relation; its unit column, if it has one, is the hidden unit."""
     names = {column.name: fresh(column.name) for column in table.columns}
     facts = {column.name: column.fact for column in table.columns}
     owner: Owner | None = None
@@ -60,21 +60,21 @@ def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span |
         assert table.unit_column is not None
         holder = known.table(table.links[-1].table) if table.links else table
         assert holder is not None
-        stored = next(each.fact for each in holder.columns if each.name == table.unit_column)
+        stored = next(column.fact for column in holder.columns if column.name == table.unit_column)
         hidden = fresh("unit") if table.links else names[table.unit_column]
         fact = Fact(known.unit_type, stored.domain, nullable=False)
-        way = table.unit_column, table.links
+        links = table.unit_column, table.links
         widened = stored.type != known.unit_type
         if not table.links:
             facts[table.unit_column] = replace(stored, type=known.unit_type)
-        owner = Owner(hidden, fact, *way, table.rows, table.at_most, holder.unit_filled, widened)
+        owner = Owner(hidden, fact, *links, table.rows, table.at_most, holder.unit_filled, widened)
     relation = Scan(
         table.name,
         tuple(
             ScanColumn(names[column.name], column.name, facts[column.name], column.name in table.found)
             for column in table.columns
         ),
-        tuple(tuple(names[each] for each in key) for key in table.keys),
+        tuple(tuple(names[name] for name in key) for key in table.keys),
         owner,
         table.size,
         span,

@@ -1,4 +1,4 @@
-"""A node of the text without what stands around it: its alias, its parentheses."""
+"""Strip a syntax node of its alias and its parentheses."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from sqlglot import exp
 
 
 def unaliased(node: exp.Expr) -> exp.Expr:
-    bare: exp.Expr = node.this if isinstance(node, exp.Alias) else node
-    return bare
+    """Return the node without its alias."""
+    inner: exp.Expr = node.this if isinstance(node, exp.Alias) else node
+    return inner
 
 
 def unwrapped(node: exp.Expr) -> exp.Expr:
-    """Without parentheses either, however many."""
+    """Return the node without its alias and all parentheses around it."""
     return unwrapped(node.this) if isinstance(node, exp.Paren | exp.Alias) else node

@@ -1,1 +1,1 @@
-"""Subqueries: run at once if public, released in a stage of their own, or turned into joins."""
+"""Subqueries: evaluated at once if public, released in an earlier stage, or rewritten as joins."""

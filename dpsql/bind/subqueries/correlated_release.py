@@ -1,11 +1,11 @@
-"""A subquery over private rows that is tied to public or released rows around it: its groups are released.
+"""A subquery over private rows, correlated with public or released rows: all its groups are released.
 
     FROM partsupp ps WHERE ps.qty > (SELECT SUM(l.qty) FROM lineitem l WHERE l.partkey = ps.partkey)
 
     WHERE ps.qty > (SELECT s.v0 FROM (SELECT l.partkey AS k0, SUM(l.qty) AS v0 ... GROUP BY 1) AS s
                     WHERE s.k0 = ps.partkey)
 
-A group that the release does not show is NULL to the query around, as in SQL.
+A group that is not released is NULL in the query around, as in SQL.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from sqlglot import exp
 
 from dpsql.bind.expressions.aggregates import has_aggregate
 from dpsql.bind.private.from_clause import Item
-from dpsql.bind.released.public_sql import aliased, column, exactly
+from dpsql.bind.released.public_sql import aliased, column, without_margins
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope, Visible
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.subqueries import decorrelate
-from dpsql.bind.subqueries.evaluation import printed
+from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.bind.subqueries.uncorrelated import public_source
-from dpsql.bind.subqueries.unnesting import name_of, probe
+from dpsql.bind.subqueries.unnesting import bind_from_and_where, name_of
 from dpsql.facts.origin import Origin
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import facts_of
@@ -31,63 +31,70 @@ from dpsql.ir.column import Fact, type_named
 from dpsql.ir.scalar import Ref
 
 
-def tied_release(ctx: Context, env: Mapping[str, Cte], items: list[Item], node: exp.Expr) -> exp.Expr | None:
-    """The subquery over the groups that it releases; None where it is not of that kind."""
+def correlated_release(
+    ctx: Context, env: Mapping[str, Cte], items: list[Item], node: exp.Expr
+) -> exp.Expr | None:
+    """Return the subquery over a release of its groups; None where it is not of that kind."""
     inner = node.this if isinstance(node, exp.Subquery) else node
     if not isinstance(inner, exp.Select) or inner.args.get("with_") or len(inner.expressions) != 1:
         return None
-    inner = decorrelate.with_having(inner)
+    inner = decorrelate.having_as_case(inner)
     item = inner.expressions[0].unalias()
-    if not has_aggregate(item) or inner.args.get("group") or not decorrelate.limits_plainly(inner):
+    if not has_aggregate(item) or inner.args.get("group") or not decorrelate.has_plain_limit(inner):
         return None
-    scope, facts, origins = _around(ctx, items)
-    joined, within = probe(ctx, env, scope, facts, inner)
+    scope, facts, origins = _columns_around(ctx, items)
+    joined, within = bind_from_and_where(ctx, env, scope, facts, inner)
     if not isinstance(ownership_of(joined.relation), Owned):
         return None
-    ties = []
-    for each, part in joined.outer:
-        tie = decorrelate.tie_of(each, part, within, facts_of(joined.relation).keys())
-        if tie is None:
+    correlations = []
+    for condition, part in joined.outer:
+        correlation = decorrelate.correlation_of(condition, part, within, facts_of(joined.relation).keys())
+        if correlation is None:
             return None
-        ties.append(tie)
+        correlations.append(correlation)
     calls = decorrelate.aggregates_in(item)
-    sources = [public_source(ctx, env, origins.get(name_of(around, within))) for _, around in ties]
-    inner, keys = decorrelate.listed(inner, [inside for inside, _ in ties], sources, ctx.fresh)
-    select = decorrelate.keyed(inner, keys, list(joined.local), calls, False, False, ctx.fresh)
+    sources = [public_source(ctx, env, origins.get(name_of(around, within))) for _, around in correlations]
+    inner, keys = decorrelate.join_key_lists(
+        inner, [inside for inside, _ in correlations], sources, ctx.fresh
+    )
+    select = decorrelate.grouped_by_keys(inner, keys, list(joined.local), calls, False, False, ctx.fresh)
     bound = ctx.query(select, env)
     if isinstance(bound, Private) or not bound.released:
         return None
     alias = ctx.fresh("sub")
     columns = [column(name, alias) for name in bound.columns]
-    equal = [exp.EQ(this=k, expression=around.copy()) for k, (_, around) in zip(columns, ties, strict=False)]
+    equal = [
+        exp.EQ(this=k, expression=around.copy())
+        for k, (_, around) in zip(columns, correlations, strict=False)
+    ]
     values = []
-    for each, held in zip(calls, columns[len(ties) :], strict=True):
+    for call, value_column in zip(calls, columns[len(correlations) :], strict=True):
         shown = exp.Select(
-            expressions=[held],
-            from_=exp.From(this=aliased(exactly(bound, ctx.fresh), alias)),
-            where=exp.Where(this=exp.and_(*(one.copy() for one in equal))),
+            expressions=[value_column],
+            from_=exp.From(this=aliased(without_margins(bound, ctx.fresh), alias)),
+            where=exp.Where(this=exp.and_(*(equality.copy() for equality in equal))),
         )
         value: exp.Expr = exp.Subquery(this=shown)
-        if decorrelate.counts(each):  # COUNT over nothing is 0
+        if decorrelate.counts(call):  # COUNT over no rows is 0
             value = exp.Coalesce(this=value, expressions=[exp.Literal.number(0)])
         values.append(value)
-    return exp.Paren(this=decorrelate.replaced(item, calls, values))
+    return exp.Paren(this=decorrelate.replace_aggregates(item, calls, values))
 
 
-def _around(ctx: Context, items: list[Item]) -> tuple[Scope, dict[str, Fact], dict[str, Origin]]:
-    """The columns of public and released items, as names with types, and which columns of tables they are."""
+def _columns_around(ctx: Context, items: list[Item]) -> tuple[Scope, dict[str, Fact], dict[str, Origin]]:
+    """Return the columns of public and released items, with types and the table columns they come from."""
     visible, facts, origins = [], {}, {}
     for item in items:
         if not isinstance(item.source, Open):
             continue
-        tree = exactly(item.source, ctx.fresh)
-        post = printed(ctx, tree, item.columns, (None,) * len(item.columns))
-        measures = [each for each in ctx.measures if each.name in post.released]
+        tree = without_margins(item.source, ctx.fresh)
+        post = post_of(ctx, tree, item.columns, (None,) * len(item.columns))
+        measures = [measure for measure in ctx.measures if measure.name in post.released]
         types = ctx.describe(post.sql, post.tables, measures)
         for name, spelled in zip(item.columns, types, strict=True):
-            own = ctx.fresh(name)
-            facts[own] = Fact(type_named(spelled))
-            visible.append(Visible(item.alias, name, Ref(own)))
+            unique_name = ctx.fresh(name)
+            facts[unique_name] = Fact(type_named(spelled))
+            visible.append(Visible(item.alias, name, Ref(unique_name)))
             if isinstance(item.source.tree, exp.Table):
-                origins[own] = (item.source.tree.name, name)
+                origins[unique_name] = (item.source.tree.name, name)
     return Scope(tuple(visible)), facts, origins

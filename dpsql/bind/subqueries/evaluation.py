@@ -1,4 +1,4 @@
-"""Subqueries: bound trees inside ordinary SQL, public rows and constants among private ones."""
+"""Subqueries in ordinary SQL, and public or released rows that private rows are joined with."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from dpsql.bind.expressions.aggregates import has_aggregate
-from dpsql.bind.released.public_sql import exactly
-from dpsql.bind.released.ranges import clamped
+from dpsql.bind.released.public_sql import without_margins
+from dpsql.bind.released.ranges import released_domains
 from dpsql.bind.scope.context import Context, Cte
-from dpsql.bind.scope.public_facts import given_fact, given_value
+from dpsql.bind.scope.public_facts import fact_of_values, python_value
 from dpsql.bind.scope.scope import Scope, Visible
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.syntax.plain_columns import columns_of, place_of
@@ -25,43 +25,43 @@ from dpsql.ir.source import Span
 from dpsql.parse.allow_list import check_printed
 
 
-def evaluated(ctx: Context, bound: Open, span: Span | None) -> tuple[list[Type], list[tuple[Value, ...]]]:
-    """What ordinary SQL over public tables gives: few enough rows to hand down."""
-    post = printed(ctx, exactly(bound, ctx.fresh), bound.columns, (None,) * len(bound.columns))
+def run_public(ctx: Context, bound: Open, span: Span | None) -> tuple[list[Type], list[tuple[Value, ...]]]:
+    """Run ordinary SQL over public tables; refuse more rows than a join with private rows allows."""
+    post = post_of(ctx, without_margins(bound, ctx.fresh), bound.columns, (None,) * len(bound.columns))
     spelled, rows = ctx.evaluate(post.sql, post.tables, FAN_OUT)
     if len(rows) > FAN_OUT:
         raise refuse(
             "D303",
-            f"this public part has more than {FAN_OUT:,} rows",
+            f"this public subquery has more than {FAN_OUT:,} rows",
             span,
-            label="one private row could meet every one of them",
+            label="one private row could be joined with all of them",
             help=f"keep it under {FAN_OUT:,} rows, or join with a public table on its declared key",
         )
-    types = [type_named(each) for each in spelled]
+    types = [type_named(spelling) for spelling in spelled]
     _refuse_opaque(types, span)
     return types, rows
 
 
 def _refuse_opaque(types: list[Type], span: Span | None) -> None:
-    """What is handed down to private rows is numbers, text, dates and the like."""
-    for each in types:
-        if each.kind in (Kind.OPAQUE, Kind.INTERVAL):
+    """Refuse values without a literal: opaque ones and intervals."""
+    for column_type in types:
+        if column_type.kind in (Kind.OPAQUE, Kind.INTERVAL):
             raise refuse(
                 "D205",
-                f"{each.said} values are not handed down to private rows",
+                f"{column_type.said} values cannot be joined with private rows",
                 span,
                 help="leave the column out, or CAST it to text or a number",
             )
 
 
-def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = None) -> Private:
-    """Public SQL as a relation: its rows, with the facts that they show.
+def materialized(ctx: Context, bound: Open, span: Span | None, keys: int | None = None) -> Private:
+    """Return public SQL as a relation of its rows, with facts by their values.
 
-    A column on which no two of them agree is a key, and so are the first ``keys`` columns together.
+    Its keys are the columns without duplicates, and the first ``keys`` columns together if they are unique.
     """
-    types, rows = evaluated(ctx, bound, span)
+    types, rows = run_public(ctx, bound, span)
     columns = tuple(
-        ScanColumn(ctx.fresh(name), types[i].sql, given_fact(types[i], tuple(row[i] for row in rows)))
+        ScanColumn(ctx.fresh(name), types[i].sql, fact_of_values(types[i], tuple(row[i] for row in rows)))
         for i, name in enumerate(bound.columns)
     )
     visible = tuple(
@@ -73,96 +73,102 @@ def given_rows(ctx: Context, bound: Open, span: Span | None, keys: int | None = 
 
 
 def distinct(rows: list[tuple[Value, ...]], places: tuple[int, ...]) -> bool:
-    """Whether no two rows agree on these columns; NULL agrees with nothing."""
-    found = [tuple(row[i] for i in places) for row in rows]
-    present = [each for each in found if None not in each]
+    """Whether no two rows are equal on these columns; NULL equals nothing."""
+    keys = [tuple(row[i] for i in places) for row in rows]
+    present = [key for key in keys if None not in key]
     return len(set(present)) == len(present)
 
 
 MOST_KEYED = 100_000
-"""Rows of a release that are handed down at most, where a key lets each row meet one of them."""
+"""The most rows of a release that private rows are joined with on a key of it."""
 
 
-def awaited_rows(
+def stage_input(
     ctx: Context, bound: Open, span: Span | None, keys: int | None = None, one_row: bool = False
 ) -> Private:
-    """What is released first, as rows among private ones: the stage that they are awaited of is noted.
+    """Return the release of an earlier stage as a relation, and add the stage to the context.
 
-    No two rows agree on the first ``keys`` columns, where that is said.
+    The first ``keys`` columns are a key, where ``keys`` is not None.
     """
-    tree = exactly(bound, ctx.fresh)
-    post = printed(ctx, tree, bound.columns, (None,) * len(bound.columns))
-    measures = [each for each in ctx.measures if each.name in post.released]
-    types = [type_named(each) for each in ctx.describe(post.sql, post.tables, measures)]
+    tree = without_margins(bound, ctx.fresh)
+    post = post_of(ctx, tree, bound.columns, (None,) * len(bound.columns))
+    measures = [measure for measure in ctx.measures if measure.name in post.released]
+    types = [type_named(spelling) for spelling in ctx.describe(post.sql, post.tables, measures)]
     if one_row and not gives_one_row(tree, measures):
         raise refuse(
             "D255",
             "this subquery may give several rows",
             span,
-            label="a release has a row for each of its groups",
+            label="a release has one row per group",
             help="leave GROUP BY out: (SELECT AVG(x) FROM ...); or take one group: ORDER BY 1 DESC LIMIT 1",
         )
     _refuse_opaque(types, span)
-    domains = clamped(tree, measures, len(bound.columns))
+    domains = released_domains(tree, measures, len(bound.columns))
     columns = tuple(
-        ScanColumn(ctx.fresh(name), own.sql, Fact(own, domain))
-        for name, own, domain in zip(bound.columns, types, domains, strict=True)
+        ScanColumn(ctx.fresh(name), column_type.sql, Fact(column_type, domain))
+        for name, column_type, domain in zip(bound.columns, types, domains, strict=True)
     )
     places = [tuple(range(keys))] if keys is not None else _keys(tree, measures)
-    awaited = StageInput(
+    rows = StageInput(
         ctx.fresh("awaited"),
         columns,
         tuple(tuple(columns[i].name for i in place) for place in places),
         1 if one_row else _most_rows(tree, MOST_KEYED if places else FAN_OUT),
         span,
     )
-    ctx.stages.append(Stage((), post, awaited))
-    visible = (Visible("", name, Ref(each.name)) for name, each in zip(bound.columns, columns, strict=True))
-    return Private(awaited, Scope(tuple(visible)))
+    ctx.stages.append(Stage((), post, rows))
+    visible = (
+        Visible("", name, Ref(column.name)) for name, column in zip(bound.columns, columns, strict=True)
+    )
+    return Private(rows, Scope(tuple(visible)))
 
 
 def gives_one_row(tree: exp.Expr, measures: list[Measure]) -> bool:
-    """Whether ordinary SQL gives one row at most: LIMIT 1, an ungrouped aggregate, a measure without keys."""
+    """Whether ordinary SQL returns at most one row: LIMIT 1, no GROUP BY, or a measure without keys."""
     if isinstance(tree, exp.Subquery):
         return gives_one_row(tree.this, measures)
     if not isinstance(tree, exp.Select):
-        return any(each.name == tree.name and not each.keys for each in measures)
+        return any(measure.name == tree.name and not measure.keys for measure in measures)
     if _most_rows(tree) == 1:
         return True
     source = tree.args.get("from_")
     if tree.args.get("group") or tree.args.get("joins") or source is None:
         return source is None and not tree.args.get("joins")
-    if any(each.find(exp.Unnest, exp.Explode) for each in tree.expressions):
+    if any(output.find(exp.Unnest, exp.Explode) for output in tree.expressions):
         return False
-    return any(has_aggregate(each) for each in tree.expressions) or gives_one_row(source.this, measures)
+    return any(has_aggregate(output) for output in tree.expressions) or gives_one_row(source.this, measures)
 
 
 def _keys(tree: exp.Expr, measures: list[Measure]) -> list[tuple[int, ...]]:
-    """The places of outputs on which no two rows agree: all keys of the measure that is read,
+    """Return the keys of the rows, as positions of outputs.
 
-    carried up through SELECTs that only choose.
+    They are the group keys of the measure, passed through SELECTs that only select columns and rows.
     """
     if isinstance(tree, exp.Table):
-        return [tuple(range(len(each.keys))) for each in measures if each.name == tree.name]
+        return [tuple(range(len(measure.keys))) for measure in measures if measure.name == tree.name]
     if isinstance(tree, exp.Subquery):
         return _keys(tree.this, measures)
     source = tree.args.get("from_") if isinstance(tree, exp.Select) else None
-    if source is None or any(tree.args.get(each) for each in ("joins", "group", "laterals")):
+    if source is None or any(tree.args.get(clause) for clause in ("joins", "group", "laterals")):
         return []
-    if any(each.find(exp.Unnest, exp.Explode) for each in tree.expressions):
+    if any(output.find(exp.Unnest, exp.Explode) for output in tree.expressions):
         return []
     names = columns_of(source.this, measures)
     chosen: dict[int, int] = {}
-    for place, each in enumerate(tree.expressions):
-        inner = place_of(each.unalias(), source.this, names)
+    for place, output in enumerate(tree.expressions):
+        inner = place_of(output.unalias(), source.this, names)
         if inner is not None:
             chosen.setdefault(inner, place)
     inside = _keys(source.this, measures)
-    return [tuple(chosen[each] for each in key) for key in inside if all(each in chosen for each in key)]
+    return [
+        tuple(chosen[position] for position in key)
+        for key in inside
+        if all(position in chosen for position in key)
+    ]
 
 
 def _most_rows(tree: exp.Expr, otherwise: int = FAN_OUT) -> int:
-    """How many rows are handed down at most: a LIMIT, also one further in; or what one row may meet."""
+    """Return the most rows of the SQL: its LIMIT, or one of its subquery; else ``otherwise``."""
     if isinstance(tree, exp.Subquery):
         return _most_rows(tree.this, otherwise)
     number, source = limit_of(tree), tree.args.get("from_")
@@ -173,13 +179,13 @@ def _most_rows(tree: exp.Expr, otherwise: int = FAN_OUT) -> int:
     group = tree.args.get("group")
     if group is not None and group.find(exp.Rollup, exp.Cube, exp.GroupingSets):
         return otherwise  # each set has its own rows
-    if any(each.find(exp.Unnest, exp.Explode) for each in tree.expressions):
+    if any(output.find(exp.Unnest, exp.Explode) for output in tree.expressions):
         return otherwise
     return _most_rows(source.this, otherwise)
 
 
 def limit_of(tree: exp.Expr) -> int | None:
-    """LIMIT 10 as a number; None for none, and for what is not a plain number of rows."""
+    """Return the number of a LIMIT; None without one, or where it is not a literal number of rows."""
     limit = tree.args.get("limit")
     number = limit.expression if isinstance(limit, exp.Limit) else None
     if limit is None or limit.args.get("limit_options") or not isinstance(number, exp.Literal):
@@ -187,8 +193,8 @@ def limit_of(tree: exp.Expr) -> int | None:
     return int(number.this) if not number.is_string and number.this.isdigit() else None
 
 
-def _not_below_zero(clause: exp.Expr) -> None:
-    """LIMIT (SELECT COUNT(*) ...): a noisy number may be negative, which would fail after it was paid for."""
+def _clamp_at_zero(clause: exp.Expr) -> None:
+    """Clamp LIMIT (SELECT COUNT(*) ...) at 0: a negative noisy number would fail after it was paid for."""
     number = clause.expression
     if not isinstance(number, exp.Expr) or isinstance(number, exp.Literal):
         return
@@ -197,21 +203,21 @@ def _not_below_zero(clause: exp.Expr) -> None:
     clause.set("expression", case)
 
 
-def printed(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tuple[int | None, ...]) -> Post:
-    """Ordinary SQL as it will run: every table that it reads is ours, every function vetted."""
-    only_ours(ctx, tree)
-    for each in list(tree.find_all(exp.Limit, exp.Offset)):
-        _not_below_zero(each)
+def post_of(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tuple[int | None, ...]) -> Post:
+    """Print ordinary SQL as it will run; check that its tables are bound and its functions are vetted."""
+    refuse_unbound_tables(ctx, tree)
+    for clause in list(tree.find_all(exp.Limit, exp.Offset)):
+        _clamp_at_zero(clause)
     sql = tree.sql(dialect="duckdb")
     check_printed(sql)
     named = {table.name for table in tree.find_all(exp.Table)}
-    released = tuple(each.name for each in ctx.measures if each.name in named)
-    plain = all(isinstance(each, _PLAIN) and not _is_value(each) for each in tree.walk())
+    released = tuple(measure.name for measure in ctx.measures if measure.name in named)
+    plain = all(isinstance(part, _PLAIN) and not _is_scalar_subquery(part) for part in tree.walk())
     return Post(sql, columns, released, tables_in(ctx, tree), margins, plain)
 
 
-def _is_value(node: exp.Expr) -> bool:
-    """Whether it is a subquery that has to have one row."""
+def _is_scalar_subquery(node: exp.Expr) -> bool:
+    """Whether this is a scalar subquery."""
     return isinstance(node, exp.Subquery) and not isinstance(node.parent, exp.From)
 
 
@@ -222,7 +228,7 @@ _PLAIN = (
 
 
 def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], tuple[Literal, ...]]:
-    """The values of a subquery among private rows: public ones only."""
+    """Return a function that gives the values of a public subquery, and refuses any other."""
 
     def constants(node: exp.Expr) -> tuple[Literal, ...]:
         inner = node.this if isinstance(node, exp.Subquery) else node
@@ -237,32 +243,34 @@ def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], t
                 "D255",
                 "this subquery is not answered among private rows",
                 ctx.span(node),
-                label="one row's outcome would depend on rows of other units",
+                label="the value for one row would depend on rows of other units",
                 help="join it on the unit; or compare with a released number: x > (SELECT AVG(x) FROM ...)",
             )
-        types, rows = evaluated(ctx, bound, ctx.span(node))
-        found = tuple(Literal(given_value(row[0], types[0]), types[0]) for row in rows)
-        if any(each.value is not None and as_own(each.value, each.type) is None for each in found):
+        types, rows = run_public(ctx, bound, ctx.span(node))
+        literals = tuple(Literal(python_value(row[0], types[0]), types[0]) for row in rows)
+        if any(
+            literal.value is not None and as_own(literal.value, literal.type) is None for literal in literals
+        ):
             raise refuse(
                 "D205",
-                "a value of this public part cannot be written as a constant",
+                "a value of this public subquery cannot be written as a constant",
                 ctx.span(node),
                 help="leave out NaN, infinities and dates outside the years 1 to 9999, or cast to text",
             )
-        return found
+        return literals
 
     return constants
 
 
-def bound_subqueries(
+def subquery_binder(
     ctx: Context,
     env: Mapping[str, Cte],
     outer: frozenset[str] = frozenset(),
-    tied: Callable[[exp.Expr], exp.Expr | None] = lambda node: None,
+    correlated: Callable[[exp.Expr], exp.Expr | None] = lambda node: None,
 ) -> Callable[[exp.Expr], exp.Expr]:
-    """What replaces a subquery in ordinary SQL: its own bound tree.
+    """Return a function that replaces a subquery in ordinary SQL by its bound tree.
 
-    ``tied`` is asked where it reads columns of the rows around it, which go by the names ``outer``.
+    ``correlated`` binds a subquery that reads columns of the query around it, by the table names ``outer``.
     """
 
     def replaced(node: exp.Expr) -> exp.Expr:
@@ -275,53 +283,53 @@ def bound_subqueries(
         except Error as error:
             if error.code != "D202":
                 raise
-            released = tied(node)
+            released = correlated(node)
             if released is not None:
                 return released
-            if not any(each.table.casefold() in outer for each in inner.find_all(exp.Column)):
+            if not any(column.table.casefold() in outer for column in inner.find_all(exp.Column)):
                 raise
             raise refuse(
                 "D255" if isinstance(node, exp.Subquery | exp.Select) else "D405",
-                "public rows would be chosen or filled by private ones, row by row",
+                "public rows would be chosen or filled in by private rows, one by one",
                 ctx.span(inner),
-                label=f"one {ctx.known.unit} could choose a public row",
+                label=f"one {ctx.known.unit} could decide whether a public row is kept",
                 help="release the groups first, and join: ... FROM a JOIN (SELECT x, COUNT(*) AS n FROM ... "
                 "GROUP BY x) AS b USING (x)",
             ) from None
         if isinstance(bound, Private):
             raise refuse(
                 "D405" if not isinstance(node, exp.Subquery | exp.Select) else "D402",
-                "rows here would be chosen by single private rows",
+                "rows would be chosen by single private rows",
                 ctx.span(inner),
-                label=f"each row of this subquery is one {ctx.known.unit}'s",
+                label=f"each row of this subquery belongs to one {ctx.known.unit}",
                 help="release it: IN (SELECT x FROM ... GROUP BY x), or a number: (SELECT AVG(x) FROM ...)",
             )
-        tree = exactly(bound, ctx.fresh)
+        tree = without_margins(bound, ctx.fresh)
         if isinstance(node, exp.Exists):
             return exp.Exists(this=tree)
         if isinstance(node, exp.In):
-            turned = node.copy()
-            turned.set("query", exp.Subquery(this=tree))
-            return turned
+            membership = node.copy()
+            membership.set("query", exp.Subquery(this=tree))
+            return membership
         return exp.Subquery(this=tree)
 
     return replaced
 
 
-def only_ours(ctx: Context, tree: exp.Expr) -> None:
-    """Every table that ordinary SQL reads is released or public: nothing slipped through unbound."""
-    ours = {measure.name for measure in ctx.measures} | set(ctx.tables) | ctx.recursive
+def refuse_unbound_tables(ctx: Context, tree: exp.Expr) -> None:
+    """Refuse ordinary SQL that reads a table which is neither released nor public."""
+    known = {measure.name for measure in ctx.measures} | set(ctx.tables) | ctx.recursive
     for table in tree.find_all(exp.Table):
-        if isinstance(table.this, exp.Identifier) and (table.name not in ours or table.db):
+        if isinstance(table.this, exp.Identifier) and (table.name not in known or table.db):
             raise refuse(
                 "D105",
                 "this way of reading a table is not answered",
                 ctx.span(table),
-                help="name it plainly",
+                help="write only its name",
             )
 
 
 def tables_in(ctx: Context, tree: exp.Expr) -> tuple[str, ...]:
-    """The public tables that ordinary SQL reads."""
+    """Return the public tables that ordinary SQL reads."""
     named = {table.name for table in tree.find_all(exp.Table)}
     return tuple(name for name in ctx.tables if name in named)

@@ -1,4 +1,4 @@
-"""IN and its relatives: which value is compared with the rows of which subquery.
+"""IN, = ANY and <> ALL: the values compared, and the subquery.
 
 x NOT IN (SELECT ...)    (x, y) IN (SELECT ...)    x = ANY (SELECT ...)    x <> ALL (SELECT ...)
 """
@@ -16,7 +16,7 @@ from dpsql.ir.scalar import Call, Literal, Scalar
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    """``subjects`` are compared with the columns of ``query``."""
+    """A membership test: ``subjects`` are compared with the columns of ``query``."""
 
     node: exp.Expr
     subjects: list[exp.Expr]
@@ -25,7 +25,7 @@ class Membership:
 
 
 def membership(node: exp.Expr, negated: bool) -> Membership | None:
-    """The test that a condition is, if it is one over a subquery."""
+    """Return a condition as a membership test over a subquery, or None if it is no such test."""
     match node:
         case exp.In() if node.args.get("query") is not None:
             query = node.args["query"]
@@ -39,13 +39,13 @@ def membership(node: exp.Expr, negated: bool) -> Membership | None:
     while isinstance(subject, exp.Paren):
         subject = subject.this
     subjects = subject.expressions if isinstance(subject, exp.Tuple) else [subject]
-    if any(has_query(each) for each in subjects):
+    if any(has_query(subject) for subject in subjects):
         return None
     return Membership(node, subjects, query, negated)
 
 
 def positive(node: exp.Expr) -> tuple[exp.Expr, bool]:
-    """Without the NOTs and parentheses around it, and whether their number is odd."""
+    """Return the condition without the NOTs and parentheses around it, and whether the NOTs negate it."""
     negated = False
     while isinstance(node, exp.Paren | exp.Not):
         negated ^= isinstance(node, exp.Not)
@@ -54,5 +54,5 @@ def positive(node: exp.Expr) -> tuple[exp.Expr, bool]:
 
 
 def not_false(part: Scalar) -> Scalar:
-    """True or NULL: what makes NOT IN fail to be true."""
+    """Return the condition that a comparison is true or NULL; then NOT IN is not true."""
     return Call("is_distinct_from", (part, Literal(False, BOOLEAN)))

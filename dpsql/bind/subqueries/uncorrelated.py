@@ -1,4 +1,4 @@
-"""A subquery that is tied to nothing around it: public constants, rows, or a release of an earlier stage."""
+"""Uncorrelated subqueries: as public constants, as rows, or as the release of an earlier stage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sqlglot import exp
 from dpsql.bind.released.public_sql import aliased
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.sources import Open, Private
-from dpsql.bind.subqueries.evaluation import awaited_rows, constants_of, evaluated, given_rows
+from dpsql.bind.subqueries.evaluation import constants_of, materialized, run_public, stage_input
 from dpsql.errors import Error
 from dpsql.facts.origin import Origin
 from dpsql.ir.column import BOOLEAN
@@ -17,10 +17,10 @@ from dpsql.ir.scalar import Literal
 from dpsql.ir.source import Span
 
 
-def on_its_own(
+def bind_alone(
     ctx: Context, env: Mapping[str, Cte], node: exp.Expr, one_row: bool = False
 ) -> list[Literal] | Private | None:
-    """The subquery on its own: public constants, rows; or None where it names columns around it."""
+    """Bind a subquery on its own, as constants or rows; None if it names columns of the query around."""
     inner = node.this if isinstance(node, exp.Subquery) else node
     try:
         bound = ctx.query(inner, env)
@@ -29,8 +29,8 @@ def on_its_own(
         if not bound.released and len(bound.columns) == 1:
             return list(constants_of(ctx, env)(node))
         if not bound.released:
-            return given_rows(ctx, bound, ctx.span(node))
-        return awaited_rows(ctx, bound, ctx.span(node), one_row=one_row)
+            return materialized(ctx, bound, ctx.span(node))
+        return stage_input(ctx, bound, ctx.span(node), one_row=one_row)
     except Error as error:
         if error.code != "D202":
             raise
@@ -38,29 +38,29 @@ def on_its_own(
 
 
 def public_rows(ctx: Context, env: Mapping[str, Cte], node: exp.Expr) -> Private:
-    """A public subquery as rows, however many."""
+    """Return a public subquery as rows, also where it has one value."""
     bound = ctx.query(node.this if isinstance(node, exp.Subquery) else node, env)
     assert isinstance(bound, Open)
-    return given_rows(ctx, bound, ctx.span(node))
+    return materialized(ctx, bound, ctx.span(node))
 
 
-def each_once(ctx: Context, env: Mapping[str, Cte], node: exp.Expr) -> Private:
-    """The rows of an uncorrelated subquery, each once."""
+def distinct_subquery_rows(ctx: Context, env: Mapping[str, Cte], node: exp.Expr) -> Private:
+    """Return the distinct rows of an uncorrelated subquery."""
     inner = node.this if isinstance(node, exp.Subquery) else node
-    whole = exp.select("*").from_(aliased(inner, ctx.fresh("sub"))).distinct()
-    bound = ctx.query(whole, env)
+    distinct = exp.select("*").from_(aliased(inner, ctx.fresh("sub"))).distinct()
+    bound = ctx.query(distinct, env)
     if isinstance(bound, Private):
         return bound
-    rows = awaited_rows if bound.released else given_rows
+    rows = stage_input if bound.released else materialized
     return rows(ctx, bound, ctx.span(node), len(bound.columns))
 
 
 def public_exists(ctx: Context, env: Mapping[str, Cte], node: exp.Exists) -> Literal | None:
-    """EXISTS over public rows that nothing ties to the rows around it."""
+    """Return an uncorrelated EXISTS over public rows as a constant; None for any other."""
     try:
         bound = ctx.query(node.this, env)
         if isinstance(bound, Open) and not bound.released:
-            return Literal(bool(evaluated(ctx, bound, ctx.span(node))[1]), BOOLEAN)
+            return Literal(bool(run_public(ctx, bound, ctx.span(node))[1]), BOOLEAN)
     except Error as error:
         if error.code != "D202":
             raise
@@ -68,11 +68,11 @@ def public_exists(ctx: Context, env: Mapping[str, Cte], node: exp.Exists) -> Lit
 
 
 MOST_LISTED = 1_000
-"""Groups of a subquery that are listed at most, whether they hold rows or not."""
+"""The most rows of a public table that are joined as the list of a subquery's groups."""
 
 
 def public_source(ctx: Context, env: Mapping[str, Cte], origin: Origin | None) -> exp.Column | None:
-    """The column of a public table that a subquery is tied to, where its list of values is short."""
+    """Return the column of a public table that a subquery is correlated with, if the table is small."""
     if origin is None or origin[0].casefold() in env:
         return None
     table = ctx.known.table(origin[0])
@@ -82,5 +82,5 @@ def public_source(ctx: Context, env: Mapping[str, Cte], origin: Origin | None) -
 
 
 def rows_of_open(ctx: Context, bound: Open, span: Span | None) -> Private:
-    """A public part, or what an earlier stage releases, as rows among private ones."""
-    return awaited_rows(ctx, bound, span) if bound.released else given_rows(ctx, bound, span)
+    """Return public rows, or the release of an earlier stage, as rows to join with private ones."""
+    return stage_input(ctx, bound, span) if bound.released else materialized(ctx, bound, span)

@@ -1,10 +1,10 @@
-"""What the expressions of one SELECT over private rows need beside its columns: windows and subqueries.
+"""Rewrite the subqueries of one SELECT over private rows as joins, and its windows as columns.
 
     WHERE EXISTS (SELECT ... v.patient_id = p.patient_id)        a semi-join of the rows
     WHERE x > (SELECT AVG(y) ... v.patient_id = p.patient_id)    a left join with a row per patient
-    QUALIFY ROW_NUMBER() OVER (PARTITION BY patient_id ...) = 1  a column more
+    QUALIFY ROW_NUMBER() OVER (PARTITION BY patient_id ...) = 1  an additional column
 
-Each is added to the relation when it is met; names are unique, so nothing that was bound before changes.
+Each is added to the relation when it is met. Names are unique, so expressions bound earlier stay valid.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from dpsql.bind.scope.scope import Scope, Visible
 from dpsql.bind.scope.sources import Private
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.subqueries import decorrelate
-from dpsql.bind.subqueries.evaluation import awaited_rows, constants_of, given_rows
+from dpsql.bind.subqueries.evaluation import constants_of, materialized, stage_input
 from dpsql.bind.subqueries.in_subqueries import Membership, membership, not_false, positive
 from dpsql.bind.subqueries.uncorrelated import (
-    each_once,
-    on_its_own,
+    bind_alone,
+    distinct_subquery_rows,
     public_exists,
     public_rows,
     public_source,
@@ -48,66 +48,67 @@ from dpsql.ir.relation import JoinKind, Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.source import Span
 
-_TIED = "the subquery is tied to the rows around it in a way that is not answered"
+_CORRELATION = "the subquery is correlated with the query around it in a way that is not answered"
 
 
 @dataclass(slots=True)
 class SubqueryUnnester(RowBuilder):
-    """The rows of a SELECT, growing by what its expressions need."""
+    """The rows of a SELECT, which grow by the windows and subqueries of its expressions."""
 
     def scalars(self) -> Scalars:
-        """Binds expressions over these rows."""
+        """Return a binder of expressions over these rows."""
         return Scalars(self.ctx.text, self.scope, self.facts, constants_of(self.ctx, self.env), self)
 
     # ---- conditions --------------------------------------------------------------------------------
 
     def where(self, parts: tuple[exp.Expr, ...]) -> None:
-        """The parts of WHERE in which subqueries stand: whole [NOT] EXISTS and [NOT] IN choose rows."""
+        """Apply the parts of WHERE with subqueries; [NOT] EXISTS and [NOT] IN become semi- and anti-joins."""
         conditions: list[Scalar] = []
-        for each in parts:
-            node, negated = positive(each)
-            if isinstance(node, exp.Exists) and not self._is_there(node):
+        for part in parts:
+            node, negated = positive(part)
+            if isinstance(node, exp.Exists) and not self._aggregates_all(node):
                 self._exists(node, negated)
             elif (test := membership(node, negated)) is not None:
-                conditions += self._chosen(test)
+                conditions += self._membership(test)
             else:
-                conditions.append(self.scalars().condition(each))
+                conditions.append(self.scalars().condition(part))
                 if not refs(conditions[-1]) <= facts_of(self.relation).keys():
-                    self.refuse(self.ctx.span(each), "it reads columns of a query further out")
+                    self.refuse(self.ctx.span(part), "it reads columns of a query further out")
         self.grow(filtered(self.relation, conditions))
 
-    def _is_there(self, node: exp.Exists) -> bool:
-        """Whether its subquery gives one row, or none, for everybody: then it is a value like any other."""
+    def _aggregates_all(self, node: exp.Exists) -> bool:
+        """Whether its subquery aggregates all its rows; then EXISTS is a scalar like any other."""
         inner = node.this
         return isinstance(inner, exp.Select) and decorrelate.gives_one_row(inner)
 
     def _exists(self, node: exp.Exists, negated: bool) -> None:
+        """Apply [NOT] EXISTS as a semi- or anti-join."""
         span = self.ctx.span(node)
         kind = JoinKind.ANTI if negated else JoinKind.SEMI
-        inner = decorrelate.without_limit(self._inner(node.this, span))
+        inner = decorrelate.without_limit(self._correlated_select(node.this, span))
         if decorrelate.is_grouped(inner):
             rows, parts = self._grouped(inner, [], span)
             self.join(kind, rows.relation, parts, span)
             return
         refuse_clip(self.ctx, inner, None)
-        joined, _ = self._probe(inner)
+        joined, _ = self._bind_from_and_where(inner)
         parts = [part for _, part in joined.outer]
         if not parts and isinstance(ownership_of(joined.relation), Owned):
-            self.refuse(span, "whether it has rows depends on all units")
+            self.refuse(span, f"whether it has rows depends on all {self.ctx.known.unit}s")
         self.join(kind, joined.relation, parts, span)
 
-    def _chosen(self, test: Membership) -> list[Scalar]:
-        """x [NOT] IN (subquery) as a whole condition: the rows that it keeps, or a condition more."""
+    def _membership(self, test: Membership) -> list[Scalar]:
+        """Apply x [NOT] IN (subquery) as a semi- or anti-join, or return it as a condition."""
         span = self.ctx.span(test.node)
         kind = JoinKind.ANTI if test.negated else JoinKind.SEMI
         scalars = self.scalars()
-        rows = on_its_own(self.ctx, self.env, test.query)
+        rows = bind_alone(self.ctx, self.env, test.query)
         if isinstance(rows, list):
             if len(test.subjects) == 1 and len(rows) <= decorrelate.MOST_CONSTANTS:
-                found = scalars.listed(test.node, test.subjects[0], rows)
-                return [Call("not", (found,)) if test.negated else found]
+                in_list = scalars.listed(test.node, test.subjects[0], rows)
+                return [Call("not", (in_list,)) if test.negated else in_list]
             rows = public_rows(self.ctx, self.env, test.query)
-        subjects = [scalars.bind(each) for each in test.subjects]
+        subjects = [scalars.bind(subject) for subject in test.subjects]
         if rows is not None:
             values = [v.scalar for v in rows.scope.starred]
             equal = self._equalities(subjects, values, rows.relation, span)
@@ -115,33 +116,33 @@ class SubqueryUnnester(RowBuilder):
             if test.negated and not public and self._nullable(subjects, values, rows.relation):
                 self._refuse_null(span)
             if test.negated and public:
-                equal = [not_false(each) for each in equal]
+                equal = [not_false(equality) for equality in equal]
             self.join(kind, rows.relation, equal, span)
             return []
-        inner = self._inner(test.query, span)
+        inner = self._correlated_select(test.query, span)
         if decorrelate.gives_one_row(inner):
             return [scalars.condition(self._equals(test, inner, span))]
         if decorrelate.is_grouped(inner):
-            found_rows, parts = self._grouped(inner, list(inner.expressions), span)
-            values = [v.scalar for v in found_rows.scope.starred][-len(inner.expressions) :]
-            relation = found_rows.relation
+            group_rows, parts = self._grouped(inner, list(inner.expressions), span)
+            values = [v.scalar for v in group_rows.scope.starred][-len(inner.expressions) :]
+            relation = group_rows.relation
         else:
             refuse_clip(self.ctx, inner, None)
-            joined, within = self._probe(inner)
+            joined, within = self._bind_from_and_where(inner)
             parts = [part for _, part in joined.outer]
-            values = [within.bind(unaliased(each)) for each in inner.expressions]
+            values = [within.bind(unaliased(output)) for output in inner.expressions]
             relation = joined.relation
         private = isinstance(ownership_of(relation), Owned)
         if private and test.negated and not on_the_unit(self.relation, relation, parts):
             self._refuse_null(span)
         equal = self._equalities(subjects, values, relation, span)
         if test.negated:
-            equal = [not_false(each) for each in equal]
+            equal = [not_false(equality) for equality in equal]
         self.join(kind, relation, parts + equal, span)
         return []
 
     def _equals(self, test: Membership, inner: exp.Select, span: Span | None) -> exp.Expr:
-        """x [NOT] IN (SELECT SUM(y) ...): there is one value to be compared with."""
+        """Return x [NOT] IN (SELECT SUM(y) ...) as a comparison with the one value."""
         if len(test.subjects) != 1 or inner.args.get("having"):
             self.refuse(span, "HAVING without GROUP BY is not answered here")
         kind = exp.NEQ if test.negated else exp.EQ
@@ -150,6 +151,7 @@ class SubqueryUnnester(RowBuilder):
     def _equalities(
         self, subjects: list[Scalar], values: list[Scalar], relation: Relation, span: Span | None
     ) -> list[Scalar]:
+        """Return the equalities of both sides of a membership test, column by column."""
         if len(subjects) != len(values):
             raise refuse(
                 "D205",
@@ -163,86 +165,90 @@ class SubqueryUnnester(RowBuilder):
                 call("=", (a, b), facts.__getitem__, None, span)
                 for a, b in zip(subjects, values, strict=True)
             ]
-        except ArgumentError as unfit:
-            raise refuse(unfit.code, unfit.title, span, help=unfit.help or "CAST one side") from None
+        except ArgumentError as reason:
+            raise refuse(reason.code, reason.title, span, help=reason.help or "CAST one side") from None
 
     def _nullable(self, subjects: list[Scalar], values: list[Scalar], relation: Relation) -> bool:
-        own, theirs = self.facts, facts_of(relation)
-        return any(fact_of(each, own).nullable for each in subjects) or any(
-            fact_of(each, theirs).nullable for each in values
+        """Whether either side of a membership test may be NULL."""
+        ours, theirs = self.facts, facts_of(relation)
+        return any(fact_of(subject, ours).nullable for subject in subjects) or any(
+            fact_of(value, theirs).nullable for value in values
         )
 
     def _refuse_null(self, span: Span | None) -> NoReturn:
         raise refuse(
             "D255",
-            "one NULL among these values would decide for everybody",
+            f"one NULL in this subquery would decide for every {self.ctx.known.unit}",
             span,
-            label=f"either side may be NULL, and the subquery is not tied to the {self.ctx.known.unit}",
-            help=f"tie it: [NOT] EXISTS (SELECT 1 FROM ... WHERE inner.{self.ctx.known.unit_column} = "
+            label=f"either side may be NULL, and the subquery is not correlated on the {self.ctx.known.unit}",
+            help=f"correlate it: [NOT] EXISTS (SELECT 1 FROM ... WHERE inner.{self.ctx.known.unit_column} = "
             f"outer.{self.ctx.known.unit_column} AND inner.x = outer.x); or add x IS NOT NULL on both sides",
         )
 
     # ---- values ------------------------------------------------------------------------------------
 
     def exists(self, node: exp.Exists, scalars: Scalars) -> Scalar:
-        """EXISTS inside an expression: a mark that is joined on."""
+        """Bind EXISTS inside an expression: left join the subquery, test whether a row matched."""
         span = self.ctx.span(node)
-        if self._is_there(node):
-            return replace(scalars.condition(decorrelate.is_there(node.this)), span=span)
+        if self._aggregates_all(node):
+            return replace(scalars.condition(decorrelate.exists_as_scalar(node.this)), span=span)
         if (constant := public_exists(self.ctx, self.env, node)) is not None:
             return constant
-        inner = decorrelate.without_limit(self._inner(node.this, span))
+        inner = decorrelate.without_limit(self._correlated_select(node.this, span))
         rows, parts = self._grouped(inner, [], span, distinct=True)
         mark = refs(parts[0]) & facts_of(rows.relation).keys()
         self.join(JoinKind.LEFT, rows.relation, parts, span)
         return Call("is_not_null", (Ref(min(mark)),), span=span)
 
     def member(self, node: exp.In, scalars: Scalars) -> Scalar:
-        """IN inside an expression: a mark that is joined on. NULL is an outcome where it is tied."""
+        """Bind IN inside an expression: left join the subquery, test whether a row matched.
+
+        The result may be NULL only where the subquery is correlated.
+        """
         span = self.ctx.span(node)
         test = membership(node, negated=False)
         if test is None:
             self.refuse(span)
-        rows = on_its_own(self.ctx, self.env, test.query)
+        rows = bind_alone(self.ctx, self.env, test.query)
         if isinstance(rows, list):
             return scalars.listed(node, test.subjects[0], rows)
-        subjects = [scalars.bind(each) for each in test.subjects]
+        subjects = [scalars.bind(subject) for subject in test.subjects]
         inner = None
         if rows is None:
-            inner = self._inner(test.query, span)
+            inner = self._correlated_select(test.query, span)
             if decorrelate.gives_one_row(inner):
                 return replace(scalars.condition(self._equals(test, inner, span)), span=span)
             rows, parts = self._grouped(inner, list(inner.expressions), span, distinct=True)
             values = [v.scalar for v in rows.scope.starred][-len(inner.expressions) :]
         else:
-            rows = each_once(self.ctx, self.env, test.query)
+            rows = distinct_subquery_rows(self.ctx, self.env, test.query)
             values, parts = [v.scalar for v in rows.scope.starred], []
         nullable = self._nullable(subjects, values, rows.relation)
         if nullable and (inner is None or len(subjects) > 1 or decorrelate.is_grouped(inner)):
             self._refuse_null(span)
         equal = self._equalities(subjects, values, rows.relation, span)
-        self._at_most_one(rows.relation, parts + equal, span)
+        self._refuse_several_rows(rows.relation, parts + equal, span)
         self.join(JoinKind.LEFT, rows.relation, parts + equal, span)
         mark = Call("is_not_null", (Ref(min(refs(equal[0]) & facts_of(rows.relation).keys())),), span=span)
         return mark if not nullable or inner is None else self._three_valued(inner, subjects[0], mark, span)
 
     def _three_valued(self, inner: exp.Select, subject: Scalar, mark: Scalar, span: Span | None) -> Scalar:
-        """IN over tied rows: true where one is equal, false where all differ or there is none, else NULL."""
+        """Bind a correlated IN: true where one is equal, false where all differ or none is, else NULL."""
         value = inner.expressions[0].unalias().copy()
         counts: list[exp.Expr] = [exp.Count(this=exp.Star()), exp.Count(this=value)]
         rows, parts = self._grouped(inner, counts, span, valued=True)
         self.join(JoinKind.LEFT, rows.relation, parts, span)
-        whole, known = (each.scalar for each in rows.scope.starred[-2:])
-        unknown = Call("or", (Call("is_null", (subject,)), Call("<", (known, whole))))
+        count, known = (column.scalar for column in rows.scope.starred[-2:])
+        unknown = Call("or", (Call("is_null", (subject,)), Call("<", (known, count))))
         true, false, null = Literal(True, BOOLEAN), Literal(False, BOOLEAN), Literal(None, NULL)
-        outcomes = (mark, true, Call("is_null", (whole,)), false, unknown, null, false)
+        outcomes = (mark, true, Call("is_null", (count,)), false, unknown, null, false)
         return call("case", outcomes, self.facts.__getitem__, None, span)
 
     def value(self, node: exp.Expr, scalars: Scalars) -> Scalar:
-        """A scalar subquery: a public constant, a release of an earlier stage, or a row per unit."""
+        """Bind a scalar subquery: a public constant, a release of an earlier stage, or a row per unit."""
         span = self.ctx.span(node)
         query = node.this if isinstance(node, exp.Subquery) else node
-        rows = on_its_own(self.ctx, self.env, query, one_row=True)
+        rows = bind_alone(self.ctx, self.env, query, one_row=True)
         if isinstance(rows, list):
             return scalars.single(node, rows)
         if isinstance(rows, Private):
@@ -253,22 +259,22 @@ class SubqueryUnnester(RowBuilder):
             self.join(JoinKind.LEFT, rows.relation, [], span)
             [only] = rows.scope.starred
             return replace(only.scalar, span=span)
-        inner = decorrelate.with_having(self._inner(query, span))
+        inner = decorrelate.having_as_case(self._correlated_select(query, span))
         if len(inner.expressions) != 1:
             raise refuse("D205", "a scalar subquery has one column", span, help="select one expression")
         item = unaliased(inner.expressions[0])
         calls = decorrelate.aggregates_in(item) if has_aggregate(item) else [item]
         rows, parts = self._grouped(inner, list(calls), span, valued=True)
-        self._at_most_one(rows.relation, parts, span)
+        self._refuse_several_rows(rows.relation, parts, span)
         self.join(JoinKind.LEFT, rows.relation, parts, span)
         columns = rows.scope.starred[-len(calls) :]
         if not has_aggregate(item):
             return replace(columns[0].scalar, span=span)
         alias = self.ctx.fresh("sub")
         visible = []
-        for i, (column, each) in enumerate(zip(columns, calls, strict=True)):
+        for i, (column, aggregate_call) in enumerate(zip(columns, calls, strict=True)):
             scalar = column.scalar
-            if decorrelate.counts(each) and not inner.args.get("group"):  # COUNT over nothing is 0
+            if decorrelate.counts(aggregate_call) and not inner.args.get("group"):  # COUNT over no rows is 0
                 scalar = Call("coalesce", (scalar, Literal(0, BIGINT)))
             visible.append(Visible(alias, f"c{i}", scalar))
         over = Scalars(
@@ -279,30 +285,32 @@ class SubqueryUnnester(RowBuilder):
             self,
         )
         named = [exp.column(f"c{i}", alias, quoted=True) for i in range(len(calls))]
-        return replace(over.bind(decorrelate.replaced(item, calls, named)), span=span)
+        return replace(over.bind(decorrelate.replace_aggregates(item, calls, named)), span=span)
 
-    def _at_most_one(self, relation: Relation, parts: list[Scalar], span: Span | None) -> None:
+    def _refuse_several_rows(self, relation: Relation, parts: list[Scalar], span: Span | None) -> None:
+        """Refuse a subquery that may give several rows for one row around it."""
         if not meets_one(self.relation, relation, all_of(parts)):
             raise refuse(
                 "D255",
                 "this subquery may give several rows",
                 span,
-                label="nothing says that one row matches at most",
+                label="no key ensures that at most one row matches",
                 help="aggregate it: (SELECT MAX(x) FROM ... WHERE ...); or take one: ORDER BY x DESC LIMIT 1",
             )
 
     # ---- subqueries --------------------------------------------------------------------------------
 
-    def _inner(self, node: exp.Expr, span: Span | None) -> exp.Select:
+    def _correlated_select(self, node: exp.Expr, span: Span | None) -> exp.Select:
+        """Return the SELECT of a correlated subquery; refuse any other query."""
         inner = node.this if isinstance(node, exp.Subquery) else node
         if not isinstance(inner, exp.Select) or inner.args.get("with_"):
-            self.refuse(span, "only a plain SELECT may be tied to the rows around it")
+            self.refuse(span, "only a plain SELECT may be correlated with the query around it")
         if inner.args.get("distinct") and inner.args["distinct"].args.get("on"):
             self.refuse(span, "DISTINCT ON is not answered here")
         return inner
 
-    def _probe(self, inner: exp.Select) -> tuple[Joined, Scalars]:
-        return probe(self.ctx, self.env, self.scope, self.facts, inner)
+    def _bind_from_and_where(self, inner: exp.Select) -> tuple[Joined, Scalars]:
+        return bind_from_and_where(self.ctx, self.env, self.scope, self.facts, inner)
 
     def _grouped(
         self,
@@ -312,63 +320,70 @@ class SubqueryUnnester(RowBuilder):
         distinct: bool = False,
         valued: bool = False,
     ) -> tuple[Private, list[Scalar]]:
-        """The subquery with one row (or group) for each value of what ties it, and the ties as conditions."""
+        """Return the subquery with a row (or group) per correlation key, and the equalities of the keys."""
         ctx = self.ctx
-        if not decorrelate.limits_plainly(inner):
+        if not decorrelate.has_plain_limit(inner):
             self.refuse(span, "its LIMIT or OFFSET is not answered here")
-        joined, within = self._probe(inner)
+        joined, within = self._bind_from_and_where(inner)
         private = isinstance(ownership_of(joined.relation), Owned)
-        ties = []
+        correlations = []
         for node, part in joined.outer:
-            tie = decorrelate.tie_of(node, part, within, facts_of(joined.relation).keys())
-            if tie is None:
-                self.refuse(ctx.span(node), "only equalities tie this subquery to the rows around it")
-            ties.append(tie)
-        if not ties and private and not valued:
-            self.refuse(span, "whether it has rows depends on all units")
-        own = private and on_the_unit(self.relation, joined.relation, [part for _, part in joined.outer])
-        inside = [each for each, _ in ties]
-        if private and not own:
-            origins = [origins_of(self.relation, within.bind(around)) for _, around in ties]
-            sources = [public_source(ctx, self.env, *each) if len(each) == 1 else None for each in origins]
-            inner, inside = decorrelate.listed(inner, inside, sources, ctx.fresh)
-        select = decorrelate.keyed(inner, inside, list(joined.local), values, own, distinct, ctx.fresh)
+            correlation = decorrelate.correlation_of(node, part, within, facts_of(joined.relation).keys())
+            if correlation is None:
+                self.refuse(
+                    ctx.span(node), "only equalities may correlate this subquery with the query around it"
+                )
+            correlations.append(correlation)
+        if not correlations and private and not valued:
+            self.refuse(span, f"whether it has rows depends on all {self.ctx.known.unit}s")
+        per_unit = private and on_the_unit(self.relation, joined.relation, [part for _, part in joined.outer])
+        inside = [key for key, _ in correlations]
+        if private and not per_unit:
+            origins = [origins_of(self.relation, within.bind(around)) for _, around in correlations]
+            sources = [
+                public_source(ctx, self.env, *key_origins) if len(key_origins) == 1 else None
+                for key_origins in origins
+            ]
+            inner, inside = decorrelate.join_key_lists(inner, inside, sources, ctx.fresh)
+        select = decorrelate.grouped_by_keys(
+            inner, inside, list(joined.local), values, per_unit, distinct, ctx.fresh
+        )
         try:
             bound = ctx.query(select, self.env)
         except Error as error:
             if error.code == "D202":
-                self.refuse(span, _TIED)
+                self.refuse(span, _CORRELATION)
             raise
-        keys = len(ties)
+        keys = len(correlations)
         unique = keys + len(values) if distinct else keys
         if isinstance(bound, Private):
             rows = bound
         elif bound.released:
             alone = distinct or (valued and not inner.args.get("group") and any(map(has_aggregate, values)))
-            rows = awaited_rows(ctx, bound, span, keys=unique if alone else None, one_row=not keys)
+            rows = stage_input(ctx, bound, span, keys=unique if alone else None, one_row=not keys)
         else:
-            rows = given_rows(ctx, bound, span, unique)
+            rows = materialized(ctx, bound, span, unique)
         columns = [v.scalar for v in rows.scope.starred][:keys]
         scalars = self.scalars()
-        outside = [scalars.bind(each) for _, each in ties]
+        outside = [scalars.bind(outer) for _, outer in correlations]
         return rows, self._equalities(outside, columns, rows.relation, span)
 
 
-def probe(
+def bind_from_and_where(
     ctx: Context, env: Mapping[str, Cte], scope: Scope, facts: Mapping[str, Fact], inner: exp.Select
 ) -> tuple[Joined, Scalars]:
-    """FROM and WHERE of a subquery as rows, with what ties them to the rows around, and their expressions."""
-    froms = FromClause(
+    """Bind FROM and WHERE of a subquery, with the conditions that correlate it; return a binder over them."""
+    clause = FromClause(
         ctx.text,
         ctx.known,
         ctx.fresh,
-        lambda each: ctx.query(each, env),
+        lambda query: ctx.query(query, env),
         partial(rows_of_open, ctx),
         constants_of(ctx, env),
         scope,
         facts,
     )
-    items = froms.items(inner)
+    items = clause.items(inner)
     if not items:
         raise refuse(
             "D255",
@@ -376,9 +391,9 @@ def probe(
             ctx.span(inner),
             help="write its expression without SELECT",
         )
-    joined = froms.joined(inner, items)
+    joined = clause.joined(inner, items)
     if joined.kept is not None:
-        froms.refuse_kept(joined.kept)
+        clause.refuse_kept(joined.kept)
     within = SubqueryUnnester(ctx, env, joined.relation, joined.scope, around=facts)
     if joined.queries and isinstance(ownership_of(joined.relation), Public):
         within.refuse(ctx.span(joined.queries[0]))
@@ -388,6 +403,6 @@ def probe(
 
 
 def name_of(node: exp.Expr, within: Scalars) -> str:
-    """The column that an expression is; nothing where it is computed."""
+    """Return the column that an expression names; "" where it is computed."""
     scalar = within.bind(node)
     return scalar.name if isinstance(scalar, Ref) else ""

@@ -1,1 +1,1 @@
-"""Rewrites of syntax before binding: stars, PIVOT, quantiles, and the names of output columns."""
+"""Rewrites of syntax before binding: stars, PIVOT, quantiles, names of output columns."""

@@ -3,7 +3,7 @@
     SELECT ward, COUNT(*) AS n, DP_INTERVAL_LOW(n), DP_INTERVAL_HIGH(n) FROM patients GROUP BY ward
     SELECT n FROM (SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward) WHERE DP_INTERVAL_LOW(n) > 20
 
-They may be farther on one side. They are columns of the released table like any other, and cost nothing.
+The interval may be asymmetric. Its ends are columns of the released table, and cost nothing.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from dpsql.parse.spans import span_of
 
 LOW, HIGH = INTERVALS
 
-NOT_RELEASED = "these rows are private: nothing is released here yet"
+NOT_RELEASED = "these rows are private: there is no released number here yet"
 
 WIDEST: tuple[type[exp.AggFunc], ...] = (exp.Max, exp.Min, exp.Max)
-"""What is left of several half-widths, lower ends, upper ends."""
+"""The aggregates that merge several half-widths, lower ends and upper ends."""
 
 
 def is_end(node: object) -> bool:
-    """Whether this is a call of one of the two."""
+    """Whether this is a call of DP_INTERVAL_LOW or DP_INTERVAL_HIGH."""
     return isinstance(node, exp.Anonymous) and node.name.casefold() in INTERVALS
 
 
 def asks_interval(tree: exp.Expr) -> bool:
-    return any(is_end(each) for each in tree.find_all(exp.Anonymous))
+    return any(is_end(call) for call in tree.find_all(exp.Anonymous))
 
 
 def number_of(node: exp.Expr, text: str) -> exp.Expr:
-    """What the interval is of."""
+    """Return the argument of the call."""
     if len(node.expressions) != 1:
         raise refuse(
             "D205",
@@ -50,20 +50,20 @@ def refuse_end(node: exp.Expr, text: str, label: str) -> NoReturn:
     name = node.name.upper()
     raise refuse(
         "D205",
-        f"{name} is of a released number",
+        f"{name} takes a released number",
         span_of(node, text),
         label=label,
         help=f"name an aggregate: SELECT COUNT(*) AS n, {name}(n) FROM ...; or a column of a subquery that "
-        "passes one through",
+        "returns one unchanged",
     )
 
 
 def refuse_computed(node: exp.Expr, text: str) -> NoReturn:
-    """``within`` speaks of numbers as they are released."""
+    """Refuse a computed output under ``within``, which sets the accuracy of released numbers only."""
     raise refuse(
         "D252",
-        "this is computed of released numbers, whose accuracy is chosen",
+        "accuracy is set for released numbers, and this is computed from them",
         span_of(node, text),
-        label="noise reaches here farther than it reaches there, or less far",
-        help="select the aggregates themselves, and compute from the answer; or say a price",
+        label="its error is not that of the numbers it is computed from",
+        help="select the aggregates themselves, and compute from the answer; or name a price",
     )

@@ -1,4 +1,4 @@
-"""Names of output columns: an alias, a column's name, or the words as DuckDB names them.
+"""Names of output columns: an alias, a column name, or the expression as DuckDB prints it.
 
 SELECT COUNT(*) / 2, sum(a * b), a::TEXT     "(count_star() / 2)", "sum((a * b))", "CAST(a AS VARCHAR)"
 """
@@ -29,7 +29,7 @@ _SPELLINGS = (
 
 
 def named_by(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
-    """What ORDER BY and DISTINCT ON name: an ordinal or an alias of the select list, or an expression."""
+    """Replace a position or an alias in ORDER BY or DISTINCT ON by the expression that it names."""
     if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
         place = int(node.this) - 1
         return unaliased(items[place]).copy() if 0 <= place < len(items) else node
@@ -41,16 +41,16 @@ def named_by(node: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
 
 
 def ordered_by(order: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
-    """An ORDER BY for use where the select list is out of sight."""
-    written = order.copy()
-    for each in written.expressions:
-        if isinstance(each, exp.Ordered):
-            each.set("this", named_by(each.this, items))
-    return written
+    """Replace positions and aliases in ORDER BY, for use outside the SELECT."""
+    rewritten = order.copy()
+    for item in rewritten.expressions:
+        if isinstance(item, exp.Ordered):
+            item.set("this", named_by(item.this, items))
+    return rewritten
 
 
 def output_name(node: exp.Expr) -> str:
-    """The name of an output column."""
+    """Return the name of an output column."""
     if isinstance(node, exp.Alias):
         return node.alias
     if isinstance(node, exp.Column):
@@ -66,7 +66,7 @@ def output_name(node: exp.Expr) -> str:
 
 
 def _bracketed(node: exp.Expr) -> exp.Expr:
-    """Every operation in brackets of its own, as DuckDB shows it."""
+    """Return the expression with brackets around every operation, as DuckDB prints it."""
     if isinstance(node, exp.Paren):
         return _bracketed(node.this)
     if isinstance(node, exp.Count) and isinstance(node.this, exp.Star):
@@ -77,5 +77,5 @@ def _bracketed(node: exp.Expr) -> exp.Expr:
 
 def _each_bracketed(value: object) -> object:
     if isinstance(value, list):
-        return [_each_bracketed(each) for each in value]
+        return [_each_bracketed(part) for part in value]
     return _bracketed(value) if isinstance(value, exp.Expr) else value

@@ -1,12 +1,11 @@
-"""PIVOT and UNPIVOT, written as the SELECT that they stand for.
+"""PIVOT and UNPIVOT, rewritten as SELECT.
 
 PIVOT visits ON kind IN ('checkup', 'surgery') USING SUM(cost) AS paid GROUP BY place_id
 
 SELECT place_id, SUM(cost) FILTER (WHERE kind = 'checkup') AS checkup_paid,
                  SUM(cost) FILTER (WHERE kind = 'surgery') AS surgery_paid FROM visits GROUP BY place_id
 
-Without IN the columns would be read from the rows, so the list is asked for. Output columns are called
-as DuckDB calls them.
+Without IN, the data would decide the columns, so the list is required. Output columns are named as in DuckDB.
 """
 
 from __future__ import annotations
@@ -28,37 +27,37 @@ _MOST = 500
 
 
 def pivot(ctx: Context, node: exp.Pivot, env: Mapping[str, Cte]) -> Private | Open:
-    """A PIVOT or UNPIVOT as what it means over its source, which is bound once."""
-    whole = exp.Select(expressions=[exp.Star()], from_=exp.From(this=node.this.copy()))
-    source = ctx.query(whole, env)
+    """Bind a PIVOT or UNPIVOT over its source, which is bound once."""
+    source_query = exp.Select(expressions=[exp.Star()], from_=exp.From(this=node.this.copy()))
+    source = ctx.query(source_query, env)
     name = ctx.fresh("pivot")
     table = exp.to_table(name)
     table.set("alias", exp.TableAlias(this=exp.to_identifier(node.this.alias_or_name or name, quoted=True)))
     columns = (
-        list(source.columns) if isinstance(source, Open) else [each.name for each in source.scope.columns]
+        list(source.columns) if isinstance(source, Open) else [column.name for column in source.scope.columns]
     )
     if node.args.get("unpivot"):
         tree = _unpivoted(ctx, node, source, columns, table)
     else:
         tree = _pivoted(ctx, node, columns, table)
-    return ctx.query(tree, {**env, name.casefold(): Cte(whole, (), env, source)})
+    return ctx.query(tree, {**env, name.casefold(): Cte(source_query, (), env, source)})
 
 
 def in_from(node: exp.Expr) -> exp.Expr:
-    """``t PIVOT (SUM(x) FOR c IN (...) GROUP BY g) AS p`` as the subquery that the statement would be."""
+    """Rewrite ``t PIVOT (SUM(x) FOR c IN (...) GROUP BY g) AS p`` in FROM as a subquery."""
     source = node.copy()
     joins = source.args.pop("joins", None)
     name = node.alias_or_name
-    for each in source.args.pop("pivots"):
+    for pivot_node in source.args.pop("pivots"):
         inner = exp.Pivot(
             this=source,
-            expressions=each.args.get("fields") or [],
-            using=each.expressions,
-            group=each.args.get("group"),
-            unpivot=each.args.get("unpivot"),
-            include_nulls=each.args.get("include_nulls"),
+            expressions=pivot_node.args.get("fields") or [],
+            using=pivot_node.expressions,
+            group=pivot_node.args.get("group"),
+            unpivot=pivot_node.args.get("unpivot"),
+            include_nulls=pivot_node.args.get("include_nulls"),
         )
-        alias = each.args.get("alias") or (
+        alias = pivot_node.args.get("alias") or (
             exp.TableAlias(this=exp.to_identifier(name, quoted=True)) if name else None
         )
         source = exp.Subquery(this=inner, alias=alias)
@@ -70,15 +69,16 @@ def in_from(node: exp.Expr) -> exp.Expr:
 
 
 def _pivoted(ctx: Context, node: exp.Pivot, columns: list[str], table: exp.Table) -> exp.Select:
-    ons = [_on_values(ctx, each) for each in node.expressions]
+    """Rewrite PIVOT as an aggregate with a FILTER per value."""
+    ons = [_on_values(ctx, part) for part in node.expressions]
     using = list(node.args.get("using") or [exp.Count(this=exp.Star(), big_int=True)])
-    for each in using:
-        if not isinstance(unaliased(each), exp.AggFunc):
+    for item in using:
+        if not isinstance(unaliased(item), exp.AggFunc):
             raise refuse(
                 "D252",
-                "PIVOT is answered over plain aggregates",
-                ctx.span(each),
-                help="write USING SUM(x) AS s, COUNT(*), and compute with the columns in an outer SELECT",
+                "PIVOT is answered with plain aggregates only",
+                ctx.span(item),
+                help="write USING SUM(x) AS s, COUNT(*), and compute from the columns in an outer SELECT",
             )
     group = node.args.get("group")
     if group is None:
@@ -86,77 +86,88 @@ def _pivoted(ctx: Context, node: exp.Pivot, columns: list[str], table: exp.Table
             name.name.casefold() for part in [*node.expressions, *using] for name in part.find_all(exp.Column)
         }
         groups: list[exp.Expr] = [
-            exp.column(each, quoted=True) for each in columns if each.casefold() not in used
+            exp.column(column, quoted=True) for column in columns if column.casefold() not in used
         ]
-        for each in groups:  # what is wrong with them is shown at the first list
-            each.this.meta.update(node.expressions[0].this.this.meta)
+        for item in groups:  # errors point at the first list of values
+            item.this.meta.update(node.expressions[0].this.this.meta)
     else:
-        groups = [each.copy() for each in group.expressions]
-        if not all(isinstance(each, exp.Column) for each in groups) or any(
+        groups = [key.copy() for key in group.expressions]
+        if not all(isinstance(key, exp.Column) for key in groups) or any(
             value for key, value in group.args.items() if key != "expressions"
         ):
             raise refuse(
-                "D252", "PIVOT is grouped by plain columns", ctx.span(group), help="GROUP BY names of columns"
+                "D252",
+                "PIVOT is grouped by plain columns only",
+                ctx.span(group),
+                help="GROUP BY column names",
             )
-    written = list(groups)
-    names = [output_name(each) for each in groups]
+    outputs = list(groups)
+    names = [output_name(key) for key in groups]
     for choice in product(*ons):
         conditions = [condition for _, condition in choice]
-        for each in using:
+        for item in using:
             parts = [name for name, _ in choice]
-            if isinstance(each, exp.Alias) or len(using) > 1:
-                parts.append(output_name(each))
+            if isinstance(item, exp.Alias) or len(using) > 1:
+                parts.append(output_name(item))
             names.append("_".join(parts))
             where = exp.Where(this=exp.and_(*conditions, copy=True))
-            call = exp.Filter(this=unaliased(each).copy(), expression=where)
-            written.append(exp.alias_(call, names[-1], quoted=True))
+            call = exp.Filter(this=unaliased(item).copy(), expression=where)
+            outputs.append(exp.alias_(call, names[-1], quoted=True))
         if len(names) > _MOST:
             raise refuse(
                 "D103",
-                f"this PIVOT makes more than {_MOST} columns",
+                f"this PIVOT has more than {_MOST} columns",
                 ctx.span(node),
                 help="list fewer values",
             )
-    folded = [each.casefold() for each in names]
-    twice = next((each for each, name in zip(names, folded, strict=True) if folded.count(name) > 1), None)
+    folded = [name.casefold() for name in names]
+    twice = next(
+        (
+            duplicate
+            for duplicate, folded_name in zip(names, folded, strict=True)
+            if folded.count(folded_name) > 1
+        ),
+        None,
+    )
     if twice is not None:
         raise refuse(
             "D203",
-            f"this PIVOT makes the column {twice} twice",
+            f"this PIVOT has two columns named {twice}",
             ctx.span(node),
             help="list each value once, and give the aggregates aliases",
         )
-    tree = exp.Select(expressions=written, from_=exp.From(this=table))
+    tree = exp.Select(expressions=outputs, from_=exp.From(this=table))
     if groups:
-        tree.set("group", exp.Group(expressions=[each.copy() for each in groups]))
+        tree.set("group", exp.Group(expressions=[key.copy() for key in groups]))
     return tree
 
 
 def _on_values(ctx: Context, node: exp.Expr) -> list[tuple[str, exp.Expr]]:
-    """Of one ON: the word for each value, and the condition that a row has it."""
+    """Return, for each value of one ON, its part of the column name and the condition that a row has it."""
     if not isinstance(node, exp.In) or not node.expressions or node.args.get("query"):
-        what = next((each.name for each in node.find_all(exp.Column)), "x")
+        example = next((column.name for column in node.find_all(exp.Column)), "x")
         raise refuse(
             "D252",
             "PIVOT needs the list of its values",
             ctx.span(node),
-            label="without it, the rows would decide which columns there are",
-            help=f"list them: ON {what} IN ('a', 'b')",
+            label="without it, private data would decide the columns",
+            help=f"list them: ON {example} IN ('a', 'b')",
         )
     if not isinstance(node.this, exp.Column):
         raise refuse(
             "D252",
-            "PIVOT is answered ON plain columns",
+            "PIVOT is answered ON plain columns only",
             ctx.span(node),
             help="compute the column first: PIVOT (SELECT *, year(d) AS y FROM ...) ON y IN (...)",
         )
-    return [_value(ctx, node.this, each) for each in node.expressions]
+    return [_value(ctx, node.this, value) for value in node.expressions]
 
 
 def _value(ctx: Context, column: exp.Column, node: exp.Expr) -> tuple[str, exp.Expr]:
+    """Return the column name part of a value, and the condition that a row has it."""
     value = node.this if isinstance(node, exp.PivotAlias) else node
-    bare = value.this if isinstance(value, exp.Neg) else value
-    if isinstance(value, exp.Column) and not value.table:  # a bare word stands for itself
+    magnitude = value.this if isinstance(value, exp.Neg) else value
+    if isinstance(value, exp.Column) and not value.table:  # a bare word is a text
         word, value = value.name, exp.Literal.string(value.name)
     elif isinstance(value, exp.Null):
         word = "NULL"
@@ -164,12 +175,12 @@ def _value(ctx: Context, column: exp.Column, node: exp.Expr) -> tuple[str, exp.E
         word = str(value.this).lower()
     elif isinstance(value, exp.Cast) and value.is_type("date") and isinstance(value.this, exp.Literal):
         word = value.this.name
-    elif isinstance(bare, exp.Literal):
-        word = f"-{bare.name}" if bare is not value else bare.name
+    elif isinstance(magnitude, exp.Literal):
+        word = f"-{magnitude.name}" if magnitude is not value else magnitude.name
     else:
         raise refuse(
             "D252",
-            "PIVOT lists plain values",
+            "the values of PIVOT must be constants",
             ctx.span(node),
             help="write constants: ON x IN ('a', 'b'), or ON y IN (2024, 2025)",
         )
@@ -185,12 +196,13 @@ def _value(ctx: Context, column: exp.Column, node: exp.Expr) -> tuple[str, exp.E
 def _unpivoted(
     ctx: Context, node: exp.Pivot, source: Private | Open, columns: list[str], table: exp.Table
 ) -> exp.Expr:
+    """Rewrite UNPIVOT as a UNION ALL of one SELECT per column."""
     if isinstance(source, Private):
         raise refuse(
             "D252",
             "UNPIVOT is not answered over private rows",
             ctx.span(node),
-            label="one row would become several",
+            label="one private row would become several",
             help="release the columns first: FROM (SELECT SUM(a) AS a, SUM(b) AS b FROM ...) UNPIVOT (v "
             "FOR name "
             "IN (a, b))",
@@ -203,28 +215,30 @@ def _unpivoted(
         listed, title, value = field.expressions, field.this.name, node.args["using"][0].name
     else:
         _refuse_shape(ctx, node)
-    if not all(isinstance(each, exp.Column) for each in listed):
+    if not all(isinstance(item, exp.Column) for item in listed):
         _refuse_shape(ctx, node)
-    for each in listed:
-        if each.name.casefold() not in map(str.casefold, columns):
+    for column in listed:
+        if column.name.casefold() not in map(str.casefold, columns):
             raise refuse(
                 "D202",
-                f"there is no column {each.name} here",
-                ctx.span(each),
+                f"there is no column {column.name} here",
+                ctx.span(column),
                 help=f"the columns here are {', '.join(columns)}",
             )
-    gone = {each.name.casefold() for each in listed}
-    kept: list[exp.Expr] = [exp.column(each, quoted=True) for each in columns if each.casefold() not in gone]
+    unpivoted = {item.name.casefold() for item in listed}
+    kept: list[exp.Expr] = [
+        exp.column(column, quoted=True) for column in columns if column.casefold() not in unpivoted
+    ]
     sides: list[exp.Query] = []
-    for each in listed:
-        written = [
-            *(one.copy() for one in kept),
-            exp.alias_(exp.Literal.string(each.name), title, quoted=True),
-            exp.alias_(each.copy(), value, quoted=True),
+    for column in listed:
+        outputs = [
+            *(column.copy() for column in kept),
+            exp.alias_(exp.Literal.string(column.name), title, quoted=True),
+            exp.alias_(column.copy(), value, quoted=True),
         ]
-        side = exp.Select(expressions=written, from_=exp.From(this=table.copy()))
+        side = exp.Select(expressions=outputs, from_=exp.From(this=table.copy()))
         if not node.args.get("include_nulls"):
-            filled = exp.Not(this=exp.Is(this=each.copy(), expression=exp.Null()))
+            filled = exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null()))
             side.set("where", exp.Where(this=filled))
         sides.append(side)
     return reduce(lambda left, right: exp.Union(this=left, expression=right, distinct=False), sides)

@@ -1,4 +1,4 @@
-"""Quantiles as they are written: which, of what, at which place.
+"""Parse quantile calls: the function, the argument and the place (which quantile).
 
 QUANTILE_CONT(x, 0.9)                              quantile_cont, x, 9/10
 PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)     the same
@@ -29,12 +29,12 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
 }
 
 _DIGITS = 9
-"""Of a place, behind the point."""
+"""The decimal digits of a place."""
 
 
 @dataclass(frozen=True, slots=True)
 class QuantileCall:
-    """A quantile taken apart; ``argument`` may be a DISTINCT, ``place`` a list."""
+    """The parts of a quantile call; ``argument`` may be a DISTINCT, ``place`` a list."""
 
     function: str
     argument: exp.Expr | None
@@ -49,7 +49,7 @@ def is_quantile(node: exp.Expr) -> bool:
 
 
 def quantile_call(text: str, node: exp.Expr) -> QuantileCall:
-    """The parts of a quantile."""
+    """Return the parts of a quantile call."""
     inner = node.this if isinstance(node, exp.WithinGroup) else node
     function = _FUNCTIONS[type(inner)]
     argument, place = inner.this, inner.args.get("quantile") or inner.args.get("expression")
@@ -57,30 +57,30 @@ def quantile_call(text: str, node: exp.Expr) -> QuantileCall:
     if isinstance(node, exp.WithinGroup):  # PERCENTILE_CONT(q) WITHIN GROUP (ORDER BY x)
         order, place = node.expression, argument
         if len(order.expressions) != 1 or inner.args.get("expression") is not None:
-            _misread(text, node)
+            _refuse_shape(text, node)
         argument = order.expressions[0].this
-    elif order is not None:  # QUANTILE_CONT(x, q ORDER BY x), which is how it is printed
+    elif order is not None:  # QUANTILE_CONT(x, q ORDER BY x), as it is printed
         place = order.this
         if len(order.expressions) != 1 or order.expressions[0].this != argument:
-            _misread(text, node)
+            _refuse_shape(text, node)
     descending = order is not None and bool(order.expressions[0].args.get("desc"))
     if any(inner.args.get(key) for key in ("accuracy", "weight", "error_tolerance")):
-        _misread(text, node)
+        _refuse_shape(text, node)
     return QuantileCall(function, argument, place, descending)
 
 
-def _misread(text: str, node: exp.Expr) -> NoReturn:
+def _refuse_shape(text: str, node: exp.Expr) -> NoReturn:
     raise refuse(
         "D205",
-        "a quantile is of one value, at one place",
+        "a quantile takes one value and one place",
         span_of(node, text),
         help="write QUANTILE_CONT(x, 0.9), or PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)",
     )
 
 
-def place_of(text: str, node: exp.Expr, what: QuantileCall) -> Literal:
-    """The part of the rows that lies below the quantile, as a constant from 0 to 1."""
-    place = what.place
+def place_of(text: str, node: exp.Expr, quantile: QuantileCall) -> Literal:
+    """Return the place of a quantile, the fraction of rows below it, as a constant from 0 to 1."""
+    place = quantile.place
     try:
         constant = None if place is None else literal_of(place)
     except ArgumentError:
@@ -89,21 +89,21 @@ def place_of(text: str, node: exp.Expr, what: QuantileCall) -> Literal:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         raise refuse(
             "D205",
-            "the place of a quantile is a plain number",
+            "the place of a quantile must be a constant number",
             _span(text, place, node),
-            label="it must be known before anything is read",
+            label="it may not depend on data",
             help="write it out: QUANTILE_CONT(x, 0.9)",
         )
     exact = Decimal(str(value))
-    if not 0 <= exact <= 1:  # written so that NaN fails too
+    if not 0 <= exact <= 1:  # this comparison rejects NaN too
         raise refuse(
             "D205",
             f"there is no quantile at {value}",
             _span(text, place, node),
-            label="its place is the part of the rows below it, from 0 to 1",
-            help="the 95th of a hundred parts is 0.95; from the other end, 1 less it: QUANTILE_CONT(x, 0.05)",
+            label="a place is the fraction of rows below the quantile, from 0 to 1",
+            help="the 95th percentile is QUANTILE_CONT(x, 0.95)",
         )
-    exact = round(1 - exact if what.descending else exact, _DIGITS)
+    exact = round(1 - exact if quantile.descending else exact, _DIGITS)
     return Literal(float(exact), DOUBLE, _span(text, place, node))
 
 
@@ -111,25 +111,25 @@ def _span(text: str, place: exp.Expr | None, node: exp.Expr) -> Span | None:
     return (span_of(place, text) if place is not None else None) or span_of(node, text)
 
 
-def several(text: str, node: exp.Expr) -> list[exp.Expr]:
-    """The quantiles of a list of places, one node each; nothing for anything else."""
-    bare = node.this if isinstance(node, exp.Filter) else node
-    if not is_quantile(bare):
+def expand_places(text: str, node: exp.Expr) -> list[exp.Expr]:
+    """Return a quantile with a list of places as one node per place; [] for anything else."""
+    inner = node.this if isinstance(node, exp.Filter) else node
+    if not is_quantile(inner):
         return []
-    what = quantile_call(text, bare)
-    place = what.place
+    quantile = quantile_call(text, inner)
+    place = quantile.place
     if not isinstance(place, exp.Array):
         return []
     if not place.expressions:
         raise refuse(
-            "D205", "a list of no quantiles", span_of(node, text), help="name their places: [0.25, 0.75]"
+            "D205", "the list of quantiles is empty", span_of(node, text), help="list places: [0.25, 0.75]"
         )
-    found = []
-    for each in place.expressions:
+    quantiles = []
+    for number in place.expressions:
         alone = node.copy()
         for listed in alone.find_all(exp.Array):
             if listed == place:
-                listed.replace(each.copy())
+                listed.replace(number.copy())
                 break
-        found.append(alone)
-    return found
+        quantiles.append(alone)
+    return quantiles

@@ -1,11 +1,11 @@
-"""Stars written out: the columns they stand for, less EXCLUDE, with REPLACE and RENAME.
+"""Expand stars to their columns, with EXCLUDE, REPLACE and RENAME applied.
 
 SELECT * EXCLUDE (born) REPLACE (age // 10 AS age) RENAME (ward AS unit) FROM patients p
 
 SELECT p.patient_id, p.age // 10 AS age, p.sex, p.ward AS unit, ... FROM patients p
 
-Nothing here knows private rows from others: what comes out is bound like any other select list, so a
-column that is called like the unit is still what it was made from.
+This is the same for private and public rows: the result is bound like any other select list, so renaming a
+column to the name of the unit does not make it the unit.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dpsql.parse.spans import span_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shown:
-    """A column of FROM: its table's name there, its own, and how a plain star writes it.
+class StarColumn:
+    """A column of FROM: its table, its name, and the expression that a plain star puts for it.
 
-    A ``merged`` one (the right side's of USING) is shown by ``t.*`` only.
+    A ``merged`` column (of the right side of USING) is only in ``t.*``.
     """
 
     table: str
@@ -48,62 +48,69 @@ def is_star(node: exp.Expr) -> bool:
     return isinstance(node.this if isinstance(node, exp.Column) else node, exp.Star)
 
 
-def starless(nodes: Sequence[exp.Expr], columns: Sequence[Shown], text: str) -> list[exp.Expr]:
-    """The select list with its stars written out; anything else as it is."""
+def expand_stars(nodes: Sequence[exp.Expr], columns: Sequence[StarColumn], text: str) -> list[exp.Expr]:
+    """Return the select list with its stars expanded."""
     return [
-        each for node in nodes for each in (_columns_of(node, columns, text) if is_star(node) else (node,))
+        output
+        for node in nodes
+        for output in (_columns_of(node, columns, text) if is_star(node) else (node,))
     ]
 
 
-def _columns_of(node: exp.Expr, columns: Sequence[Shown], text: str) -> list[exp.Expr]:
+def _columns_of(node: exp.Expr, columns: Sequence[StarColumn], text: str) -> list[exp.Expr]:
+    """Return the columns of one star."""
     star = node.this if isinstance(node, exp.Column) else node
     table = node.table if isinstance(node, exp.Column) else ""
-    meant = [each for each in columns if not table or each.table.casefold() == table.casefold()]
-    if table and not meant:
+    in_table = [column for column in columns if not table or column.table.casefold() == table.casefold()]
+    if table and not in_table:
         raise refuse(
             "D201",
             f"there is no table {table} in this FROM",
             span_of(node, text),
-            help=f"the tables here are {', '.join(dict.fromkeys(each.table for each in columns))}",
+            help=f"the tables here are {', '.join(dict.fromkeys(column.table for column in columns))}",
         )
     if any(value for key, value in star.args.items() if key not in ("except_", "replace", "rename")):
         raise refuse("D105", "a star with a pattern is not answered", span_of(node, text), help=_WRITE_OUT)
-    out = [_named(each) for each in star.args.get("except_") or ()]
-    swapped = [(exp.column(each.alias), each.this) for each in star.args.get("replace") or ()]
-    renamed = [(each.this, each.alias) for each in star.args.get("rename") or ()]
-    for each, what in (
-        *((each, "EXCLUDE") for each in out),
-        *((each, "REPLACE") for each, _ in swapped),
-        *((each, "RENAME") for each, _ in renamed),
+    excluded = [_named(node) for node in star.args.get("except_") or ()]
+    replaced = [
+        (exp.column(replacement.alias), replacement.this) for replacement in star.args.get("replace") or ()
+    ]
+    renamed = [(rename.this, rename.alias) for rename in star.args.get("rename") or ()]
+    for named, keyword in (
+        *((named, "EXCLUDE") for named in excluded),
+        *((named, "REPLACE") for named, _ in replaced),
+        *((named, "RENAME") for named, _ in renamed),
     ):
-        found = [column for column in meant if column.called(each)]
-        if not found:
-            raise _unknown(each, what, meant, node, text)
-        if what == "REPLACE" and sum(not column.merged for column in found) > 1:
+        matches = [column for column in in_table if column.called(named)]
+        if not matches:
+            raise _unknown(named, keyword, in_table, node, text)
+        if keyword == "REPLACE" and sum(not column.merged for column in matches) > 1:
             raise refuse(
                 "D203",
-                f"{each.name} could be more than one column",
+                f"{named.name} is ambiguous: more than one column has this name",
                 span_of(node, text),
                 help="REPLACE a column of one table: t.* REPLACE (...)",
             )
-    _refuse_twice([*out, *(each for each, _ in swapped), *(each for each, _ in renamed)], node, text)
-    written: list[exp.Expr] = []
-    for column in meant:
-        if (column.merged and not table) or any(column.called(each) for each in out):
+    _refuse_twice(
+        [*excluded, *(named for named, _ in replaced), *(named for named, _ in renamed)], node, text
+    )
+    outputs: list[exp.Expr] = []
+    for column in in_table:
+        if (column.merged and not table) or any(column.called(named) for named in excluded):
             continue
         plain = column.qualified if table else column.written.copy()
-        new = next((value for each, value in swapped if column.called(each)), None)
-        name = next((value for each, value in renamed if column.called(each)), None)
+        new = next((value for named, value in replaced if column.called(named)), None)
+        name = next((value for named, value in renamed if column.called(named)), None)
         if new is not None:
             plain = exp.alias_(new.copy(), column.name, quoted=True)
         elif name is not None:
             plain = exp.alias_(plain, name, quoted=True)
-        written.append(plain)
-    if not written:
+        outputs.append(plain)
+    if not outputs:
         raise refuse(
-            "D202", "nothing is left of this star", span_of(node, text), help="leave a column in, or name one"
+            "D202", "this star excludes all columns", span_of(node, text), help="keep at least one column"
         )
-    return written
+    return outputs
 
 
 _WRITE_OUT = "write the columns out: SELECT a, b; for several aggregates SUM(a), SUM(b)"
@@ -113,12 +120,12 @@ def _named(node: exp.Expr) -> exp.Expr:
     return node if isinstance(node, exp.Column) else exp.column(node.name)
 
 
-def _unknown(node: exp.Expr, what: str, columns: Sequence[Shown], star: exp.Expr, text: str) -> Error:
-    names = {each.name.casefold(): each.name for each in columns}
+def _unknown(node: exp.Expr, keyword: str, columns: Sequence[StarColumn], star: exp.Expr, text: str) -> Error:
+    names = {column.name.casefold(): column.name for column in columns}
     close = difflib.get_close_matches(node.name.casefold(), names, 1)
     return refuse(
         "D202",
-        f"there is no column {node.name} to {what}",
+        f"there is no column {node.name} to {keyword}",
         span_of(node, text) or span_of(star, text),
         help=f"did you mean {names[close[0]]}?" if close else f"the columns are {', '.join(names.values())}",
     )
@@ -131,7 +138,7 @@ def _refuse_twice(nodes: list[exp.Expr], star: exp.Expr, text: str) -> None:
         if key in seen:
             raise refuse(
                 "D203",
-                f"{node.name} is named twice behind this star",
+                f"{node.name} is named twice in this star",
                 span_of(node, text) or span_of(star, text),
                 help="EXCLUDE, REPLACE or RENAME a column, and once only",
             )
