@@ -21,7 +21,7 @@ import pytest
 import dpsql
 from dpsql.errors import CODES
 from dpsql.render.digits import wide
-from dpsql.shell.commands import COMMANDS, command, meant
+from dpsql.shell.commands import COMMANDS, command, translate
 from dpsql.shell.commands.help_text import help_text
 from dpsql.shell.loop import read
 from dpsql.shell.settings import SETTINGS
@@ -580,7 +580,7 @@ def test_the_page_lists_the_commands_and_settings() -> None:
     ],
 )
 def test_habits_from_elsewhere(typed: str, ours: str) -> None:
-    assert meant(typed) == ours
+    assert translate(typed) == ours
 
 
 @pytest.mark.parametrize(

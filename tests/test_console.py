@@ -24,7 +24,7 @@ from dpsql.shell.opening import Opening
 from dpsql.shell.prompt import prompt, short
 from dpsql.shell.state import Shell
 from dpsql.terminal import output, waiting
-from dpsql.terminal.refusals import fitted
+from dpsql.terminal.refusals import fit_refusal
 
 COUNT = "SELECT COUNT(*) AS n FROM patients"
 
@@ -333,7 +333,7 @@ def test_a_refusal_keeps_to_the_width_and_to_its_caret() -> None:
             help="write another one: SELECT a_name_of_a_column_that_exists FROM a_table_that_exists",
         ).within(text, "query")
         for columns in (40, 60, 80, 120):
-            shown = fitted(str(error), columns).split("\n")
+            shown = fit_refusal(str(error), columns).split("\n")
             assert all(len(line) <= columns for line in shown), shown
             line, caret = next(
                 (one, other) for one, other in zip(shown, shown[1:], strict=False) if "^" in other
@@ -348,7 +348,7 @@ def test_a_refusal_that_fits_is_as_it_was() -> None:
     error = refuse("D202", "there is no column x here", Span(7, 8), help="write y").within(
         "SELECT x", "query"
     )
-    assert fitted(str(error), 80) == str(error)
+    assert fit_refusal(str(error), 80) == str(error)
     assert output.refusal(error) == str(error)
 
 

@@ -1,4 +1,4 @@
-"""The interactive shell: ``dpsql shell DB``, in a terminal or behind a pipe.
+"""The interactive shell: ``dpsql shell DB``, in a terminal or reading a pipe.
 
 state.py       the state of a session: the connection, the settings, the last answer
 settings.py    the settings that SET and \\set change

@@ -64,7 +64,7 @@ _STYLE = Style.from_dict(
 """Colours that are readable on a dark and on a light background."""
 
 
-def edited(opening: Opening, options: Namespace, complete: Complete) -> Typed:
+def editor_reader(opening: Opening, options: Namespace, complete: Complete) -> Typed:
     """Return a function that reads from the editor; it can start before the database is open."""
     database = Path(options.database)
     known = _SessionFacts(opening, database)

@@ -20,9 +20,9 @@ def reader(opening: Opening, options: Namespace, complete: Complete) -> Typed:
     tell(paint(_greeting(Path(options.database), options.analyst), "dim", sys.stderr))
     with suppress(ImportError):
         if os.environ.get("TERM", "dumb") != "dumb":
-            from dpsql.shell.editor import edited
+            from dpsql.shell.editor import editor_reader
 
-            return edited(opening, options, complete)
+            return editor_reader(opening, options, complete)
     return _plain_reader(opening, Path(options.database), complete)
 
 

@@ -21,9 +21,9 @@ from types import FrameType
 from dpsql.dbapi import connect
 from dpsql.errors import Error, InterfaceError, InternalError
 from dpsql.parse.scripts import Lines, Statement, in_script, statements, tokens
-from dpsql.shell.commands import command, meant, takes_sql
+from dpsql.shell.commands import command, takes_sql, translate
 from dpsql.shell.opening import Opening
-from dpsql.shell.settings import set_to
+from dpsql.shell.settings import change_setting
 from dpsql.shell.state import Shell
 from dpsql.shell.statement import ask
 from dpsql.terminal.output import flush, interactive, refusal, tell
@@ -115,7 +115,7 @@ def _completes(pending: Lines, line: str) -> bool:
     return ";" in line and (pending.finished or pending.behind.startswith("\\"))  # SELECT 1; \plot
 
 
-def begun(text: str) -> str:
+def without_leading_comments(text: str) -> str:
     """Return a text without its leading spaces and comments."""
     for at, token in tokens(text):
         comment = token.startswith("--") or (token.startswith("/*") and token.endswith("*/"))
@@ -126,7 +126,7 @@ def begun(text: str) -> str:
 
 def _command(text: str) -> re.Match[str] | None:
     """Match a text that is a command: group 1 is its name, group 2 its argument."""
-    return _COMMAND.fullmatch(meant(begun(text).strip()))
+    return _COMMAND.fullmatch(translate(without_leading_comments(text).strip()))
 
 
 def _stdin_lines() -> Iterator[str]:
@@ -165,7 +165,7 @@ def submit(shell: Shell, text: str, start: int, script: str, name: str) -> None:
             if trailing is not None:
                 command(trailing[1]).run(shell, trailing[2])
             elif statement.setting is not None:
-                set_to(shell, *statement.setting)
+                change_setting(shell, *statement.setting)
             elif terminator is not None and terminator[1] == "q":
                 shell.done = True
             elif terminator is not None and terminator[1] != "g":

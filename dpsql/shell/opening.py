@@ -57,5 +57,5 @@ class Opening:
     def _announce_ledger(self, shell: Shell) -> None:
         if shell.db.ledger_created and not self._ledger_announced:
             name = on_a_line(shell.db.ledger_path.name)
-            tell(f"created {name}, which keeps what was spent and every answer: keep it")
+            tell(f"created {name}: it records what was spent and every answer, so keep it")
         self._ledger_announced = True

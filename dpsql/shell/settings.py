@@ -26,12 +26,12 @@ class Setting:
     shown: Callable[[Shell], str]
 
 
-def set_to(shell: Shell, name: str, value: str) -> None:
+def change_setting(shell: Shell, name: str, value: str) -> None:
     """Change a setting; refuse an unknown name or an invalid value."""
-    setting_named(name).change(shell, value.strip().removesuffix(";").strip())
+    find_setting(name).change(shell, value.strip().removesuffix(";").strip())
 
 
-def setting_named(name: str) -> Setting:
+def find_setting(name: str) -> Setting:
     """Return the setting of this name; refuse an unknown name."""
     for setting in SETTINGS:
         if setting.name == name.casefold():

@@ -9,7 +9,7 @@ from dpsql.dbapi import Connection
 from dpsql.errors import Error
 from dpsql.ir.price import Price
 from dpsql.render.digits import above, below
-from dpsql.shell.output import ready, show
+from dpsql.shell.output import check_output, show
 from dpsql.shell.state import Shell
 from dpsql.terminal.explanation import wrapped
 from dpsql.terminal.output import put, tell
@@ -27,7 +27,7 @@ def ask(shell: Shell, sql: str) -> None:
     if explained and shell.format == "table" and shell.out is None:
         put(wrapped(db.explain(sql), shell.width()))  # prose reads better without a box
         return
-    ready(shell)
+    check_output(shell)
     if not (explained or _confirmed(shell, sql)):
         tell("cancelled: nothing was paid")
         return

@@ -10,7 +10,7 @@ from dpsql.dbapi import Connection, Purchase
 from dpsql.render.box import box
 from dpsql.render.digits import above, below, printable, wide
 from dpsql.render.display import Look
-from dpsql.render.folding import Column, Text, folded
+from dpsql.render.folding import Column, Text, draw_table
 
 LATEST = 20
 """The number of purchases shown by default."""
@@ -66,7 +66,7 @@ def _box(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bo
         return box(names, rows, right)
     cells = [tuple(Text(row[at]) for row in rows) for at in range(len(names))]
     table = [Column(*column) for column in zip(names, cells, right, strict=True)]
-    return folded(table, Look(width=columns, records=True))
+    return draw_table(table, Look(width=columns, records=True))
 
 
 def _cut(text: str, room: int) -> str:

@@ -18,7 +18,7 @@ _KEPT = "nothing is lost: the ledger serves the same query again, free"
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
-def free(file: Path) -> Path:
+def unused_name(file: Path) -> Path:
     """Return the file, or the first numbered one that does not exist."""
     if not _exists(file):
         return file

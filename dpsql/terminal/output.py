@@ -15,7 +15,7 @@ from typing import TextIO
 from dpsql.errors import Error, InterfaceError
 from dpsql.render.digits import printable
 from dpsql.render.display import PLAIN, Look
-from dpsql.terminal.refusals import fitted
+from dpsql.terminal.refusals import fit_refusal
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "cyan": "36"}
 _PLAIN = str.maketrans(
@@ -103,7 +103,7 @@ def refusal(error: Error, stream: TextIO | None = None) -> str:
     stream = sys.stderr if stream is None else stream
     text = printable(str(error))
     if stream is not None and stream.isatty():
-        text = fitted(text, width())
+        text = fit_refusal(text, width())
     text = re.sub(r"^error\[\w+\]", lambda match: paint(match[0], "red", stream), text)
     text = re.sub(r"(?m)(?<=\| )( *)(\^+.*)$", lambda match: match[1] + paint(match[2], "red", stream), text)
     return re.sub(r"(?m)^  = (note|help):", lambda match: paint(match[0], "cyan", stream), text)

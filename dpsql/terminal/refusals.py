@@ -15,7 +15,7 @@ _EXCERPT = re.compile(r"(?m)^(\d+) \| (.*)\n +\| ( *)(\^+) ?(.*)$")
 _MIN_COLUMNS = 40
 
 
-def fitted(text: str, columns: int) -> str:
+def fit_refusal(text: str, columns: int) -> str:
     """Return the refusal with no line longer than ``columns``."""
     columns = max(columns, _MIN_COLUMNS)
     excerpt = _EXCERPT.search(text)

@@ -6,7 +6,7 @@ from dpsql.errors import InterfaceError
 from dpsql.policy.names import nearest
 from dpsql.shell.commands import files, help_text, plots, prices, settings, tables, why
 from dpsql.shell.commands.command import Command
-from dpsql.shell.commands.other_shells import hint, meant
+from dpsql.shell.commands.other_shells import hint, translate
 from dpsql.shell.state import Shell
 from dpsql.terminal.output import put
 
@@ -43,4 +43,4 @@ def takes_sql(name: str) -> bool:
     return any(entry.name == name and entry.takes == "sql" for entry in COMMANDS)
 
 
-__all__ = ["COMMANDS", "Command", "command", "meant", "takes_sql"]
+__all__ = ["COMMANDS", "Command", "command", "takes_sql", "translate"]

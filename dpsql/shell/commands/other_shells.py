@@ -52,7 +52,7 @@ _HINTS = {
 """Help for the commands of psql and DuckDB's shell that have no translation."""
 
 
-def alike(line: str) -> str:
+def translate_prefix(line: str) -> str:
     """Translate an unfinished line for completion: DESCRIBE pe -> \\d pe; '' without a translation."""
     first, space, rest = line.partition(" ")
     command = _TRANSLATIONS.get(first.casefold(), "") if space and " " not in rest else ""
@@ -62,7 +62,7 @@ def alike(line: str) -> str:
     return f"{command} {rest}" if command else ""
 
 
-def meant(line: str) -> str:
+def translate(line: str) -> str:
     """Translate a line into a command of this shell; return it unchanged if it is none."""
     text = line.strip().removesuffix(";").rstrip()
     for number in (3, 2, 1):

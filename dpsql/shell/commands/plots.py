@@ -28,7 +28,7 @@ def _plot(shell: Shell, argument: str) -> None:
     if names and names[-1].casefold().endswith(".svg"):
         file = file_named(names.pop())
         check_new(file)
-    answer = chosen(shell.last, names) if names else shell.last
+    answer = select_columns(shell.last, names) if names else shell.last
     if file is None:
         from dpsql.render.bar_chart import chart_text
 
@@ -52,7 +52,7 @@ def _split_names(argument: str) -> list[str]:
         raise InterfaceError("a quote is not closed", help='write \\plot ward "my number"') from None
 
 
-def chosen(answer: Answer, names: list[str]) -> Answer:
+def select_columns(answer: Answer, names: list[str]) -> Answer:
     """Return an answer with the named columns only."""
     indices = []
     for name in names:

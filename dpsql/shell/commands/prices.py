@@ -20,9 +20,9 @@ from dpsql.dbapi import Connection
 from dpsql.errors import Error, InterfaceError
 from dpsql.ir.price import Expected, Price
 from dpsql.render.cells import one_line
-from dpsql.render.digits import apart, below, rounded
+from dpsql.render.digits import below, group_thousands, rounded
 from dpsql.render.display import Look
-from dpsql.render.folding import Column, Text, cut, folded
+from dpsql.render.folding import Column, Text, cut, draw_table
 from dpsql.shell.commands.command import Command
 from dpsql.shell.state import Shell
 from dpsql.shell.statement import share
@@ -87,14 +87,14 @@ def price_text(prices: Sequence[Price], current: Price, unit: str, look: Look) -
     ]
     room = max(_MIN_TITLE_WIDTH, width - 4 - sum(number.width + 3 for number in numbers))
     titles = Column("at epsilon", tuple(Text(title) for title in _titles(current, unit, room)), False)
-    return "\n".join([cost, folded([titles, *numbers], look), *_notes(current, width)])
+    return "\n".join([cost, draw_table([titles, *numbers], look), *_notes(current, width)])
 
 
 def _price_cells(price: Price, gap: str) -> list[str]:
     """Return the cells of one price: the error of each aggregate, the smallest group, what remains."""
     cells = [_error(expected, gap) for expected in price.expected]
     if price.units is not None:
-        cells.append(apart(str(math.ceil(price.units)), gap))
+        cells.append(group_thousands(str(math.ceil(price.units)), gap))
     return [*cells, below(price.after) if price.held else "over budget"]
 
 
@@ -127,8 +127,11 @@ def _title(expected: Expected, room: int) -> str:
 
 def _error(expected: Expected, gap: str) -> str:
     if expected.error is not None:
-        return f"± {apart(rounded(0, expected.error, whole=expected.error == int(expected.error))[1], gap)}"
-    return "" if expected.places is None else f"± {apart(str(math.ceil(expected.places)), gap)} places"
+        integer = expected.error == int(expected.error)
+        return f"± {group_thousands(rounded(0, expected.error, integer)[1], gap)}"
+    if expected.places is None:
+        return ""
+    return f"± {group_thousands(str(math.ceil(expected.places)), gap)} places"
 
 
 def _notes(price: Price, width: int) -> list[str]:

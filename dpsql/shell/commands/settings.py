@@ -5,9 +5,9 @@ from __future__ import annotations
 import textwrap
 
 from dpsql.render.display import Look
-from dpsql.render.folding import Column, Text, folded
+from dpsql.render.folding import Column, Text, draw_table
 from dpsql.shell.commands.command import Command
-from dpsql.shell.settings import SETTINGS, set_to, setting_named
+from dpsql.shell.settings import SETTINGS, change_setting, find_setting
 from dpsql.shell.state import Shell
 from dpsql.terminal.output import put, tell
 
@@ -20,9 +20,9 @@ def _set(shell: Shell, argument: str) -> None:
         return
     name, _, value = argument.replace("=", " ", 1).partition(" ")
     if value:
-        set_to(shell, name, value)
+        change_setting(shell, name, value)
         return
-    setting = setting_named(name)
+    setting = find_setting(name)
     put(f"{setting.name} is {setting.shown(shell)}")
 
 
@@ -38,16 +38,16 @@ def settings_text(shell: Shell) -> str:
         rows.append((name, current, values, first))
         rows += [("", "", "", line) for line in more]
     columns = [Column(name, tuple(Text(row[at]) for row in rows), False) for at, name in enumerate(names)]
-    return folded(columns, Look(width=shell.width(), records=room < _MIN_HELP_WIDTH))
+    return draw_table(columns, Look(width=shell.width(), records=room < _MIN_HELP_WIDTH))
 
 
 def _timing(shell: Shell, argument: str) -> None:
-    set_to(shell, "timing", argument or ("off" if shell.timing else "on"))
+    change_setting(shell, "timing", argument or ("off" if shell.timing else "on"))
     tell(f"timing is {'on' if shell.timing else 'off'}")
 
 
 def _expanded(shell: Shell, argument: str) -> None:
-    set_to(shell, "expanded", argument or ("off" if shell.expanded else "on"))
+    change_setting(shell, "expanded", argument or ("off" if shell.expanded else "on"))
     tell(f"expanded is {'on' if shell.expanded else 'off'}")
 
 

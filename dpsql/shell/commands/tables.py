@@ -23,7 +23,7 @@ from dpsql.policy.names import fold, perhaps
 from dpsql.render.cells import one_line
 from dpsql.render.digits import plain, printable
 from dpsql.render.display import Look
-from dpsql.render.folding import Column, Text, cut, folded
+from dpsql.render.folding import Column, Text, cut, draw_table
 from dpsql.shell.commands.command import Command
 from dpsql.shell.state import Shell
 from dpsql.terminal.output import put
@@ -100,7 +100,7 @@ def _boxed(names: Sequence[str], rows: Sequence[Sequence[str]], width: int, reco
     """Draw a box that fits the width, without its empty columns."""
     kept = [at for at in range(len(names)) if at == 0 or any(row[at] for row in rows)]
     columns = [Column(names[at], tuple(Text(one_line(row[at])) for row in rows), False) for at in kept]
-    return folded(columns, Look(width=width, records=records))
+    return draw_table(columns, Look(width=width, records=records))
 
 
 def _privacy(table: Table) -> str:

@@ -15,10 +15,24 @@ from dpsql.ir.column import Value, type_named
 from dpsql.parse.options_clause import KNOWN
 from dpsql.policy.listing import Column, Table
 from dpsql.render.digits import printable
-from dpsql.shell.completion.functions import Named, aggregates, amounts, free, private
+from dpsql.shell.completion.functions import (
+    Named,
+    aggregates,
+    private_functions,
+    public_functions,
+    summing_aggregates,
+)
 from dpsql.shell.completion.keywords import AFTER, BEGIN, FOLLOWING, OPERANDS, QUERY, RESERVED
 from dpsql.shell.completion.position import Position, Wants, position
-from dpsql.shell.completion.scope import Queries, Source, named_queries, outputs, resolved, segment, sources
+from dpsql.shell.completion.scope import (
+    Queries,
+    Source,
+    named_queries,
+    output_columns,
+    resolve_column,
+    segment,
+    sources,
+)
 from dpsql.shell.completion.trees import Place, Typed, place
 
 _MAX_CANDIDATES, _HINT_WIDTH = 200, 26
@@ -93,7 +107,7 @@ def _offers(wants: Position, scope: _Scope, here: Place, settings: Sequence[str]
             yield from _words(_IN_PARENTHESES.get(wants.word) or AFTER.get(wants.word, ()))
         case Wants.TABLE:
             yield from (_named(query.name, "of this query") for query in scope.queries.values())
-            yield from (_named(table.name, about(table)) for table in scope.tables)
+            yield from (_named(table.name, table_summary(table)) for table in scope.tables)
         case Wants.SHARED:
             yield from _shared_columns(scope)
         case Wants.FOLLOWING:
@@ -106,7 +120,7 @@ _IN_PARENTHESES = {"OVER": ("PARTITION BY", "ORDER BY"), "FILTER": ("WHERE",)}
 
 
 def _operands(wants: Position, scope: _Scope, here: Place) -> Iterator[_Offer]:
-    compared = resolved(wants.compared, scope.sources) if wants.compared else None
+    compared = resolve_column(wants.compared, scope.sources) if wants.compared else None
     if compared is not None:
         yield from (_Offer(_literal(value), "declared") for value in compared.values or ())
         if compared.type == "BOOLEAN":
@@ -120,7 +134,7 @@ def _operands(wants: Position, scope: _Scope, here: Place) -> Iterator[_Offer]:
         return
     if wants.clause in ("GROUP BY", "ORDER BY", "HAVING", "QUALIFY"):
         level = segment(here.levels[-1])
-        yield from (_named(column.name, "of this SELECT") for column in outputs(level.items, {}, ()))
+        yield from (_named(column.name, "of this SELECT") for column in output_columns(level.items, {}, ()))
     if len(scope.sources) > 1:
         yield from (_Offer(f"{_quoted(source.name)}.", lazy=True) for source in scope.sources if source.name)
     if wants.call and wants.first:
@@ -142,7 +156,7 @@ def _columns(wants: Position, scope: _Scope) -> Iterator[_Offer]:
             if table.name.casefold() == wants.qualifier
             for column in table.columns
         ]
-    if wants.call in amounts():
+    if wants.call in summing_aggregates():
         columns = [pair for pair in columns if _numeric(pair[1])] if not scope.known else columns
         columns.sort(key=lambda pair: _range_rank(pair[1]))
     elif wants.call != "count" and wants.clause in ("SELECT", "GROUP BY", "ORDER BY", "HAVING"):
@@ -156,7 +170,7 @@ def _columns(wants: Position, scope: _Scope) -> Iterator[_Offer]:
             offer = _Offer(f"{_quoted(source.name)}.{offer.text}")
         shown = source.name if not wants.qualifier and (not scope.known or len(scope.sources) > 1) else ""
         lists_itself = column.hint == f"those of {source.name}.{column.name}"  # a public key
-        hint = ", ".join(filter(None, (column.type if lists_itself else said(column), shown)))
+        hint = ", ".join(filter(None, (column.type if lists_itself else column_summary(column), shown)))
         yield replace(offer, meta=hint)
 
 
@@ -185,13 +199,13 @@ def _shared_columns(scope: _Scope) -> Iterator[_Offer]:
     for source in scope.sources:
         for column in source.columns:
             if column.name.casefold() in seen:
-                yield _named(column.name, said(column))
+                yield _named(column.name, column_summary(column))
         seen |= {column.name.casefold() for column in source.columns}
 
 
 def _functions(wants: Position, scope: _Scope) -> Iterator[_Offer]:
     released = scope.known and all(source.free for source in scope.sources)
-    for function in free() if released else private():
+    for function in public_functions() if released else private_functions():
         nested = wants.call in aggregates() or wants.clause in ("WHERE", "GROUP BY", "ON")
         if function.aggregate and nested:
             continue
@@ -244,7 +258,7 @@ def _cased(offer: _Offer, typed: Typed) -> str:
 # ---- text beside candidates --------------------------------------------------------------------------
 
 
-def about(table: Table) -> str:
+def table_summary(table: Table) -> str:
     """Describe a table by its public facts; never the size of a private one."""
     if table.view:
         return f"view: {table.view}"
@@ -253,7 +267,7 @@ def about(table: Table) -> str:
     return f"one row a {table.unit}" if table.rows_per_unit == 1 else f"a {table.unit}'s rows"
 
 
-def said(column: Column) -> str:
+def column_summary(column: Column) -> str:
     """Describe a column: its type and the public facts about its values."""
     unit = "(the unit)" if column.unit else ""
     return printable(" ".join(filter(None, (column.type, _short(column.hint), unit))))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from dpsql.shell.completion.functions import allowed
+from dpsql.shell.completion.functions import known_functions
 from dpsql.shell.completion.keywords import BEGIN, CLAUSES, RESERVED
 from dpsql.shell.completion.tokens import Kind, Token, tokens
 
@@ -46,7 +46,7 @@ def _style(token: Token, before: Token | None, after: Token | None, tables: Coll
             return "number"
         case Kind.COMMENT:
             return "comment"
-        case Kind.WORD if called and token.name in allowed():
+        case Kind.WORD if called and token.name in known_functions():
             return "function"
         case Kind.WORD if token.word in _KEYWORDS and (before is None or before.text != "."):
             return "keyword"

@@ -18,8 +18,8 @@ from dpsql.errors import CODES
 from dpsql.policy.listing import Table
 from dpsql.shell.commands import COMMANDS
 from dpsql.shell.commands.command import Command
-from dpsql.shell.commands.other_shells import DOTTED, alike
-from dpsql.shell.completion.candidates import Candidate, about, candidates
+from dpsql.shell.commands.other_shells import DOTTED, translate_prefix
+from dpsql.shell.completion.candidates import Candidate, candidates, table_summary
 from dpsql.shell.settings import SETTINGS
 
 _MAX_FILES = 200
@@ -30,7 +30,7 @@ def completions_at(
 ) -> list[Candidate]:
     """Return the candidates at offset ``at`` of the typed text; ``columns`` are those of the last answer."""
     begin = len(text) - len(text.lstrip())
-    translated = alike(text[begin:at])
+    translated = translate_prefix(text[begin:at])
     if translated:
         translated_candidates = completions_at(translated, len(translated), tables, columns)
         shift = at - len(translated)
@@ -64,7 +64,7 @@ def _argument_values(
     words = argument.split(" ")
     match command.takes, len(words):
         case "table", 1:
-            return {table.name: about(table) for table in tables}
+            return {table.name: table_summary(table) for table in tables}
         case "code", 1:
             return CODES
         case "setting", 1:

@@ -25,7 +25,7 @@ class Named:
 
 
 @cache
-def private() -> tuple[Named, ...]:
+def private_functions() -> tuple[Named, ...]:
     """Return the functions for private rows."""
     names = [*by_name(), "approx_count_distinct"]
     names.sort(key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
@@ -43,24 +43,24 @@ def private() -> tuple[Named, ...]:
 
 
 @cache
-def free() -> tuple[Named, ...]:
+def public_functions() -> tuple[Named, ...]:
     """Return the functions for released and public tables: also all other functions of DuckDB."""
-    known = {function.name for function in private()}
-    return (*private(), *(Named(name, "function", False) for name in sorted(FUNCTIONS - known)))
+    known = {function.name for function in private_functions()}
+    return (*private_functions(), *(Named(name, "function", False) for name in sorted(FUNCTIONS - known)))
 
 
 @cache
-def amounts() -> frozenset[str]:
+def summing_aggregates() -> frozenset[str]:
     """Return the aggregates of numbers that need a range."""
     return frozenset(name for name, rule in by_name().items() if rule.summed)
 
 
 @cache
 def aggregates() -> frozenset[str]:
-    return frozenset(function.name for function in private() if function.aggregate)
+    return frozenset(function.name for function in private_functions() if function.aggregate)
 
 
 @cache
-def allowed() -> frozenset[str]:
-    names = frozenset(function.name for function in free())
+def known_functions() -> frozenset[str]:
+    names = frozenset(function.name for function in public_functions())
     return names | {"cast", "try_cast", "coalesce", "extract", "options"}

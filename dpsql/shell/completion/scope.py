@@ -58,7 +58,7 @@ def segment(level: Level) -> Level:
     return Level(level.items[first:last], level.at - first)
 
 
-def resolved(parts: Sequence[str], sources: Sequence[Source]) -> Column | None:
+def resolve_column(parts: Sequence[str], sources: Sequence[Source]) -> Column | None:
     """Resolve a name, qualified or not, to a column of the sources."""
     *qualifier, column_name = parts
     for source in sources:
@@ -69,7 +69,7 @@ def resolved(parts: Sequence[str], sources: Sequence[Source]) -> Column | None:
     return None
 
 
-def outputs(items: Sequence[Item], queries: Queries, tables: Sequence[Table]) -> tuple[Column, ...]:
+def output_columns(items: Sequence[Item], queries: Queries, tables: Sequence[Table]) -> tuple[Column, ...]:
     """Return the named output columns of a query."""
     queries = _with_queries(items, queries, tables)
     cut = next((at for at, item in enumerate(items) if word(item) in SET_OPERATORS), len(items))
@@ -130,7 +130,7 @@ def _source(table_name: str, alias: str, queries: Queries, tables: Sequence[Tabl
 
 def _query(alias: str, items: Sequence[Item], queries: Queries, tables: Sequence[Table]) -> Source:
     """Return a query as a source; it is free if it calls an aggregate and does not output the unit."""
-    columns = outputs(items, queries, tables)
+    columns = output_columns(items, queries, tables)
     projections = _select_list(items) or []
     calls = [
         projection[at - 1]
@@ -191,13 +191,13 @@ def _output(projection: list[Item], sources: Sequence[Source]) -> Iterator[Colum
     if not name(last) or word(last) in RESERVED:
         return
     if not before or sign(before[-1], "."):  # a plain column
-        column = resolved([name(item) for item in projection if name(item)], sources)
+        column = resolve_column([name(item) for item in projection if name(item)], sources)
         yield column or Column(_output_name(last), "", True)
         return
     expression = before[:-1] if word(before[-1]) == "AS" else before
     column = None
     if all(name(item) or sign(item, ".") for item in expression):
-        column = resolved([name(item) for item in expression if name(item)], sources)
+        column = resolve_column([name(item) for item in expression if name(item)], sources)
     yield replace(column or Column("", "", True), name=_output_name(last))
 
 
