@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from dpsql.answer import Answer
 from dpsql.render.box import answer_text
-from dpsql.render.digits import apart, wide
+from dpsql.render.digits import group_thousands, wide
 from dpsql.render.display import Look
 from tests.conftest import POLICY, SCRIPTS
 
@@ -51,7 +51,7 @@ def test_a_pipe_gets_everything_in_full() -> None:
         "│ NULL       │ -1203 ± 25 │  NULL        │",
         "│ NULL       │    12 ± 25 │   3.5 ±    ? │",
         "└────────────┴────────────┴──────────────┘",
-        "± ?: the noise leaves nothing of this value.",
+        "± ?: too much noise to say anything about this value.",
         "cost epsilon 0.5, remaining 1.5",
     ]
 
@@ -84,7 +84,7 @@ def test_how_many_columns_a_text_takes(text: str, columns: int) -> None:
     ],
 )  # fmt: skip
 def test_thousands(text: str, found: str) -> None:
-    assert (apart(text, "_"), apart(text, "")) == (found, text)
+    assert (group_thousands(text, "_"), group_thousands(text, "")) == (found, text)
 
 
 WIDE = answer(
@@ -123,7 +123,7 @@ def test_a_very_long_value_does_not_fill_the_terminal(columns: dict[str, str]) -
     told = answer(columns, (*[1] * (len(columns) - 1), "word " * 2000))
     lines = answer_text(told, Look(80, 40, dimmed, True)).split("\n")
     assert len(lines) < 50
-    assert any("… 10,000 letters in all" in line for line in lines)
+    assert any("… 10,000 characters in all" in line for line in lines)
     assert answer_text(told).count("word") == 2000, "a pipe gets everything"
 
 

@@ -21,7 +21,7 @@ from dpsql.render.digits import wide
 from dpsql.render.display import Look
 from dpsql.render.svg import WIDTH, chart_svg
 from dpsql.render.text_width import width_of
-from dpsql.render.ticks import stretch, tick_text, ticks
+from dpsql.render.ticks import axis_range, tick_text, ticks
 from dpsql.terminal.output import _PLAIN
 
 
@@ -85,7 +85,7 @@ def test_a_place_without_a_name_is_told_and_not_drawn() -> None:
 )
 def test_nothing_to_draw(given_: Answer, why: str) -> None:
     for draw in (chart_text, chart_svg):
-        with pytest.raises(InterfaceError, match=f"nothing to draw: the answer has {why}"):
+        with pytest.raises(InterfaceError, match=f"nothing to plot: the answer has {why}"):
             draw(given_)
 
 
@@ -203,7 +203,7 @@ def test_anything_is_drawn_or_refused_by_a_sentence(given_: Answer, width: int) 
     try:
         lines = chart_text(given_, Look(width)).split("\n")
     except InterfaceError:
-        with pytest.raises(InterfaceError, match="nothing to draw"):
+        with pytest.raises(InterfaceError, match="nothing to plot"):
             chart_svg(given_)
         return
     assert max(map(wide, lines)) <= width
@@ -214,7 +214,7 @@ def test_anything_is_drawn_or_refused_by_a_sentence(given_: Answer, width: int) 
 @settings(max_examples=200)
 @given(st.floats(-1e15, 1e15), st.floats(-1e15, 1e15), st.integers(2, 8))
 def test_ticks_are_round_and_within(a: float, b: float, about: int) -> None:
-    low, high = stretch(min(a, b), max(a, b))
+    low, high = axis_range(min(a, b), max(a, b))
     found = ticks(low, high, about)
     assert 2 <= len(found) <= about * 4
     slack = (high - low) * 1e-6
@@ -229,6 +229,6 @@ def test_ticks() -> None:
         "1.5",
         "3e+12",
     )
-    assert stretch(90, 100) == (90, 100)
-    assert stretch(10, 100) == (0, 100)
-    assert stretch(0, 0)[0] < 0 < stretch(0, 0)[1]
+    assert axis_range(90, 100) == (90, 100)
+    assert axis_range(10, 100) == (0, 100)
+    assert axis_range(0, 0)[0] < 0 < axis_range(0, 0)[1]

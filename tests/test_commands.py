@@ -21,7 +21,7 @@ import pytest
 import dpsql
 from dpsql.errors import CODES
 from dpsql.render.digits import wide
-from dpsql.shell.commands import COMMANDS, command, meant
+from dpsql.shell.commands import COMMANDS, command, translate
 from dpsql.shell.commands.help_text import help_text
 from dpsql.shell.loop import read
 from dpsql.shell.settings import SETTINGS
@@ -191,9 +191,9 @@ def test_price_tells_what_it_would_cost_and_the_error_at_three_prices(say: Said,
 
 
 def test_price_of_the_last_query_is_free(say: Said) -> None:
-    assert "nothing was asked yet" in say("\\price")
+    assert "there is no last query yet" in say("\\price")
     say(BY_WARD + ";")
-    assert say("\\price").startswith("free: answered before, and served from the ledger; remaining ")
+    assert say("\\price").startswith("free: a repeat, served from the ledger; remaining ")
 
 
 def test_price_says_what_a_group_needs_and_what_the_budget_cannot_hold(say: Said) -> None:
@@ -206,8 +206,8 @@ def test_price_says_what_a_group_needs_and_what_the_budget_cannot_hold(say: Said
         say(f"SELECT OPTIONS(epsilon = 20) COUNT(*) FROM patients WHERE age > {value};")
     say("SELECT COUNT(*) FROM patients WHERE age > 39;")
     shown = say("\\price SELECT COUNT(*) FROM patients")
-    assert "costs epsilon 15, more than the" in shown
-    assert re.search(r"│ remaining after +│ +[0-9.]+ │ too little │", shown)
+    assert "costs epsilon 15: over budget, remaining " in shown
+    assert re.search(r"│ remaining after +│ +[0-9.]+ │ over budget │", shown)
 
 
 def test_a_query_that_says_its_price_is_asked_at_that(say: Said, shell: Shell) -> None:
@@ -226,7 +226,7 @@ def test_explain_as_sql_is_the_same_text(say: Said) -> None:
 
 
 def test_explain_wraps_and_explains_the_last(say: Said) -> None:
-    assert "nothing was asked yet" in say("\\explain")
+    assert "there is no last query yet" in say("\\explain")
     say("SELECT age FROM patients;")
     assert "D402" in say("\\explain")
     shown = say(f"\\explain {BY_WARD}")
@@ -249,7 +249,7 @@ def test_a_long_budget_shows_its_end_where_somebody_sits(say: Said, shell: Shell
     assert say("\\budget").count("SELECT COUNT") == 42
     shell.interactive = True
     shown = say("\\budget")
-    assert "(42 purchases, the last 40 shown; dpsql budget --all tells all)" in shown
+    assert "(42 purchases, the last 40 shown; dpsql budget --all shows all)" in shown
     assert shown.count("SELECT COUNT") == 40
     assert "n41" in shown
 
@@ -290,7 +290,7 @@ def test_set_alone_lists_all_settings(say: Said) -> None:
         ("\\set format xml", "table, csv, json"),
         ("\\set margins perhaps", "write \\set margins on, or off"),
         ("\\set max_epsilon 50", "there is no setting max_epsilon"),
-        ("\\set epsilon = ;", "epsilon cannot be nothing"),
+        ("\\set epsilon = ;", "epsilon cannot be empty"),
     ],
 )
 def test_bad_values_say_what_is_allowed_and_change_nothing(say: Said, line: str, said: str) -> None:
@@ -346,7 +346,7 @@ def test_a_time_limit_ends_a_query_and_not_the_session(say: Said) -> None:
 
 
 def test_plot_draws_the_last_answer(say: Said) -> None:
-    assert "there is no answer to draw yet" in say("\\plot")
+    assert "there is no answer to plot yet" in say("\\plot")
     say(BY_WARD + ";")
     shown = say("\\plot")
     assert fits(shown)
@@ -361,7 +361,7 @@ def test_plot_draws_the_last_answer(say: Said) -> None:
 def test_plot_draws_into_a_new_file(say: Said, tmp_path: Path) -> None:
     say(BY_WARD + ";")
     file = tmp_path / "the wards.svg"
-    assert f"drawn in {file}" in say(f'\\plot ward n "{file}"')
+    assert f"wrote {file}" in say(f'\\plot ward n "{file}"')
     drawn = file.read_text()
     assert drawn.startswith("<svg ")
     assert "is not overwritten" in say(f'\\plot "{file}"')
@@ -386,7 +386,7 @@ def test_each_answer_goes_to_a_file_of_its_own(say: Said, tmp_path: Path) -> Non
     assert (tmp_path / "out-2.csv").read_text() == "x\n1\n"
     assert sorted(each.name for each in tmp_path.glob("*out*")) == ["out-2.csv", "out.csv"]
     assert [each.name for each in tmp_path.iterdir() if each.name.startswith(".")] == []
-    assert f"3 rows in {file}" in shown
+    assert f"wrote 3 rows to {file}" in shown
     assert "│ y │" in shown
 
 
@@ -426,7 +426,7 @@ def test_no_file_is_overwritten(say: Said, tmp_path: Path) -> None:
 
 def test_where_nothing_can_be_written_nothing_is_paid(say: Said, shell: Shell, tmp_path: Path) -> None:
     assert "there is no folder" in say(f"\\o {tmp_path}/nowhere/a.csv")
-    assert "end it with one of .csv, .json, .parquet, .txt" in say(f"\\o {tmp_path}/a.doc")
+    assert "end the name with one of .csv, .json, .parquet, .txt" in say(f"\\o {tmp_path}/a.doc")
     assert "error[D001]" in say(f"\\o {tmp_path}/{'a' * 300}.csv")
     assert "error[D001]" in say(f"\\o {tmp_path}/{'a' * 300}/a.csv")
     assert "error[D001]" in say(f"\\i {tmp_path}/{'a' * 300}.sql")
@@ -468,7 +468,7 @@ def test_a_file_ends_at_its_first_refusal_and_the_session_goes_on(
 def test_a_file_that_reads_itself_is_stopped(say: Said, tmp_path: Path) -> None:
     file = tmp_path / "round.sql"
     file.write_text(f"\\i {file}\n")
-    assert "does one of them read itself?" in say(f"\\i {file}")
+    assert "does one of them include itself?" in say(f"\\i {file}")
 
 
 def test_files_that_cannot_be_read(say: Said, tmp_path: Path) -> None:
@@ -476,7 +476,7 @@ def test_files_that_cannot_be_read(say: Said, tmp_path: Path) -> None:
     assert "is not text in UTF-8" in say(f"\\i {tmp_path}/bytes.sql")
     assert "No such file" in say(f"\\i {tmp_path}/nothing.sql")
     assert "cannot be read" in say(f"\\i {tmp_path}")
-    assert "no file is named" in say("\\i")
+    assert "needs a file name" in say("\\i")
     assert "is it SQL?" in say("\\i /dev/zero")
 
 
@@ -580,7 +580,7 @@ def test_the_page_lists_the_commands_and_settings() -> None:
     ],
 )
 def test_habits_from_elsewhere(typed: str, ours: str) -> None:
-    assert meant(typed) == ours
+    assert translate(typed) == ours
 
 
 @pytest.mark.parametrize(
@@ -591,7 +591,7 @@ def test_habits_from_elsewhere(typed: str, ours: str) -> None:
         ("copy", "\\o FILE"),
         (".databases", "one database"),
         ("gx", "none is open"),
-        ("zz", "\\? lists them"),
+        ("zz", "\\? lists the commands"),
     ],
 )
 def test_unknown_commands_say_which_may_be_meant(name: str, help: str) -> None:

@@ -24,7 +24,7 @@ from dpsql.shell.opening import Opening
 from dpsql.shell.prompt import prompt, short
 from dpsql.shell.state import Shell
 from dpsql.terminal import output, waiting
-from dpsql.terminal.refusals import fitted
+from dpsql.terminal.refusals import fit_refusal
 
 COUNT = "SELECT COUNT(*) AS n FROM patients"
 
@@ -75,7 +75,7 @@ def test_a_pipe_that_asks_for_too_much_says_so_by_three(clinic: Path) -> None:
     done = piped(clinic, "SET epsilon = 20;\n" + "".join(texts) + "SELECT nothing FROM patients;")
     assert done.returncode == 3
     assert "error[D501]" in done.stderr
-    assert "Ask it?" not in done.stdout + done.stderr
+    assert "Run it?" not in done.stdout + done.stderr
 
 
 def test_a_pipe_that_is_no_text_is_refused(clinic: Path) -> None:
@@ -186,13 +186,13 @@ def test_who_sits_there_is_asked_before_a_large_query(
         assert len(shell.db.purchases) == paid
     assert len(asked) == 3
     assert re.fullmatch(
-        r"Costs epsilon [\d.]+, \d+ % of what remains; leaves [\d.]+\. Ask it\? \[y/N\] ", asked[0]
+        r"Costs epsilon [\d.]+, \d+ % of what remains; leaves [\d.]+\. Run it\? \[y/N\] ", asked[0]
     )
     say(shell, f"{COUNT};EXPLAIN {COUNT};SELECT 1;")  # paid for, and free
     shell.confirm = None
     say(shell, f"{COUNT} WHERE age > 3;")
     assert len(asked) == 3
-    assert capsys.readouterr().err.count("not asked: nothing was paid") == 2
+    assert capsys.readouterr().err.count("cancelled: nothing was paid") == 2
 
 
 def test_the_last_answer_is_kept_and_a_refusal_leaves_it(shell: Shell) -> None:
@@ -333,7 +333,7 @@ def test_a_refusal_keeps_to_the_width_and_to_its_caret() -> None:
             help="write another one: SELECT a_name_of_a_column_that_exists FROM a_table_that_exists",
         ).within(text, "query")
         for columns in (40, 60, 80, 120):
-            shown = fitted(str(error), columns).split("\n")
+            shown = fit_refusal(str(error), columns).split("\n")
             assert all(len(line) <= columns for line in shown), shown
             line, caret = next(
                 (one, other) for one, other in zip(shown, shown[1:], strict=False) if "^" in other
@@ -348,7 +348,7 @@ def test_a_refusal_that_fits_is_as_it_was() -> None:
     error = refuse("D202", "there is no column x here", Span(7, 8), help="write y").within(
         "SELECT x", "query"
     )
-    assert fitted(str(error), 80) == str(error)
+    assert fit_refusal(str(error), 80) == str(error)
     assert output.refusal(error) == str(error)
 
 

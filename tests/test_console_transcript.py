@@ -220,7 +220,7 @@ def test_a_session(terminal: Terminal) -> None:
     terminal.shows("refusal")
 
     terminal.type(f"{CLEAR}SET epsilon = 150;\rSELECT COUNT(*) FROM people;\r")
-    terminal.until(r"Ask it\? \[y/N\]$")
+    terminal.until(r"Run it\? \[y/N\]$")
     terminal.type("\r")
     terminal.shows("confirm")
     assert terminal.paid() == 1

@@ -1,4 +1,4 @@
-"""What an answer says: rows, what they cost, what remains, how far the noise reaches."""
+"""The fields of an answer: its rows, their margins, the cost and the remaining budget."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from typing import Any
 class AnswerFields:
     """The values of an answer.
 
-    ``margins`` holds one tuple per row: the 95 % half-width of each value, None where a value carries
-    no noise, and where nobody knows how far it is off. The columns of which this is so because they rest on
-    other noised numbers are ``open``. ``repeated`` says that the ledger served an answer that was paid for
-    before.
+    ``margins`` has one tuple per row: the 95 % half-width of each value, or None if the value has no noise
+    or an unknown margin. ``open`` lists the columns with unknown margins because they are computed from
+    noised numbers. ``repeated`` if the answer is a repeat from the ledger.
     """
 
     columns: tuple[str, ...]
@@ -28,8 +27,8 @@ class AnswerFields:
     open: tuple[int, ...] = ()
 
     def noised(self, at: int) -> bool:
-        """Whether a column is known to carry noise."""
-        return at in self.open or any(each[at] is not None for each in self.margins)
+        """Whether a column has noise."""
+        return at in self.open or any(row[at] is not None for row in self.margins)
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         return iter(self.rows)

@@ -1,4 +1,4 @@
-"""Charts in a terminal: bars in eighths of a sign, a line of braille dots, the noise's reach around both.
+"""Charts in a terminal: bars in eighths of a character, lines in braille dots, with error bars.
 
 patients by ward
 Cardiology ████████████████├─┼─┤          4 422 ± 325
@@ -21,7 +21,7 @@ _WIDTH = 80
 
 
 def chart_text(answer: AnswerFields, look: Look = PLAIN) -> str:
-    """The chart of an answer: bars, or a line where the labels have an order."""
+    """Draw the chart of an answer: bars, or a line if the labels have an order."""
     chart, width = chart_of(answer), look.width or _WIDTH
     blocks = []
     for panel in chart.panels:
@@ -34,45 +34,45 @@ def chart_text(answer: AnswerFields, look: Look = PLAIN) -> str:
 
 
 def bar_panel(chart: Chart, panel: Panel, width: int, look: Look) -> list[str]:
-    """A line for each bar: its name, the bar with its margin, the number."""
+    """Draw a line for each bar: its name, the bar with its margin, the number."""
     rows: list[tuple[str, Mark | None]] = []
     for at, label in enumerate(chart.labels):
         if panel.series[0].name and len(panel.series) > 1:
             rows.append((label, None))
-            rows += [(f"  {each.name}", each.marks[at]) for each in panel.series if each.marks[at]]
+            rows += [(f"  {series.name}", series.marks[at]) for series in panel.series if series.marks[at]]
         else:
-            rows += [(label, each.marks[at]) for each in panel.series]
+            rows += [(label, series.marks[at]) for series in panel.series]
     texts = ["" if mark is None else mark.text.replace(GAP, " ") for _, mark in rows]
-    named = min(max(wide(label) for label, _ in rows), max(6, width // 3))
-    told = max(1, min(max(map(wide, texts)), width - named - 7))
-    room = max(4, width - named - told - 2 - bool(named))
+    name_width = min(max(wide(label) for label, _ in rows), max(6, width // 3))
+    text_width = max(1, min(max(map(wide, texts)), width - name_width - 7))
+    room = max(4, width - name_width - text_width - 2 - bool(name_width))
     low, high = panel.reach()
     low, high = min(low, 0.0), max(high, 0.0)
     zero = round(room * -low / (high - low)) if high > low else 0
     scale = min((room - zero) / high if high > 0 else math.inf, zero / -low if low < 0 else math.inf)
     lines = []
     for (label, mark), text in zip(rows, texts, strict=True):
-        name = cut(label, named)
-        start = name + " " * (named - wide(name) + bool(named))
+        name = cut(label, name_width)
+        start = name + " " * (name_width - wide(name) + bool(name_width))
         bar = _bar(mark, zero, scale, room, look) if mark else ""
-        lines.append((f"{start}{bar}  {cut(text, told):>{told}}" if text else start).rstrip())
+        lines.append((f"{start}{bar}  {cut(text, text_width):>{text_width}}" if text else start).rstrip())
     return lines
 
 
 def _bar(mark: Mark, zero: int, scale: float, room: int, look: Look) -> str:
-    """From zero to the value, with the margin over its end."""
-    signs = ["│" if at == zero > 0 else " " for at in range(room)]
+    """Draw a bar from zero to the value, with the margin over its end."""
+    chars = ["│" if at == zero > 0 else " " for at in range(room)]
     end = zero + mark.value * scale if mark.value else float(zero)
     for at in range(zero, min(room, math.ceil(end))):
-        signs[at] = _EIGHTHS[round(min(1.0, end - at) * 8)]
-    for at in range(max(0, math.floor(end)), zero):  # no eighths keep to the right, but a half does
-        signs[at] = "█" if at + 1 - end > 0.75 else "▐"
+        chars[at] = _EIGHTHS[round(min(1.0, end - at) * 8)]
+    for at in range(max(0, math.floor(end)), zero):  # right-aligned blocks exist for halves only
+        chars[at] = "█" if at + 1 - end > 0.75 else "▐"
     if not mark.margin:
-        return "".join(signs)
-    first, last = (max(0, min(room - 1, math.floor(zero + each * scale))) for each in (mark.low, mark.high))
+        return "".join(chars)
+    first, last = (max(0, min(room - 1, math.floor(zero + edge * scale))) for edge in (mark.low, mark.high))
     if first == last:
-        return "".join(signs)
-    reach = ["├", *"─" * (last - first - 1), "┤"]
+        return "".join(chars)
+    error_bar = ["├", *"─" * (last - first - 1), "┤"]
     if last - first > 1:
-        reach[max(1, min(last - first - 1, math.floor(end) - first))] = "┼"
-    return "".join(signs[:first]) + look.dim("".join(reach)) + "".join(signs[last + 1 :])
+        error_bar[max(1, min(last - first - 1, math.floor(end) - first))] = "┼"
+    return "".join(chars[:first]) + look.dim("".join(error_bar)) + "".join(chars[last + 1 :])

@@ -1,4 +1,4 @@
-"""Values as text: in full, as JSON, or with no digit that the noise makes meaningless.
+"""Format values as text: in full, as JSON, or rounded to the digits that the noise leaves.
 
 rounded(4422.3, 24.3, whole=True)     4422, 25
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 
 def rounded(value: int | float | Decimal, margin: float, whole: bool) -> tuple[str, str]:
-    """The margin rounded up to two digits, and the value to the same place: (4422, 24.3) -> 4422, 25."""
+    """Round the margin up to two digits, and the value to the same place: (4422, 24.3) -> 4422, 25."""
     if not 0 < margin < 1e15:
         return plain(value), f"{margin:.2g}"
     place = math.floor(math.log10(margin)) - 1
@@ -28,36 +28,36 @@ def rounded(value: int | float | Decimal, margin: float, whole: bool) -> tuple[s
         return f"{number:.{digits}f}", f"{width:.{digits}f}"
 
 
-def apart(text: str, gap: str) -> str:
-    """A number's text with something between its thousands: ("14188.25", " ") -> 14 188.25"""
-    whole, dot, rest = text.partition(".")
-    sign, digits = ("-", whole[1:]) if whole.startswith("-") else ("", whole)
+def group_thousands(text: str, gap: str) -> str:
+    """Separate the thousands of a number: ("14188.25", " ") -> 14 188.25"""
+    integer, dot, rest = text.partition(".")
+    sign, digits = ("-", integer[1:]) if integer.startswith("-") else ("", integer)
     if not gap or not digits.isdigit():
         return text
     return sign + f"{int(digits):,}".replace(",", gap) + dot + rest
 
 
 def below(epsilon: float) -> str:
-    """What remains, never more than there is."""
+    """Format an epsilon rounded down to four decimals, for what remains."""
     return f"{math.floor(epsilon * 1e4 + 1e-6) / 1e4:g}"
 
 
 def above(epsilon: float) -> str:
-    """What is spent, never less than it is."""
+    """Format an epsilon rounded up to four decimals, for what is spent."""
     return f"{math.ceil(epsilon * 1e4 - 1e-6) / 1e4:g}"
 
 
 def unlike(number: float, other: float) -> tuple[str, str]:
-    """Two numbers in as few digits as tell them apart, six at least."""
+    """Format two numbers with as many digits as it takes to make them differ, at least six."""
     for digits in range(6, 18):
-        said, said_of_other = f"{number:.{digits}g}", f"{other:.{digits}g}"
-        if said != said_of_other:
+        text, other_text = f"{number:.{digits}g}", f"{other:.{digits}g}"
+        if text != other_text:
             break
-    return said, said_of_other
+    return text, other_text
 
 
 def plain(value: Any) -> str:
-    """A value in full, as DuckDB spells it."""
+    """Format a value in full, as DuckDB does."""
     match value:
         case None:
             return ""
@@ -70,7 +70,7 @@ def plain(value: Any) -> str:
         case datetime.datetime():
             return value.isoformat(" ")
         case bytes():
-            return "".join(chr(each) if 32 <= each < 127 else f"\\x{each:02X}" for each in value)
+            return "".join(chr(byte) if 32 <= byte < 127 else f"\\x{byte:02X}" for byte in value)
         case list() | tuple() | dict():
             return token(value)
         case _:
@@ -78,7 +78,7 @@ def plain(value: Any) -> str:
 
 
 def token(value: Any) -> str:
-    """A value in full, as JSON; a DECIMAL is a number with all its digits."""
+    """Format a value in full, as JSON; a DECIMAL becomes a number with all its digits."""
     match value:
         case None | bool() | int() | str():
             return json.dumps(value, ensure_ascii=False)
@@ -89,32 +89,32 @@ def token(value: Any) -> str:
         case list() | tuple():
             return f"[{', '.join(map(token, value))}]"
         case dict():
-            return "{" + ", ".join(f"{token(str(key))}: {token(each)}" for key, each in value.items()) + "}"
+            return "{" + ", ".join(f"{token(str(key))}: {token(item)}" for key, item in value.items()) + "}"
         case _:
             return json.dumps(plain(value), ensure_ascii=False)
 
 
 def printable(text: str) -> str:
-    """Text whose control characters cannot steer a terminal; lines stay lines."""
+    """Escape the control characters of a text, except line ends."""
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() or each == "\n" else f"\\x{ord(each):02x}" for each in text)
+    return "".join(char if char.isprintable() or char == "\n" else f"\\x{ord(char):02x}" for char in text)
 
 
 def on_a_line(text: object) -> str:
-    """The name of a file, say, which may hold anything: it ends no line and steers no terminal."""
+    """Escape the control characters and line ends of a text, such as a file name."""
     return printable(str(text)).replace("\n", "\\x0a")
 
 
 def wide(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """Return the width of a text in terminal columns."""
     if text.isascii():
         return len(text)
-    return sum(map(_wide, text))
+    return sum(map(_char_width, text))
 
 
-def _wide(sign: str) -> int:
-    """A mark over or below a letter takes no column; the one that makes a picture of a sign widens it."""
-    if unicodedata.category(sign) in ("Mn", "Me"):
-        return 1 if sign == "\N{VARIATION SELECTOR-16}" else 0
-    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
+def _char_width(char: str) -> int:
+    """Return the columns of a character: combining marks take none; the emoji selector adds one."""
+    if unicodedata.category(char) in ("Mn", "Me"):
+        return 1 if char == "\N{VARIATION SELECTOR-16}" else 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

@@ -1,4 +1,4 @@
-"""Where a text is going to be read: how much room there is, and how what matters less is shown.
+"""The look of an output: its width, its number of rows, and its style for dim text.
 
 PLAIN                                          a pipe or a file: everything, in full
 Look(width=80, rows=40, dim=..., grouped=True) a terminal of 80 columns
@@ -16,8 +16,10 @@ def _unchanged(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """``None`` is room without an end; ``hint`` says how to see what there is no room for.
-    ``records`` shows each row as lines, one per column.
+    """The limits and styles of an output; None means no limit.
+
+    ``grouped`` separates thousands. ``hint`` says how to see the rows left out. ``records`` shows each row
+    with one column per line.
     """
 
     width: int | None = None

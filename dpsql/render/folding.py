@@ -1,4 +1,4 @@
-"""Frames that fit: long text is cut, then columns fold into boxes one below the other, or a row into lines.
+"""Fit a table to a width: cut long text, split the columns into several boxes, or show rows as records.
 
 ┌────────────┬────────────┐         ┌──────────┬────────────┐
 │ ward       │   patients │         │ ward     │ Cardiology │
@@ -21,14 +21,14 @@ from dataclasses import dataclass, replace
 from dpsql.render.digits import wide
 from dpsql.render.display import Look
 
-_LEAST_TEXT, _LEAST_NAME = 16, 8
-_ANY = 1 << 20  # as wide as it may be
-_FEW = 3  # rows that are easier to read as one line per column
+_MIN_TEXT_WIDTH, _MIN_NAME_WIDTH = 16, 8
+_UNLIMITED = 1 << 20
+_MAX_RECORDS = 3  # so few rows are easier to read with one column per line
 
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What stands in a cell: first what is clear, then what is dimmed."""
+    """The text of a cell: a clear part, then a dimmed part."""
 
     clear: str
     faint: str = ""
@@ -40,7 +40,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A name above its cells; ``number`` keeps to the right and is not cut."""
+    """A name above its cells; a ``number`` column is right-aligned, and cut last."""
 
     name: str
     cells: tuple[Text, ...]
@@ -48,44 +48,45 @@ class Column:
 
     @property
     def width(self) -> int:
-        return max([wide(self.name), *(each.width for each in self.cells)])
+        return max([wide(self.name), *(cell.width for cell in self.cells)])
 
     @property
     def least(self) -> int:
-        """The width below which it is of no use."""
+        """The smallest useful width."""
         if not self.number:
-            return min(self.width, _LEAST_TEXT)
-        return max([min(wide(self.name), _LEAST_NAME), *(each.width for each in self.cells)])
+            return min(self.width, _MIN_TEXT_WIDTH)
+        return max([min(wide(self.name), _MIN_NAME_WIDTH), *(cell.width for cell in self.cells)])
 
 
-def folded(columns: Sequence[Column], look: Look) -> str:
-    """All columns, no line longer than there is room."""
+def draw_table(columns: Sequence[Column], look: Look) -> str:
+    """Draw all columns within the width of the look."""
     if look.records and columns[0].cells:
-        return _records(columns, look, look.width or _ANY)
-    if look.width is None or _taken(each.width for each in columns) <= look.width:
-        return framed(columns, look)
-    if 0 < len(columns[0].cells) <= _FEW and len(columns) > 1:
+        return _records(columns, look, look.width or _UNLIMITED)
+    if look.width is None or _box_width(column.width for column in columns) <= look.width:
+        return draw_box(columns, look)
+    if 0 < len(columns[0].cells) <= _MAX_RECORDS and len(columns) > 1:
         return _records(columns, look, look.width)
     blocks = _blocks(columns, look.width)
-    return "\n".join(framed(_narrowed(each, look.width, look.rows), look) for each in blocks)
+    return "\n".join(draw_box(_narrowed(block, look.width, look.rows), look) for block in blocks)
 
 
-def framed(columns: Sequence[Column], look: Look) -> str:
-    """A box as wide as its columns."""
-    widths = [each.width for each in columns]
-    numbers = [each.number for each in columns]
+def draw_box(columns: Sequence[Column], look: Look) -> str:
+    """Draw a box as wide as its columns."""
+    widths = [column.width for column in columns]
+    numbers = [column.number for column in columns]
+    rows = zip(*(column.cells for column in columns), strict=True)
     lines = [
         _rule("┌┬┐", widths),
-        _line([Text(each.name) for each in columns], widths, numbers, look),
+        _line([Text(column.name) for column in columns], widths, numbers, look),
         _rule("├┼┤", widths),
-        *(_line(row, widths, numbers, look) for row in zip(*(each.cells for each in columns), strict=True)),
+        *(_line(row, widths, numbers, look) for row in rows),
         _rule("└┴┘", widths),
     ]
     return "\n".join(lines)
 
 
 def cut(text: str, room: int) -> str:
-    """The beginning of a text, with … where it is not the whole."""
+    """Cut a text to a width, with … at the end."""
     if wide(text) <= room:
         return text
     while text and wide(text) >= room:
@@ -94,10 +95,10 @@ def cut(text: str, room: int) -> str:
 
 
 def _records(columns: Sequence[Column], look: Look, width: int) -> str:
-    """Row by row, a line for each column, and more for long text."""
-    names = [cut(each.name, max(_LEAST_NAME, width // 2 - 7)) for each in columns]
-    named = max(map(wide, names))
-    room = max(1, width - named - 7)
+    """Draw each row with a line for each column, and more lines for long text."""
+    names = [cut(column.name, max(_MIN_NAME_WIDTH, width // 2 - 7)) for column in columns]
+    name_width = max(map(wide, names))
+    room = max(1, width - name_width - 7)
     blocks = [
         [
             (Text(name if first else ""), text)
@@ -106,7 +107,7 @@ def _records(columns: Sequence[Column], look: Look, width: int) -> str:
         ]
         for at in range(len(columns[0].cells))
     ]
-    widths = [named, max(text.width for block in blocks for _, text in block)]
+    widths = [name_width, max(text.width for block in blocks for _, text in block)]
     lines = [_rule("┌┬┐", widths)]
     for block in blocks:
         lines += [_line(pair, widths, (False, False), look) for pair in block]
@@ -115,16 +116,16 @@ def _records(columns: Sequence[Column], look: Look, width: int) -> str:
 
 
 def _wrapped(text: Text, room: int, most: int | None) -> list[tuple[bool, Text]]:
-    """A text in lines, of which there are at most so many; True is the first."""
+    """Wrap a text into ``most`` lines at most, each with a flag: True for the first line."""
     if text.width <= room:
         return [(True, text)]
-    whole = text.clear + text.faint
-    some = whole if most is None else whole[: most * room]
-    lines = textwrap.wrap(some, room, break_on_hyphens=False, drop_whitespace=True)
-    while any(wide(each) > room for each in lines):  # signs that take two columns
-        lines = [piece for each in lines for piece in _halves(each, room)]
-    if most is not None and (len(lines) > most or some != whole):
-        lines = [*lines[: most - 1], cut(f"… {len(whole):,} letters in all", room)]
+    full = text.clear + text.faint
+    start = full if most is None else full[: most * room]
+    lines = textwrap.wrap(start, room, break_on_hyphens=False, drop_whitespace=True)
+    while any(wide(line) > room for line in lines):  # some characters take two columns
+        lines = [half for line in lines for half in _halves(line, room)]
+    if most is not None and (len(lines) > most or start != full):
+        lines = [*lines[: most - 1], cut(f"… {len(full):,} characters in all", room)]
     return [(at == 0, Text(line)) for at, line in enumerate(lines)]
 
 
@@ -134,46 +135,46 @@ def _halves(line: str, room: int) -> tuple[str, ...]:
 
 
 def _blocks(columns: Sequence[Column], width: int) -> list[list[Column]]:
-    """As many columns as there is room for, again and again, behind those that name the row."""
+    """Split the columns into blocks that fit; each repeats the leading columns that name the row."""
     names: list[Column] = []
-    for each in columns:
-        if each.number or _taken(column.least for column in (*names, each)) > width // 2:
+    for column in columns:
+        if column.number or _box_width(member.least for member in (*names, column)) > width // 2:
             break
-        names.append(each)
+        names.append(column)
     blocks, block = [], list(names)
-    for each in columns[len(names) :]:
-        if len(block) > len(names) and _taken(column.least for column in (*block, each)) > width:
+    for column in columns[len(names) :]:
+        if len(block) > len(names) and _box_width(member.least for member in (*block, column)) > width:
             blocks.append(block)
             block = list(names)
-        block.append(each)
+        block.append(column)
     return [*blocks, block]
 
 
 def _narrowed(columns: Sequence[Column], width: int, most: int | None) -> list[Column]:
-    """The widest are cut first, numbers last."""
+    """Cut columns until they fit the width: the widest first, numbers last."""
     if len(columns) == 1:
         room = max(1, width - 4)
         lines = tuple(line for cell in columns[0].cells for _, line in _wrapped(cell, room, most))
         return [replace(columns[0], name=cut(columns[0].name, width - 4), cells=lines)]
-    sizes = [(each.least, each.width) for each in columns]
+    sizes = [(column.least, column.width) for column in columns]
     limit = width
-    while limit > 1 and _taken(max(least, min(whole, limit)) for least, whole in sizes) > width:
+    while limit > 1 and _box_width(max(least, min(full, limit)) for least, full in sizes) > width:
         limit -= 1
-    rooms = [max(least, min(whole, limit)) for least, whole in sizes]
-    over = max(0, _taken(rooms) - width)
-    return [_cut(each, max(1, room - over)) for each, room in zip(columns, rooms, strict=True)]
+    rooms = [max(least, min(full, limit)) for least, full in sizes]
+    over = max(0, _box_width(rooms) - width)
+    return [_cut_column(column, max(1, room - over)) for column, room in zip(columns, rooms, strict=True)]
 
 
-def _cut(column: Column, room: int) -> Column:
+def _cut_column(column: Column, room: int) -> Column:
     texts = tuple(
-        each if each.width <= room else Text(cut(each.clear + each.faint, room)) for each in column.cells
+        cell if cell.width <= room else Text(cut(cell.clear + cell.faint, room)) for cell in column.cells
     )
     return replace(column, name=cut(column.name, room), cells=texts)
 
 
-def _taken(widths: Iterable[int]) -> int:
-    """The width of a frame around columns."""
-    return 1 + sum(each + 3 for each in widths)
+def _box_width(widths: Iterable[int]) -> int:
+    """Return the width of a box around columns of these widths."""
+    return 1 + sum(width + 3 for width in widths)
 
 
 def _rule(ends: str, widths: Sequence[int]) -> str:
@@ -182,8 +183,8 @@ def _rule(ends: str, widths: Sequence[int]) -> str:
 
 def _line(cells: Sequence[Text], widths: Sequence[int], right: Sequence[bool], look: Look) -> str:
     padded = []
-    for cell, width, to_right in zip(cells, widths, right, strict=True):
+    for cell, width, right_aligned in zip(cells, widths, right, strict=True):
         space = " " * (width - cell.width)
         text = cell.clear + (look.dim(cell.faint) if cell.faint else "")
-        padded.append(space + text if to_right else text + space)
+        padded.append(space + text if right_aligned else text + space)
     return "│ " + " │ ".join(padded) + " │"

@@ -1,4 +1,4 @@
-"""Answers for programs: every digit, as CSV, JSON or Parquet."""
+"""Write answers for programs with all digits: as CSV, JSON or Parquet."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from dpsql.render.digits import plain, token
 from dpsql.render.table import table_of
 
 SCREENS = ("table", "csv", "json")
-"""What can be shown on a screen, or written to a file as text."""
+"""The formats for the screen, and for text files."""
 
 FORMATS = {".csv": "csv", ".json": "json", ".parquet": "parquet", ".txt": "table"}
-"""What a file of that name holds."""
+"""The format of each file extension."""
 
 
 def content(answer: AnswerFields, format: str, margins: bool = False) -> bytes:
-    """An answer as a file of a format; csv and parquet with a column of margins after each noised one."""
+    """Return an answer in a format; with ``margins``, csv and parquet get a column after each noised one."""
     if format == "table":
         return (answer_text(answer) + "\n").encode("utf-8")
     if format == "json":
         return to_json(answer).encode("utf-8")
-    told = with_margins(answer) if margins else answer
-    return to_parquet(told) if format == "parquet" else to_csv(told).encode("utf-8")
+    table = with_margins(answer) if margins else answer
+    return to_parquet(table) if format == "parquet" else to_csv(table).encode("utf-8")
 
 
 def with_margins(answer: AnswerFields) -> AnswerFields:
-    """A column ``<name>_margin`` after each column that carries noise."""
+    """Add a column ``<name>_margin`` after each noised column."""
     places: list[tuple[int, bool]] = []
     for at in range(len(answer.columns)):
         places.append((at, False))
@@ -52,7 +52,7 @@ def with_margins(answer: AnswerFields) -> AnswerFields:
 
 
 def to_csv(answer: AnswerFields) -> str:
-    """A header and the values; NULL is nothing, an empty text is a pair of quotes."""
+    """Return a header and the rows as CSV; NULL is empty, an empty text is a pair of quotes."""
     rows: list[Iterable[Any]] = [answer.columns, *answer.rows]
     return "".join(",".join(map(_field, row)) + "\n" for row in rows)
 
@@ -60,27 +60,27 @@ def to_csv(answer: AnswerFields) -> str:
 def _field(value: Any) -> str:
     text = plain(value)
     quoted = value is not None and (
-        not text or text != text.strip() or any(each in text for each in ',"\r\n')
+        not text or text != text.strip() or any(char in text for char in ',"\r\n')
     )
     return '"' + text.replace('"', '""') + '"' if quoted else text
 
 
 def to_json(answer: AnswerFields) -> str:
-    """One object; rows and margins are lists in the order of the columns."""
+    """Return an answer as a JSON object; rows and margins are lists in the order of the columns."""
     account = {
         "cost": token(answer.cost),
         "remaining": token(answer.remaining),
         "repeated": token(answer.repeated),
     }
-    return _object(_answer(answer) | account | {"note": token(answer.note)})
+    return _object(_table_fields(answer) | account | {"note": token(answer.note)})
 
 
 def answer_to_json(answer: AnswerFields) -> str:
-    """The same without the account: whenever it is written, it is the same."""
-    return _object(_answer(answer) | {"note": token(answer.note)})
+    """Return the same without cost and remaining budget, so that repeats are byte-identical."""
+    return _object(_table_fields(answer) | {"note": token(answer.note)})
 
 
-def _answer(answer: AnswerFields) -> dict[str, str]:
+def _table_fields(answer: AnswerFields) -> dict[str, str]:
     columns = [{"name": name, "type": sql} for name, sql in zip(answer.columns, answer.types, strict=True)]
     return {
         "columns": json.dumps(columns, ensure_ascii=False),
@@ -94,27 +94,27 @@ def _object(parts: dict[str, str]) -> str:
 
 
 def rows_to_json(answer: AnswerFields) -> str:
-    """The same without what the rows cost: for files that are given away."""
+    """Return only the columns and rows as JSON, for files that are handed to others."""
     names = json.dumps(answer.columns, ensure_ascii=False)
     return f'{{\n  "columns": {names},\n  "rows": {_lines(answer.rows)}\n}}\n'
 
 
 def _lines(rows: Iterable[Iterable[Any]]) -> str:
-    listed = [f"    {token(list(row))}" for row in rows]
-    return "[\n" + ",\n".join(listed) + "\n  ]" if listed else "[]"
+    lines = [f"    {token(list(row))}" for row in rows]
+    return "[\n" + ",\n".join(lines) + "\n  ]" if lines else "[]"
 
 
 def to_parquet(answer: AnswerFields) -> bytes:
-    """The rows with their types, written by DuckDB."""
+    """Return the rows with their types as Parquet, written by DuckDB."""
     with tempfile.TemporaryDirectory(prefix="dpsql-") as folder:
         file = Path(folder) / "answer.parquet"
-        with table_of(_storable(answer), "Parquet") as table:
+        with table_of(_with_parquet_types(answer), "Parquet") as table:
             table.to_parquet(str(file))
         return file.read_bytes()
 
 
-def _storable(answer: AnswerFields) -> AnswerFields:
-    """Parquet has no HUGEINT: DuckDB would write it as DOUBLE."""
+def _with_parquet_types(answer: AnswerFields) -> AnswerFields:
+    """Replace HUGEINT, which DuckDB would write to Parquet as DOUBLE, by DECIMAL if the values fit."""
     return replace(
         answer,
         types=tuple(

@@ -1,4 +1,4 @@
-"""An answer as a table of a DuckDB that holds nothing else, which then turns it into what others read.
+"""Load an answer into an in-memory DuckDB table, which converts it to data frames and files.
 
 with table_of(answer) as table:
     table.df()
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def table_of(answer: AnswerFields, what: str) -> Iterator[duckdb.DuckDBPyRelation]:
-    """The rows with their types; ``what`` they become is named where it cannot hold one of them."""
+    """Yield a table of the rows with their types; ``what`` names the target format in a refusal."""
     import duckdb
 
     connection = duckdb.connect(":memory:")
@@ -31,7 +31,7 @@ def table_of(answer: AnswerFields, what: str) -> Iterator[duckdb.DuckDBPyRelatio
         columns = ", ".join(map(" ".join, zip(names, _types(answer), strict=True)))
         connection.execute(f"CREATE TABLE answer ({columns})")
         if answer.rows:
-            values = [[_sent(value) for value in column] for column in zip(*answer.rows, strict=True)]
+            values = [[_parameter(value) for value in column] for column in zip(*answer.rows, strict=True)]
             unnested = ", ".join(f"unnest(CAST(? AS {sql}[]))" for sql in _types(answer))
             connection.execute(f"INSERT INTO answer SELECT {unnested}", values)
         yield connection.table("answer")
@@ -39,7 +39,7 @@ def table_of(answer: AnswerFields, what: str) -> Iterator[duckdb.DuckDBPyRelatio
         raise refuse(
             "D601",
             f"the answer has a column that {what} cannot hold",
-            help="cast it to VARCHAR, or choose another format: asked again, the query is free",
+            help="cast it to VARCHAR, or choose another format: running the query again is free",
         ) from None
     finally:
         connection.close()
@@ -53,8 +53,8 @@ def _types(answer: AnswerFields) -> list[str]:
     return ["INTEGER" if sql == '"NULL"' else sql for sql in answer.types]
 
 
-def _sent(value: Any) -> Any:
-    """Dates, times and decimals travel as text, which DuckDB reads back as the column's type."""
+def _parameter(value: Any) -> Any:
+    """Convert a value to a parameter; dates, times and decimals become text, which DuckDB casts back."""
     if isinstance(value, Decimal):
         return f"{value:f}"
     if isinstance(value, datetime.timedelta):
@@ -67,12 +67,13 @@ def _sent(value: Any) -> Any:
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    found: list[str] = []
+    """Number repeated column names."""
+    distinct: list[str] = []
     taken: set[str] = set()
     for name in names:
-        number, each = 1, name
-        while each.casefold() in taken:
-            number, each = number + 1, f"{name}_{number}"
-        taken.add(each.casefold())
-        found.append(each)
-    return found
+        number, candidate = 1, name
+        while candidate.casefold() in taken:
+            number, candidate = number + 1, f"{name}_{number}"
+        taken.add(candidate.casefold())
+        distinct.append(candidate)
+    return distinct

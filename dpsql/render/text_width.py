@@ -1,4 +1,4 @@
-"""How wide a text is in letters of 12 pixels, whichever sans-serif a reader has: rather more than less.
+"""Estimate the width of a text in any 12-pixel sans-serif font, rather too wide than too narrow.
 
 fitted("a long name of a group", 60)     a long n…
 """
@@ -9,25 +9,26 @@ import unicodedata
 
 
 def width_of(text: str) -> float:
-    return sum(map(_width, text))
+    """Return the width of a text in pixels."""
+    return sum(map(_char_width, text))
 
 
-def fitted(text: str, room: float) -> str:
-    """The text, or as much of its beginning as fits, and …"""
+def cut_to_width(text: str, room: float) -> str:
+    """Cut a text to a width, with … at the end."""
     if not text or width_of(text) <= room:
         return text
-    while text and width_of(text) + _width("…") > room:
+    while text and width_of(text) + _char_width("…") > room:
         text = text[:-1]
     return text.rstrip() + "…"
 
 
-def _width(sign: str) -> float:
-    if unicodedata.combining(sign):
+def _char_width(char: str) -> float:
+    if unicodedata.combining(char):
         return 0.0
-    if sign in "ijlI.,:;'|! \N{NARROW NO-BREAK SPACE}":
+    if char in "ijlI.,:;'|! \N{NARROW NO-BREAK SPACE}":
         return 4.2
-    if sign in "MWmw@%…—" or unicodedata.east_asian_width(sign) in "WF":
+    if char in "MWmw@%…—" or unicodedata.east_asian_width(char) in "WF":
         return 12.6
-    if sign.isupper() or sign in "<>=+±#&~^":
+    if char.isupper() or char in "<>=+±#&~^":
         return 10.2
-    return 7.8 if sign.isascii() else 9.0
+    return 7.8 if char.isascii() else 9.0

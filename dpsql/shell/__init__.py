@@ -1,10 +1,11 @@
-"""The interactive shell: ``dpsql shell DB``, in a terminal or behind a pipe.
+"""The interactive shell: ``dpsql shell DB``, in a terminal or reading a pipe.
 
-state.py       what a session holds: the connection, settings, the last answer
-settings.py    what SET and \\set can set
-loop.py        lines in; statements and commands out
-statement.py         the price, the question before a large one, the query, what was paid
+state.py       the state of a session: the connection, the settings, the last answer
+settings.py    the settings that SET and \\set change
+loop.py        read lines, run statements and commands
+statement.py   run one statement: confirm a large price, execute, report what was paid
 commands/      the backslash commands, one entry each in COMMANDS
+completion/    completion and colours in the editor
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from __future__ import annotations
 from argparse import Namespace
 
 
-def run(options: Namespace, said: str | None = None) -> int:
-    """``dpsql shell``: ``database``, ``policy``, ``ledger`` and ``analyst`` are read from the options.
+def run(options: Namespace, text: str | None = None) -> int:
+    """Run ``dpsql shell`` with the options ``database``, ``policy``, ``ledger`` and ``analyst``.
 
-    What is ``said`` is done instead of asking.
+    ``text`` is run instead of reading lines from the terminal or a pipe.
     """
     from dpsql.shell.loop import run as loop
 
-    return loop(options, said)
+    return loop(options, text)
 
 
 __all__ = ["run"]

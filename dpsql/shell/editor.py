@@ -1,7 +1,7 @@
-"""The editor of a terminal: lines, history, colours and completion, by prompt_toolkit.
+"""The line editor of a terminal, with history, colours and completion, built on prompt_toolkit.
 
-Enter ends a statement after its semicolon, and a command; elsewhere it begins another line, as Alt-Enter
-always does. Tab completes, Ctrl-R searches what was typed before, Ctrl-C leaves the line, Ctrl-D the shell.
+Enter submits a command, or a statement that ends with a semicolon; elsewhere it starts a new line, as
+Alt-Enter always does. Tab completes, Ctrl-R searches the history, Ctrl-C drops the line, Ctrl-D quits.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ _STYLE = Style.from_dict(
         "scrollbar.button": "noinherit",
     }
 )
-"""Colours that can be read on a dark and on a light ground."""
+"""Colours that are readable on a dark and on a light background."""
 
 
-def edited(opening: Opening, options: Namespace, complete: Complete) -> Typed:
-    """Lines from an editor, of which the first may be typed before the database is open."""
+def editor_reader(opening: Opening, options: Namespace, complete: Complete) -> Typed:
+    """Return a function that reads from the editor; it can start before the database is open."""
     database = Path(options.database)
-    known = _Known(opening, database)
+    known = _SessionFacts(opening, database)
     completer = _Completer(known)
     session: PromptSession[str] = PromptSession(
         history=history(),
@@ -77,31 +77,33 @@ def edited(opening: Opening, options: Namespace, complete: Complete) -> Typed:
         style=_STYLE,
         include_default_pygments_style=False,
         key_bindings=_keys(complete, completer),
-        input_processors=[TabsProcessor(char1=" ", char2=" ")],  # in a pasted text; not as ^I
+        input_processors=[TabsProcessor(char1=" ", char2=" ")],  # show pasted tabs as spaces, not as ^I
         multiline=True,
         reserve_space_for_menu=_MENU_LINES,
         enable_suspend=True,
     )
 
-    def open_beside(_: object) -> None:
-        opening.begin(partial(_opened, session, asyncio.get_running_loop(), known))
+    def open_in_background(_: object) -> None:
+        opening.begin(partial(_refresh_prompt, session, asyncio.get_running_loop(), known))
 
-    session.app.after_render += open_beside
+    session.app.after_render += open_in_background
 
-    def typed() -> str:
+    def read_text() -> str:
         known.forget()
         return session.prompt(
-            lambda: _shown(known.prompt),  # asked again when the database is open
-            prompt_continuation=lambda width, line, wrapped: _more(known.prompt, wrapped),
+            lambda: _styled(known.prompt),  # called again when the database is open
+            prompt_continuation=lambda width, line, wrapped: _styled_more(known.prompt, wrapped),
         )
 
-    return typed
+    return read_text
 
 
-def _opened(session: PromptSession[str], loop: asyncio.AbstractEventLoop, known: _Known) -> None:
-    """The database is open, and the prompt can say what remains; or it is not, and the prompt ends."""
+def _refresh_prompt(
+    session: PromptSession[str], loop: asyncio.AbstractEventLoop, known: _SessionFacts
+) -> None:
+    """Redraw the prompt with the remaining budget, or end it if the database could not be opened."""
     failure = known.opening.failure
-    with suppress(RuntimeError):  # somebody has typed faster, and the prompt has ended
+    with suppress(RuntimeError):  # the prompt has already ended
         if failure is None:
             loop.call_soon_threadsafe(session.app.invalidate)
         else:
@@ -110,19 +112,20 @@ def _opened(session: PromptSession[str], loop: asyncio.AbstractEventLoop, known:
         known.warm()
 
 
-def _shown(now: Prompt) -> StyleAndTextTuples:
-    budget = "class:prompt.low" if now.low else "class:prompt.budget"
-    return [("class:prompt.name", now.name), ("", " "), (budget, now.budget), ("", "> ")]
+def _styled(current: Prompt) -> StyleAndTextTuples:
+    """Return the prompt with its styles."""
+    budget = "class:prompt.low" if current.low else "class:prompt.budget"
+    return [("class:prompt.name", current.name), ("", " "), (budget, current.budget), ("", "> ")]
 
 
-def _more(now: Prompt, wrapped: int) -> StyleAndTextTuples:
-    """What stands before a second line; before the rest of a long one, nothing does."""
-    return [("class:prompt.more", " " * len(now.more) if wrapped else now.more)]
+def _styled_more(current: Prompt, wrapped: int) -> StyleAndTextTuples:
+    """Return the prompt of a continuation line; blanks before the rest of a wrapped line."""
+    return [("class:prompt.more", " " * len(current.more) if wrapped else current.more)]
 
 
 @dataclass(slots=True)
-class _Known:
-    """What the editor knows of the session, looked up once for each prompt, when it is first needed."""
+class _SessionFacts:
+    """Tables, columns and prompt of the session, looked up at most once for each prompt."""
 
     opening: Opening
     database: Path
@@ -131,14 +134,14 @@ class _Known:
 
     @property
     def tables(self) -> tuple[Table, ...] | None:
-        """What is publicly known of the tables; None before anything is."""
+        """The tables and their public facts; None before the database is open."""
         if self._tables is None and self.opening.shell is not None:
             self._tables = self.opening.shell.db.tables
         return self._tables
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Those of the last answer."""
+        """The columns of the last answer."""
         shell = self.opening.shell
         return () if shell is None or shell.last is None else shell.last.columns
 
@@ -154,11 +157,11 @@ class _Known:
     def colours(self, text: str) -> list[tuple[str, str]]:
         from dpsql.shell.completion import colours  # the first prompt does not wait for it
 
-        names = None if self.tables is None else {each.name.casefold() for each in self.tables}
+        names = None if self.tables is None else {table.name.casefold() for table in self.tables}
         return colours(text, names)
 
     def warm(self) -> None:
-        """The first key need not wait for the shelves of functions."""
+        """Load the lists of functions before the first key needs them."""
         with suppress(Error):
             self.colours("SELECT AVG(")
 
@@ -167,7 +170,7 @@ class _Known:
 
 
 class _Completer(Completer):
-    def __init__(self, known: _Known) -> None:
+    def __init__(self, known: _SessionFacts) -> None:
         self.known = known
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
@@ -175,31 +178,37 @@ class _Completer(Completer):
 
         try:
             tables, columns = self.known.tables or (), self.known.columns
-            found = completions_at(document.text, document.cursor_position, tables, columns)
-        except Exception:  # nobody's line is lost for want of a completion
+            candidates = completions_at(document.text, document.cursor_position, tables, columns)
+        except Exception:  # a failed completion must not lose the line
             return
         before = document.text_before_cursor
         if not complete_event.completion_requested:
             offers = re.search(r"[\w.('\\/]\Z|\b(from|join) \Z|\\\w+ \Z", before, re.I) is not None
-            offers = offers or (before.endswith('"') and any(each.text[0] == '"' for each in found))
-            if not offers or any(each.text.casefold() == before[each.start :].casefold() for each in found):
-                return  # it is written already
-        for each in found:
-            yield Completion(each.text, each.start - document.cursor_position, display_meta=each.meta)
+            offers = offers or (
+                before.endswith('"') and any(candidate.text[0] == '"' for candidate in candidates)
+            )
+            if not offers or any(
+                candidate.text.casefold() == before[candidate.start :].casefold() for candidate in candidates
+            ):
+                return  # the text is already complete
+        for candidate in candidates:
+            yield Completion(
+                candidate.text, candidate.start - document.cursor_position, display_meta=candidate.meta
+            )
 
 
 class _Lexer(Lexer):
-    def __init__(self, known: _Known) -> None:
+    def __init__(self, known: _SessionFacts) -> None:
         self.known = known
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
         if not document.text:
             return lambda at: []
         try:
-            found = self.known.colours(document.text)
-        except Exception:  # a line without colours is a line
-            found = [("", document.text)]
-        styled: StyleAndTextTuples = [(f"class:{style}" if style else "", text) for style, text in found]
+            pieces = self.known.colours(document.text)
+        except Exception:  # show the line without colours
+            pieces = [("", document.text)]
+        styled: StyleAndTextTuples = [(f"class:{style}" if style else "", text) for style, text in pieces]
         lines = list(split_lines(styled))
         return lambda at: lines[at] if at < len(lines) else []
 
@@ -217,14 +226,16 @@ def _keys(complete: Complete, completer: Completer) -> KeyBindings:
     def _tab(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
         if buffer.complete_state is not None:
-            found = buffer.complete_state.completions
+            completions = buffer.complete_state.completions
         else:
-            found = list(completer.get_completions(buffer.document, CompleteEvent(completion_requested=True)))
-        if len(found) == 1:  # at once: who types fast goes on without looking
-            buffer.apply_completion(found[0])
+            completions = list(
+                completer.get_completions(buffer.document, CompleteEvent(completion_requested=True))
+            )
+        if len(completions) == 1:  # apply it at once, without a menu
+            buffer.apply_completion(completions[0])
         elif buffer.complete_state is not None:
             buffer.complete_next()
-        elif found:
+        elif completions:
             buffer.start_completion(insert_common_part=True)
 
     @keys.add("enter", filter=typing & ~chosen)

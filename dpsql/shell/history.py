@@ -1,6 +1,6 @@
-"""What was typed before: a file that only its owner reads.
+"""The history of typed statements, in a file that only its owner can read.
 
-``DPSQL_HISTORY`` names another file, or none at all if it is empty.
+``DPSQL_HISTORY`` names another file; if it is empty, the history is not kept.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 
 def history() -> History:
-    """The history, kept for the next session if there is a place to keep it."""
-    file = _file()
+    """Return the history: from its file if it can be written, else in memory."""
+    file = _history_path()
     if file is None:
         return InMemoryHistory()
     try:
@@ -26,22 +26,22 @@ def history() -> History:
             os.close(handle)
     except OSError:
         return InMemoryHistory()
-    return _Kept(str(file))
+    return _HistoryFile(str(file))
 
 
-def _file() -> Path | None:
-    named = os.environ.get("DPSQL_HISTORY")
-    if named is not None:
-        return Path(named) if named else None
+def _history_path() -> Path | None:
+    path = os.environ.get("DPSQL_HISTORY")
+    if path is not None:
+        return Path(path) if path else None
     try:
         state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
-    except RuntimeError:  # nobody's home
+    except RuntimeError:  # the user has no home folder
         return None
     return Path(state) / "dpsql" / "history"
 
 
-class _Kept(FileHistory):
-    """A full disk is no reason to stop."""
+class _HistoryFile(FileHistory):
+    """A history file that ignores errors when writing: a full disk must not end the session."""
 
     def store_string(self, string: str) -> None:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Where typed lines come from: an editor, or plain lines where prompt_toolkit is missing or cannot draw."""
+"""Read what is typed: with the editor, or with plain ``input()`` where prompt_toolkit cannot be used."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from dpsql.terminal.output import paint, tell
 
 
 def reader(opening: Opening, options: Namespace, complete: Complete) -> Typed:
-    """What gives one command or some whole statements at each call; EOFError is the end."""
+    """Return a function that reads one command or some complete statements; it raises EOFError at the end."""
     tell(paint(_greeting(Path(options.database), options.analyst), "dim", sys.stderr))
     with suppress(ImportError):
         if os.environ.get("TERM", "dumb") != "dumb":
-            from dpsql.shell.editor import edited
+            from dpsql.shell.editor import editor_reader
 
-            return edited(opening, options, complete)
-    return _plain(opening, Path(options.database), complete)
+            return editor_reader(opening, options, complete)
+    return _plain_reader(opening, Path(options.database), complete)
 
 
 def _greeting(database: Path, analyst: str | None) -> str:
@@ -31,19 +31,19 @@ def _greeting(database: Path, analyst: str | None) -> str:
     return f"dpsql on {printable(database.name + who)}: SQL ends with ;   \\? for help, \\q to leave"
 
 
-def _plain(opening: Opening, database: Path, complete: Complete) -> Typed:
+def _plain_reader(opening: Opening, database: Path, complete: Complete) -> Typed:
     with suppress(ImportError):
         import readline  # noqa: F401 - input() edits with it
 
-    def typed() -> str:
-        now = prompt(opening.wait().db, database)
+    def read_text() -> str:
+        current = prompt(opening.wait().db, database)
         try:
-            text = input(now.text)
+            text = input(current.text)
             while text.strip() and not complete(text):
-                text += "\n" + input(now.more)
+                text += "\n" + input(current.more)
         except (KeyboardInterrupt, EOFError):
-            tell("")  # what comes next begins a line
+            tell("")  # start a new line
             raise
         return text
 
-    return typed
+    return read_text

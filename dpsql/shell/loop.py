@@ -1,8 +1,8 @@
-"""Lines in; statements and commands out.
+"""Read lines; run the statements and commands in them.
 
-SELECT COUNT(*)          a line that begins with a backslash is a command, while no statement is open;
-  FROM patients;         all others gather until a semicolon ends a statement
-\\d patients
+SELECT COUNT(*)          lines are collected until a semicolon ends the statement
+  FROM patients;
+\\d patients             outside a statement, a line that begins with a backslash is a command
 """
 
 from __future__ import annotations
@@ -21,111 +21,115 @@ from types import FrameType
 from dpsql.dbapi import connect
 from dpsql.errors import Error, InterfaceError, InternalError
 from dpsql.parse.scripts import Lines, Statement, in_script, statements, tokens
-from dpsql.shell.commands import command, meant, takes_sql
+from dpsql.shell.commands import command, takes_sql, translate
 from dpsql.shell.opening import Opening
-from dpsql.shell.settings import set_to
+from dpsql.shell.settings import change_setting
 from dpsql.shell.state import Shell
 from dpsql.shell.statement import ask
 from dpsql.terminal.output import flush, interactive, refusal, tell
 
 REFUSED, EXHAUSTED = 1, 3
 
-_NAMED = re.compile(r"\\(\S*)\s*(.*)", re.S)
-_GO = re.compile(r"\s*\\(gx?|G|q)\s*\Z")
-"""What ends a statement in psql as well: \\gx shows its rows as lines, \\q drops it and leaves."""
+_COMMAND = re.compile(r"\\(\S*)\s*(.*)", re.S)
+_TERMINATOR = re.compile(r"\s*\\(gx?|G|q)\s*\Z")
+"""The psql commands that end a statement: \\g, \\gx shows one column per line, \\q drops it and quits."""
 
 
-def run(options: Namespace, said: str | None = None) -> int:
-    """A session. Where nobody is asked, the exit code is 0, 1 for a refusal, 3 for want of budget."""
-    if said in (None, "-") and interactive() and Path(options.database).exists():
-        with _ended_by_signals(), closing(Opening(partial(_opened, options, True))) as opening:
+def run(options: Namespace, text: str | None = None) -> int:
+    """Run a session and return the exit code.
+
+    It is 0 in a terminal. Elsewhere it is 0, 1 after a refusal, or 3 after a refusal for lack of budget.
+    """
+    if text in (None, "-") and interactive() and Path(options.database).exists():
+        with _end_on_signals(), closing(Opening(partial(_open_shell, options, True))) as opening:
             converse(opening, options)
         return 0
-    shell = _opened(options, False)
+    shell = _open_shell(options, False)
     with shell.db:
-        read(shell, _piped() if said in (None, "-") else said.splitlines(keepends=True), "query")
+        read(shell, _stdin_lines() if text in (None, "-") else text.splitlines(keepends=True), "query")
     return shell.code
 
 
-def _opened(options: Namespace, interactive: bool) -> Shell:
+def _open_shell(options: Namespace, interactive: bool) -> Shell:
     shell = Shell(connect(options.database, options.policy, options.ledger, options.analyst), interactive)
     shell.read = lambda text, name: read(shell, text.splitlines(keepends=True), name)
     return shell
 
 
 def converse(opening: Opening, options: Namespace) -> None:
-    """Prompt after prompt, until somebody leaves."""
+    """Read and run what is typed at prompts, until the user quits."""
     from dpsql.shell.line_input import reader  # a pipe needs no editor
 
-    typed = reader(opening, options, partial(complete, ""))
+    read_text = reader(opening, options, partial(complete, ""))
     while opening.shell is None or not opening.shell.done:
         try:
-            text = typed()
+            text = read_text()
             shell = opening.wait()
-        except KeyboardInterrupt:  # Ctrl-C leaves the line
+        except KeyboardInterrupt:  # Ctrl-C drops the line
             continue
         except EOFError:
             return
-        said = _command(text)
+        match = _command(text)
         try:
-            if said is not None and takes_sql(said[1]):  # which may take several lines
+            if match is not None and takes_sql(match[1]):  # the SQL may take several lines
                 submit(shell, text, 0, text, "query")
             else:
                 read(shell, text.splitlines(keepends=True), "query")
-        except KeyboardInterrupt as stop:  # and the rest of what was typed
+        except KeyboardInterrupt as stop:  # it also drops the rest of the text
             flush()
             tell(str(stop) or "interrupted")
 
 
-# ---- what is typed or piped --------------------------------------------------------------------------
+# ---- split lines into statements ---------------------------------------------------------------------
 
 
 def read(shell: Shell, lines: Iterable[str], name: str) -> None:
-    """Do what lines say, as soon as they say it."""
-    text, at, said = "", 0, Lines()  # what was read; of that, what is not done yet begins where
+    """Run the statements and commands in lines, each as soon as it is complete."""
+    text, start, pending = "", 0, Lines()  # all text so far, and where the pending statement starts
     for line in lines:
         text += line
-        if _completed(said, line):
-            submit(shell, text[at:], at, text, name)
-            at, said = len(text), Lines()
+        if _completes(pending, line):
+            submit(shell, text[start:], start, text, name)
+            start, pending = len(text), Lines()
         if shell.done:
             return
-    if said.begun:
-        submit(shell, text[at:], at, text, name)
+    if pending.begun:
+        submit(shell, text[start:], start, text, name)
 
 
 def complete(before: str, line: str) -> bool:
-    """Whether a line that comes after others is a command, or ends a statement."""
-    said = Lines()
-    said.add(before)
-    return _completed(said, line)
+    """Whether a line is a command or ends a statement, after the lines ``before``."""
+    pending = Lines()
+    pending.add(before)
+    return _completes(pending, line)
 
 
-def _completed(said: Lines, line: str) -> bool:
-    if not said.begun and _command(line) is not None:
+def _completes(pending: Lines, line: str) -> bool:
+    """Add a line to the pending lines, and say whether it completes a statement or is a command."""
+    if not pending.begun and _command(line) is not None:
         return True
-    said.add(line)
-    if _GO.search(line) is not None:
+    pending.add(line)
+    if _TERMINATOR.search(line) is not None:
         *_, last = ("", *(token for _, token in tokens(line) if not token.isspace()))
-        return not said.open and last in ("g", "gx", "G", "q")  # no comment
-    return ";" in line and (said.finished or said.behind.startswith("\\"))  # SELECT 1; \plot
+        return not pending.open and last in ("g", "gx", "G", "q")  # not inside a comment
+    return ";" in line and (pending.finished or pending.behind.startswith("\\"))  # SELECT 1; \plot
 
 
-def begun(text: str) -> str:
-    """A text without the spaces and comments before it."""
+def without_leading_comments(text: str) -> str:
+    """Return a text without its leading spaces and comments."""
     for at, token in tokens(text):
-        ended = token.startswith("--") or (token.startswith("/*") and token.endswith("*/"))
-        if not token.isspace() and not ended:
+        comment = token.startswith("--") or (token.startswith("/*") and token.endswith("*/"))
+        if not token.isspace() and not comment:
             return text[at:]
     return ""
 
 
 def _command(text: str) -> re.Match[str] | None:
-    """The command that a text is, if it is one: its name, and what stands behind that."""
-    return _NAMED.fullmatch(meant(begun(text).strip()))
+    """Match a text that is a command: group 1 is its name, group 2 its argument."""
+    return _COMMAND.fullmatch(translate(without_leading_comments(text).strip()))
 
 
-def _piped() -> Iterator[str]:
+def _stdin_lines() -> Iterator[str]:
     try:
         for at, line in enumerate(sys.stdin.buffer):
             yield line.decode("utf-8-sig" if at == 0 else "utf-8")
@@ -133,40 +137,47 @@ def _piped() -> Iterator[str]:
         raise InterfaceError("the input is not text in UTF-8") from None
 
 
-# ---- what is done ------------------------------------------------------------------------------------
+# ---- run statements and commands ---------------------------------------------------------------------
 
 
-def submit(shell: Shell, text: str, start: int, whole: str, name: str) -> None:
-    """Do one command, or some statements; each refusal is told, and the session goes on."""
-    said = _command(text)
-    if said is not None:
-        with _errors_reported(shell):
-            command(said[1]).run(shell, said[2])
+def submit(shell: Shell, text: str, start: int, script: str, name: str) -> None:
+    """Run one command or some statements; report each refusal and go on.
+
+    The text begins at ``start`` of ``script``; error messages show the script's ``name``.
+    """
+    match = _command(text)
+    if match is not None:
+        with _report_errors(shell):
+            command(match[1]).run(shell, match[2])
         return
-    found: tuple[Statement, ...] = ()
-    with _errors_reported(shell), _placed(Statement(text, start, 1), whole, name):
-        found = statements(text)
-    for each in found:
-        goes, behind = _GO.search(each.text), _command(each.text)
-        asked = each.text if goes is None or behind is not None else each.text[: goes.start()]
-        here = replace(each, text=asked, start=start + each.start)
-        with _errors_reported(shell), _placed(here, whole, name):
-            if behind is not None:
-                command(behind[1]).run(shell, behind[2])
-            elif each.setting is not None:
-                set_to(shell, *each.setting)
-            elif goes is not None and goes[1] == "q":
+    parsed: tuple[Statement, ...] = ()
+    with _report_errors(shell), _locate_errors(Statement(text, start, 1), script, name):
+        parsed = statements(text)
+    for statement in parsed:
+        terminator, trailing = _TERMINATOR.search(statement.text), _command(statement.text)
+        sql = (
+            statement.text
+            if terminator is None or trailing is not None
+            else statement.text[: terminator.start()]
+        )
+        located = replace(statement, text=sql, start=start + statement.start)
+        with _report_errors(shell), _locate_errors(located, script, name):
+            if trailing is not None:
+                command(trailing[1]).run(shell, trailing[2])
+            elif statement.setting is not None:
+                change_setting(shell, *statement.setting)
+            elif terminator is not None and terminator[1] == "q":
                 shell.done = True
-            elif goes is not None and goes[1] != "g":
-                with _expanded(shell):
-                    ask(shell, asked)
+            elif terminator is not None and terminator[1] != "g":
+                with _expanded_rows(shell):
+                    ask(shell, sql)
             else:
-                ask(shell, asked)
+                ask(shell, sql)
 
 
 @contextmanager
-def _expanded(shell: Shell) -> Iterator[None]:
-    """One answer whose rows are shown as lines."""
+def _expanded_rows(shell: Shell) -> Iterator[None]:
+    """Show one answer with one column per line."""
     before, shell.expanded = shell.expanded, True
     try:
         yield
@@ -175,34 +186,35 @@ def _expanded(shell: Shell) -> Iterator[None]:
 
 
 @contextmanager
-def _placed(statement: Statement, whole: str, name: str) -> Iterator[None]:
+def _locate_errors(statement: Statement, script: str, name: str) -> Iterator[None]:
+    """Make the spans of errors point into the script that the statement is part of."""
     try:
         yield
     except Error as error:
-        raise in_script(error, statement, whole, name) from None
+        raise in_script(error, statement, script, name) from None
 
 
 @contextmanager
-def _errors_reported(shell: Shell) -> Iterator[None]:
-    """What goes wrong is told, and is an exit code where nobody is asked to go on."""
+def _report_errors(shell: Shell) -> Iterator[None]:
+    """Print errors and set the exit code; the session goes on."""
     try:
         yield
         flush()
     except BrokenPipeError:
         raise
-    except Exception as error:  # whatever it is, the session goes on
-        if shell.depth:  # what is read from a file ends here, and is told by whoever reads it
+    except Exception as error:  # no error may end the session
+        if shell.depth:  # an error ends the file; the command that reads it reports the error
             raise
-        failure = error if isinstance(error, Error) else _ours(error)
-        if failure.code != "D001":  # a slip of the pen needs no explanation
+        failure = error if isinstance(error, Error) else _internal_error(error)
+        if failure.code != "D001":  # \why does not explain a wrong command
             shell.refused = failure
         flush()
         tell(refusal(failure))
         shell.code = max(shell.code, EXHAUSTED if failure.code == "D501" else REFUSED)
 
 
-def _ours(error: Exception) -> Error:
-    """An error of dpsql's own, whose words may hold data."""
+def _internal_error(error: Exception) -> Error:
+    """Return an internal error without the exception's message, which may contain data."""
     return InternalError(
         "D901",
         f"an error of dpsql's own ({type(error).__name__})",
@@ -211,18 +223,18 @@ def _ours(error: Exception) -> Error:
 
 
 @contextmanager
-def _ended_by_signals() -> Iterator[None]:
-    """Ctrl-C interrupts what runs; the other signals end the session in order."""
+def _end_on_signals() -> Iterator[None]:
+    """Let Ctrl-C interrupt a running statement, and let the other signals end the session cleanly."""
 
-    def told(number: int, frame: FrameType | None) -> None:
+    def handle(number: int, frame: FrameType | None) -> None:
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         raise SystemExit(128 + number)
 
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if interactive() else ():
-        with suppress(ValueError):  # not in the main thread: signals are somebody else's
-            before[number] = signal.signal(number, told)
+        with suppress(ValueError):  # only the main thread can set signal handlers
+            before[number] = signal.signal(number, handle)
     try:
         yield
     finally:

@@ -1,4 +1,4 @@
-"""A session that is opened while somebody already types: the first prompt does not wait for a database."""
+"""Open a session in the background, so that the first prompt does not wait for the database."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from dpsql.terminal.output import tell
 
 
 class Opening:
-    """``shell`` is None until the session is open; ``begin`` begins to open it beside us."""
+    """A session that a background thread opens; ``shell`` is None until it is open."""
 
-    def __init__(self, opened: Callable[[], Shell]) -> None:
+    def __init__(self, open_session: Callable[[], Shell]) -> None:
         self.shell: Shell | None = None
         self.failure: BaseException | None = None
-        self._opened = opened
+        self._open_session = open_session
         self._thread: threading.Thread | None = None
-        self._told = False
+        self._ledger_announced = False
 
     def begin(self, then: Callable[[], None] = lambda: None) -> None:
-        """Begin, unless that was done; ``then`` is called beside us when the session is open, or failed."""
+        """Start the thread once; it calls ``then`` when the session is open or opening it failed."""
         if self._thread is not None:
             return
 
         def work() -> None:
             try:
-                self.shell = self._opened()
+                self.shell = self._open_session()
             except BaseException as error:
                 self.failure = error
             then()
@@ -36,26 +36,26 @@ class Opening:
         self._thread.start()
 
     def wait(self) -> Shell:
-        """The session, once it is open."""
+        """Return the session once it is open."""
         self.begin()
         while self.shell is None:
             if self.failure is not None:
                 raise self.failure
             assert self._thread is not None
-            self._thread.join(0.1)  # a lock without an end would not listen to Ctrl-C
-        self._tell(self.shell)
+            self._thread.join(0.1)  # with a timeout, so that Ctrl-C can interrupt it
+        self._announce_ledger(self.shell)
         return self.shell
 
     def close(self) -> None:
-        """Leave in order, also where nothing was asked."""
+        """Close the session, also if no statement was run."""
         if self._thread is not None:
             self._thread.join()
         if self.shell is not None:
-            self._tell(self.shell)
+            self._announce_ledger(self.shell)
             self.shell.db.close()
 
-    def _tell(self, shell: Shell) -> None:
-        if shell.db.ledger_created and not self._told:
+    def _announce_ledger(self, shell: Shell) -> None:
+        if shell.db.ledger_created and not self._ledger_announced:
             name = on_a_line(shell.db.ledger_path.name)
-            tell(f"created {name}, which keeps what was spent and every answer: keep it")
-        self._told = True
+            tell(f"created {name}: it records what was spent and every answer, so keep it")
+        self._ledger_announced = True

@@ -1,4 +1,4 @@
-"""The prompt: which database, and how much of the budget remains.
+"""The prompt: the name of the database and the remaining budget.
 
 clinic ε 2.58> SELECT COUNT(*)
           ...>   FROM patients;
@@ -16,13 +16,13 @@ from dpsql.dbapi import Connection
 from dpsql.errors import Error
 from dpsql.render.digits import below, printable, wide
 
-_LONGEST = 24
-_LITTLE = 0.1  # of what was granted
+_NAME_WIDTH = 24
+_LOW_SHARE = 0.1  # of what was granted
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """``low`` says that little is left; ``more`` stands before the second line and all others."""
+    """A prompt: ``low`` if little budget is left; ``more`` is the prompt of continuation lines."""
 
     name: str
     budget: str
@@ -38,28 +38,30 @@ class Prompt:
 
 
 def prompt(db: Connection | None, database: Path) -> Prompt:
-    """The prompt as it is now, also while the database is being opened."""
+    """Return the current prompt; ``db`` is None while the database is being opened."""
     left, granted = None, 0.0
-    with suppress(Error):  # a busy ledger is told to whoever asks something
+    with suppress(Error):  # the next statement reports a busy ledger
         if db is not None:
             left, granted = remaining(db)
     name = printable(database.stem or database.name)
-    name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 3]}..."
+    name = name if len(name) <= _NAME_WIDTH else f"{name[: _NAME_WIDTH - 3]}..."
     if left is None:
         return Prompt(name, f"{_epsilon()} ....", False)
-    return Prompt(name, f"{_epsilon()} {short(left)}", left < _LITTLE * granted)
+    return Prompt(name, f"{_epsilon()} {short(left)}", left < _LOW_SHARE * granted)
 
 
 def remaining(db: Connection) -> tuple[float, float]:
-    """What remains, and what was granted, of the account that runs out first: the analyst's or all's."""
+    """Return the remaining and the granted epsilon of the account with less left: database or analyst."""
     balance = db.budget
     accounts = [(balance.remaining, balance.granted)]
-    accounts += [(each.remaining, each.granted) for each in balance.accounts if each.analyst == db.analyst]
+    accounts += [
+        (account.remaining, account.granted) for account in balance.accounts if account.analyst == db.analyst
+    ]
     return min(accounts)
 
 
 def short(epsilon: float) -> str:
-    """Two digits behind the point, never more than there is: 2.58; four where that would be little."""
+    """Format epsilon rounded down: two decimals, 2.58, or four below 0.1."""
     return f"{math.floor(epsilon * 100 + 1e-6) / 100:.2f}" if epsilon >= 0.1 else below(epsilon)
 
 

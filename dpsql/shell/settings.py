@@ -1,4 +1,4 @@
-"""What ``SET name = value`` and ``\\set name value`` can set, and how each reads its value.
+"""The settings that ``SET name = value`` and ``\\set name value`` change.
 
 SET epsilon = 0.1;      \\set confirm 0.5      \\set timeout off
 """
@@ -17,7 +17,7 @@ from dpsql.shell.state import Shell
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """``change`` reads a value, or says that it is none of this setting's; ``shown`` is what it is now."""
+    """A setting: ``change`` parses and stores a value, or refuses it; ``shown`` returns the current value."""
 
     name: str
     values: str
@@ -26,23 +26,23 @@ class Setting:
     shown: Callable[[Shell], str]
 
 
-def set_to(shell: Shell, name: str, value: str) -> None:
-    """Change a setting; a name or a value that means nothing is refused."""
-    setting_named(name).change(shell, value.strip().removesuffix(";").strip())
+def change_setting(shell: Shell, name: str, value: str) -> None:
+    """Change a setting; refuse an unknown name or an invalid value."""
+    find_setting(name).change(shell, value.strip().removesuffix(";").strip())
 
 
-def setting_named(name: str) -> Setting:
-    """The setting of this name; refused if there is none."""
-    for each in SETTINGS:
-        if each.name == name.casefold():
-            return each
-    there = ", ".join(each.name for each in SETTINGS)
-    raise InterfaceError(f"there is no setting {name}", help=f"there are {there}")
+def find_setting(name: str) -> Setting:
+    """Return the setting of this name; refuse an unknown name."""
+    for setting in SETTINGS:
+        if setting.name == name.casefold():
+            return setting
+    names = ", ".join(setting.name for setting in SETTINGS)
+    raise InterfaceError(f"there is no setting {name}", help=f"the settings are {names}")
 
 
-def _number(name: str, value: str, limit: float, wanted: str) -> float | None:
-    """A positive number up to a limit, or None for off, no, none and default."""
-    refused = InterfaceError(f"{name} cannot be {value or 'nothing'}", help=wanted)
+def _number(name: str, value: str, limit: float, help: str) -> float | None:
+    """Parse a positive number up to a limit; None for off, no, none and default."""
+    refused = InterfaceError(f"{name} cannot be {value or 'empty'}", help=help)
     try:
         number = amount(value)
     except ValueError:
@@ -52,10 +52,11 @@ def _number(name: str, value: str, limit: float, wanted: str) -> float | None:
     return number
 
 
-def _on(name: str, value: str) -> bool:
+def _switch(name: str, value: str) -> bool:
+    """Parse on or off."""
     folded = value.casefold()
     if folded not in ("on", "off", "true", "false"):
-        raise InterfaceError(f"{name} cannot be {value or 'nothing'}", help=f"write \\set {name} on, or off")
+        raise InterfaceError(f"{name} cannot be {value or 'empty'}", help=f"write \\set {name} on, or off")
     return folded in ("on", "true")
 
 
@@ -64,7 +65,9 @@ def _epsilon(shell: Shell, value: str) -> None:
 
 
 def _confirm(shell: Shell, value: str) -> None:
-    shell.confirm = _number("confirm", value, 1.0, "write a share of what remains, 0.25, or off")
+    shell.confirm = _number(
+        "confirm", value, 1.0, "write a share of what remains, \\set confirm 0.25, or off"
+    )
 
 
 def _timeout(shell: Shell, value: str) -> None:
@@ -72,61 +75,61 @@ def _timeout(shell: Shell, value: str) -> None:
 
 
 def _timing(shell: Shell, value: str) -> None:
-    shell.timing = _on("timing", value)
+    shell.timing = _switch("timing", value)
 
 
 def _expanded(shell: Shell, value: str) -> None:
-    shell.expanded = _on("expanded", value)
+    shell.expanded = _switch("expanded", value)
 
 
 def _format(shell: Shell, value: str) -> None:
     if value.casefold() not in SCREENS:
         allowed = ", ".join(SCREENS)
-        raise InterfaceError(f"format cannot be {value or 'nothing'}", help=f"write one of {allowed}")
+        raise InterfaceError(f"format cannot be {value or 'empty'}", help=f"write one of {allowed}")
     shell.format = value.casefold()
 
 
 def _margins(shell: Shell, value: str) -> None:
-    shell.margins = _on("margins", value)
+    shell.margins = _switch("margins", value)
 
 
-def _or(value: float | None, otherwise: str) -> str:
-    return otherwise if value is None else f"{value:g}"
+def _number_or_off(value: float | None) -> str:
+    return "off" if value is None else f"{value:g}"
 
 
 SETTINGS = (
     Setting(
         "epsilon",
         "NUMBER|default",
-        "the price of a query that does not say its own",
+        "the epsilon of a query that sets none itself",
         _epsilon,
         lambda shell: f"{shell.epsilon:g}",
     ),
     Setting(
         "confirm",
         "SHARE|off",
-        "ask before a query that takes more than this share of what remains",
+        "ask before a query that costs more than this share of what remains",
         _confirm,
-        lambda shell: _or(shell.confirm, "off"),
+        lambda shell: _number_or_off(shell.confirm),
     ),
     Setting(
         "timeout",
         "SECONDS|off",
         "interrupt a query that takes longer",
         _timeout,
-        lambda shell: _or(shell.timeout, "off"),
+        lambda shell: _number_or_off(shell.timeout),
     ),
     Setting(
         "timing",
         "on|off",
-        "say how long each query took",
+        "show how long each query took",
         _timing,
         lambda shell: "on" if shell.timing else "off",
     ),
     Setting(
         "expanded",
         "on|off",
-        "show a row as lines, one per column",
+        "show each row with one column per line",
         _expanded,
         lambda shell: "on" if shell.expanded else "off",
     ),

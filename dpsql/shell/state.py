@@ -1,4 +1,4 @@
-"""What a session of the shell holds: the one object here that changes."""
+"""The state of a shell session, the only mutable object of this package."""
 
 from __future__ import annotations
 
@@ -13,23 +13,24 @@ from dpsql.errors import Error
 from dpsql.terminal import output
 
 Complete: TypeAlias = Callable[[str], bool]
-"""Whether a text is a command, or ends a statement."""
+"""Whether a text is a command or ends a statement."""
 Typed: TypeAlias = Callable[[], str]
-"""The next text that somebody typed; EOFError is the end."""
+"""Return the next typed text; raises EOFError at the end."""
 
 
-def _unread(text: str, name: str) -> None:
+def _no_reader(text: str, name: str) -> None:
     raise AssertionError("the loop sets this")
 
 
 @dataclass(slots=True)
 class Shell:
-    """``confirm`` None asks before no query. ``format`` and ``margins`` are how answers are shown.
+    """The connection, the settings, and the last query, answer and refusal.
 
-    ``asked`` is the last query, ``last`` the last answer, ``refused`` the last refusal; ``out`` is the file
-    that answers go to instead of the screen. ``read`` reads a text as if it had been typed (``name`` is
-    what errors call it); ``depth`` counts the files that are being read, each up to a refusal.
-    ``code`` is the exit code so far, ``done`` ends the session.
+    If ``confirm`` is None, no query asks for confirmation. ``format`` and ``margins`` say how answers are
+    shown. ``asked`` is the last query, ``last`` the last answer, ``refused`` the last refusal. ``out`` is the
+    file for answers instead of the screen. ``read`` runs a text as if it were typed; error messages show its
+    ``name``. ``depth`` counts the nested files that ``\\i`` is reading. ``code`` is the exit code so far;
+    ``done`` ends the session.
     """
 
     db: Connection
@@ -43,14 +44,14 @@ class Shell:
     asked: str = ""
     refused: Error | None = None
     out: Path | None = None
-    read: Callable[[str, str], None] = _unread
+    read: Callable[[str, str], None] = _no_reader
     depth: int = 0
     code: int = 0
     done: bool = False
 
     @property
     def epsilon(self) -> float:
-        """What a query costs that does not say."""
+        """The epsilon of a query that sets none itself."""
         return self.db.epsilon
 
     @property
@@ -62,5 +63,5 @@ class Shell:
         self.db.timeout = seconds
 
     def width(self) -> int:
-        """Columns for prose and boxes: the terminal's, or 80."""
+        """Return the columns for prose and boxes: the terminal's, or 80 without a terminal."""
         return output.width() if self.interactive else 80

@@ -1,1 +1,1 @@
-"""What a person sees in a terminal, and while they wait: the doors share it."""
+"""Terminal output, progress and error display, shared by the command line and the shell."""

@@ -1,4 +1,4 @@
-"""What was granted and spent, by whom, on what: for people, and for programs."""
+"""The budget accounts and the purchases, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -10,47 +10,54 @@ from dpsql.dbapi import Connection, Purchase
 from dpsql.render.box import box
 from dpsql.render.digits import above, below, printable, wide
 from dpsql.render.display import Look
-from dpsql.render.folding import Column, Text, folded
+from dpsql.render.folding import Column, Text, draw_table
 
 LATEST = 20
-"""So many purchases are shown unless all are asked for."""
+"""The number of purchases shown by default."""
 
 _NARROW = 60
-"""Below so many columns, a row stands in lines."""
+"""In a narrower terminal, each row is shown with one column per line."""
 
 
 def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
-    """The accounts in a box, and what they were spent on (so many of them, at most) in another."""
+    """Return a box of the accounts and a box of the latest purchases, ``most`` at most."""
     balance = db.budget
     rows = [("database", balance.granted, balance.spent)]
     rows += [
-        (each.analyst, each.granted, each.spent) for each in balance.accounts if _shown(db, each.analyst)
+        (account.analyst, account.granted, account.spent)
+        for account in balance.accounts
+        if _visible(db, account.analyst)
     ]
     cells = [
         (printable(name), f"{granted:g}", above(spent), below(max(0.0, granted - spent)))
         for name, granted, spent in rows
     ]
     left = min(granted - spent for name, granted, spent in rows if name in ("database", db.analyst))
-    more = (
+    largest_query = (
         f"; one query of up to {below(balance.fits)} fits" if balance.fits > 1.0001 * max(left, 1e-4) else ""
     )
     lines = [
-        f"epsilon, under {balance.accountant} at delta {balance.delta:g}{more}",
+        f"epsilon, under {balance.accountant} at delta {balance.delta:g}{largest_query}",
         _box(("account", "granted", "spent", "remaining"), cells, (False, True, True, True), columns),
     ]
     purchases = [
-        (each.time[:19].replace("T", " "), each.analyst or "(owner)", f"{each.epsilon:g}", _said(each))
-        for each in _bought(db, most)
+        (
+            purchase.time[:19].replace("T", " "),
+            purchase.analyst or "(owner)",
+            f"{purchase.epsilon:g}",
+            _description(purchase),
+        )
+        for purchase in _purchases(db, most)
     ]
-    every = len(purchases) if most is None else db.purchase_count
+    count = len(purchases) if most is None else db.purchase_count
     if purchases:
         names = ("time (UTC)", "who", "paid", "for")
         taken = sum(max(map(wide, column)) for column in list(zip(names, *purchases, strict=True))[:3])
         room = max(20, columns - taken - 13) if columns >= _NARROW else 2 * columns
-        cells = [(*each[:3], _cut(each[3], room)) for each in purchases]
+        cells = [(*row[:3], _cut(row[3], room)) for row in purchases]
         lines.append(_box(names, cells, (False, False, True, False), columns))
-    if every > len(purchases):
-        lines.append(f"({every} purchases, the last {len(purchases)} shown; dpsql budget --all tells all)")
+    if count > len(purchases):
+        lines.append(f"({count} purchases, the last {len(purchases)} shown; dpsql budget --all shows all)")
     return "\n".join(lines)
 
 
@@ -58,30 +65,37 @@ def _box(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bo
     if columns >= _NARROW:
         return box(names, rows, right)
     cells = [tuple(Text(row[at]) for row in rows) for at in range(len(names))]
-    found = [Column(*each) for each in zip(names, cells, right, strict=True)]
-    return folded(found, Look(width=columns, records=True))
+    table = [Column(*column) for column in zip(names, cells, right, strict=True)]
+    return draw_table(table, Look(width=columns, records=True))
 
 
 def _cut(text: str, room: int) -> str:
     return text if len(text) <= room else text[: room - 3].rstrip() + "..."
 
 
-def _said(each: Purchase) -> str:
-    said = " ".join(each.sql.split())
-    said = printable(f"{said}  [{each.parameters}]" if each.parameters else said)
-    if each.shared:
-        return f"(joined) {said}"
-    return said if each.answered else f"(unanswered) {said}"
+def _description(purchase: Purchase) -> str:
+    """Return the query of a purchase on one line, with its parameters and its state."""
+    sql = " ".join(purchase.sql.split())
+    text = printable(f"{sql}  [{purchase.parameters}]" if purchase.parameters else sql)
+    if purchase.shared:
+        return f"(joined) {text}"
+    return text if purchase.answered else f"(unanswered) {text}"
 
 
 def budget_json(db: Connection, most: int | None = None) -> str:
+    """Return the accounts and the latest purchases, ``most`` at most, as JSON."""
     balance = db.budget
     accounts = [
-        {"analyst": each.analyst, "granted": each.granted, "spent": each.spent, "remaining": each.remaining}
-        for each in balance.accounts
-        if _shown(db, each.analyst)
+        {
+            "analyst": account.analyst,
+            "granted": account.granted,
+            "spent": account.spent,
+            "remaining": account.remaining,
+        }
+        for account in balance.accounts
+        if _visible(db, account.analyst)
     ]
-    found = {
+    document = {
         "granted": balance.granted,
         "spent": balance.spent,
         "remaining": balance.remaining,
@@ -90,14 +104,15 @@ def budget_json(db: Connection, most: int | None = None) -> str:
         "delta": balance.delta,
         "analysts": accounts,
         "purchase_count": db.purchase_count,
-        "purchases": [asdict(each) for each in _bought(db, most)],
+        "purchases": [asdict(purchase) for purchase in _purchases(db, most)],
     }
-    return json.dumps(found, indent=2, ensure_ascii=False)
+    return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def _bought(db: Connection, most: int | None) -> Sequence[Purchase]:
+def _purchases(db: Connection, most: int | None) -> Sequence[Purchase]:
     return db.purchases if most is None else db.latest_purchases(most)
 
 
-def _shown(db: Connection, analyst: str) -> bool:
+def _visible(db: Connection, analyst: str) -> bool:
+    """Whether this connection may see an analyst's account: the owner sees all, an analyst their own."""
     return db.analyst in (None, analyst)

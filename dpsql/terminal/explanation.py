@@ -1,4 +1,4 @@
-"""Explanations for a terminal of some width."""
+"""Explanations, wrapped to the width of a terminal."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dpsql.render.digits import printable
 
 
 def wrapped(explanation: Explanation, columns: int, sql: bool = True) -> str:
-    """An explanation whose sentences fit the terminal; SQL stays on its line, or is left out."""
+    """Wrap the sentences of an explanation; SQL stays on its line, or is left out."""
     stages: list[dict[str, Any]] = explanation.to_dict()["stages"]
-    texts = {stage["post"] for stage in stages} | {
-        each["sql"] for stage in stages for each in stage["measures"]
+    statements = {stage["post"] for stage in stages} | {
+        measure["sql"] for stage in stages for measure in stage["measures"]
     }
     lines: list[str] = []
     for line in str(explanation).split("\n"):
-        if line.strip() in texts:
+        if line.strip() in statements:
             lines += [printable(line)] if sql else []
         elif sql or not (line.strip() == "sql" or line.startswith("post ")):
             lines.append(

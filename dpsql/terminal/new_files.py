@@ -1,7 +1,7 @@
-"""Files for answers: new ones, all of it or nothing, and never over what somebody has.
+"""Create files for answers: atomically, and never over an existing file.
 
 new_file(b"...", Path("wards.csv"))     wards.csv, or InterfaceError
-free(Path("wards.csv"))                 wards.csv, wards-2.csv, ...: the first that is not there
+free(Path("wards.csv"))                 wards.csv, wards-2.csv, ...: the first that does not exist
 """
 
 from __future__ import annotations
@@ -14,51 +14,52 @@ from pathlib import Path
 
 from dpsql.errors import InterfaceError
 
-_KEPT = "nothing is lost: asked again, the same query is served from the ledger, free"
+_KEPT = "nothing is lost: the ledger serves the same query again, free"
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
-def free(file: Path) -> Path:
-    """The file, or the first numbered one that is not there."""
-    if not _there(file):
+def unused_name(file: Path) -> Path:
+    """Return the file, or the first numbered one that does not exist."""
+    if not _exists(file):
         return file
     numbered = (file.with_stem(f"{file.stem}-{number}") for number in itertools.count(2))
-    return next(each for each in numbered if not _there(each))
+    return next(candidate for candidate in numbered if not _exists(candidate))
 
 
 def check_new(file: Path) -> None:
-    """Before anything is paid: a place where no file can be made is no place for an answer."""
-    if _there(file):
+    """Refuse a file that exists or cannot be created, before anything is paid."""
+    if _exists(file):
         raise InterfaceError(
-            f"{file} is there already, and is not overwritten", help="name another file, or remove this one"
+            f"{file} already exists and is not overwritten", help="name another file, or remove this one"
         )
     if not os.path.isdir(file.parent):
-        raise InterfaceError(f"there is no folder {file.parent}", help="make it, or name another")
+        raise InterfaceError(f"there is no folder {file.parent}", help="create it, or name another")
     try:
         with suppress(FileNotFoundError):
-            os.lstat(file)  # a name may be too long
-        beside = _beside(file)
-        os.close(_opened(beside))
-        beside.unlink()
+            os.lstat(file)  # fails if the name is too long
+        temporary = _temporary(file)
+        os.close(_create(temporary))
+        temporary.unlink()
     except OSError as error:
         raise InterfaceError(
-            f"{file} cannot be written: {error.strerror}", help="name a file in a folder of yours"
+            f"{file} cannot be written: {error.strerror}",
+            help="name a file in a folder that you may write to",
         ) from None
 
 
 def new_file(content: bytes, file: Path, help: str = _KEPT) -> None:
-    """A file with this content and the rights that new files of this person have."""
-    beside = _beside(file)
+    """Create a file with this content and default permissions: completely, or not at all."""
+    temporary = _temporary(file)
     try:
         try:
-            with os.fdopen(_opened(beside), "wb") as written:
-                written.write(content)
-                written.flush()
-                os.fsync(written.fileno())
-            _placed(beside, file)
+            with os.fdopen(_create(temporary), "wb") as stream:
+                stream.write(content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            _give_name(temporary, file)
         finally:
             with suppress(OSError):
-                beside.unlink()
+                temporary.unlink()
     except FileExistsError:
         check_new(file)
         raise
@@ -69,24 +70,24 @@ def new_file(content: bytes, file: Path, help: str = _KEPT) -> None:
         ) from None
 
 
-def _placed(beside: Path, file: Path) -> None:
-    """Give a finished file its name, unless somebody else has that by now."""
+def _give_name(temporary: Path, file: Path) -> None:
+    """Give a complete temporary file its name; fail if another file has taken that name."""
     try:
-        os.link(beside, file)
+        os.link(temporary, file)
     except OSError as error:
-        if error.errno not in _NO_LINKS:  # where files have one name each
+        if error.errno not in _NO_LINKS:  # file systems without hard links
             raise
-        os.close(_opened(file))
-        os.replace(beside, file)
+        os.close(_create(file))
+        os.replace(temporary, file)
 
 
-def _opened(file: Path) -> int:
+def _create(file: Path) -> int:
     return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
 
 
-def _beside(file: Path) -> Path:
+def _temporary(file: Path) -> Path:
     return file.with_name(f".dpsql-{os.urandom(8).hex()}")
 
 
-def _there(file: Path) -> bool:
+def _exists(file: Path) -> bool:
     return os.path.lexists(file)

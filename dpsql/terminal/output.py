@@ -1,6 +1,6 @@
-"""Where text goes: what is an answer to standard output, everything else to standard error.
+"""Write answers to standard output and everything else to standard error.
 
-Colour only on a terminal, and not where NO_COLOR asks for none (https://no-color.org).
+Colours are used only on a terminal, and never if NO_COLOR is set (https://no-color.org).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TextIO
 from dpsql.errors import Error, InterfaceError
 from dpsql.render.digits import printable
 from dpsql.render.display import PLAIN, Look
-from dpsql.terminal.refusals import fitted
+from dpsql.terminal.refusals import fit_refusal
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "cyan": "36"}
 _PLAIN = str.maketrans(
@@ -24,17 +24,17 @@ _PLAIN = str.maketrans(
         **{"─": "-", "│": "|", "±": "~", "…": "~", "█": "#", "░": ":", "·": ".", "⠀": " "},
         **dict.fromkeys("▏▎▍", "-"),
         **dict.fromkeys("▌▋▊▉▐", "="),
-        **dict.fromkeys(map(chr, range(0x2801, 0x2900)), "*"),  # braille, dots of a line
+        **dict.fromkeys(map(chr, range(0x2801, 0x2900)), "*"),  # the braille dots of line charts
     }
 )
 ROWS = 40
-"""As many as are worth scrolling back for."""
+"""The number of rows of an answer that a terminal shows."""
 
 
 def put(text: str) -> None:
-    """A piece of the answer."""
+    """Write a part of the answer."""
     if sys.stdout is None:
-        raise InterfaceError("there is no standard output to answer to")
+        raise InterfaceError("there is no standard output for the answer")
     try:
         sys.stdout.write(_fit(text, sys.stdout) + "\n")
     except BrokenPipeError:
@@ -44,13 +44,13 @@ def put(text: str) -> None:
 
 
 def put_data(content: bytes) -> None:
-    """An answer for programs, as it is; on a terminal, without what could steer it."""
+    """Write an answer for programs unchanged; on a terminal, with control characters escaped."""
     text = content.decode("utf-8").removesuffix("\n")
     put(printable(text) if sys.stdout is not None and sys.stdout.isatty() else text)
 
 
 def flush() -> None:
-    """Everything that was put is out, or an error says that it is not."""
+    """Flush the answer, or refuse if it cannot be written."""
     if sys.stdout is None:
         return
     try:
@@ -62,24 +62,24 @@ def flush() -> None:
 
 
 def tell(text: str) -> None:
-    """A word beside the answer; if nobody can hear it, so be it."""
+    """Write a message to standard error; ignore errors while writing it."""
     with suppress(OSError, AttributeError):
         print(_fit(text, sys.stderr), file=sys.stderr, flush=True)
 
 
 def abandon_output() -> None:
-    """Nothing more goes out: what Python would try to flush at exit goes nowhere."""
+    """Flush the output, or discard it, so that Python does not fail to flush it at exit."""
     try:
         flush()
     except (OSError, InterfaceError):
         with suppress(OSError, ValueError):
-            nowhere = os.open(os.devnull, os.O_WRONLY)
-            os.dup2(nowhere, sys.stdout.fileno())
-            os.close(nowhere)
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, sys.stdout.fileno())
+            os.close(null)
 
 
 def paint(text: str, style: str, stream: TextIO | None = None) -> str:
-    """Text in a style, where the stream (standard output, if none is named) shows styles."""
+    """Add a style to a text if the stream shows styles; the default stream is standard output."""
     stream = sys.stdout if stream is None else stream
     if (
         stream is None
@@ -92,35 +92,35 @@ def paint(text: str, style: str, stream: TextIO | None = None) -> str:
 
 
 def look(hint: str = "") -> Look:
-    """How standard output shows answers; on a terminal not all of a long one: ``hint`` says how to see it."""
+    """Return the look of standard output; a terminal shortens long answers and shows the ``hint``."""
     if sys.stdout is None or not sys.stdout.isatty():
         return PLAIN
     return Look(width(), ROWS, lambda text: paint(text, "dim"), True, hint)
 
 
 def refusal(error: Error, stream: TextIO | None = None) -> str:
-    """An error with its code and its caret in red, for standard error."""
+    """Format an error for standard error, with its code and caret in red."""
     stream = sys.stderr if stream is None else stream
     text = printable(str(error))
     if stream is not None and stream.isatty():
-        text = fitted(text, width())
-    text = re.sub(r"^error\[\w+\]", lambda found: paint(found[0], "red", stream), text)
-    text = re.sub(r"(?m)(?<=\| )( *)(\^+.*)$", lambda found: found[1] + paint(found[2], "red", stream), text)
-    return re.sub(r"(?m)^  = (note|help):", lambda found: paint(found[0], "cyan", stream), text)
+        text = fit_refusal(text, width())
+    text = re.sub(r"^error\[\w+\]", lambda match: paint(match[0], "red", stream), text)
+    text = re.sub(r"(?m)(?<=\| )( *)(\^+.*)$", lambda match: match[1] + paint(match[2], "red", stream), text)
+    return re.sub(r"(?m)^  = (note|help):", lambda match: paint(match[0], "cyan", stream), text)
 
 
 def width() -> int:
-    """Columns of the terminal, or 80."""
+    """Return the columns of the terminal, or 80."""
     return shutil.get_terminal_size((80, 24)).columns
 
 
 def interactive() -> bool:
-    """Whether somebody sits there."""
+    """Whether standard input and standard output are a terminal."""
     return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
 
 
 def _fit(text: str, stream: TextIO) -> str:
-    """Text that the stream can encode: boxes of ASCII where it knows no others."""
+    """Return a text that the stream can encode, with ASCII boxes if necessary."""
     encoding = getattr(stream, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)
@@ -132,5 +132,5 @@ def _fit(text: str, stream: TextIO) -> str:
 def _unwritten(error: OSError) -> Error:
     return InterfaceError(
         f"the answer could not be written: {error.strerror or type(error).__name__}",
-        help="nothing is lost: asked again, the same query is served from the ledger, free",
+        help="nothing is lost: the ledger serves the same query again, free",
     )

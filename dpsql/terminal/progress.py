@@ -1,4 +1,4 @@
-"""How far a list of work has come, on one line of a terminal, and how long the rest may take.
+"""A progress bar on one line of a terminal, with an estimate of the remaining time.
 
 [########............] 16/40  visits_by_ward  0:03 left
 """
@@ -17,7 +17,7 @@ _BAR = 20
 
 
 class Progress:
-    """A line on standard error that is written over; nothing where nobody sits there."""
+    """A progress line on standard error; it writes nothing if that is not a terminal."""
 
     def __init__(self, total: int, done: int = 0) -> None:
         self.total, self.done = total, done
@@ -26,36 +26,36 @@ class Progress:
         self._name, self._since = "", self._began
 
     def at(self, name: str) -> None:
-        """The work that begins now."""
+        """Show the name of the work that starts now."""
         self._name, self._since = name, time.monotonic()
         self._show("")
 
     def tick(self) -> None:
-        """It still lasts."""
+        """Show for how long the current work has been running."""
         self._show(f"  {lasting(time.monotonic() - self._since)}")
 
     def _show(self, lasts: str) -> None:
         filled = _BAR * self.done // max(1, self.total)
         bar = f"[{'#' * filled}{'.' * (_BAR - filled)}] {self.done}/{self.total}"
         left = lasts + self._left()
-        room = max(0, width() - len(bar) - len(left) - 6)  # and for the ^C that a terminal writes
-        said = printable(self._name)
-        said = said if len(said) <= room else said[: max(0, room - 3)] + "..."
-        self._write(f"\r\x1b[K{bar}  {said}{left}")
+        room = max(0, width() - len(bar) - len(left) - 6)  # leaves room for the ^C that a terminal writes
+        name = printable(self._name)
+        name = name if len(name) <= room else name[: max(0, room - 3)] + "..."
+        self._write(f"\r\x1b[K{bar}  {name}{left}")
 
     def ended(self) -> None:
-        """One more is done."""
+        """Count one more piece of work as done."""
         self.done += 1
 
     def clear(self) -> None:
-        """Make room for other words."""
+        """Clear the line for other output."""
         self._write("\r\x1b[K")
 
     def _left(self) -> str:
-        here = self.done - self._first
-        if not here:
+        done_here = self.done - self._first
+        if not done_here:
             return ""
-        seconds = round((time.monotonic() - self._began) / here * (self.total - self.done))
+        seconds = round((time.monotonic() - self._began) / done_here * (self.total - self.done))
         minutes, seconds = divmod(seconds, 60)
         hours, minutes = divmod(minutes, 60)
         return f"  {hours}:{minutes:02}:{seconds:02} left" if hours else f"  {minutes}:{seconds:02} left"

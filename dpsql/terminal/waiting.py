@@ -1,7 +1,7 @@
-"""Work that a person waits for, and may stop.
+"""Run work that can be interrupted, and show the elapsed time.
 
-After two seconds a terminal shows for how long already: ``12.3 s``, a line that is gone when the work is
-done. What share of the work is done is not shown: the engine counts private rows.
+After two seconds a terminal shows the elapsed time, ``12.3 s``, until the work is done. It never shows
+progress: that would depend on the number of private rows.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class Interruptible(Protocol):
-    """A connection, or whatever else may be stopped in the middle of its work."""
+    """A connection, or another object that can interrupt its work."""
 
     def interrupt(self) -> None: ...
 
@@ -26,15 +26,15 @@ PATIENCE, _STEP = 2.0, 0.1
 
 
 def beside(db: Interruptible, step: Callable[[], T], tick: Callable[[], None] | None = None) -> T:
-    """What a step gives, worked out beside us: an engine at work does not listen to signals, and we do.
+    """Run a step in a background thread and return its result, so that signals can interrupt the engine.
 
-    While it lasts long, ``tick`` is called now and then in the place of what a terminal shows.
+    During a long step, ``tick`` is called regularly; without it, a terminal shows the elapsed time.
     """
     outcome: list[T | BaseException] = []
-    begun, stopped, done = threading.Event(), threading.Event(), threading.Event()
+    started, stopped, done = threading.Event(), threading.Event(), threading.Event()
 
     def work() -> None:
-        begun.set()
+        started.set()
         try:
             if not stopped.is_set():
                 outcome.append(step())
@@ -44,7 +44,7 @@ def beside(db: Interruptible, step: Callable[[], T], tick: Callable[[], None] | 
             done.set()
 
     try:
-        threading.Thread(target=work, daemon=True).start()  # in here: it may be stopped while it begins
+        threading.Thread(target=work, daemon=True).start()  # inside the try: a signal can stop it here
         with elapsed() if tick is None else nullcontext(tick) as show:
             wait = PATIENCE
             while not done.wait(wait):
@@ -52,7 +52,7 @@ def beside(db: Interruptible, step: Callable[[], T], tick: Callable[[], None] | 
                 wait = _STEP
     except (KeyboardInterrupt, SystemExit):
         stopped.set()
-        while begun.is_set() and not done.wait(0.05):  # again and again: it may be between two engines
+        while started.is_set() and not done.wait(0.05):  # repeat: the step may be between two engine calls
             db.interrupt()
         raise
     if isinstance(outcome[0], BaseException):
@@ -62,13 +62,13 @@ def beside(db: Interruptible, step: Callable[[], T], tick: Callable[[], None] | 
 
 @contextmanager
 def elapsed() -> Iterator[Callable[[], None]]:
-    """On a terminal, each call says for how long this has lasted; afterwards nothing of that is left."""
+    """Yield a function that shows the elapsed time on a terminal; clear the line at the end."""
     started, shown = time.monotonic(), ""
-    seen = all(stream is not None and stream.isatty() for stream in (sys.stdout, sys.stderr))
+    visible = all(stream is not None and stream.isatty() for stream in (sys.stdout, sys.stderr))
 
     def tick() -> None:
         nonlocal shown
-        if seen:
+        if visible:
             shown = lasting(time.monotonic() - started)
             _write(f"\r{shown}")
 
@@ -86,7 +86,7 @@ def _write(text: str) -> None:
 
 
 def lasting(seconds: float) -> str:
-    """12.3 s, or 2 min 05 s."""
+    """Format a duration: 12.3 s, or 2 min 05 s."""
     if seconds < 60:
         return f"{seconds:.1f} s"
     minutes, rest = divmod(int(seconds), 60)

@@ -1,8 +1,6 @@
-"""What a refusal's code means, why there is such a refusal, and what to write instead.
+"""Explanations of refusal codes, read from the page ``docs/refusals.md``.
 
-    why("D301")  ->  "D301: a sum needs a finite bound\\n\\nNothing says how large a row's value may be: ..."
-
-The texts are those of the page ``docs/refusals.md``: written once, and read in a browser or in a terminal.
+why("D301")  ->  "D301: a sum needs a finite bound\\n\\nNothing says how large a row's value may be: ..."
 """
 
 from __future__ import annotations
@@ -14,7 +12,7 @@ from importlib.resources import files
 
 
 def why(code: str) -> str | None:
-    """The entry of a code, as plain text for a terminal of 80 columns or more; None for an unknown code."""
+    """Return the entry of a code as plain text for at least 80 columns; None for an unknown code."""
     entry = entries().get(code.strip().upper())
     if entry is None:
         return None
@@ -24,7 +22,7 @@ def why(code: str) -> str | None:
 
 @cache
 def entries() -> dict[str, str]:
-    """The page by codes, in its order, each entry as it is written, from its title on."""
+    """Return the entries of the page by code, in their order, as Markdown with their titles."""
     page = files("dpsql").joinpath("docs", "refusals.md").read_text(encoding="utf-8")
     parts = re.split(r"^(?:## .*|### (?=D\d{3}:))", page, flags=re.M)
     return {part[:4]: part.strip() for part in parts if re.match(r"D\d{3}:", part)}

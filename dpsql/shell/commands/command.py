@@ -1,4 +1,4 @@
-"""What a backslash command is: Command("d", "\\\\d [TABLE]", "what exists, or one table", run, "table")."""
+"""The type of a backslash command: Command("d", "\\\\d [TABLE]", "list tables and views", run, "table")."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dpsql.shell.state import Shell
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """``run`` gets what stands behind the name on its line, stripped; it raises an Error to refuse.
+    """A command: ``run`` gets the stripped rest of the line as its argument, and raises an Error to refuse.
 
-    ``takes`` tells completion what that is: 'table', 'column' (of the last answer), 'file', 'sql',
+    ``takes`` tells completion what the argument is: 'table', 'column' (of the last answer), 'file', 'sql',
     'setting', 'switch' (on or off), 'code' or ''.
     """
 

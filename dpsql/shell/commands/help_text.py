@@ -1,4 +1,4 @@
-"""``\\?`` and ``\\q``: all commands with a line each, made from the list itself; and the way out."""
+"""``\\?`` and ``\\q``: list all commands with their help, and quit."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from dpsql.shell.state import Shell
 
 
 def help_text(commands: Sequence[Command], width: int = 80) -> str:
-    """What can be typed; each command above its help where there is no room beside it."""
-    room = max(len(each.usage) for each in commands)
-    if room + 2 + max(len(each.help) for each in commands) < width:
-        lines = [f"{each.usage:<{room}}  {each.help}" for each in commands]
+    """List the commands with their help beside them, or below them in a narrow terminal."""
+    room = max(len(command.usage) for command in commands)
+    if room + 2 + max(len(command.help) for command in commands) < width:
+        lines = [f"{command.usage:<{room}}  {command.help}" for command in commands]
     else:
-        lines = [line for each in commands for line in (each.usage, *_below(each.help, width))]
+        lines = [line for command in commands for line in (command.usage, *_indented(command.help, width))]
     return "\n".join([*lines, "", textwrap.fill(_ABOUT, min(width, 80))])
 
 
-def _below(help: str, width: int) -> list[str]:
+def _indented(help: str, width: int) -> list[str]:
     return textwrap.wrap(help, width, initial_indent="    ", subsequent_indent="    ")
 
 
 _ABOUT = (
-    "SQL may take several lines and ends with a semicolon. SET epsilon = 0.2; does "
-    "what \\set does. EXPLAIN, \\price, \\d and answers that were paid for are free."
+    "A statement may take several lines and ends with a semicolon. SET epsilon = 0.2; "
+    "works like \\set. EXPLAIN, \\price, \\d and repeats of a paid query are free."
 )
 
 
@@ -33,4 +33,4 @@ def quit_(shell: Shell, argument: str) -> None:
     shell.done = True
 
 
-COMMANDS = (Command("q", "\\q", "leave, as Ctrl-D does", quit_),)
+COMMANDS = (Command("q", "\\q", "quit, like Ctrl-D", quit_),)

@@ -1,8 +1,8 @@
-"""``\\plot``: the last answer as bars or a line, with how far the noise reaches; on the screen, or as a file.
+"""``\\plot``: plot the last answer as bars or a line with error bars, on the screen or into an SVG file.
 
-\\plot                     all its numbers
-\\plot ward age            one number by one column
-\\plot ward age wards.svg  the same as a picture
+\\plot                     plot all numbers of the answer
+\\plot ward age            plot age by ward
+\\plot ward age wards.svg  write the same plot to a file
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from dpsql.terminal.output import look, put, tell
 
 def _plot(shell: Shell, argument: str) -> None:
     if shell.last is None:
-        raise InterfaceError("there is no answer to draw yet", help="ask a query first, then \\plot")
-    names = _words(argument)
+        raise InterfaceError("there is no answer to plot yet", help="run a query first, then \\plot")
+    names = _split_names(argument)
     file = None
     if names and names[-1].casefold().endswith(".svg"):
         file = file_named(names.pop())
         check_new(file)
-    answer = chosen(shell.last, names) if names else shell.last
+    answer = select_columns(shell.last, names) if names else shell.last
     if file is None:
         from dpsql.render.bar_chart import chart_text
 
@@ -37,11 +37,11 @@ def _plot(shell: Shell, argument: str) -> None:
     from dpsql.render.svg import chart_svg
 
     new_file(chart_svg(answer).encode("utf-8"), file)
-    tell(printable(f"drawn in {file}"))
+    tell(printable(f"wrote {file}"))
 
 
-def _words(argument: str) -> list[str]:
-    """Names, in quotes where there are spaces in them."""
+def _split_names(argument: str) -> list[str]:
+    """Split the argument into names; a name with spaces is in quotes."""
     import shlex
 
     reader = shlex.shlex(argument.replace(",", " "), posix=True, punctuation_chars=False)
@@ -52,28 +52,28 @@ def _words(argument: str) -> list[str]:
         raise InterfaceError("a quote is not closed", help='write \\plot ward "my number"') from None
 
 
-def chosen(answer: Answer, names: list[str]) -> Answer:
-    """Some columns of an answer."""
-    places = []
+def select_columns(answer: Answer, names: list[str]) -> Answer:
+    """Return an answer with the named columns only."""
+    indices = []
     for name in names:
-        found = [at for at, each in enumerate(answer.columns) if fold(each) == fold(name)]
-        if not found:
+        matches = [at for at, column in enumerate(answer.columns) if fold(column) == fold(name)]
+        if not matches:
             raise refuse(
                 "D202",
                 f"the last answer has no column {name}",
                 help=perhaps(name, answer.columns) or f"it has {', '.join(answer.columns)}",
             )
-        places.append(found[0])
+        indices.append(matches[0])
     return replace(
         answer,
-        columns=tuple(answer.columns[at] for at in places),
-        types=tuple(answer.types[at] for at in places),
-        rows=[tuple(row[at] for at in places) for row in answer.rows],
-        margins=[tuple(row[at] for at in places) for row in answer.margins],
-        open=tuple(place for place, at in enumerate(places) if at in answer.open),
+        columns=tuple(answer.columns[at] for at in indices),
+        types=tuple(answer.types[at] for at in indices),
+        rows=[tuple(row[at] for at in indices) for row in answer.rows],
+        margins=[tuple(row[at] for at in indices) for row in answer.margins],
+        open=tuple(index for index, at in enumerate(indices) if at in answer.open),
     )
 
 
 COMMANDS = (
-    Command("plot", "\\plot [COLUMNS] [FILE.svg]", "the last answer as bars or a line", _plot, "column"),
+    Command("plot", "\\plot [COLUMNS] [FILE.svg]", "plot the last answer as bars or a line", _plot, "column"),
 )

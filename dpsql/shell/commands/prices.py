@@ -1,4 +1,4 @@
-"""``\\price``, ``\\explain``, ``\\budget``: what a query would cost, to reach what error, and the accounts.
+"""``\\price``, ``\\explain``, ``\\budget``: the cost and error of a query, its plan, and the accounts.
 
 ┌──────────────────────┬────────┬────────┬────────┐
 │ at epsilon           │   0.25 │    0.5 │      1 │
@@ -20,9 +20,9 @@ from dpsql.dbapi import Connection
 from dpsql.errors import Error, InterfaceError
 from dpsql.ir.price import Expected, Price
 from dpsql.render.cells import one_line
-from dpsql.render.digits import apart, below, rounded
+from dpsql.render.digits import below, group_thousands, rounded
 from dpsql.render.display import Look
-from dpsql.render.folding import Column, Text, cut, folded
+from dpsql.render.folding import Column, Text, cut, draw_table
 from dpsql.shell.commands.command import Command
 from dpsql.shell.state import Shell
 from dpsql.shell.statement import share
@@ -43,10 +43,10 @@ def _explain(shell: Shell, argument: str) -> None:
 def _price(shell: Shell, argument: str) -> None:
     sql = _statement(shell, argument, "price")
     price = shell.db.price(sql)
-    unit = next((each.unit for each in shell.db.tables if each.unit), "unit")
+    unit = next((table.unit for table in shell.db.tables if table.unit), "unit")
     put(
         price_text(
-            [*_others(shell.db, sql, price, 0.5), price, *_others(shell.db, sql, price, 2)],
+            [*_scaled(shell.db, sql, price, 0.5), price, *_scaled(shell.db, sql, price, 2)],
             price,
             unit,
             replace(look(), width=shell.width()),
@@ -55,14 +55,16 @@ def _price(shell: Shell, argument: str) -> None:
 
 
 def _statement(shell: Shell, argument: str, name: str) -> str:
-    """The statement that is given, or the last that was asked."""
+    """Return the statement in the argument, or the last query of the session."""
     if not argument and not shell.asked:
-        raise InterfaceError("nothing was asked yet", help=f"give a query: \\{name} SELECT COUNT(*) FROM ...")
+        raise InterfaceError(
+            "there is no last query yet", help=f"write one: \\{name} SELECT COUNT(*) FROM ..."
+        )
     return argument.rstrip().removesuffix(";") or shell.asked
 
 
-def _others(db: Connection, sql: str, price: Price, times: float) -> Iterator[Price]:
-    """The same at another price, unless the query says its own or the owner's ceiling is below."""
+def _scaled(db: Connection, sql: str, price: Price, times: float) -> Iterator[Price]:
+    """Yield the price at ``times`` the epsilon, unless the query sets its own or the policy forbids it."""
     if price.epsilon == 0:
         return
     try:
@@ -72,79 +74,80 @@ def _others(db: Connection, sql: str, price: Price, times: float) -> Iterator[Pr
             raise
 
 
-def price_text(prices: Sequence[Price], now: Price, unit: str, look: Look) -> str:
-    """What the query costs now, and a table of what it would tell at several prices."""
+def price_text(prices: Sequence[Price], current: Price, unit: str, look: Look) -> str:
+    """Return the cost of a query, and a table of its expected errors at several prices."""
     width, gap = look.width or 80, " " if look.grouped else ""
-    cost = textwrap.fill(_cost(now), width)
-    if now.epsilon == 0:
+    cost = textwrap.fill(_cost(current), width)
+    if current.epsilon == 0:
         return cost
-    rows = [_row(each, gap) for each in prices]
+    cells = [_price_cells(price, gap) for price in prices]
     numbers = [
-        Column(f"{each.epsilon:g}", tuple(map(Text, row)), True)
-        for each, row in zip(prices, rows, strict=True)
+        Column(f"{price.epsilon:g}", tuple(map(Text, texts)), True)
+        for price, texts in zip(prices, cells, strict=True)
     ]
-    room = max(_LEAST, width - 4 - sum(each.width + 3 for each in numbers))
-    titles = Column("at epsilon", tuple(Text(each) for each in _titles(now, unit, room)), False)
-    return "\n".join([cost, folded([titles, *numbers], look), *_notes(now, width)])
+    room = max(_MIN_TITLE_WIDTH, width - 4 - sum(number.width + 3 for number in numbers))
+    titles = Column("at epsilon", tuple(Text(title) for title in _titles(current, unit, room)), False)
+    return "\n".join([cost, draw_table([titles, *numbers], look), *_notes(current, width)])
 
 
-def _row(price: Price, gap: str) -> list[str]:
-    """What one price buys: an error for each aggregate, how large groups must be, what remains."""
-    found = [_error(each, gap) for each in price.expected]
+def _price_cells(price: Price, gap: str) -> list[str]:
+    """Return the cells of one price: the error of each aggregate, the smallest group, what remains."""
+    cells = [_error(expected, gap) for expected in price.expected]
     if price.units is not None:
-        found.append(apart(str(math.ceil(price.units)), gap))
-    return [*found, below(price.after) if price.held else "too little"]
+        cells.append(group_thousands(str(math.ceil(price.units)), gap))
+    return [*cells, below(price.after) if price.held else "over budget"]
 
 
 def _titles(price: Price, unit: str, room: int) -> list[str]:
-    found = [_title(each, room) for each in price.expected]
+    titles = [_title(expected, room) for expected in price.expected]
     if price.units is not None:
-        found.append(f"{unit}s that a group needs")
-    return [*found, "remaining after"]
+        titles.append(f"{unit}s that a group needs")
+    return [*titles, "remaining after"]
 
 
 def _cost(price: Price) -> str:
     if price.repeated:
-        return f"free: answered before, and served from the ledger; remaining {below(price.remaining)}"
+        return f"free: a repeat, served from the ledger; remaining {below(price.remaining)}"
     if price.cost == 0:
         return "free: only public data is read"
     most = f"at most epsilon {price.cost:g} in {len(price.steps)} steps"
     costs = most if price.steps else f"epsilon {price.cost:g}"
     if not price.held:
-        return f"costs {costs}, more than the {below(price.remaining)} that remain can hold"
+        return f"costs {costs}: over budget, remaining {below(price.remaining)}"
     return (
         f"costs {costs}, {share(price)} of what remains; "
         f"remaining {below(price.remaining)}, and {below(price.after)} after it"
     )
 
 
-def _title(each: Expected, room: int) -> str:
-    rows = "" if each.at_rows is None else f", over {each.at_rows:,} rows"
-    return cut(one_line(each.name), max(1, room - len(rows))) + rows
+def _title(expected: Expected, room: int) -> str:
+    rows = "" if expected.at_rows is None else f", over {expected.at_rows:,} rows"
+    return cut(one_line(expected.name), max(1, room - len(rows))) + rows
 
 
-def _error(each: Expected, gap: str) -> str:
-    if each.error is not None:
-        return f"± {apart(rounded(0, each.error, whole=each.error == int(each.error))[1], gap)}"
-    return "" if each.places is None else f"± {apart(str(math.ceil(each.places)), gap)} places"
+def _error(expected: Expected, gap: str) -> str:
+    if expected.error is not None:
+        integer = expected.error == int(expected.error)
+        return f"± {group_thousands(rounded(0, expected.error, integer)[1], gap)}"
+    if expected.places is None:
+        return ""
+    return f"± {group_thousands(str(math.ceil(expected.places)), gap)} places"
 
 
 def _notes(price: Price, width: int) -> list[str]:
-    """What the cells do not say themselves."""
+    """Explain errors in places and missing errors, where the table has them."""
     notes = []
-    if any(each.places is not None for each in price.expected):
-        notes.append("places: how many rows the value may be off among all rows in their order")
-    if any(each.error is None and each.places is None for each in price.expected):
-        notes.append(
-            "no error: it depends on the values, or on what is found or released first; \\explain says more"
-        )
-    return [textwrap.fill(each, width) for each in notes]
+    if any(expected.places is not None for expected in price.expected):
+        notes.append("places: the error is a number of rows, counted in the order of the values")
+    if any(expected.error is None and expected.places is None for expected in price.expected):
+        notes.append("no error is known before the query runs: it depends on the values or on earlier stages")
+    return [textwrap.fill(note, width) for note in notes]
 
 
-_LEAST = 24  # columns for what a row says
+_MIN_TITLE_WIDTH = 24
 
 COMMANDS = (
-    Command("price", "\\price [SQL]", "what a query would cost, to reach what error: free", _price, "sql"),
-    Command("explain", "\\explain [SQL]", "what a query releases, on whose bounds: free", _explain, "sql"),
-    Command("budget", "\\budget", "what was granted and spent, on what", _budget),
+    Command("price", "\\price [SQL]", "cost and expected error of a query: free", _price, "sql"),
+    Command("explain", "\\explain [SQL]", "what a query releases, from which bounds: free", _explain, "sql"),
+    Command("budget", "\\budget", "budgets granted and spent, and on which queries", _budget),
 )

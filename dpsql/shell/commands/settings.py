@@ -1,17 +1,17 @@
-"""``\\set``, ``\\timing``, ``\\x``: how this session asks and shows. The owner's policy stays as it is."""
+"""``\\set``, ``\\timing``, ``\\x``: show and change the settings of this session. None changes the policy."""
 
 from __future__ import annotations
 
 import textwrap
 
 from dpsql.render.display import Look
-from dpsql.render.folding import Column, Text, folded
+from dpsql.render.folding import Column, Text, draw_table
 from dpsql.shell.commands.command import Command
-from dpsql.shell.settings import SETTINGS, set_to, setting_named
+from dpsql.shell.settings import SETTINGS, change_setting, find_setting
 from dpsql.shell.state import Shell
 from dpsql.terminal.output import put, tell
 
-_HELP, _LEAST = 36, 20  # columns for what a setting does
+_HELP_WIDTH, _MIN_HELP_WIDTH = 36, 20
 
 
 def _set(shell: Shell, argument: str) -> None:
@@ -20,38 +20,41 @@ def _set(shell: Shell, argument: str) -> None:
         return
     name, _, value = argument.replace("=", " ", 1).partition(" ")
     if value:
-        set_to(shell, name, value)
+        change_setting(shell, name, value)
         return
-    setting = setting_named(name)
+    setting = find_setting(name)
     put(f"{setting.name} is {setting.shown(shell)}")
 
 
 def settings_text(shell: Shell) -> str:
-    """Every setting: what it is now, what it may be, what it does."""
+    """Return a table of all settings: current value, allowed values, help."""
     names = ("setting", "now", "values", "what it does")
-    known = [(each.name, each.shown(shell), each.values, each.help) for each in SETTINGS]
-    room = shell.width() - 13 - sum(max(len(row[at]) for row in (names, *known)) for at in range(3))
+    entries = [(setting.name, setting.shown(shell), setting.values, setting.help) for setting in SETTINGS]
+    room = shell.width() - 13 - sum(max(len(row[at]) for row in (names, *entries)) for at in range(3))
     rows: list[tuple[str, ...]] = []
-    for name, now, values, help_ in known:
-        first, *more = textwrap.wrap(help_, min(room, _HELP)) if room >= _LEAST else [help_]
-        rows.append((name, now, values, first))
+    for name, current, values, help_ in entries:
+        wraps = room >= _MIN_HELP_WIDTH
+        first, *more = textwrap.wrap(help_, min(room, _HELP_WIDTH)) if wraps else [help_]
+        rows.append((name, current, values, first))
         rows += [("", "", "", line) for line in more]
     columns = [Column(name, tuple(Text(row[at]) for row in rows), False) for at, name in enumerate(names)]
-    return folded(columns, Look(width=shell.width(), records=room < _LEAST))
+    return draw_table(columns, Look(width=shell.width(), records=room < _MIN_HELP_WIDTH))
 
 
 def _timing(shell: Shell, argument: str) -> None:
-    set_to(shell, "timing", argument or ("off" if shell.timing else "on"))
+    change_setting(shell, "timing", argument or ("off" if shell.timing else "on"))
     tell(f"timing is {'on' if shell.timing else 'off'}")
 
 
 def _expanded(shell: Shell, argument: str) -> None:
-    set_to(shell, "expanded", argument or ("off" if shell.expanded else "on"))
+    change_setting(shell, "expanded", argument or ("off" if shell.expanded else "on"))
     tell(f"expanded is {'on' if shell.expanded else 'off'}")
 
 
 COMMANDS = (
-    Command("set", "\\set [NAME VALUE]", "all settings, or change one: \\set epsilon 0.1", _set, "setting"),
-    Command("timing", "\\timing [on|off]", "say how long each query took", _timing, "switch"),
-    Command("x", "\\x [on|off]", "show each row as lines, one per column", _expanded, "switch"),
+    Command(
+        "set", "\\set [NAME VALUE]", "show all settings, or change one: \\set epsilon 0.1", _set, "setting"
+    ),
+    Command("timing", "\\timing [on|off]", "show how long each query took", _timing, "switch"),
+    Command("x", "\\x [on|off]", "show each row with one column per line", _expanded, "switch"),
 )

@@ -1,4 +1,4 @@
-"""``\\d``: what exists, and what is publicly known of it. Never how many rows a private table has.
+"""``\\d``: list the tables and views with their public facts; never the size of a private table.
 
 ┌──────────┬────────────────────────┬──────────────────┬────────┐
 │ name     │ rows                   │ rows per patient │ size   │
@@ -23,14 +23,14 @@ from dpsql.policy.names import fold, perhaps
 from dpsql.render.cells import one_line
 from dpsql.render.digits import plain, printable
 from dpsql.render.display import Look
-from dpsql.render.folding import Column, Text, cut, folded
+from dpsql.render.folding import Column, Text, cut, draw_table
 from dpsql.shell.commands.command import Command
 from dpsql.shell.state import Shell
 from dpsql.terminal.output import put
 
-_LINES = 4  # of a list of values
-_TYPE = 24  # columns for a type
-_LEAST = 20  # columns for a list of values
+_MAX_VALUE_LINES = 4
+_MAX_TYPE_WIDTH = 24
+_MIN_VALUES_WIDTH = 20
 
 
 def _describe(shell: Shell, argument: str) -> None:
@@ -38,19 +38,19 @@ def _describe(shell: Shell, argument: str) -> None:
     if not argument:
         put(tables_text(tables, shell.width()))
         return
-    wanted = _unquoted(argument)
-    for each in tables:
-        if fold(each.name) == fold(wanted):
-            put(table_text(each, shell.width()))
+    name = _unquoted(argument)
+    for table in tables:
+        if fold(table.name) == fold(name):
+            put(table_text(table, shell.width()))
             return
-    like = [each for each in tables if fnmatchcase(fold(each.name), fold(wanted))]
-    if like:
-        put(tables_text(like, shell.width()))
+    matches = [table for table in tables if fnmatchcase(fold(table.name), fold(name))]
+    if matches:
+        put(tables_text(matches, shell.width()))
         return
     raise refuse(
         "D201",
-        f"there is no table {wanted}",
-        help=perhaps(wanted, [each.name for each in tables]) or "\\d lists the tables",
+        f"there is no table {name}",
+        help=perhaps(name, [table.name for table in tables]) or "\\d lists the tables",
     )
 
 
@@ -62,31 +62,31 @@ def _unquoted(name: str) -> str:
 
 
 def tables_text(tables: Sequence[Table], width: int) -> str:
-    """All tables and views."""
-    unit = next((each.unit for each in tables if each.unit), "unit")
-    cells = [(each.name, _whose(each), _per_unit(each), _size(each)) for each in tables]
+    """List tables and views."""
+    unit = next((table.unit for table in tables if table.unit), "unit")
+    cells = [(table.name, _privacy(table), _per_unit(table), _size(table)) for table in tables]
     return _boxed(("name", "rows", f"rows per {unit}", "size"), cells, width)
 
 
 def table_text(table: Table, width: int) -> str:
-    """One table: whose rows it has, and every column with what is known of its values."""
-    about = [_whose(table), *filter(None, (_size(table), _clip(table)))]
+    """Describe one table: whether it is private, its bound on rows per unit, and its columns."""
+    about = [_privacy(table), *filter(None, (_size(table), _clip(table)))]
     about += [f"key {', '.join(key)}" for key in table.keys]
     title = textwrap.fill(printable(f"{table.name}: {'; '.join(about)}"), width, break_on_hyphens=False)
     names = ("column", "type", "null", "values", "known from")
-    known = [
-        (one_line(each.name), cut(each.type, _TYPE), _null(each), _known_from(each, table))
-        for each in table.columns
+    facts = [
+        (one_line(column.name), cut(column.type, _MAX_TYPE_WIDTH), _null(column), _known_from(column, table))
+        for column in table.columns
     ]
-    taken = sum(max(len(row[at]) for row in (*known, _HEAD)) for at in range(4))
+    taken = sum(max(len(row[at]) for row in (*facts, _HEAD)) for at in range(4))
     room = width - taken - 3 * len(names) - 1
-    if room < _LEAST:  # column by column
+    if room < _MIN_VALUES_WIDTH:  # show each column as a record
         room = max(1, width - len("known from") - 7)
-        whole = [" ".join(_values(each, table, room)) for each in table.columns]
-        found = [(*row[:3], values, row[3]) for row, values in zip(known, whole, strict=True)]
-        return title + "\n" + _boxed(names, found, width, records=True)
+        value_texts = [" ".join(_values(column, table, room)) for column in table.columns]
+        records = [(*row[:3], values, row[3]) for row, values in zip(facts, value_texts, strict=True)]
+        return title + "\n" + _boxed(names, records, width, records=True)
     rows: list[tuple[str, ...]] = []
-    for (name, kind, null, known_from), column in zip(known, table.columns, strict=True):
+    for (name, kind, null, known_from), column in zip(facts, table.columns, strict=True):
         first, *more = _values(column, table, room) or [""]
         rows.append((name, kind, null, first, known_from))
         rows += [("", "", "", line, "") for line in more]
@@ -97,13 +97,13 @@ _HEAD = ("column", "type", "null", "known from")
 
 
 def _boxed(names: Sequence[str], rows: Sequence[Sequence[str]], width: int, records: bool = False) -> str:
-    """A box no wider than there is room, without the columns in which nothing stands."""
+    """Draw a box that fits the width, without its empty columns."""
     kept = [at for at in range(len(names)) if at == 0 or any(row[at] for row in rows)]
     columns = [Column(names[at], tuple(Text(one_line(row[at])) for row in rows), False) for at in kept]
-    return folded(columns, Look(width=width, records=records))
+    return draw_table(columns, Look(width=width, records=records))
 
 
-def _whose(table: Table) -> str:
+def _privacy(table: Table) -> str:
     if table.view:
         return "a view, public" if table.view == "public" else f"a view: {table.view}"
     if table.public:
@@ -125,7 +125,7 @@ def _clip(table: Table) -> str:
     if table.rows_per_unit == 1:
         return f"one row per {table.unit}"
     if table.rows_per_unit is None:
-        return f"where clipping a {table.unit}'s rows starts is found by the first query that needs it"
+        return f"the first query that needs it finds a bound on a {table.unit}'s rows"
     return f"a {table.unit} with more than about {table.rows_per_unit} rows is clipped"
 
 
@@ -140,11 +140,11 @@ def _null(column: listing.Column) -> str:
 
 
 def _values(column: listing.Column, table: Table, room: int) -> list[str]:
-    """What may stand in a column, in a few lines."""
+    """Describe the values of a column in a few lines."""
     if column.unit:
         return textwrap.wrap(f"the {table.unit}: never shown", room)
     if column.values is not None:
-        return _values_shown([plain(each) for each in column.values], room)
+        return _value_list([plain(value) for value in column.values], room)
     if column.range is not None:
         low, high = column.range
         return [low if low == high else f"{low} to {high}"]
@@ -155,16 +155,16 @@ def _values(column: listing.Column, table: Table, room: int) -> list[str]:
     return ["no range declared"] if table.unit and type_named(column.type).numeric else []
 
 
-def _values_shown(values: Sequence[str], room: int) -> list[str]:
-    """The values, or the first of them and how many there are."""
+def _value_list(values: Sequence[str], room: int) -> list[str]:
+    """List the values; of a long list, the first values and the count."""
     lines = textwrap.wrap(printable(", ".join(values)), room, break_on_hyphens=False)
-    if len(lines) <= _LINES:
+    if len(lines) <= _MAX_VALUE_LINES:
         return lines
-    return [*lines[: _LINES - 1], f"... {len(values):,} in all"]
+    return [*lines[: _MAX_VALUE_LINES - 1], f"... {len(values):,} in all"]
 
 
 def _known_from(column: listing.Column, table: Table) -> str:
-    """Who says so: the policy, a private finding, the public rows, or the type alone."""
+    """Return the source of a column's facts: the policy, a found bound, the public rows, or the type."""
     if column.found:
         return "found"
     if table.public:
@@ -174,4 +174,4 @@ def _known_from(column: listing.Column, table: Table) -> str:
     return "its type" if column.range is not None else ""
 
 
-COMMANDS = (Command("d", "\\d [TABLE]", "tables and views, or the columns of one", _describe, "table"),)
+COMMANDS = (Command("d", "\\d [TABLE]", "list tables and views, or describe one", _describe, "table"),)

@@ -1,4 +1,4 @@
-"""``\\why``: what a refusal's code means, why it exists, and what to write instead."""
+"""``\\why``: explain a refusal code: what it means, why it exists, and what to write instead."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ def _why(shell: Shell, argument: str) -> None:
     code = argument.upper()
     if not code:
         if shell.refused is None:
-            raise InterfaceError("nothing was refused yet", help="write \\why D301 for the code of a refusal")
+            raise InterfaceError("nothing was refused yet", help="name a code: \\why D301")
         code = shell.refused.code
     text = why(code if code.startswith("D") else f"D{code}")
     if text is None:
-        meant = nearest(code, CODES)
+        similar = nearest(code, CODES)
         raise InterfaceError(
             f"there is no code {argument}",
-            help=f"did you mean {meant}?" if meant else "a refusal's code stands in brackets: error[D301]",
+            help=f"did you mean {similar}?" if similar else "the code is in brackets: error[D301]",
         )
-    put("\n".join(_fitted(line, shell.width()) for line in text.split("\n")))
+    put("\n".join(_wrapped(line, shell.width()) for line in text.split("\n")))
 
 
-def _fitted(line: str, width: int) -> str:
-    """A line of prose or SQL in as many as it takes."""
+def _wrapped(line: str, width: int) -> str:
+    """Wrap a line of prose or SQL, keeping its indent."""
     if len(line) <= width:
         return line
     margin = " " * (len(line) - len(line.lstrip()))
@@ -42,4 +42,4 @@ def _fitted(line: str, width: int) -> str:
     )
 
 
-COMMANDS = (Command("why", "\\why [CODE]", "what a refusal means; alone, the last one", _why, "code"),)
+COMMANDS = (Command("why", "\\why [CODE]", "explain a refusal code, or the last refusal", _why, "code"),)

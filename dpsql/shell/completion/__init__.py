@@ -1,4 +1,4 @@
-"""Completion by position in the statement, and colours, from what is publicly known of the tables.
+"""Completion and colours for SQL, from the public facts of the tables.
 
     completions_at("SELECT AVG(", 11, db.tables)
 

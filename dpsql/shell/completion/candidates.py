@@ -1,7 +1,7 @@
-"""What may stand where the cursor is, the likeliest first.
+"""Completion candidates at the cursor, the likeliest first.
 
-SELECT AVG(|                  age    patients [0, 110]     columns whose numbers have a range, before all
-SELECT COUNT(*) FROM v|       visits  a patient's rows     others; no private number of rows is known here
+SELECT AVG(|                  age    patients [0, 110]     numeric columns with a declared range first
+SELECT COUNT(*) FROM v|       visits  a patient's rows     never the size of a private table
 ... WHERE ward = |            'Cardiology'
 """
 
@@ -15,18 +15,32 @@ from dpsql.ir.column import Value, type_named
 from dpsql.parse.options_clause import KNOWN
 from dpsql.policy.listing import Column, Table
 from dpsql.render.digits import printable
-from dpsql.shell.completion.functions import Named, aggregates, amounts, free, private
+from dpsql.shell.completion.functions import (
+    Named,
+    aggregates,
+    private_functions,
+    public_functions,
+    summing_aggregates,
+)
 from dpsql.shell.completion.keywords import AFTER, BEGIN, FOLLOWING, OPERANDS, QUERY, RESERVED
 from dpsql.shell.completion.position import Position, Wants, position
-from dpsql.shell.completion.scope import Queries, Source, named_queries, outputs, resolved, segment, sources
+from dpsql.shell.completion.scope import (
+    Queries,
+    Source,
+    named_queries,
+    output_columns,
+    resolve_column,
+    segment,
+    sources,
+)
 from dpsql.shell.completion.trees import Place, Typed, place
 
-_MOST, _HINT = 200, 26
+_MAX_CANDIDATES, _HINT_WIDTH = 200, 26
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What would be written from ``start`` on, and a word about it."""
+    """A text that would replace what is typed from ``start`` on; the menu shows ``meta`` beside it."""
 
     text: str
     start: int
@@ -34,21 +48,20 @@ class Candidate:
 
 
 def candidates(text: str, at: int, tables: Sequence[Table], settings: Sequence[str] = ()) -> list[Candidate]:
-    """The candidates at a place of a text."""
+    """Return the candidates at offset ``at`` of a text."""
     here = place(text, at)
     if here is None:
         return []
     wants = position(here)
     queries = named_queries(here, tables)
-    found = sources(here, queries, tables)
-    scope = _Scope(tables, queries, found, bool(found))
-    every = list(_offered(wants, scope, here, settings))
-    likely = [each for each in every if not each.lazy or here.typed.text]
-    offered = _fitting(here.typed, likely or every)
-    first: dict[str, Candidate] = {}
-    for each in offered:
-        first.setdefault(each.text, each)
-    return list(first.values())[:_MOST]
+    in_scope = sources(here, queries, tables)
+    scope = _Scope(tables, queries, in_scope, bool(in_scope))
+    offers = list(_offers(wants, scope, here, settings))
+    likely = [offer for offer in offers if not offer.lazy or here.typed.text]
+    distinct: dict[str, Candidate] = {}
+    for candidate in _matching(here.typed, likely or offers):
+        distinct.setdefault(candidate.text, candidate)
+    return list(distinct.values())[:_MAX_CANDIDATES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +73,9 @@ class _Scope:
 
     @property
     def columns(self) -> Iterator[tuple[Source, Column]]:
-        """All columns here; of what WITH names and of all tables, as long as nothing stands behind FROM."""
-        every = self.sources or [*self.queries.values(), *map(_source, self.tables)]
-        return ((source, column) for source in every for column in source.columns)
+        """The columns of the sources; before FROM is written, of all WITH queries and tables."""
+        candidates = self.sources or [*self.queries.values(), *map(_source, self.tables)]
+        return ((source, column) for source in candidates for column in source.columns)
 
 
 def _source(table: Table) -> Source:
@@ -73,12 +86,12 @@ def _source(table: Table) -> Source:
 class _Offer:
     text: str
     meta: str = ""
-    word: bool = False  # a keyword or a function, written in the case of what is being typed
-    lazy: bool = False  # only where a letter of it stands, or where there is nothing else
-    name: str = ""  # what may be written in quotes as well
+    word: bool = False  # a keyword or a function: in lower case if the typed text is
+    lazy: bool = False  # offered only after a typed letter, or if there is no other offer
+    name: str = ""  # a name that may also be written in quotes
 
 
-def _offered(wants: Position, scope: _Scope, here: Place, settings: Sequence[str]) -> Iterator[_Offer]:
+def _offers(wants: Position, scope: _Scope, here: Place, settings: Sequence[str]) -> Iterator[_Offer]:
     match wants.wants:
         case Wants.NOTHING:
             return
@@ -87,29 +100,29 @@ def _offered(wants: Position, scope: _Scope, here: Place, settings: Sequence[str
         case Wants.QUERY:
             yield from _words(QUERY)
         case Wants.SETTING:
-            yield from (_Offer(each) for each in settings)
+            yield from (_Offer(setting) for setting in settings)
         case Wants.OPTION:
-            yield from (_Offer(f"{each} = ") for each in KNOWN)
+            yield from (_Offer(f"{option} = ") for option in KNOWN)
         case Wants.WORD:
-            yield from _words(_BEHIND.get(wants.word) or AFTER.get(wants.word, ()))
+            yield from _words(_IN_PARENTHESES.get(wants.word) or AFTER.get(wants.word, ()))
         case Wants.TABLE:
-            yield from (_named(each.name, "of this query") for each in scope.queries.values())
-            yield from (_named(each.name, about(each)) for each in scope.tables)
+            yield from (_named(query.name, "of this query") for query in scope.queries.values())
+            yield from (_named(table.name, table_summary(table)) for table in scope.tables)
         case Wants.SHARED:
-            yield from _shared(scope)
+            yield from _shared_columns(scope)
         case Wants.FOLLOWING:
             yield from _words(FOLLOWING.get("" if wants.call else wants.clause, FOLLOWING[""]))
         case Wants.OPERAND:
             yield from _operands(wants, scope, here)
 
 
-_BEHIND = {"OVER": ("PARTITION BY", "ORDER BY"), "FILTER": ("WHERE",)}
+_IN_PARENTHESES = {"OVER": ("PARTITION BY", "ORDER BY"), "FILTER": ("WHERE",)}
 
 
 def _operands(wants: Position, scope: _Scope, here: Place) -> Iterator[_Offer]:
-    compared = resolved(wants.compared, scope.sources) if wants.compared else None
+    compared = resolve_column(wants.compared, scope.sources) if wants.compared else None
     if compared is not None:
-        yield from (_Offer(_literal(each), "declared") for each in compared.values or ())
+        yield from (_Offer(_literal(value), "declared") for value in compared.values or ())
         if compared.type == "BOOLEAN":
             yield from (_Offer("true"), _Offer("false"))
     if here.typed.quote == "'":
@@ -121,56 +134,56 @@ def _operands(wants: Position, scope: _Scope, here: Place) -> Iterator[_Offer]:
         return
     if wants.clause in ("GROUP BY", "ORDER BY", "HAVING", "QUALIFY"):
         level = segment(here.levels[-1])
-        yield from (_named(each.name, "of this SELECT") for each in outputs(level.items, {}, ()))
+        yield from (_named(column.name, "of this SELECT") for column in output_columns(level.items, {}, ()))
     if len(scope.sources) > 1:
-        yield from (_Offer(f"{_quoted(each.name)}.", lazy=True) for each in scope.sources if each.name)
+        yield from (_Offer(f"{_quoted(source.name)}.", lazy=True) for source in scope.sources if source.name)
     if wants.call and wants.first:
         yield from _words(("DISTINCT",) if wants.call in ("count", "sum", "avg") else ())
     yield from _functions(wants, scope)
     yield from (
-        _Offer(each, word=True, lazy=True) for each in OPERANDS.get(wants.clause, ()) if not wants.call
+        _Offer(keyword, word=True, lazy=True) for keyword in OPERANDS.get(wants.clause, ()) if not wants.call
     )
-    yield from (_Offer(each, word=True, lazy=True) for each in OPERANDS[""])
+    yield from (_Offer(keyword, word=True, lazy=True) for keyword in OPERANDS[""])
 
 
 def _columns(wants: Position, scope: _Scope) -> Iterator[_Offer]:
-    """The columns here: those that fit the call first, and those that are in two tables with their source."""
-    found = list(scope.columns)
+    """Offer columns: those that fit the call first, and ambiguous ones qualified by their source."""
+    columns = list(scope.columns)
     if wants.qualifier:
-        found = [each for each in found if each[0].name.casefold() == wants.qualifier] or [
-            (_source(each), one)
-            for each in scope.tables
-            if each.name.casefold() == wants.qualifier
-            for one in each.columns
+        columns = [pair for pair in columns if pair[0].name.casefold() == wants.qualifier] or [
+            (_source(table), column)
+            for table in scope.tables
+            if table.name.casefold() == wants.qualifier
+            for column in table.columns
         ]
-    if wants.call in amounts():
-        found = [each for each in found if _numeric(each[1])] if not scope.known else found
-        found.sort(key=lambda each: _unfit(each[1]))
+    if wants.call in summing_aggregates():
+        columns = [pair for pair in columns if _numeric(pair[1])] if not scope.known else columns
+        columns.sort(key=lambda pair: _range_rank(pair[1]))
     elif wants.call != "count" and wants.clause in ("SELECT", "GROUP BY", "ORDER BY", "HAVING"):
-        found.sort(key=lambda each: each[1].unit)  # it is never shown
+        columns.sort(key=lambda pair: pair[1].unit)  # the unit is never shown
     if not scope.known and not wants.qualifier:
-        found = _once(found)
-    names = [each.name.casefold() for _, each in found]
-    for source, column in found:
+        columns = _distinct_names(columns)
+    names = [column.name.casefold() for _, column in columns]
+    for source, column in columns:
         offer = _named(column.name)
         if scope.known and not wants.qualifier and names.count(column.name.casefold()) > 1 and source.name:
             offer = _Offer(f"{_quoted(source.name)}.{offer.text}")
-        named = source.name if not wants.qualifier and (not scope.known or len(scope.sources) > 1) else ""
-        own = column.hint == f"those of {source.name}.{column.name}"  # a public key is its own list
-        hint = ", ".join(filter(None, (column.type if own else said(column), named)))
+        shown = source.name if not wants.qualifier and (not scope.known or len(scope.sources) > 1) else ""
+        lists_itself = column.hint == f"those of {source.name}.{column.name}"  # a public key
+        hint = ", ".join(filter(None, (column.type if lists_itself else column_summary(column), shown)))
         yield replace(offer, meta=hint)
 
 
-def _once(found: list[tuple[Source, Column]]) -> list[tuple[Source, Column]]:
-    """A name once, however many tables have it."""
+def _distinct_names(columns: list[tuple[Source, Column]]) -> list[tuple[Source, Column]]:
+    """Keep the first column of each name."""
     first: dict[str, tuple[Source, Column]] = {}
-    for source, column in found:
+    for source, column in columns:
         first.setdefault(column.name.casefold(), (source, column))
     return list(first.values())
 
 
-def _unfit(column: Column) -> int:
-    """How little a column fits where amounts are wanted: 0 is a number with a range."""
+def _range_rank(column: Column) -> int:
+    """Rank a column as the argument of a sum: 0 for a number with a range, 3 for no number."""
     if not _numeric(column):
         return 3
     return 2 if column.unit else 0 if column.range is not None else 1
@@ -180,53 +193,60 @@ def _numeric(column: Column) -> bool:
     return not column.type or type_named(column.type).numeric
 
 
-def _shared(scope: _Scope) -> Iterator[_Offer]:
-    """What two of the sources have."""
+def _shared_columns(scope: _Scope) -> Iterator[_Offer]:
+    """Offer the columns that two sources have in common."""
     seen: set[str] = set()
-    for each in scope.sources:
-        for column in each.columns:
+    for source in scope.sources:
+        for column in source.columns:
             if column.name.casefold() in seen:
-                yield _named(column.name, said(column))
-        seen |= {column.name.casefold() for column in each.columns}
+                yield _named(column.name, column_summary(column))
+        seen |= {column.name.casefold() for column in source.columns}
 
 
 def _functions(wants: Position, scope: _Scope) -> Iterator[_Offer]:
-    released = scope.known and all(each.free for each in scope.sources)
-    for each in free() if released else private():
-        if each.aggregate and (wants.call in aggregates() or wants.clause in ("WHERE", "GROUP BY", "ON")):
+    released = scope.known and all(source.free for source in scope.sources)
+    for function in public_functions() if released else private_functions():
+        nested = wants.call in aggregates() or wants.clause in ("WHERE", "GROUP BY", "ON")
+        if function.aggregate and nested:
             continue
-        yield _function(each, lazy=not each.aggregate)
+        yield _function(function, lazy=not function.aggregate)
 
 
-def _function(each: Named, lazy: bool) -> _Offer:
-    return _Offer(f"{each.name.upper() if each.aggregate else each.name}(", each.help, each.aggregate, lazy)
+def _function(function: Named, lazy: bool) -> _Offer:
+    name = function.name.upper() if function.aggregate else function.name
+    return _Offer(f"{name}(", function.help, function.aggregate, lazy)
 
 
 def _named(name: str, meta: str = "") -> _Offer:
     return _Offer(_quoted(name), meta, name=name)
 
 
-def _words(found: Iterable[str]) -> Iterator[_Offer]:
-    return (_Offer(each, word=True) for each in found)
+def _words(keywords: Iterable[str]) -> Iterator[_Offer]:
+    return (_Offer(keyword, word=True) for keyword in keywords)
 
 
-# ---- what fits what is being typed -------------------------------------------------------------------
+# ---- match the typed text ----------------------------------------------------------------------------
 
 
-def _fitting(typed: Typed, offered: Iterable[_Offer]) -> Iterator[Candidate]:
-    """Offers that begin with what is being typed, then those of which a later part does: id, patient_id."""
-    begun, later = typed.text.casefold(), []
-    for each in offered:
-        if typed.quote == '"' and each.name:
-            each = replace(each, text=_in_quotes(each.name))
-        if typed.quote and not each.text.startswith(typed.quote):
+def _matching(typed: Typed, offers: Iterable[_Offer]) -> Iterator[Candidate]:
+    """Yield the offers that start with the typed text, then those with a later part that does.
+
+    For ``id``: id, then patient_id.
+    """
+    prefix, later = typed.text.casefold(), []
+    for offer in offers:
+        if typed.quote == '"' and offer.name:
+            offer = replace(offer, text=_in_quotes(offer.name))
+        if typed.quote and not offer.text.startswith(typed.quote):
             continue
-        bare = each.text.removeprefix(typed.quote).casefold()
-        made = Candidate(_cased(each, typed), typed.start, each.meta)
-        if bare.startswith(begun) or bare.rpartition(".")[2].lstrip('"').startswith(begun):
-            yield made
-        elif begun and not each.word and any(part.startswith(begun) for part in re.split(r"[_.\s]+", bare)):
-            later.append(made)
+        bare = offer.text.removeprefix(typed.quote).casefold()
+        candidate = Candidate(_cased(offer, typed), typed.start, offer.meta)
+        if bare.startswith(prefix) or bare.rpartition(".")[2].lstrip('"').startswith(prefix):
+            yield candidate
+        elif (
+            prefix and not offer.word and any(part.startswith(prefix) for part in re.split(r"[_.\s]+", bare))
+        ):
+            later.append(candidate)
     yield from later
 
 
@@ -235,11 +255,11 @@ def _cased(offer: _Offer, typed: Typed) -> str:
     return offer.text.lower() if offer.word and lower else offer.text
 
 
-# ---- how things are said -----------------------------------------------------------------------------
+# ---- text beside candidates --------------------------------------------------------------------------
 
 
-def about(table: Table) -> str:
-    """What is publicly known of a table; of a private one never how many rows it has."""
+def table_summary(table: Table) -> str:
+    """Describe a table by its public facts; never the size of a private one."""
     if table.view:
         return f"view: {table.view}"
     if table.public:
@@ -247,21 +267,21 @@ def about(table: Table) -> str:
     return f"one row a {table.unit}" if table.rows_per_unit == 1 else f"a {table.unit}'s rows"
 
 
-def said(column: Column) -> str:
-    """The type of a column, and what is publicly known of its values."""
+def column_summary(column: Column) -> str:
+    """Describe a column: its type and the public facts about its values."""
     unit = "(the unit)" if column.unit else ""
     return printable(" ".join(filter(None, (column.type, _short(column.hint), unit))))
 
 
 def _short(hint: str) -> str:
-    """As many of some values as fit beside a name."""
-    if len(hint) <= _HINT:
+    """Cut a list of values to the width of the menu."""
+    if len(hint) <= _HINT_WIDTH:
         return hint
-    return f"{hint[:_HINT].rpartition(', ')[0] or hint[: _HINT - 2]}, ..."
+    return f"{hint[:_HINT_WIDTH].rpartition(', ')[0] or hint[: _HINT_WIDTH - 2]}, ..."
 
 
 def _quoted(name: str) -> str:
-    """A name as it is written in SQL."""
+    """Quote a name if SQL needs it."""
     if re.fullmatch(r"[^\W\d]\w*", name) and name.upper() not in RESERVED:
         return name
     return _in_quotes(name)

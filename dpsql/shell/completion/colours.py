@@ -1,23 +1,23 @@
-"""What is what in a text, for colours: [("keyword", "SELECT"), ("", " "), ("function", "AVG"), ...].
+"""Syntax colours: a text as styled pieces, [("keyword", "SELECT"), ("", " "), ("function", "AVG"), ...].
 
-A table behind FROM that does not exist is "unknown".
+A table after FROM that does not exist has the style "unknown".
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from dpsql.shell.completion.functions import allowed
+from dpsql.shell.completion.functions import known_functions
 from dpsql.shell.completion.keywords import BEGIN, CLAUSES, RESERVED
 from dpsql.shell.completion.tokens import Kind, Token, tokens
 
-_LONGEST = 20_000
+_MAX_LENGTH = 20_000
 _KEYWORDS = RESERVED | set(BEGIN) | {"CAST", "ANALYZE", "SHOW", "DESCRIBE"}
 
 
 def colours(text: str, tables: Collection[str] | None) -> list[tuple[str, str]]:
-    """The pieces of a text with the name of a style each; ``tables`` in lower case, if they are known."""
-    if len(text) > _LONGEST:
+    """Split a text into (style, piece) pairs; ``tables`` has lower-case names, None if unknown."""
+    if len(text) > _MAX_LENGTH:
         return [("", text)]
     if text.lstrip().startswith("\\"):
         name, space, rest = text.partition(" ")
@@ -26,38 +26,40 @@ def colours(text: str, tables: Collection[str] | None) -> list[tuple[str, str]]:
 
 
 def _sql(text: str, tables: Collection[str] | None) -> Iterator[tuple[str, str]]:
-    found = list(tokens(text))
-    meant = [each for each in found if each.kind not in (Kind.SPACE, Kind.COMMENT)]
-    after = {one.start: other for one, other in zip(meant, meant[1:], strict=False)}
-    before = {other.start: one for one, other in zip(meant, meant[1:], strict=False)}
-    known = None if tables is None else {*tables, *(each.name for each in meant if _defined(each, after))}
-    for each in found:
-        yield _style(each, before.get(each.start), after.get(each.start), known), each.text
+    all_tokens = list(tokens(text))
+    code = [token for token in all_tokens if token.kind not in (Kind.SPACE, Kind.COMMENT)]
+    after = {token.start: following for token, following in zip(code, code[1:], strict=False)}
+    before = {following.start: token for token, following in zip(code, code[1:], strict=False)}
+    known = (
+        None if tables is None else {*tables, *(token.name for token in code if _names_query(token, after))}
+    )
+    for token in all_tokens:
+        yield _style(token, before.get(token.start), after.get(token.start), known), token.text
 
 
-def _style(each: Token, before: Token | None, after: Token | None, tables: Collection[str] | None) -> str:
+def _style(token: Token, before: Token | None, after: Token | None, tables: Collection[str] | None) -> str:
     called = after is not None and after.text == "("
-    match each.kind:
+    match token.kind:
         case Kind.TEXT:
             return "text"
         case Kind.NUMBER:
             return "number"
         case Kind.COMMENT:
             return "comment"
-        case Kind.WORD if called and each.name in allowed():
+        case Kind.WORD if called and token.name in known_functions():
             return "function"
-        case Kind.WORD if each.word in _KEYWORDS and (before is None or before.text != "."):
+        case Kind.WORD if token.word in _KEYWORDS and (before is None or before.text != "."):
             return "keyword"
         case Kind.WORD | Kind.NAME if before is not None and CLAUSES.get(before.word) == "FROM":
-            ended = after is not None and after.text != "."  # somebody may still be typing it
-            unknown = tables is not None and each.name not in tables
-            return "unknown" if unknown and ended and not called else ""
+            complete = after is not None and after.text != "."  # the last name may still be unfinished
+            unknown = tables is not None and token.name not in tables
+            return "unknown" if unknown and complete and not called else ""
         case _:
             return ""
 
 
-def _defined(each: Token, after: dict[int, Token]) -> bool:
+def _names_query(token: Token, after: dict[int, Token]) -> bool:
     """Whether WITH gives this name to a query."""
-    following = after.get(each.start)
+    following = after.get(token.start)
     group = None if following is None else after.get(following.start)
     return following is not None and following.word == "AS" and group is not None and group.text == "("

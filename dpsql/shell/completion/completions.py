@@ -1,4 +1,4 @@
-"""What may be typed at the prompt: SQL, a backslash command, or what such a command takes.
+"""Completion of a whole line: SQL, a backslash command, or the argument of a command.
 
 \\d |         tables          \\set |       settings        \\price |     SQL
 \\|           commands        \\set timing |  on, off       \\i |         files
@@ -18,56 +18,60 @@ from dpsql.errors import CODES
 from dpsql.policy.listing import Table
 from dpsql.shell.commands import COMMANDS
 from dpsql.shell.commands.command import Command
-from dpsql.shell.commands.other_shells import DOTTED, alike
-from dpsql.shell.completion.candidates import Candidate, about, candidates
+from dpsql.shell.commands.other_shells import DOTTED, translate_prefix
+from dpsql.shell.completion.candidates import Candidate, candidates, table_summary
 from dpsql.shell.settings import SETTINGS
 
-_FILES = 200
+_MAX_FILES = 200
 
 
 def completions_at(
     text: str, at: int, tables: Sequence[Table], columns: Sequence[str] = ()
 ) -> list[Candidate]:
-    """The candidates at a place of what is being typed; ``columns`` are the last answer's."""
+    """Return the candidates at offset ``at`` of the typed text; ``columns`` are those of the last answer."""
     begin = len(text) - len(text.lstrip())
-    ours = alike(text[begin:at])
-    if ours:
-        found = completions_at(ours, len(ours), tables, columns)
-        return [replace(each, start=each.start + at - len(ours)) for each in found]
+    translated = translate_prefix(text[begin:at])
+    if translated:
+        translated_candidates = completions_at(translated, len(translated), tables, columns)
+        shift = at - len(translated)
+        return [replace(candidate, start=candidate.start + shift) for candidate in translated_candidates]
     if text[begin : begin + 1] == ".":
-        return _begun([Candidate(each, begin, f"as {like}") for each, like in DOTTED.items()], text[begin:at])
+        dotted = [Candidate(word, begin, f"as {same}") for word, same in DOTTED.items()]
+        return _with_prefix(dotted, text[begin:at])
     if not text[begin:].startswith("\\"):
-        names = [each.name for each in SETTINGS]
+        names = [setting.name for setting in SETTINGS]
         return candidates(text, at, tables, names)
     name, space, argument = text[begin + 1 : at].partition(" ")
     if not space:
-        found = [Candidate(f"\\{each.name}", begin, each.help) for each in COMMANDS]
-        return _begun(found, f"\\{name}")
-    command = next((each for each in COMMANDS if each.name == name), None)
+        commands = [Candidate(f"\\{command.name}", begin, command.help) for command in COMMANDS]
+        return _with_prefix(commands, f"\\{name}")
+    command = next((command for command in COMMANDS if command.name == name), None)
     if command is None:
         return []
     start = at - len(argument)
     if command.takes == "sql":
         inner = candidates(text[start:], at - start, tables)
-        return [replace(each, start=each.start + start) for each in inner]
+        return [replace(candidate, start=candidate.start + start) for candidate in inner]
     word = argument.rpartition(" ")[2]
-    offered = _taken(command, argument, tables, columns)
-    return _begun([Candidate(each, at - len(word), meta) for each, meta in offered.items()], word)
+    values = _argument_values(command, argument, tables, columns)
+    return _with_prefix([Candidate(value, at - len(word), meta) for value, meta in values.items()], word)
 
 
-def _taken(command: Command, said: str, tables: Sequence[Table], columns: Sequence[str]) -> Mapping[str, str]:
-    """What a command takes, and a word about each."""
-    words = said.split(" ")
+def _argument_values(
+    command: Command, argument: str, tables: Sequence[Table], columns: Sequence[str]
+) -> Mapping[str, str]:
+    """Return the possible values of a command's argument, each with a short description."""
+    words = argument.split(" ")
     match command.takes, len(words):
         case "table", 1:
-            return {each.name: about(each) for each in tables}
+            return {table.name: table_summary(table) for table in tables}
         case "code", 1:
             return CODES
         case "setting", 1:
-            return {each.name: each.help for each in SETTINGS}
+            return {setting.name: setting.help for setting in SETTINGS}
         case "setting", 2:
-            values = [each.values for each in SETTINGS if each.name == words[0].casefold()]
-            return {each: "" for value in values for each in value.split("|") if each.islower()}
+            usages = [setting.values for setting in SETTINGS if setting.name == words[0].casefold()]
+            return {value: "" for usage in usages for value in usage.split("|") if value.islower()}
         case "switch", 1:
             return {"on": "", "off": ""}
         case "column", _:
@@ -78,16 +82,15 @@ def _taken(command: Command, said: str, tables: Sequence[Table], columns: Sequen
             return {}
 
 
-def _files(begun: str) -> Iterator[str]:
-    """Files and folders whose names begin like this; hidden ones only if they are asked for."""
-    folder, _, name = begun.rpartition("/")
+def _files(prefix: str) -> Iterator[str]:
+    """Yield the files and folders with this prefix; hidden ones only if the prefix names them."""
+    folder, _, name = prefix.rpartition("/")
     with suppress(OSError):
-        place = Path(os.path.expanduser(f"{folder}/") if "/" in begun else ".")
-        found = islice(sorted(place.iterdir()), _FILES)
-        for each in found:
-            if each.name.startswith(name) and (name or not each.name.startswith(".")):
-                yield f"{begun[: len(begun) - len(name)]}{each.name}{'/' if each.is_dir() else ''}"
+        directory = Path(os.path.expanduser(f"{folder}/") if "/" in prefix else ".")
+        for file in islice(sorted(directory.iterdir()), _MAX_FILES):
+            if file.name.startswith(name) and (name or not file.name.startswith(".")):
+                yield f"{prefix[: len(prefix) - len(name)]}{file.name}{'/' if file.is_dir() else ''}"
 
 
-def _begun(found: list[Candidate], begun: str) -> list[Candidate]:
-    return [each for each in found if each.text.casefold().startswith(begun.casefold())]
+def _with_prefix(options: list[Candidate], prefix: str) -> list[Candidate]:
+    return [candidate for candidate in options if candidate.text.casefold().startswith(prefix.casefold())]

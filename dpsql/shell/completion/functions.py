@@ -1,4 +1,4 @@
-"""The functions that are allowed here, by the names that one types: read off the shelves."""
+"""The names of all functions that a query may call."""
 
 from __future__ import annotations
 
@@ -25,41 +25,42 @@ class Named:
 
 
 @cache
-def private() -> tuple[Named, ...]:
-    """What may be called over private rows."""
+def private_functions() -> tuple[Named, ...]:
+    """Return the functions for private rows."""
     names = [*by_name(), "approx_count_distinct"]
-    names.sort(key=lambda each: (_FIRST.index(each) if each in _FIRST else len(_FIRST), each))
-    found = [Named(each, "aggregate", True) for each in names]
+    names.sort(key=lambda name: (_FIRST.index(name) if name in _FIRST else len(_FIRST), name))
+    functions = [Named(name, "aggregate", True) for name in names]
     scalars = {
         name.casefold()
-        for each in functions_shelf().values()
-        for name in (each.name, *each.names)
+        for rule in functions_shelf().values()
+        for name in (rule.name, *rule.names)
         if name.isidentifier() and name not in _SYNTAX
     }
-    found += [Named(each, "function", False) for each in sorted(scalars)]
-    found += [Named(each, "window function", False) for each in sorted(windows())]
-    found += [Named(each, "an end of a margin", False) for each in ("dp_interval_low", "dp_interval_high")]
-    return tuple(found)
+    functions += [Named(name, "function", False) for name in sorted(scalars)]
+    functions += [Named(name, "window function", False) for name in sorted(windows())]
+    functions += [Named(name, "margin bound", False) for name in ("dp_interval_low", "dp_interval_high")]
+    return tuple(functions)
 
 
 @cache
-def free() -> tuple[Named, ...]:
-    """What may be called over released and public tables: all that, and all that DuckDB has."""
-    known = {each.name for each in private()}
-    return (*private(), *(Named(each, "function", False) for each in sorted(FUNCTIONS - known)))
+def public_functions() -> tuple[Named, ...]:
+    """Return the functions for released and public tables: also all other functions of DuckDB."""
+    known = {function.name for function in private_functions()}
+    return (*private_functions(), *(Named(name, "function", False) for name in sorted(FUNCTIONS - known)))
 
 
 @cache
-def amounts() -> frozenset[str]:
-    """Aggregates of numbers whose range has to be known."""
+def summing_aggregates() -> frozenset[str]:
+    """Return the aggregates of numbers that need a range."""
     return frozenset(name for name, rule in by_name().items() if rule.summed)
 
 
 @cache
 def aggregates() -> frozenset[str]:
-    return frozenset(each.name for each in private() if each.aggregate)
+    return frozenset(function.name for function in private_functions() if function.aggregate)
 
 
 @cache
-def allowed() -> frozenset[str]:
-    return frozenset(each.name for each in free()) | {"cast", "try_cast", "coalesce", "extract", "options"}
+def known_functions() -> frozenset[str]:
+    names = frozenset(function.name for function in public_functions())
+    return names | {"cast", "try_cast", "coalesce", "extract", "options"}

@@ -1,4 +1,4 @@
-"""Keywords by where they stand: what they begin, and what may follow."""
+"""Keywords by their position: the clauses they start, and what may follow."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ CLAUSES = {
     "OFFSET": "LIMIT",
     "WITH": "WITH",
 }
-"""Which clause a word begins."""
+"""The clause that a keyword starts."""
 
 OPENERS = frozenset(
     "SELECT DISTINCT ALL WHERE AND OR NOT ON BY HAVING QUALIFY CASE WHEN THEN ELSE BETWEEN "
     "LIKE ILIKE IN".split()
 )
-"""Behind these comes an operand."""
+"""Keywords that are followed by an operand."""
 
 RESERVED = (
     frozenset(CLAUSES)
@@ -42,7 +42,7 @@ RESERVED = (
         "PRECEDING FOLLOWING CURRENT ROW WITHIN ESCAPE SIMILAR ANY SOME".split()
     )
 )
-"""Words that are no alias, and are shown as keywords."""
+"""Words that cannot be an alias and are coloured as keywords."""
 
 BEGIN = ("SELECT", "WITH", "FROM", "PIVOT", "EXPLAIN", "SET", "SHOW", "DESCRIBE")
 QUERY = ("SELECT", "FROM", "WITH", "PIVOT", "VALUES")
@@ -74,7 +74,7 @@ FOLLOWING = {
     "LIMIT": ("OFFSET", *_LATER[6:]),
     "": (*_TESTS, "AS"),
 }
-"""What may stand behind an operand, by clause."""
+"""Keywords that may follow an operand, by clause."""
 
 OPERANDS = {
     "SELECT": ("DISTINCT", "CASE", "NOT", "EXISTS", "OPTIONS"),
@@ -82,7 +82,7 @@ OPERANDS = {
     "ORDER BY": ("ALL", "CASE"),
     "": ("CASE", "NOT", "EXISTS", "NULL", "TRUE", "FALSE"),
 }
-"""What may stand for an operand that is no name, by clause."""
+"""Keywords that may start an operand, by clause."""
 
 AFTER = {
     "GROUP": ("BY",),
@@ -104,4 +104,4 @@ AFTER = {
     "INTERSECT": ("SELECT",),
     "SHOW": ("TABLES", "ALL"),
 }
-"""What must stand behind a word, whatever the clause."""
+"""Keywords that must follow a word, in any clause."""

@@ -1,8 +1,8 @@
-"""What is wanted where the cursor is.
+"""The kind of text that SQL allows at the cursor.
 
-SELECT AVG(|                   an OPERAND, of the call avg
-SELECT age | FROM people       whatever may FOLLOW an operand of SELECT
-... WHERE ward = '|            a VALUE of ward
+SELECT AVG(|                   OPERAND, in the call avg
+SELECT age | FROM people       FOLLOWING, after an operand of SELECT
+... WHERE ward = '|            OPERAND, compared with ward
 """
 
 from __future__ import annotations
@@ -17,24 +17,25 @@ from dpsql.shell.completion.trees import Group, Item, Place, name, query_of, sig
 
 
 class Wants(Enum):
-    NOTHING = "a new name, or a number"
+    NOTHING = "a new name or a number: nothing to complete"
     STATEMENT = "the first word of a statement"
     QUERY = "the first word of a query"
     TABLE = "a table or a view"
     OPERAND = "a column, a function, a constant"
-    FOLLOWING = "what goes on after an operand"
-    WORD = "one of the words that must stand behind another"
-    SHARED = "a column of two tables"
+    FOLLOWING = "a keyword after an operand"
+    WORD = "a keyword that must follow another word"
+    SHARED = "a column that two tables have in common"
     OPTION = "an option of a query"
     SETTING = "a setting of the shell"
 
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """``clause`` is where the cursor is, ``call`` the function whose argument it is in, ``first`` its first.
+    """The position of the cursor.
 
-    ``qualifier`` is the name before a dot. ``compared`` is the name whose value stands there. ``word`` is
-    what AFTER tells of.
+    ``clause`` is the clause and ``call`` the function call around the cursor; ``first`` if it is the call's
+    first argument. ``qualifier`` is the name before a dot. ``compared`` is the column that is compared with
+    the value at the cursor. ``word`` is the preceding word, a key of AFTER.
     """
 
     wants: Wants
@@ -50,7 +51,7 @@ _FROM_IN_CALLS = ("extract", "trim", "substring", "overlay", "position")
 
 
 def position(place: Place) -> Position:
-    """What is wanted there."""
+    """Return the position of a place in a statement."""
     level = segment(place.levels[-1])
     before = level.before
     parent = segment(place.levels[-2]) if len(place.levels) > 1 else None
@@ -83,7 +84,7 @@ def position(place: Place) -> Position:
 
 
 def _within(before: tuple[Item, ...], clause: str, call: str) -> Position:
-    """What is wanted behind these items of a clause, or of a call in it."""
+    """Return the position after these items of a clause, or of a call in it."""
     last = before[-1] if before else None
     first = call != "" and (not before or (len(before) == 1 and word(last) in ("DISTINCT", "ALL")))
     if sign(last, "."):
@@ -102,13 +103,13 @@ def _within(before: tuple[Item, ...], clause: str, call: str) -> Position:
 
 
 def _clause(items: tuple[Item, ...]) -> str:
-    """The clause that is open at the end of these items."""
-    found = ""
-    for at, each in enumerate(items):
-        clause = CLAUSES.get(word(each))
+    """Return the clause that is open after these items."""
+    last = ""
+    for at, item in enumerate(items):
+        clause = CLAUSES.get(word(item))
         if clause is not None and not (clause == "FROM" and distinct_from(items, at)):
-            found = clause
-    return found
+            last = clause
+    return last
 
 
 def _table_wanted(before: tuple[Item, ...], clause: str) -> bool:
@@ -140,14 +141,14 @@ def _operand_ends(before: tuple[Item, ...]) -> bool:
 
 
 def _equal_to(before: tuple[Item, ...]) -> tuple[str, ...]:
-    """The name on the other side of = or <>, or before LIKE."""
+    """Return the name before =, <> or LIKE."""
     if not before:
         return ()
     if word(before[-1]) in ("LIKE", "ILIKE"):
         return _name_at_end(before[:-1])
     if sign(before[-1], "=") or sign(before[-1], ">"):
         signs = 1
-        while len(before) > signs and any(sign(before[-1 - signs], each) for each in "<!="):
+        while len(before) > signs and any(sign(before[-1 - signs], char) for char in "<!="):
             signs += 1
         if sign(before[-1], "=") or signs > 1:
             return _name_at_end(before[:-signs])
@@ -155,13 +156,13 @@ def _equal_to(before: tuple[Item, ...]) -> tuple[str, ...]:
 
 
 def _compared(before: tuple[Item, ...]) -> tuple[str, ...]:
-    """The name before IN."""
+    """Return the name before IN."""
     before = before[:-1]
     return _name_at_end(before[:-1] if before and word(before[-1]) == "NOT" else before)
 
 
 def _name_at_end(items: tuple[Item, ...]) -> tuple[str, ...]:
-    """The name that ends these items: ward, or p.ward."""
+    """Return the name at the end of these items: ward, or p.ward."""
     if not items or not name(items[-1]) or word(items[-1]) in RESERVED:
         return ()
     if len(items) > 2 and sign(items[-2], ".") and name(items[-3]):

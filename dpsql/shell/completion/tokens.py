@@ -1,4 +1,4 @@
-"""Text in tokens of a kind, for colours and for completion: what is broken or unfinished has tokens too."""
+"""A tolerant tokenizer for colours and completion: unfinished text has tokens too."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class Token:
 
     @property
     def word(self) -> str:
-        """The keyword that it may be."""
+        """The token as a keyword, in upper case; '' if it cannot be one."""
         return self.text.upper() if self.kind is Kind.WORD else ""
 
     @property
     def name(self) -> str:
-        """The name that it may be, as names are compared."""
+        """The token as a name, unquoted and in lower case; '' if it cannot be one."""
         if self.kind is Kind.NAME:
             return self.text.strip('"').replace('""', '"').casefold()
         return self.text.casefold() if self.kind is Kind.WORD else ""
 
     @property
     def open(self) -> bool:
-        """Whether what is written right behind it is still a part of it."""
+        """Whether the token is unfinished: a quote or a comment that is not closed."""
         match self.kind:
             case Kind.TEXT | Kind.NAME:
                 return self.text.count('"' if self.kind is Kind.NAME else "'") % 2 == 1
@@ -54,7 +54,7 @@ class Token:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    """All of a text, in order."""
+    """Yield all tokens of a text, in order."""
     for start, token in scripts.tokens(text):
         yield Token(_kind(token), token, start)
 

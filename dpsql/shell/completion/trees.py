@@ -1,6 +1,6 @@
-"""One statement around the cursor, as items and groups of items in parentheses.
+"""The statement around the cursor as a tree of items and parenthesized groups.
 
-SELECT AVG(| FROM people      SELECT, AVG, (|, FROM, people)     what is not closed reaches to the end
+SELECT AVG(| FROM people      SELECT, AVG, (|, FROM, people)     an unclosed group reaches to the end
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dpsql.shell.completion.tokens import Kind, Token, tokens
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What stands in a pair of parentheses."""
+    """The items in a pair of parentheses."""
 
     items: tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where something is to be written."""
+    """The place of the cursor."""
 
 
 Item: TypeAlias = Token | Group | Cursor
@@ -29,7 +29,7 @@ Item: TypeAlias = Token | Group | Cursor
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The items of one pair of parentheses, and which of them holds the cursor, or is it."""
+    """The items of one pair of parentheses; item ``at`` is the cursor or the group that contains it."""
 
     items: tuple[Item, ...]
     at: int
@@ -41,7 +41,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """The piece that is being typed: where it begins, what there is of it, and the quote before that."""
+    """The word that is being typed: its start, its text up to the cursor, and its opening quote."""
 
     start: int
     text: str
@@ -50,20 +50,20 @@ class Typed:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """``levels`` goes from the whole statement to the innermost parentheses around the cursor."""
+    """The typed word, and the levels from the statement to the innermost parentheses around the cursor."""
 
     typed: Typed
     levels: tuple[Level, ...]
 
 
 def place(text: str, at: int) -> Place | None:
-    """Where the cursor is; None inside a comment, and where a number is being typed."""
+    """Return the place of offset ``at``; None inside a comment or a number."""
     before, after = list(tokens(text[:at])), list(tokens(text[at:]))
     typed = Typed(at, "")
     if before:
         last = before[-1]
-        other = last.kind is Kind.TEXT and last.text[0] != "'"  # $$a text$$ and E'a text'
-        if other or last.kind is Kind.NUMBER or (last.kind is Kind.COMMENT and last.open):
+        prefixed = last.kind is Kind.TEXT and last.text[0] != "'"  # $$a text$$ and E'a text'
+        if prefixed or last.kind is Kind.NUMBER or (last.kind is Kind.COMMENT and last.open):
             return None
         if last.kind is Kind.WORD or (last.kind in (Kind.TEXT, Kind.NAME) and last.open):
             before.pop()
@@ -71,12 +71,12 @@ def place(text: str, at: int) -> Place | None:
             typed = Typed(last.start, last.text.removeprefix(quote), quote)
             if after and after[0].kind is Kind.WORD:
                 after.pop(0)  # the rest of the same word
-    items = _tree([*_meant(before, last=True), Cursor(), *_meant(after, last=False)])
+    items = _tree([*_code_tokens(before, last=True), Cursor(), *_code_tokens(after, last=False)])
     return Place(typed, tuple(_levels(items)))
 
 
 def query_of(items: tuple[Item, ...]) -> bool:
-    """Whether these items begin as a query does."""
+    """Whether these items start a query."""
     return bool(items) and word(items[0]) in ("SELECT", "FROM", "WITH", "VALUES", "PIVOT")
 
 
@@ -85,7 +85,7 @@ def holds_cursor(group: Group) -> bool:
 
 
 def word(item: Item | None) -> str:
-    """The keyword that an item may be."""
+    """Return an item as a keyword; '' if it cannot be one."""
     return item.word if isinstance(item, Token) else ""
 
 
@@ -94,25 +94,26 @@ def sign(item: Item | None, text: str) -> bool:
 
 
 def name(item: Item | None) -> str:
-    """The name that an item may be, as names are compared."""
+    """Return an item as a name in lower case; '' if it cannot be one."""
     return item.name if isinstance(item, Token) else ""
 
 
-def _meant(found: list[Token], last: bool) -> list[Token]:
-    """The tokens that mean something, of the last or the first statement."""
-    ends = [at for at, each in enumerate(found) if each.text == ";"]
+def _code_tokens(statement: list[Token], last: bool) -> list[Token]:
+    """Return the tokens of the last or first statement, without spaces and comments."""
+    ends = [at for at, token in enumerate(statement) if token.text == ";"]
     if ends:
-        found = found[ends[-1] + 1 :] if last else found[: ends[0]]
-    return [each for each in found if each.kind not in (Kind.SPACE, Kind.COMMENT)]
+        statement = statement[ends[-1] + 1 :] if last else statement[: ends[0]]
+    return [token for token in statement if token.kind not in (Kind.SPACE, Kind.COMMENT)]
 
 
-def _tree(found: Iterable[Token | Cursor]) -> tuple[Item, ...]:
+def _tree(leaves: Iterable[Token | Cursor]) -> tuple[Item, ...]:
+    """Nest the tokens by their parentheses."""
     stack: list[list[Item]] = [[]]
-    for each in found:
-        if sign(each, "("):
+    for leaf in leaves:
+        if sign(leaf, "("):
             stack.append([])
-        elif not sign(each, ")"):
-            stack[-1].append(each)
+        elif not sign(leaf, ")"):
+            stack[-1].append(leaf)
         elif len(stack) > 1:
             group = Group(tuple(stack.pop()))
             stack[-1].append(group)
@@ -123,9 +124,10 @@ def _tree(found: Iterable[Token | Cursor]) -> tuple[Item, ...]:
 
 
 def _levels(items: tuple[Item, ...]) -> list[Level]:
-    for at, each in enumerate(items):
-        if isinstance(each, Cursor):
+    """Return the levels down to the cursor; none if these items do not contain it."""
+    for at, item in enumerate(items):
+        if isinstance(item, Cursor):
             return [Level(items, at)]
-        if isinstance(each, Group) and (inner := _levels(each.items)):
+        if isinstance(item, Group) and (inner := _levels(item.items)):
             return [Level(items, at), *inner]
     return []
