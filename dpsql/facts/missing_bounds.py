@@ -102,7 +102,7 @@ def all_missing_bounds(known: Known) -> tuple[MissingBound, ...]:
 
 
 def _unbounded(table: KnownTable) -> list[MissingBound]:
-    """Return a private table's numeric columns without a range, except the unit; small integer types need none."""
+    """Return a private table's numeric columns without a range; the unit and small integers need none."""
     if table.public:
         return []
     unit = table.unit_column if not table.links else None

@@ -1,4 +1,4 @@
-"""What is measured of each group beside sums: weights on places, and which numbers are chosen from them."""
+"""Details: per-group measurements other than sums, such as weights over a public grid."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from dpsql.ir.scalar import Literal, Scalar
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """How much of an argument lies where: every unit's weight over the bins of a public grid.
+    """Weight of an argument over the bins of a public grid.
 
-    A unit weighs at most its clip, over all bins and groups together. Of each of the ordered ``targets`` two
-    numbers are released: a bin, and how dense it is there (see ``mechanisms.density``).
+    A unit's weight over all bins and groups is at most its clip. For each of the ordered ``targets`` two
+    numbers are released: a bin, and the density there (see ``mechanisms.density``).
     """
 
     argument: Scalar
@@ -24,13 +24,13 @@ class Histogram:
 
     @property
     def width(self) -> int:
-        """How many numbers are released for each group."""
+        """Numbers released per group."""
         return 2 * len(self.targets)
 
 
 @dataclass(frozen=True, slots=True)
 class Votes:
-    """How much of an argument is which of these values: every unit's weight over them."""
+    """Weight of each of these values: every unit's weight over them."""
 
     argument: Scalar
     condition: Scalar | None
@@ -43,9 +43,9 @@ class Votes:
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """How many different values there are, of which a unit claims at most ``most``, over all groups.
+    """Number of distinct values; a unit claims at most ``most`` of them, over all groups.
 
-    ``short`` says that a unit may well have more, as far as anybody said how many rows it has.
+    ``short`` says that a unit may have more values, according to its declared number of rows.
     """
 
     argument: Scalar
@@ -59,14 +59,14 @@ class Matching:
 
 
 BINS = 4096
-"""Of the grid on which the values of blocks lie."""
+"""Bins of the grid for the values of blocks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks:
-    """How many blocks of units have which value of an aggregate: a unit is in one block of each group.
+    """Number of blocks of units with each value of an aggregate; a unit is in one block per group.
 
-    ``extra`` are further arguments of the ``function``; values are clamped to [low, high].
+    ``extra`` are further arguments of the ``function``. Values are clamped to [low, high].
     """
 
     argument: Scalar
@@ -83,9 +83,9 @@ class Blocks:
 
 @dataclass(frozen=True, slots=True)
 class BoundSearch:
-    """How far the values of each unit go from zero, on a ladder of limits between 2^first and 2^last.
+    """Distance of each unit's values from zero, on a ladder of limits between 2^first and 2^last.
 
-    A unit stands in one place. Without an argument, the value is how many rows it has.
+    A unit counts at one place of the ladder. Without an argument, the value is its number of rows.
     """
 
     argument: Scalar | None
@@ -99,7 +99,4 @@ class BoundSearch:
 
 
 Detail: TypeAlias = Histogram | Votes | Matching | Blocks | BoundSearch
-"""What is measured of each group beside sums: weights on places, from which a mechanism of its own releases
-
-``width`` numbers for each group that is shown.
-"""
+"""A measurement per group with a mechanism of its own, which releases ``width`` numbers per shown group."""
