@@ -85,7 +85,7 @@ class Grid:
             case Spacing.LOG:
                 low, high = curved(self.low), curved(self.high)
                 value = straight(low + (bin + 0.5) / self.size * (high - low))
-        return min(max(middle, self.low), self.high)
+        return min(max(value, self.low), self.high)
 
 
 def curved(value: Number) -> float:
