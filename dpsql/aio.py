@@ -1,12 +1,12 @@
-"""A connection for asyncio: its calls run in a thread of their own, one after the other.
+"""A connection for asyncio; its calls run one after the other in a thread of their own.
 
     async with dpsql.aio.connect("clinic.duckdb", analyst="ana") as db:
         answer = await db.execute("SELECT COUNT(*) FROM patients", epsilon=0.1)
         async for ward, n in db.rows("SELECT ward, COUNT(*) FROM patients GROUP BY ward"):
             ...
 
-Cancelling the task interrupts its query; what was paid stays paid, and the same query asked again is
-completed without paying twice. A task that is cancelled while it waits for another's query pays nothing.
+Cancelling the task interrupts its query. What was paid stays paid; the same query asked again is completed
+without paying twice. A task that is cancelled while it waits for another task's query pays nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Path = str | os.PathLike[str]
 def connect(
     database: Path, policy: Path | None = None, ledger: Path | None = None, analyst: str | None = None
 ) -> Opening:
-    """``dpsql.connect`` without blocking: to be awaited, or entered as it is."""
+    """``dpsql.connect`` without blocking: await the result, or use it in ``async with``."""
     return Opening(lambda: dpsql.connect(database, policy, ledger, analyst))
 
 
@@ -63,7 +63,7 @@ class Opening:
 
 
 class Connection:
-    """The calls of a connection, to be awaited; ``plain`` is that connection."""
+    """An async connection; ``plain`` is the synchronous connection below it."""
 
     def __init__(self, plain: dpsql.Connection) -> None:
         self.plain = plain
@@ -77,7 +77,7 @@ class Connection:
     async def rows(
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
     ) -> AsyncIterator[tuple[Any, ...]]:
-        """The rows of the answer, for ``async for``."""
+        """Yield the rows of the answer, for ``async for``."""
         for row in await self.execute(sql, parameters, epsilon=epsilon):
             yield row
 
@@ -107,13 +107,13 @@ class Connection:
         await self.close()
 
     async def _run(self, call: Callable[[], T]) -> T:
-        if self.plain._inherited:  # the thread was not forked with us: it would never begin
+        if self.plain._inherited:  # a fork does not copy the thread: the call would never start
             self.plain._usable()
         work = self._thread.submit(call)
         try:
             return await asyncio.wrap_future(work)
         except asyncio.CancelledError:
-            while not work.done():  # it runs: again and again, as it may be on its way between two engines
+            while not work.done():  # repeat while it runs: it may be between two engines
                 with suppress(InterfaceError):  # closed meanwhile
                     self.plain.interrupt()
                 await asyncio.sleep(0.02)

@@ -1,4 +1,4 @@
-"""An answer: its rows, its margins, what it cost, and frames of pandas, polars, pyarrow and numpy."""
+"""An answer: rows, margins, price, and frames of pandas, polars, pyarrow and numpy."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from dpsql.render.answer_fields import AnswerFields
 
 
 class Answer(AnswerFields):
-    """What the analyst gets: the values, and what they can be turned into.
+    """The answer to a query, with conversions to frames.
 
-    Frames have the types that DuckDB's own would have; ``margins=True`` adds a column
-    ``<name>_margin`` behind each that carries noise.
+    Frames have the same types as DuckDB's own. ``margins=True`` adds a column ``<name>_margin`` after each
+    column that carries noise.
     """
 
     __slots__ = ()
 
     def fetchall(self) -> list[tuple[Any, ...]]:
-        """All rows, as of a cursor; they are ``rows`` as well."""
+        """Return all rows, as a cursor does; the same as ``rows``."""
         return list(self.rows)
 
     def df(self, *, margins: bool = False) -> Any:
-        """The rows as a pandas DataFrame (needs pandas)."""
-        _needs("df", "pandas")
-        return self._made("df", "pandas", margins)
+        """Return the rows as a pandas DataFrame (needs pandas)."""
+        _require("df", "pandas")
+        return self._converted("df", "pandas", margins)
 
     def pl(self, *, margins: bool = False) -> Any:
-        """The rows as a polars DataFrame (needs polars and pyarrow)."""
-        _needs("pl", "polars", "pyarrow")
-        return self._made("pl", "polars", margins)
+        """Return the rows as a polars DataFrame (needs polars and pyarrow)."""
+        _require("pl", "polars", "pyarrow")
+        return self._converted("pl", "polars", margins)
 
     def arrow(self, *, margins: bool = False) -> Any:
-        """The rows as a pyarrow Table (needs pyarrow)."""
-        _needs("arrow", "pyarrow")
-        return self._made("to_arrow_table", "Arrow", margins)
+        """Return the rows as a pyarrow Table (needs pyarrow)."""
+        _require("arrow", "pyarrow")
+        return self._converted("to_arrow_table", "Arrow", margins)
 
     def fetchnumpy(self, *, margins: bool = False) -> dict[str, Any]:
-        """A numpy array for each column, masked where a value is NULL."""
-        made: dict[str, Any] = self._made("fetchnumpy", "numpy", margins)
-        return made
+        """Return a numpy array for each column, masked where a value is NULL."""
+        arrays: dict[str, Any] = self._converted("fetchnumpy", "numpy", margins)
+        return arrays
 
-    def _made(self, how: str, what: str, margins: bool) -> Any:
+    def _converted(self, how: str, target: str, margins: bool) -> Any:
         import warnings
 
         from dpsql.render.formats import with_margins
         from dpsql.render.table import table_of
 
-        with table_of(with_margins(self) if margins else self, what) as table, warnings.catch_warnings():
-            warnings.simplefilter("ignore", DeprecationWarning)  # between DuckDB's driver and pandas
+        with table_of(with_margins(self) if margins else self, target) as table, warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of DuckDB's driver about pandas
             return getattr(table, how)()
 
     def __repr__(self) -> str:
-        """The box that a prompt shows."""
+        """Return the box that a prompt shows."""
         import shutil
 
         from dpsql.render.box import answer_text
@@ -61,14 +61,14 @@ class Answer(AnswerFields):
         return answer_text(self, Look(shutil.get_terminal_size((80, 24)).columns, rows=40))
 
     def _repr_html_(self) -> str:
-        """The table that a notebook shows."""
+        """Return the table that a notebook shows."""
         from dpsql.render.html import answer_html
 
         return answer_html(self)
 
 
-def _needs(method: str, *packages: str) -> None:
-    """Other people's packages are there, or it is said which one is not: DuckDB's own words hide that."""
+def _require(method: str, *packages: str) -> None:
+    """Refuse if a package is missing, by its name; DuckDB's own message hides it."""
     from importlib.util import find_spec
 
     for package in packages:

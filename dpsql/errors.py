@@ -1,4 +1,4 @@
-"""Every way dpsql says no, with a code, a place and a way out.
+"""The errors of dpsql: each has a code, a place in the text and a way out.
 
     Error (PEP 249)
     |-- InterfaceError              the API was called in a way that means nothing
@@ -20,7 +20,7 @@ from typing import Protocol
 
 
 class Place(Protocol):
-    """Anything with a start and an end in the source text."""
+    """A start and an end in the source text."""
 
     @property
     def start(self) -> int: ...
@@ -33,7 +33,7 @@ class Warning(Exception):  # noqa: A001 - PEP 249 fixes the name
 
 
 class Error(Exception):
-    """The root of everything dpsql raises on purpose."""
+    """The base class of everything that dpsql raises on purpose."""
 
     def __init__(
         self,
@@ -57,18 +57,18 @@ class Error(Exception):
         self.name = "query"
 
     def within(self, text: str, name: str) -> Error:
-        """The same error, knowing the text its span points into (the innermost text wins)."""
+        """Attach the text that the span points into (the innermost text wins) and return the error."""
         if not self.text:
             self.text, self.name = text, name
         return self
 
     def __reduce__(self) -> tuple[Callable[..., Error], tuple[type[Error], dict[str, object]]]:
-        """Pickled and copied as what it says, whatever its class is made from."""
-        return _again, (type(self), dict(self.__dict__))
+        """Pickle and copy the attributes, whatever the class's constructor takes."""
+        return _restored, (type(self), dict(self.__dict__))
 
     @property
     def position(self) -> tuple[int, int] | None:
-        """Line and column, counted from one; None when the error has no place in a text."""
+        """Line and column, counted from one; None if the error has no place in a text."""
         if self.start is None or not self.text:
             return None
         before = self.text[: self.start]
@@ -86,10 +86,11 @@ class Error(Exception):
         return "\n".join(lines)
 
     def _excerpt(self, line: int, column: int, start: int, end: int) -> list[str]:
-        whole = self.text.split("\n")[line - 1]
+        """Return the source line with a caret below the span."""
+        source_line = self.text.split("\n")[line - 1]
         left = max(0, column - 60)
-        shown = whole[left : left + 120].replace("\t", " ")
-        width = max(1, min(end - start, len(whole) - column + 1, 120 - (column - 1 - left)))
+        shown = source_line[left : left + 120].replace("\t", " ")
+        width = max(1, min(end - start, len(source_line) - column + 1, 120 - (column - 1 - left)))
         gutter = " " * len(str(line))
         caret = " " * (column - 1 - left) + "^" * width
         return [
@@ -100,22 +101,23 @@ class Error(Exception):
         ]
 
 
-def _again(kind: type[Error], said: dict[str, object]) -> Error:
-    made = kind.__new__(kind)
-    made.__dict__.update(said)
-    made.args = (said["title"],)
-    return made
+def _restored(kind: type[Error], state: dict[str, object]) -> Error:
+    """Rebuild an error from its attributes."""
+    error = kind.__new__(kind)
+    error.__dict__.update(state)
+    error.args = (state["title"],)
+    return error
 
 
 class InterfaceError(Error):
-    """The API was used wrongly: a closed cursor, a parameter of no known type."""
+    """Wrong use of the API: a closed cursor, a parameter of an unknown type."""
 
     def __init__(self, title: str, help: str = "") -> None:
         super().__init__("D001", title, help=help)
 
 
 class DatabaseError(Error):
-    """PEP 249's root of everything that is about the database or the query."""
+    """PEP 249's base class of errors about the database or the query."""
 
 
 class ProgrammingError(DatabaseError):
@@ -123,15 +125,15 @@ class ProgrammingError(DatabaseError):
 
 
 class NotSupportedError(DatabaseError):
-    """SQL understands it; dpsql does not answer it, and says why."""
+    """Valid SQL that dpsql does not answer, with the reason."""
 
 
 class OperationalError(DatabaseError):
-    """Budget, ledger or engine: nothing the query's author wrote wrongly."""
+    """Budget, ledger or engine: not a mistake in the query."""
 
 
 class DataError(DatabaseError):
-    """PEP 249 asks for the name. dpsql makes every value total, so nothing raises it."""
+    """PEP 249 asks for the name. dpsql makes every function total, so nothing raises it."""
 
 
 class IntegrityError(DatabaseError):
@@ -139,7 +141,7 @@ class IntegrityError(DatabaseError):
 
 
 class InternalError(DatabaseError):
-    """A bug of ours. What was debited stays debited."""
+    """A bug in dpsql. What was debited stays debited."""
 
 
 CODES: dict[str, str] = {
@@ -199,7 +201,7 @@ CODES: dict[str, str] = {
 
 
 def class_of(code: str) -> type[DatabaseError]:
-    """Which of PEP 249's classes a code belongs to."""
+    """Return the PEP 249 class of a code."""
     match code[1], code[2]:
         case ("1", _) | ("8", _):
             return ProgrammingError
@@ -224,13 +226,13 @@ def refuse(
     notes: tuple[str, ...] = (),
     help: str,
 ) -> DatabaseError:
-    """An error of the class that its code belongs to; it always says what to do instead."""
+    """Return an error of the code's class; ``help`` always says what to do instead."""
     assert code in CODES, code
     return class_of(code)(code, title, span, label=label, notes=notes, help=help)
 
 
 def interrupted() -> DatabaseError:
-    """D601 of a query that somebody stopped: whichever engine it was in."""
+    """Return D601 for an interrupted query, whichever engine it was in."""
     return refuse(
         "D601",
         "the query was interrupted",

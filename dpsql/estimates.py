@@ -1,10 +1,10 @@
-"""For whoever reads an export: how many units have each value, counted by answers given at random.
+"""Estimates from an export: how many units have each value, from the randomized responses.
 
-    for each in estimates("patients.csv")["ward"]:
-        each.value, each.count, each.deviation, each.share
+    for estimate in estimates("patients.csv")["ward"]:
+        estimate.value, estimate.count, estimate.deviation, estimate.share
 
-Reads the file and, beside it, the manifest that ``dpsql export`` wrote. Formulas and their proof stand in
-``post/export.py``; what is computed here costs nothing, however often.
+Reads the file and the manifest beside it, which ``dpsql export`` wrote. The formulas and their proof are in
+``post/export.py``. What is computed here is post-processing and costs nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dpsql.post.export import FORMAT
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """About ``count`` units have this value, give or take ``deviation``; ``share`` of all there are."""
+    """About ``count`` units have this value, with standard error ``deviation``; ``share`` of all units."""
 
     value: Value
     count: float
@@ -35,75 +35,77 @@ class Estimate:
 
 
 def manifest_beside(file: Path) -> Path:
-    """Where the manifest of an export lies."""
+    """Return the path of an export's manifest."""
     return file.with_name(file.name + ".manifest.json")
 
 
 def estimates(file: str | Path, manifest: str | Path | None = None) -> dict[str, list[Estimate]]:
-    """The values of every column of an exported file (CSV, Parquet or JSON), with their estimates."""
+    """Estimate the counts of every column's values in an exported file (CSV, Parquet or JSON)."""
     path = path_of(file, "a file")
     if not path.name:
-        raise InterfaceError(f"{path} is no file", help="name the file as it was written")
+        raise InterfaceError(f"{path} is not a file", help="give the path of the exported file")
     beside = manifest_beside(path) if manifest is None else path_of(manifest, "a manifest")
     try:
-        said = json.loads(beside.read_text(encoding="utf-8"))
+        content = json.loads(beside.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        said = None
-    if not isinstance(said, dict) or said.get("format") != FORMAT:
+        content = None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InterfaceError(
             f"{path.name} has no manifest", help=f"keep {manifest_beside(path).name} beside the file"
         )
-    return estimated(_columns(path, said), said)
+    return estimated(_columns(path, content), content)
 
 
 def estimated(columns: list[Counter[str | None]], manifest: dict[str, Any]) -> dict[str, list[Estimate]]:
-    """The same from how often each answer was given, as text (None is NULL)."""
-    found = {}
+    """Estimate from the number of each answer, as text (None is NULL)."""
+    by_column = {}
     for column, counts in zip(manifest["columns"], columns, strict=True):
-        said = _said(column, counts)
-        found[column["name"]] = _estimates(column, said, counts.total(), manifest["rows"])
-    return found
+        answers = _answers_per_value(column, counts)
+        by_column[column["name"]] = _estimates(column, answers, counts.total(), manifest["rows"])
+    return by_column
 
 
-def _said(column: dict[str, Any], counts: Counter[str | None]) -> list[int]:
-    """How many rows say each value."""
+def _answers_per_value(column: dict[str, Any], counts: Counter[str | None]) -> list[int]:
+    """Count the rows that answer each value."""
     if column["answers"] == "marks":
-        return _marked([(text, n) for text, n in counts.items() if text], len(column["values"]))
+        return _ones_per_mark([(text, n) for text, n in counts.items() if text], len(column["values"]))
     real = column["type"] in ("FLOAT", "DOUBLE")
-    told: Counter[str | None] = Counter()
+    by_text: Counter[str | None] = Counter()
     for text, n in counts.items():
-        told[repr(float(text)) if real and text is not None else text] += n
-    return [told[_text(value)] for value in column["values"]]
+        by_text[repr(float(text)) if real and text is not None else text] += n
+    return [by_text[_text(value)] for value in column["values"]]
 
 
-def _marked(texts: list[tuple[str, int]], size: int) -> list[int]:
-    """How many ones stand at each place."""
-    said = np.zeros(size, dtype=np.int64)
+def _ones_per_mark(texts: list[tuple[str, int]], size: int) -> list[int]:
+    """Count the ones at each position of the marks."""
+    ones = np.zeros(size, dtype=np.int64)
     for start in range(0, len(texts), 10_000):
         part = texts[start : start + 10_000]
         marks = np.frombuffer("".join(text for text, _ in part).encode(), dtype=np.uint8) - ord("0")
-        said += np.array([n for _, n in part], dtype=np.int64) @ marks.reshape(len(part), size)
-    return [int(n) for n in said]
+        ones += np.array([n for _, n in part], dtype=np.int64) @ marks.reshape(len(part), size)
+    return [int(n) for n in ones]
 
 
-def _estimates(column: dict[str, Any], said: list[int], total: int, rows: dict[str, Any]) -> list[Estimate]:
-    own, other, size = column["own"], column["other"], len(said)
+def _estimates(
+    column: dict[str, Any], answers: list[int], total: int, rows: dict[str, Any]
+) -> list[Estimate]:
+    own, other, size = column["own"], column["other"], len(answers)
     added, scale = rows["added"], rows["scale"]
     gap, units = own - other, total - added
     mixed = other + gap / size
-    found = []
-    for value, c in zip(column["values"], said, strict=True):
+    column_estimates = []
+    for value, c in zip(column["values"], answers, strict=True):
         count = (c - total * other) / gap - added / size
         having = min(max(count, 0.0), max(units, 0.0))
         coins = having * own * (1 - own) + max(units - having, 0.0) * other * (1 - other)
         coins += added * mixed * (1 - mixed)
         deviation = math.sqrt(coins / gap**2 + 2 * (scale / size) ** 2)
-        found.append(Estimate(value, count, deviation, count / units if units > 0 else math.nan))
-    return found
+        column_estimates.append(Estimate(value, count, deviation, count / units if units > 0 else math.nan))
+    return column_estimates
 
 
 def _columns(path: Path, manifest: dict[str, Any]) -> list[Counter[str | None]]:
-    """How often each answer stands in the file."""
+    """Count the answers of every column of the file."""
     width = len(manifest["columns"])
     rows: list[list[Any]]
     if path.suffix == ".json":
@@ -115,7 +117,7 @@ def _columns(path: Path, manifest: dict[str, Any]) -> list[Counter[str | None]]:
 
 
 def _text(value: Any) -> str | None:
-    """A JSON value as the text that stands in the file."""
+    """Return a JSON value as the text in a CSV file."""
     return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
@@ -127,11 +129,11 @@ def _read(path: Path, width: int) -> list[list[Any]]:
         names = ", ".join(f"c{i}" for i in range(width))
         listed = ", ".join(f"CAST(c{i} AS VARCHAR)" for i in range(width))
         try:
-            found = connection.execute(f"SELECT {listed} FROM {source} AS t({names})", [str(path)])
-            return [list(row) for row in found.fetchall()]
+            result = connection.execute(f"SELECT {listed} FROM {source} AS t({names})", [str(path)])
+            return [list(row) for row in result.fetchall()]
         except duckdb.Error:
             words = f"{path.name} is not an exported file"
-            raise InterfaceError(words, help="name the file as it was written") from None
+            raise InterfaceError(words, help="give the path of the exported file") from None
 
 
 _CSV = "read_csv(?, header = true, all_varchar = true, delim = ',', quote = '\"', allow_quoted_nulls = false)"

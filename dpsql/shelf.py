@@ -1,4 +1,4 @@
-"""The modules of a package, however deep: what a shelf discovers its members in.
+"""Discovery of the modules of a package, at any depth.
 
 for module in modules(dpsql.functions): module.FUNCTIONS, where it has any
 """
@@ -12,15 +12,15 @@ from types import ModuleType
 
 
 def modules(package: str, path: Iterable[str]) -> Iterator[ModuleType]:
-    """Every module below a package, sub-packages too, in the order of their names, loaded one by one.
+    """Load and yield every module below a package, including sub-packages, in the order of their names.
 
-    ``pkgutil.iter_modules`` stops at sub-packages, and a member in one would be lost without a word. A file
-    whose name begins with an underscore holds no member.
+    ``pkgutil.iter_modules`` stops at sub-packages, and a member in one would be lost silently. A file with a
+    name that begins with an underscore is skipped.
     """
-    for found in pkgutil.iter_modules(path, package + "."):
-        if found.name.rpartition(".")[2].startswith("_"):
+    for entry in pkgutil.iter_modules(path, package + "."):
+        if entry.name.rpartition(".")[2].startswith("_"):
             continue
-        module = importlib.import_module(found.name)
+        module = importlib.import_module(entry.name)
         yield module
-        if found.ispkg:
-            yield from modules(found.name, module.__path__)
+        if entry.ispkg:
+            yield from modules(entry.name, module.__path__)

@@ -1,11 +1,11 @@
-"""Whose turn it is among the threads of a process: one at a time, and closing never waits.
+"""A lock that runs postponed steps when it is released, so that closing never waits.
 
-    thread 1   taken ---------------- released, then what was put off
+    thread 1   taken ---------------- released, then the postponed steps
     thread 2        waits ...................... taken ---
-    anybody                 afterwards(close)    done at the end of the turn, or now if it is nobody's
+    any thread              afterwards(close)    run at the end of the turn, or now if the lock is free
 
-The garbage collector and signal handlers run in the middle of whatever a thread is doing, and close what
-they find: who waited there for a turn that this very thread has would wait for ever.
+The garbage collector and signal handlers run in the middle of any thread's work, and close what they find.
+If they waited there for a turn that the same thread has, they would wait for ever.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from weakref import WeakSet
 
 _ALL: WeakSet[Turn] = WeakSet()
 MAKING = threading.RLock()
-"""For a moment, while a turn is made or looked up: who has this waits for nothing else."""
+"""Held briefly while a turn is made or looked up; its holder waits for no other lock."""
 _FORKING: list[Turn] = []
 
 
 class Taken(Exception):
-    """It was not free in time; or this thread has it and was interrupted in the middle."""
+    """The turn was not free in time; or this thread has it and was interrupted in the middle."""
 
 
 class Turn:
-    """A lock that tells its own thread that it has it. Nobody waits for one turn during another."""
+    """A lock that knows when its own thread has it. No thread waits for one turn during another."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self._lock = threading.RLock()
         self._busy = False
-        self._put_off: deque[Callable[[], object]] = deque()
+        self._postponed: deque[Callable[[], object]] = deque()
         with MAKING:
             _ALL.add(self)
 
     @contextmanager
     def taken(self, patience: float = -1) -> Iterator[None]:
-        """Nobody else has it meanwhile; ``Taken`` after so many seconds (-1: however long it takes)."""
+        """Take the turn for the block; raise ``Taken`` after ``patience`` seconds (-1: wait for ever)."""
         if not self._lock.acquire(timeout=patience):
             raise Taken
         try:
@@ -53,27 +53,27 @@ class Turn:
                 self._busy = False
         finally:
             self._lock.release()
-            self._catch_up()
+            self._run_postponed()
 
     def afterwards(self, step: Callable[[], object]) -> None:
-        """Do this while nobody has the turn: now, or at the end of the turn that somebody has."""
-        self._put_off.append(step)
-        self._catch_up()
+        """Run a step while the turn is free: now, or at the end of the current turn."""
+        self._postponed.append(step)
+        self._run_postponed()
 
-    def _catch_up(self) -> None:
-        # Whoever ends a turn looks here once more after it, so nothing is left between two lookers.
-        while self._put_off and self._lock.acquire(blocking=False):
+    def _run_postponed(self) -> None:
+        # Every end of a turn comes here again, so a step added by another thread meanwhile is not lost.
+        while self._postponed and self._lock.acquire(blocking=False):
             try:
-                if self._busy:  # our own thread's: its end will come here
+                if self._busy:  # this thread has the turn: its end will come here
                     return
-                while self._put_off:
-                    self._put_off.popleft()()
+                while self._postponed:
+                    self._postponed.popleft()()
             finally:
                 self._lock.release()
 
 
 def _before_fork() -> None:
-    """Nobody is in the middle of anything while a process is copied."""
+    """Take all turns, so that no thread is in the middle of one while the process is copied."""
     while True:
         _FORKING[:] = sorted(_ALL, key=lambda turn: turn.name)
         for turn in _FORKING:
@@ -81,7 +81,7 @@ def _before_fork() -> None:
         MAKING.acquire()
         if set(_FORKING) >= _ALL:
             return
-        _after_fork()  # one was made meanwhile
+        _after_fork()  # a turn was made meanwhile
 
 
 def _after_fork() -> None:

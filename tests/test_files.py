@@ -167,21 +167,21 @@ def test_names_of_columns_come_from_the_header(data: Path) -> None:
 @pytest.mark.parametrize(
     ("said", "code", "words"),
     [
-        ('files = "../people.csv"', "D803", "climb"),
-        ('files = "/etc/people.csv"', "D803", "begins in"),
-        ('files = "a\\\\b.csv"', "D803", "divided by /"),
-        ('files = "https://example.org/people.csv"', "D803", "elsewhere"),
+        ('files = "../people.csv"', "D803", "stays in the folder"),
+        ('files = "/etc/people.csv"', "D803", "relative to the data"),
+        ('files = "a\\\\b.csv"', "D803", "with / between"),
+        ('files = "https://example.org/people.csv"', "D803", "outside the folder"),
         ('files = "people.xlsx"', "D803", ".parquet"),
         ('files = "nothing*.csv"', "D804", "no file is called"),
         ('files = "visits//*.parquet"', "D803", "empty"),
         ('files = "a**.csv"', "D803", "whole folders"),
         ("files = 3", "D803", "string"),
         ('csv = { delimiter = ";" }', "D802", "delim"),
-        ('csv = { delim = "ab" }', "D803", "one mark"),
-        ('csv = { delim = "a" }', "D803", "one mark"),
-        ('csv = { delim = "\\"" }', "D803", "one mark"),
+        ('csv = { delim = "ab" }', "D803", "one character"),
+        ('csv = { delim = "a" }', "D803", "one character"),
+        ('csv = { delim = "\\"" }', "D803", "different characters"),
         ('csv = { header = "yes" }', "D803", "true or false"),
-        ('csv = { dateformat = "%Q" }', "D803", "format of dates"),
+        ('csv = { dateformat = "%Q" }', "D803", "date format"),
         ("csv = ';'", "D803", "table"),
     ],
 )
@@ -199,9 +199,9 @@ def test_a_line_of_the_policy_that_is_refused(data: Path, said: str, code: str, 
         ('id = { type = "INTEGER" }', "", "people.id has no type"),
         ('"INTEGER", range = [0, 120]', '"INTEGER", range = [0.5, 120]', ""),
         ('"INTEGER", range', '"INTEGR", range', "did you mean INTEGER?"),
-        ('"INTEGER", range', '"BLOB", range', "not a type"),
-        ('"INTEGER", range', '"DECIMAL(3, 9)", range', "not a type"),
-        ('"INTEGER", range', '"INTEGER); DROP TABLE x; --", range', "not a type"),
+        ('"INTEGER", range', '"BLOB", range', "cannot be read as"),
+        ('"INTEGER", range', '"DECIMAL(3, 9)", range', "cannot be read as"),
+        ('"INTEGER", range', '"INTEGER); DROP TABLE x; --", range', "cannot be read as"),
         ('age = { type = "INTEGER"', 'agge = { type = "INTEGER"', "did you mean age?"),
     ],
 )
@@ -237,7 +237,7 @@ def test_files_are_for_folders(clinic: Path, data: Path) -> None:
     error = refused("D804", clinic, text.replace("[tables.drugs]", '[tables.drugs]\nfiles = "drugs.csv"'))
     assert "holds drugs itself" in error.title
     typed = text.replace("dose = { range", 'dose = { type = "INTEGER", range')
-    assert "type of its own" in refused("D804", clinic, typed).title
+    assert "already has a type" in refused("D804", clinic, typed).title
     parquet = HEAD + PEOPLE + VISITS.replace("[tables.visits]", "[tables.visits]\ncsv = {}", 1)
     assert "not in csv files" in refused("D804", data, parquet).title
     single = HEAD + "[tables.people]\nfiles = 'people.csv'\n" + PEOPLE
@@ -742,7 +742,7 @@ def test_the_draft_finds_files_in_folders_of_folders(data: Path) -> None:
     assert 'files = "events/**/*.parquet"' in text
     listed = 'files = "events/**/*.parquet"\nunit = { column = "id" }\n[tables.events.columns]\nmonth = {}\n'
     error = refused("D804", data, f"{HEAD}{PEOPLE}[tables.events]\n{listed}")
-    assert error.help == "a part of a path, such as year=2024/, is no column: write it into the files"
+    assert error.help == "a part of a path, such as year=2024/, is not a column: write it into the files"
 
 
 def test_a_file_nobody_can_sniff_is_drafted_as_text(data: Path) -> None:

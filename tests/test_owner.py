@@ -104,7 +104,7 @@ def test_a_range_that_no_longer_fits_is_not_accepted(
     with duckdb.connect(str(clinic)) as connection:
         connection.execute("ALTER TABLE patients ALTER age TYPE VARCHAR")
     assert check(clinic, "--accept") == 1
-    assert "error[D804]: what is declared of age does not fit the column" in capsys.readouterr().err
+    assert "error[D804]: the declaration of age does not fit the column" in capsys.readouterr().err
 
 
 def test_nothing_is_accepted_without_a_ledger(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,8 @@
-"""The shelf of aggregates: which bounded statistics each needs, and how it is made of them.
+"""The registry of aggregates: the bounded statistics that each needs, and its estimate from them.
 
-An aggregate is a file of this folder with ``RULES``; membership is discovered. Inside per-unit work
-it is computed exactly (``per_unit``, ``result``); at a release point its ``needs`` become statistics,
-and ``estimate`` makes the answer of the noisy sums. ``estimate`` is all that margins know of it.
+An aggregate is a module of this folder with ``RULES``; members are discovered. Within a unit it is computed
+exactly (``per_unit``, ``result``). At a release point its ``needs`` become statistics, and ``estimate``
+computes the answer from the noisy sums. Margins use nothing of an aggregate but ``estimate``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Floats: TypeAlias = "NDArray[np.float64]"
 
 
 class Unbounded(Exception):
-    """The argument has no finite range, or none that this aggregate could use."""
+    """The argument has no finite range, or none that this aggregate can use."""
 
     def __init__(self, title: str, help: str, code: str = "D301") -> None:
         super().__init__(title)
@@ -36,7 +36,7 @@ class Unbounded(Exception):
 
 
 class Need(Enum):
-    """What an aggregate wants to know of the rows (or of the units) in a group."""
+    """A statistic of the rows (or of the units) in a group."""
 
     ROWS = "how many rows"
     UNITS = "how many units"
@@ -48,7 +48,7 @@ class Need(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Of an argument x = low + scale * y, y in [0, 1]: the sum of y over the rows, and that of y * y."""
+    """Sums over the rows of an argument x = low + scale * y, y in [0, 1]: of y, and of y * y."""
 
     first: Floats
     second: Floats | None
@@ -59,9 +59,9 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """Released sums in SQL units, one array each, as far as they were needed.
+    """Released sums in SQL units, one array each; those not needed are None.
 
-    ``argument`` and ``other`` are the two arguments of a pair, ``product`` the sum of their y's products.
+    ``argument`` and ``other`` are the two arguments of a pair; ``product`` is the sum of y * z over its rows.
     """
 
     rows: Floats | None = None
@@ -74,7 +74,7 @@ class Sums:
 
 
 class Distinct(Enum):
-    """What AGGREGATE(DISTINCT x) is."""
+    """The meaning of AGGREGATE(DISTINCT x)."""
 
     SAME = "the same as without DISTINCT"
     VALUES = "of one unit's distinct values, inside per-unit work"
@@ -82,27 +82,27 @@ class Distinct(Enum):
 
 
 ROUNDING = 2.0**-18
-"""How far squares and products on the grid are off, of arguments whose range is one wide."""
+"""Rounding error of squares and products on the grid, for arguments with a range of width one."""
 
 OFF = 2.0**-9 / 300
-"""The same of a root or a ratio of such sums over 300 rows, as many as the tests' worlds have."""
+"""The same for a root or a ratio of such sums over 300 rows, as many as the test data has."""
 
 
 class Rule(ABC):
-    """What a file of the shelf says about its aggregate; the defaults hold for most.
+    """The description of one aggregate; the defaults hold for most.
 
     ``needs``           empty for an aggregate that is computed per unit only
-    ``detail``          the kind of detail that answers it, where it needs Need.DETAIL
-    ``nodes``           how it stands in the parser's tree
-    ``distinct_nodes``  the same, of the distinct values
-    ``condition_nodes`` the same, of the rows for which the argument is true
-    ``names``           other names that it is called by
-    ``bigquery``        its names behind DP_ and ANON_
-    ``named_bounds``    whether bounds may stand in it as BigQuery names them
-    ``arguments``       how many it takes that are no constants
-    ``typed``           whether people write its name
+    ``detail``          the kind of detail that answers it, if it needs Need.DETAIL
+    ``nodes``           its nodes in the parser's tree
+    ``distinct_nodes``  its nodes over the distinct values
+    ``condition_nodes`` its nodes over the rows for which the argument is true
+    ``names``           its other names
+    ``bigquery``        its names after DP_ and ANON_
+    ``named_bounds``    whether it takes bounds with BigQuery's names
+    ``arguments``       its number of non-constant arguments
+    ``typed``           whether it can be called by its name
     ``leaves_out_null`` AVG(CASE WHEN a THEN x END) is AVG(x) FILTER (WHERE a)
-    ``picks``           its result is one of the values
+    ``picks``           whether its result is one of the values
     """
 
     name: str = ""
@@ -122,29 +122,29 @@ class Rule(ABC):
 
     @abstractmethod
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
-        """Type and range over at most about ``rows`` rows; raises Unbounded if it cannot be computed.
+        """Return type and range over at most about ``rows`` rows; raise Unbounded if it cannot be computed.
 
-        ``others`` are given to an aggregate of several arguments only.
+        ``others`` are the further arguments of an aggregate of several.
         """
 
     @abstractmethod
     def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
-        """The exact aggregate over one unit's rows, in any order; conditions are already inside.
+        """Return SQL for the exact aggregate over one unit's rows, in any order.
 
-        ``over`` is the window behind every aggregate that is written, where there is one.
+        Conditions are already in the argument. ``over`` is the window clause after every aggregate, if any.
         """
 
     def estimate(self, sums: Sums) -> Floats:
-        """The answer from noisy sums; NaN stands for NULL."""
-        raise AssertionError(f"{self.name} is no function of sums")
+        """Compute the answer from noisy sums; NaN stands for NULL."""
+        raise AssertionError(f"{self.name} is not a function of sums")
 
     def target(self, place: Fraction | None) -> Target:
-        """Which order statistic it is, if it is one; ``place`` is its constant."""
-        raise AssertionError(f"{self.name} is no order statistic")
+        """Return its order statistic, for a quantile or an extreme; ``place`` is its constant."""
+        raise AssertionError(f"{self.name} is not an order statistic")
 
     @property
     def summed(self) -> bool:
-        """Whether it is made of sums of its argument."""
+        """Whether it is computed from sums of its argument."""
         return not {Need.TOTAL, Need.SQUARE, Need.PRODUCT}.isdisjoint(self.needs)
 
     @property
@@ -154,30 +154,31 @@ class Rule(ABC):
 
     @property
     def counts(self) -> bool:
-        """Whether it is a count of rows and nothing else, of one argument or none."""
+        """Whether it is only a count of rows, of one argument or none."""
         return self.needs == (Need.ROWS,) and self.arguments == 1
 
     @property
     def counts_units(self) -> bool:
+        """Whether it is only a count of units."""
         return self.needs == (Need.UNITS,)
 
     @property
     def adds_up(self) -> bool:
-        """Whether it is a sum and nothing else: 0 adds nothing to it."""
+        """Whether it is only a sum, to which 0 adds nothing."""
         return self.needs == (Need.TOTAL,)
 
     def grain(self, first: float, second: float) -> float:
-        """The largest step of its grid where cells of polynomials tell it, over ranges so wide."""
+        """Return the resolution of the result where it comes from cells, for ranges of these widths."""
         return max(first, second) * ROUNDING
 
     def expected_error(self, step: float, low: float, high: float) -> tuple[float, bool]:
-        """Its error where a pair of sums is off by ``step`` each, and whether that is over 1,000 rows."""
+        """Return its error if each of a pair of sums is off by ``step``, and whether it is for 1,000 rows."""
         return step * (high - low) / 1000, True
 
 
 @cache
 def by_node() -> dict[type[exp.Expr], Rule]:
-    """Every aggregate that the parser has a node for."""
+    """Return every aggregate by its parser nodes."""
     return {
         node: rule
         for rule in shelf().values()
@@ -187,22 +188,22 @@ def by_node() -> dict[type[exp.Expr], Rule]:
 
 @cache
 def by_name() -> dict[str, Rule]:
-    """Every aggregate by each name that people write."""
+    """Return every aggregate by each of its names in SQL."""
     return {name: rule for rule in shelf().values() if rule.typed for name in (rule.name, *rule.names)}
 
 
 @cache
 def shelf() -> dict[str, Rule]:
-    """Every aggregate, by name."""
-    found: dict[str, Rule] = {}
+    """Return every aggregate by name."""
+    rules_by_name: dict[str, Rule] = {}
     for module in modules(__name__, __path__):
         rules: tuple[Rule, ...] = getattr(module, "RULES", ())
-        found |= {rule.name: rule for rule in rules}
-    return found
+        rules_by_name |= {rule.name: rule for rule in rules}
+    return rules_by_name
 
 
 def type_of_sum(type: Type) -> Type:
-    """DuckDB's type of a SUM over this type."""
+    """Return DuckDB's type of a SUM over this type."""
     match type.kind:
         case Kind.INTEGER | Kind.BOOLEAN:
             return HUGEINT

@@ -1,6 +1,6 @@
-"""AVG of a bounded argument from a pair of sums, without splitting the price.
+"""AVG of a bounded argument, from a pair of sums, without splitting the price.
 
-With y = (x - low) / (high - low) a row adds (1 - y, y): two outputs whose L1 norm is 1 together.
+With y = (x - low) / (high - low) a row adds (1 - y, y): two numbers with an L1 norm of 1.
 
 Claim   one row changes the pair by at most 1 in L1 (and so in L2).
 Proof   0 <= y <= 1 after the clamp, and the two parts add up to exactly one row's weight.
@@ -40,13 +40,13 @@ class Avg(Rule):
         assert fact is not None
         if fact.type.kind is Kind.FLOAT:
             word, bare = distinct_of(argument)
-            held = on_grid(bare, fact)[1] if word else f"CASE WHEN {bare} <= 'infinity'::DOUBLE THEN 1 END"
-            return f"({SUM.per_unit(argument, fact, over)}) / nullif(count({word}{held}){over}, 0)"
-        SUM.per_unit(argument, fact)  # refuses what cannot be added up
+            counted = on_grid(bare, fact)[1] if word else f"CASE WHEN {bare} <= 'infinity'::DOUBLE THEN 1 END"
+            return f"({SUM.per_unit(argument, fact, over)}) / nullif(count({word}{counted}){over}, 0)"
+        SUM.per_unit(argument, fact)  # refuses types that cannot be summed
         return f"CAST(sum({argument}){over} AS DOUBLE) / nullif(count({argument}){over}, 0)"
 
     def estimate(self, sums: Sums) -> Floats:
-        """The mean clamped to the range; NULL where fewer than half a row is left after noise."""
+        """Return the mean clamped to the range; NULL if less than half a row is left after noise."""
         assert sums.rows is not None
         assert sums.total is not None
         assert sums.range is not None

@@ -1,16 +1,16 @@
-"""COUNT(DISTINCT x) of something else than the unit: how many values there are.
+"""COUNT(DISTINCT x) of a column other than the unit: the number of distinct values.
 
-Claim   one unit changes the counts of all groups together by at most the values that it may claim.
+Claim   one unit changes the counts of all groups together by at most the number of values that it may claim.
 Proof   mechanisms/matching.py
 Test    tests/test_matching.py, grammar_tests/aggregates/distinct_values.sql
 
-Where a unit has more values than it may claim, values that nobody else claims are not counted.
+If a unit has more values than it may claim, its values that no other unit claims are not counted.
 
-Of what is a key of the rows, COUNT(DISTINCT x) is COUNT(x), and is measured as that (bind/release_point.py).
+If x is a key of the rows, COUNT(DISTINCT x) is COUNT(x), and is measured as that (bind/release_point.py).
 
 Claim   then one row changes the count by at most 1, as in count.py.
-Proof   what is measured is a count of rows, and its clip is that of rows: nothing rests on the key. Were it
-        none after all, rows would be counted where values were asked for: a wrong number, as private.
+Proof   a count of rows is measured, with the clip of rows: privacy does not depend on the key. If the key
+        were not unique after all, rows would be counted instead of values: a wrong number, but as private.
 Test    grammar_tests/aggregates/distinct_values.sql, tests/test_attacks.py
 """
 
@@ -32,7 +32,7 @@ class CountDistinct(Rule):
         assert argument is not None
         if argument.type.kind in _UNEQUAL:
             raise Unbounded(
-                f"{argument.type.said} values are not told apart",
+                f"{argument.type.said} values have no exact equality",
                 "cast the column to text or a number first",
                 code="D205",
             )

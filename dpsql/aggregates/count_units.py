@@ -1,4 +1,4 @@
-"""COUNT(DISTINCT unit): how many units have a row in the group.
+"""COUNT(DISTINCT unit): the number of units with a row in the group.
 
 Claim   one unit changes each group's count by at most 1.
 Proof   it is counted once in each group in which it has a row; the vector clip bounds its groups.
@@ -17,10 +17,10 @@ class CountUnits(Rule):
     typed = False
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
-        raise Unbounded("one unit is counted here", "leave it out: it is always 1", code="D253")
+        raise Unbounded("each unit is counted on its own here", "leave it out: it is always 1", code="D253")
 
     def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
-        raise AssertionError("count_units stands at a release point only")
+        raise AssertionError("count_units exists at a release point only")
 
     def estimate(self, sums: Sums) -> Floats:
         assert sums.units is not None

@@ -32,8 +32,8 @@ def covariance(sums: Sums) -> Floats:
     assert sums.product is not None
     with np.errstate(divide="ignore", invalid="ignore"):
         product = sums.product / sums.rows
-        found = product - sums.argument.first / sums.rows * (sums.other.first / sums.rows)
-    return np.where(sums.rows >= 0.5, np.clip(found, -0.25, 0.25), np.nan)
+        difference = product - sums.argument.first / sums.rows * (sums.other.first / sums.rows)
+    return np.where(sums.rows >= 0.5, np.clip(difference, -0.25, 0.25), np.nan)
 
 
 def correlation(sums: Sums) -> Floats:
@@ -43,8 +43,8 @@ def correlation(sums: Sums) -> Floats:
     assert sums.other is not None
     with np.errstate(divide="ignore", invalid="ignore"):
         both = variance(sums.argument, sums.rows) * variance(sums.other, sums.rows)
-        found = np.clip(covariance(sums) / np.sqrt(both), -1, 1)
-    return np.where(both > 0, found, np.nan)
+        ratio = np.clip(covariance(sums) / np.sqrt(both), -1, 1)
+    return np.where(both > 0, ratio, np.nan)
 
 
 def pair(first: str, fact: Fact, second: tuple[str, Fact], name: str) -> tuple[Placed, Placed]:
@@ -58,12 +58,12 @@ def pair(first: str, fact: Fact, second: tuple[str, Fact], name: str) -> tuple[P
 
 def ranges(*arguments: Fact | None) -> list[Interval]:
     """Of arguments that can be added up, or Unbounded."""
-    found = []
-    for each in arguments:
-        assert each is not None
-        type_of_sum(each.type)
-        found.append(range_of(each))
-    return found
+    bounds = []
+    for argument in arguments:
+        assert argument is not None
+        type_of_sum(argument.type)
+        bounds.append(range_of(argument))
+    return bounds
 
 
 class Covariance(Rule):
@@ -77,7 +77,7 @@ class Covariance(Rule):
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         bounds = ranges(argument, *others)
-        widths = [spread_of(each) for each in bounds if each.finite]
+        widths = [spread_of(bound) for bound in bounds if bound.finite]
         if len(widths) < 2:
             return Fact(DOUBLE, nullable=True)
         most = widths[0] * widths[1] / (2 if self._sample else 4)
@@ -88,15 +88,15 @@ class Covariance(Rule):
         a, b = pair(argument, fact, others[0], self.name)
         n = f"count({a.sql}){over}"
         pairs = f"{n} * ({n} - 1)" if self._sample else f"{n} * {n}"
-        found = f"{squares(a.sql, b.sql, over)} / nullif(CAST({pairs} AS DOUBLE), 0)"
-        return f"({found} * {a.step * b.step!r}::DOUBLE)"
+        quotient = f"{squares(a.sql, b.sql, over)} / nullif(CAST({pairs} AS DOUBLE), 0)"
+        return f"({quotient} * {a.step * b.step!r}::DOUBLE)"
 
     def estimate(self, sums: Sums) -> Floats:
         assert sums.rows is not None
         assert sums.argument is not None
         assert sums.other is not None
-        found = covariance(sums) * (sums.argument.scale * sums.other.scale)
-        return found * sampled(sums.rows) if self._sample else found
+        estimate = covariance(sums) * (sums.argument.scale * sums.other.scale)
+        return estimate * sampled(sums.rows) if self._sample else estimate
 
     def grain(self, first: float, second: float) -> float:
         return first * second * ROUNDING / 300

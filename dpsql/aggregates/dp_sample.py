@@ -1,4 +1,4 @@
-"""DP_SAMPLE(f(x), low, high): the median of f over blocks of units, whatever f is."""
+"""DP_SAMPLE(f(x), low, high): the median of f over blocks of units, for any aggregate f."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Sampled(Rule):
 
     def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         raise Unbounded(
-            "DP_SAMPLE is taken of many units",
-            "group by something that many share, or aggregate exactly here: AVG(x), MEDIAN(x)",
+            "DP_SAMPLE aggregates over many units, not within one",
+            "group by a key that many units share, or aggregate exactly within the unit: AVG(x), MEDIAN(x)",
             code="D253",
         )
 

@@ -1,8 +1,8 @@
 """MIN and MAX.
 
-Inside per-unit work they are exact functions of the set of values, whatever their order. At a release
-point they are a value with a few rows beyond it, chosen like a quantile (``mechanisms.quantiles``): the very
-first or last row is one unit's alone.
+Within a unit they are exact functions of the set of values, in any order. At a release point they are a
+value with a few rows beyond it, chosen like a quantile (``mechanisms.quantiles``): the very first or last
+row belongs to one unit alone.
 """
 
 from __future__ import annotations

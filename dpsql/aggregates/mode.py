@@ -1,7 +1,7 @@
-"""MODE of values that are declared: which of them most rows have.
+"""MODE over a declared list of values: the value of most rows.
 
-Claim   one row adds its weight to one value; a count that only grows costs half of what a distance does.
-Proof   ``mechanisms.exponential``, the monotone case; units of many rows weigh what their clip leaves.
+Claim   one row adds its weight to one value; losses that one unit moves in one direction only cost half.
+Proof   ``mechanisms.exponential``, the monotone case; the clip bounds the weight of a unit of many rows.
 Test    grammar_tests/aggregates/modes.sql, tests/test_order.py
 """
 
@@ -22,13 +22,17 @@ class Mode(Rule):
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
         if argument.type.kind in (Kind.OPAQUE, Kind.INTERVAL, Kind.NULL):
-            raise Unbounded("MODE needs plain values", "take a part of it that is one", code="D205")
+            raise Unbounded(
+                "MODE needs values with an exact equality",
+                "cast the column to text or a number first",
+                code="D205",
+            )
         return Fact(argument.type, argument.domain, nullable=True)
 
     def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         raise Unbounded(
-            "which of one unit's values is the most frequent is not known where two are",
-            "take the least or the greatest of them: MIN(x), MAX(x)",
+            "the most frequent value of one unit may be a tie, with no defined winner",
+            "take the least or the greatest value: MIN(x), MAX(x)",
             code="D253",
         )
 

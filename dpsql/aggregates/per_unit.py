@@ -1,8 +1,8 @@
-"""Aggregates that are computed inside per-unit work only: functions of the values, whatever their order.
+"""Aggregates that are computed within a unit only: functions of the values, in any order.
 
     BOOL_AND(paid), BOOL_OR(urgent) ... GROUP BY patient_id
 
-At a release point each would need a mechanism of its own, so ``needs`` is empty here.
+At a release point each would need a mechanism of its own, so ``needs`` is empty.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dpsql.ir.column import BOOLEAN, Fact, Kind
 
 
 class Logical(Rule):
-    """BOOL_AND, BOOL_OR: NULLs left out, NULL over nothing."""
+    """BOOL_AND, BOOL_OR: NULLs are left out, and the result over no values is NULL."""
 
     def __init__(self, name: str, node: type[exp.Expr]) -> None:
         self.name, self.nodes = name, (node,)

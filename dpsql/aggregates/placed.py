@@ -1,4 +1,4 @@
-"""Values of one unit's rows as whole numbers of a grid, so that sums of their squares know no order.
+"""Values of one unit's rows as integers on a grid, so that sums of squares do not depend on the order.
 
 minutes in [0, 480]     0 .. 480, steps of 1
 cost in [0.0, 5000.0]   0 .. 2^32, steps of 5000 / 2^32
@@ -12,7 +12,7 @@ from dpsql.aggregates import Unbounded, type_of_sum
 from dpsql.ir.column import Fact, Kind, decimal_size, range_of
 
 MOST = 2**32
-"""Places of the grid: n rows' squares, n times over, are less than 2^127 up to two thousand million rows."""
+"""Places of the grid: n * sum of squares stays below 2^127 up to two thousand million rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Placed:
 
 
 def placed(argument: str, fact: Fact, name: str) -> Placed:
-    """The place of a value on the grid of its range."""
+    """Return the place of a value on the grid of its range."""
     type_of_sum(fact.type)
     bounds = range_of(fact)
     width = float(bounds.high) - float(bounds.low)
@@ -46,7 +46,10 @@ def placed(argument: str, fact: Fact, name: str) -> Placed:
 
 
 def squares(first: str, second: str, over: str) -> str:
-    """n * sum(xy) - sum(x) * sum(y), an exact integer, as a DOUBLE; both are NULL in the same rows."""
+    """Return SQL for n * sum(xy) - sum(x) * sum(y), an exact integer, as a DOUBLE.
+
+    Both arguments are NULL in the same rows.
+    """
     n = f"CAST(count({first}){over} AS HUGEINT)"
     both = f"sum(CAST({first} AS HUGEINT) * {second}){over}"
     return f"CAST({n} * {both} - sum({first}){over} * sum({second}){over} AS DOUBLE)"

@@ -1,7 +1,7 @@
-"""MEDIAN, QUANTILE_CONT, QUANTILE_DISC: which value has so many rows below it.
+"""MEDIAN, QUANTILE_CONT, QUANTILE_DISC: the value at a given rank.
 
-At a release point they are choices among the bins of a public grid (``mechanisms.quantiles``); inside
-per-unit work they are exact functions of the values, whatever their order.
+At a release point they are chosen among the bins of a public grid (``mechanisms.quantiles``). Within a unit
+they are exact functions of the values, in any order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 
 class Quantile(Rule):
-    """Of sorted values the one at this place."""
+    """The value at this place of the sorted values."""
 
     needs = (Need.DETAIL,)
     detail = "quantiles"
@@ -39,10 +39,10 @@ class Quantile(Rule):
         return True
 
     def target(self, place: Fraction | None) -> Target:
-        """A quantile of 0 or 1 is an extreme."""
-        found = self._place if place is None else place
-        assert found is not None
-        return End.LEAST if found == 0 else End.GREATEST if found == 1 else found
+        """Return the quantile; 0 and 1 are extremes."""
+        fraction = self._place if place is None else place
+        assert fraction is not None
+        return End.LEAST if fraction == 0 else End.GREATEST if fraction == 1 else fraction
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
@@ -61,18 +61,18 @@ class Quantile(Rule):
         )
 
     def _called(self, argument: str, over: str, others: tuple[tuple[str, Fact], ...]) -> str:
-        """0.0 and -0.0 tie: what adds zero to them makes them one value."""
+        """Return SQL for the call; adding zero makes 0.0 and -0.0, which tie, one value."""
         return f"{self.name}({', '.join([argument, *(sql for sql, _ in others)])}){over}"
 
 
 class Continuous(Quantile):
-    """The same, or between two of them: of whole numbers and decimals as DOUBLE, of dates as TIMESTAMP."""
+    """A quantile with interpolation: DOUBLE for integers and decimals, TIMESTAMP for dates."""
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
-        found = super().result(argument, rows)
-        bounds = range_of(found)
-        domain: Domain = found.domain
-        if found.type.kind in (Kind.DATE, Kind.TIMESTAMP):
+        discrete = super().result(argument, rows)
+        bounds = range_of(discrete)
+        domain: Domain = discrete.domain
+        if discrete.type.kind in (Kind.DATE, Kind.TIMESTAMP):
             return Fact(TIMESTAMP, nullable=True)
         if bounds.finite:
             domain = Interval(float(bounds.low), float(bounds.high))
@@ -80,7 +80,7 @@ class Continuous(Quantile):
 
     def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         assert fact is not None
-        if fact.type.kind not in NUMBERS:  # halfway to the end of time is an error of DuckDB's
+        if fact.type.kind not in NUMBERS:  # DuckDB fails to interpolate towards infinity
             raise Unbounded(
                 f"{self.name.upper()} of one unit's dates is not answered",
                 "take one of them: QUANTILE_DISC(x, 0.5)",

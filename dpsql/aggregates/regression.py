@@ -1,11 +1,11 @@
-"""REGR_*(y, x): the line y = slope * x + intercept of least squares, over the rows that have both.
+"""REGR_*(y, x): the least-squares line y = slope * x + intercept, over the rows that have both.
 
 All come from the nine sums of covariance.py. Those that read one side only (REGR_AVGX, REGR_SXX...) come
-from two or three where nothing else asks about the pair: they are AVG and a sum of squares with the
-condition that the other side is not NULL. The y stands first, as in SQL.
+from two or three sums if no other aggregate reads the pair: they are AVG and a sum of squares with the
+condition that the other side is not NULL. The y is the first argument, as in SQL.
 
-Claim   one row changes what is measured by at most 1, together.
-Proof   avg.py, variance.py, covariance.py: everything here is computed of noisy sums.
+Claim   one row changes all measured sums together by at most 1.
+Proof   avg.py, variance.py, covariance.py: everything here is computed from noisy sums.
 Test    grammar_tests/aggregates/pairs.sql, tests/test_moments.py
 """
 
@@ -31,11 +31,11 @@ SIDES = {
     "regr_syy": (0,),
     "regr_sxx": (1,),
 }
-"""Which of the two arguments is read of the rows that have both."""
+"""Which of the two arguments is read, of the rows that have both."""
 
 
 class Fitted(Rule):
-    """What needs both sides."""
+    """A result that needs both sides."""
 
     needs = (Need.ROWS, Need.PRODUCT)
     arguments = 2
@@ -44,7 +44,7 @@ class Fitted(Rule):
         self.name, self.nodes, self._line = name, (node,), name
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
-        widths = [spread_of(each) for each in ranges(argument, *others) if each.finite]
+        widths = [spread_of(bound) for bound in ranges(argument, *others) if bound.finite]
         domain: Domain = ANYTHING
         if self.name == "regr_r2":
             domain = Interval(0.0, 1.0)
@@ -63,12 +63,12 @@ class Fitted(Rule):
             case "regr_slope":
                 return slope
             case "regr_intercept":
-                of_y, of_x = (_average(each.sql, each.step, each.low, over) for each in (y, x))
+                of_y, of_x = (_average(side.sql, side.step, side.low, over) for side in (y, x))
                 return f"({of_y} - {slope} * {of_x})"
             case "regr_r2":
                 yy = squares(y.sql, y.sql, over)
-                found = f"{xy} / nullif({xx}, 0) * ({xy} / {yy})"
-                return f"(CASE WHEN {xx} > 0 THEN CASE WHEN {yy} > 0 THEN {found} ELSE 1::DOUBLE END END)"
+                square = f"{xy} / nullif({xx}, 0) * ({xy} / {yy})"
+                return f"(CASE WHEN {xx} > 0 THEN CASE WHEN {yy} > 0 THEN {square} ELSE 1::DOUBLE END END)"
             case "regr_sxy":
                 return f"({xy} / nullif(CAST({n} AS DOUBLE), 0) * {y.step * x.step!r}::DOUBLE)"
             case _:
@@ -121,10 +121,10 @@ class OneSided(Rule):
         self.needs = (Need.ROWS, Need.TOTAL, Need.SQUARE)[: 1 + len(self._sides) + self._squares]
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
-        found = ranges(argument, *others)
+        bounds_of = ranges(argument, *others)
         if not self._sides:
             return Fact(BIGINT, ANYTHING if rows is None else Interval(0, rows), nullable=False)
-        bounds = found[self._sides[0] if others else 0]
+        bounds = bounds_of[self._sides[0] if others else 0]
         if not bounds.finite:
             return Fact(DOUBLE, nullable=True)
         if not self._squares:
@@ -141,8 +141,8 @@ class OneSided(Rule):
         if not self._squares:
             return _average(side.sql, side.step, side.low, over)
         n = f"count({side.sql}){over}"
-        found = f"{squares(side.sql, side.sql, over)} / nullif(CAST({n} AS DOUBLE), 0)"
-        return f"({found} * {side.step**2!r}::DOUBLE)"
+        quotient = f"{squares(side.sql, side.sql, over)} / nullif(CAST({n} AS DOUBLE), 0)"
+        return f"({quotient} * {side.step**2!r}::DOUBLE)"
 
     def estimate(self, sums: Sums) -> Floats:
         assert sums.rows is not None
@@ -151,11 +151,11 @@ class OneSided(Rule):
         side: Spread | None = (sums.argument, sums.other)[self._sides[0]]
         assert side is not None
         if self._squares:
-            found = variance(side, sums.rows) * sums.rows * side.scale**2
+            estimate = variance(side, sums.rows) * sums.rows * side.scale**2
         else:
             ends = float(side.range.low), float(side.range.high)
-            found = np.clip(side.low + side.scale * mean(side, sums.rows), *ends)
-        return np.where(sums.rows >= 0.5, found, np.nan)
+            estimate = np.clip(side.low + side.scale * mean(side, sums.rows), *ends)
+        return np.where(sums.rows >= 0.5, estimate, np.nan)
 
     def grain(self, first: float, second: float) -> float:
         if not self._sides:
@@ -165,7 +165,7 @@ class OneSided(Rule):
 
 
 def _average(place: str, step: float, low: float, over: str) -> str:
-    """The mean of places, in the argument's own measure: an exact sum over a count."""
+    """Return SQL for the mean of places in the argument's own units: an exact sum over a count."""
     total = f"CAST(sum({place}){over} AS DOUBLE) * {step!r}::DOUBLE"
     return f"({low!r}::DOUBLE + {total} / nullif(count({place}){over}, 0))"
 

@@ -53,13 +53,13 @@ class Sum(Rule):
 
 
 def distinct_of(argument: str) -> tuple[str, str]:
-    """DISTINCT, or nothing, and the argument without it: of floats, places of the grid are distinct."""
+    """Split DISTINCT off the argument: for floats, places of the grid are distinct, not values."""
     word = "DISTINCT "
     return (word, argument.removeprefix(word)) if argument.startswith(word) else ("", argument)
 
 
 def on_grid(argument: str, fact: Fact) -> tuple[float, str]:
-    """A float as a whole number of grid steps: its sum is the same in every order of the rows."""
+    """Return a float as an integer number of grid steps: its sum is the same in any order of the rows."""
     bounds = range_of(fact)
     if not bounds.finite:
         raise Unbounded(

@@ -32,27 +32,27 @@ from dpsql.ir.column import DOUBLE, Fact, Interval, range_of
 
 
 def mean(spread: Spread, rows: Floats) -> Floats:
-    """Of y, in [0, 1]."""
+    """Return the mean of y, in [0, 1]."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.clip(spread.first / rows, 0, 1)
 
 
 def variance(spread: Spread, rows: Floats) -> Floats:
-    """Of y, over the whole group: in [0, 1/4]."""
+    """Return the population variance of y, in [0, 1/4]."""
     assert spread.second is not None
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.clip(spread.second / rows - np.square(spread.first / rows), 0, 0.25)
 
 
 def sampled(rows: Floats) -> Floats:
-    """n / (n - 1), where n may be noisy; not a number below two rows."""
+    """Return n / (n - 1) for a noisy n; NaN below two rows."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        held = np.maximum(rows, 2)
-        return np.where(rows >= 1.5, held / (held - 1), np.nan)
+        count = np.maximum(rows, 2)
+        return np.where(rows >= 1.5, count / (count - 1), np.nan)
 
 
 class Variance(Rule):
-    """NULL where fewer than one row (of a sample: two) is left after noise, rounded."""
+    """NULL if fewer than one row (for a sample: two) is left after noise, rounded."""
 
     needs = (Need.ROWS, Need.TOTAL, Need.SQUARE)
     leaves_out_null = True
@@ -78,23 +78,25 @@ class Variance(Rule):
         place = placed(argument, fact, self.name)
         n = f"count({place.sql}){over}"
         pairs = f"{n} * ({n} - 1)" if self._sample else f"{n} * {n}"
-        found = f"{squares(place.sql, place.sql, over)} / nullif(CAST({pairs} AS DOUBLE), 0)"
-        found = f"{found} * {place.step**2!r}::DOUBLE"
-        return f"sqrt({found})" if self._root else f"({found})"
+        quotient = f"{squares(place.sql, place.sql, over)} / nullif(CAST({pairs} AS DOUBLE), 0)"
+        quotient = f"{quotient} * {place.step**2!r}::DOUBLE"
+        return f"sqrt({quotient})" if self._root else f"({quotient})"
 
     def estimate(self, sums: Sums) -> Floats:
         assert sums.rows is not None
         assert sums.argument is not None
-        found = variance(sums.argument, sums.rows)
-        found = found * sampled(sums.rows) if self._sample else np.where(sums.rows >= 0.5, found, np.nan)
-        return np.sqrt(found) * sums.argument.scale if self._root else found * sums.argument.scale**2
+        estimate = variance(sums.argument, sums.rows)
+        estimate = (
+            estimate * sampled(sums.rows) if self._sample else np.where(sums.rows >= 0.5, estimate, np.nan)
+        )
+        return np.sqrt(estimate) * sums.argument.scale if self._root else estimate * sums.argument.scale**2
 
     def grain(self, first: float, second: float) -> float:
         return first * OFF if self._root else first**2 * ROUNDING / 300
 
 
 def spread_of(bounds: Interval) -> float:
-    """The width of a range whose square is still a number."""
+    """Return the width of a range; refuse one with a square beyond DOUBLE."""
     width = float(bounds.high) - float(bounds.low)
     if width >= 1e150:
         raise Unbounded(

@@ -1,1 +1,1 @@
-"""What is known of relations before any row is read: types, ranges, owners, keys, origins."""
+"""Facts of a relation before any row is read: column types, ranges, ownership, keys, origins."""

@@ -1,7 +1,7 @@
-"""Which columns tell who somebody is: the unit, and declared keys that determine one unit.
+"""Columns that identify a unit: the unit column, declared keys, and values computed from them.
 
-They are never an output or a group key (a courtesy: under the threshold nothing would appear). What is
-computed from such a column tells as much; counting or adding up does not.
+They are refused as outputs and as group keys. This is a courtesy: each such group would hold one unit and
+stay below the threshold. COUNT and SUM of such a column are allowed.
 """
 
 from __future__ import annotations
@@ -25,26 +25,29 @@ from dpsql.ir.relation import (
 from dpsql.ir.scalar import Call, Ref, Scalar
 
 
-def _picks(function: str) -> bool:
+def _returns_a_value(function: str) -> bool:
+    """Whether an aggregate returns one of its input values (MIN, MAX, MODE...)."""
     return function in shelf() and shelf()[function].picks
 
 
 def identifying(relation: Relation) -> frozenset[str]:
-    """Columns whose value identifies one unit, or is computed from one that does."""
+    """Return the columns that identify one unit, or that are computed from a column that does."""
     match relation:
         case Materialized() | StageInput():
             return frozenset()
         case Scan(columns=columns, keys=keys, owner=owner):
             if owner is None:
                 return frozenset()
-            links = (each.name for each in columns if owner.links and each.source == owner.links[0].column)
+            links = (
+                column.name for column in columns if owner.links and column.source == owner.links[0].column
+            )
             single = (key[0] for key in keys if len(key) == 1)
             return frozenset((owner.name, *single, *links))
         case Filter(source, _):
             return identifying(source)
         case Project(source, columns):
             inside = identifying(source)
-            return frozenset(each.name for each in columns if tells(each.scalar, inside))
+            return frozenset(column.name for column in columns if tells(column.scalar, inside))
         case Join(kind, left, right, unit=unit):
             if kind.one_sided:
                 return identifying(left)
@@ -53,28 +56,32 @@ def identifying(relation: Relation) -> frozenset[str]:
             return identifying(left) | identifying(right)
         case Aggregate(source, keys, calls):
             inside = identifying(source)
-            return frozenset(each.name for each in keys if tells(each.scalar, inside)) | frozenset(
-                each.name
-                for each in calls
-                if _picks(each.function) and each.argument is not None and tells(each.argument, inside)
+            return frozenset(key.name for key in keys if tells(key.scalar, inside)) | frozenset(
+                call.name
+                for call in calls
+                if _returns_a_value(call.function)
+                and call.argument is not None
+                and tells(call.argument, inside)
             )
         case Window(source, call):
             inside = identifying(source)
-            keeps = _picks(call.function) or (call.function in windows() and windows()[call.function].keeps)
-            shown = keeps and any(tells(each, inside) for each in call.arguments)
+            keeps = _returns_a_value(call.function) or (
+                call.function in windows() and windows()[call.function].keeps
+            )
+            shown = keeps and any(tells(argument, inside) for argument in call.arguments)
             return inside | {call.name} if shown else inside
         case _:
             assert_never(relation)
 
 
 def tells(scalar: Scalar, secret: frozenset[str]) -> bool:
-    """Whether a value shows something of these columns; that one is there, or not, does not."""
+    """Whether a scalar depends on the value of one of these columns; IS NULL and IS NOT NULL do not count."""
     match scalar:
         case Ref(name):
             return name in secret
         case Call("is_null" | "is_not_null"):
             return False
         case Call(_, arguments):
-            return any(tells(each, secret) for each in arguments)
+            return any(tells(argument, secret) for argument in arguments)
         case _:
             return False

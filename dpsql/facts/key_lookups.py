@@ -1,14 +1,14 @@
-"""Which columns of public rows the keys of a group determine, and where they are looked up.
+"""Columns of public tables that a group's keys determine, and the key to look them up by.
 
     patients p JOIN wards w ON p.ward = w.ward, GROUP BY p.ward      w.beds: the row of wards with that ward
 
-Claim   what is shown of such a column costs nothing: it is the same function of the group's released keys and
-        of public rows, whichever private rows there are.
-Proof   the column stands in public rows that have a key; the join makes each column of that key equal to
-        something, and each is a group key or equal to one. So all private rows of a group meet the same one
-        public row: the one that is found by the group's keys. In an outer join that may be none, and then the
-        column is NULL; nothing but these equalities decides it. Nothing of this reads a private row; were a
-        declared key none, another value of the public rows would be shown.
+Claim   to show such a column costs nothing: it is the same function of the group's released keys and of
+        public rows, whatever the private rows are.
+Proof   the column belongs to public rows that have a key. The join makes each column of that key equal to a
+        value that is a group key or is equal to one. So all private rows of a group meet the same public row,
+        the one with the group's keys. An outer join may find no such row; then the column is NULL, and these
+        equalities alone decide that. Nothing here reads a private row. If a declared key were not unique, a
+        value of another public row would be shown.
 Test    grammar_tests/public/looked_up.sql, tests/test_attacks.py
 """
 
@@ -36,7 +36,7 @@ from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts
 
 @dataclass(frozen=True, slots=True)
 class LookedUp:
-    """The place of a value in public rows; ``by`` are their columns and the group keys equal to these."""
+    """A column of public rows; ``by`` pairs these rows' key columns with the group keys equal to them."""
 
     rows: Scan | Materialized
     column: str
@@ -44,66 +44,72 @@ class LookedUp:
 
 
 def looked_up(relation: Relation, column: str, keys: Mapping[str, str]) -> LookedUp | None:
-    """Where a column is found by keys (columns of the relation, and the groups' names of them)."""
+    """Return the lookup of a column by ``keys`` (columns of the relation, with their names as group keys)."""
     return _looked_up(relation, column, keys, frozenset())
 
 
 def _looked_up(
     relation: Relation, column: str, keys: Mapping[str, str], pinned: frozenset[str]
 ) -> LookedUp | None:
-    """``pinned`` are columns that a join around this made equal to something, so that they are not NULL."""
+    """``pinned`` are columns that an enclosing join makes equal to a value, so they are not NULL."""
     match relation:
         case Scan(owner=None) | Materialized():
             known = pinned & keys.keys()
-            found = next((key for key in relation.keys if set(key) <= known), None)
-            return LookedUp(relation, column, tuple((name, keys[name]) for name in found)) if found else None
+            unique_key = next((key for key in relation.keys if set(key) <= known), None)
+            return (
+                LookedUp(relation, column, tuple((name, keys[name]) for name in unique_key))
+                if unique_key
+                else None
+            )
         case Filter(source, _):
             return _looked_up(source, column, keys, pinned)
         case Window(source, call):
             return None if column == call.name else _looked_up(source, column, keys, pinned)
         case Project(source, columns) | Aggregate(source, columns, _):
-            return _below(source, columns, column, keys, pinned)
+            return _below_new_names(source, columns, column, keys, pinned)
         case Join(kind, left, right, condition) if kind is not JoinKind.FULL:
             if kind.one_sided or column in types_of(left):
-                side, other = left, right
+                side, far_side = left, right
             else:
-                side, other = right, left
+                side, far_side = right, left
             if kind.one_sided:
                 return _looked_up(side, column, keys, pinned)
-            here = pinned_columns(side, other, condition)
-            equal = _equal(condition, here, keys)
+            here = pinned_columns(side, far_side, condition)
+            equal = _equal_to_keys(condition, here, keys)
             parts = conjuncts(condition) if condition is not None else ()
             if kind is JoinKind.LEFT and side is right and len(equal) < len(parts):
-                return None  # whether a row is met depends on more than the keys
+                return None  # more than the keys decides whether a row matches
             return _looked_up(side, column, {**equal, **keys}, pinned | here)
         case _:
             return None
 
 
-def _below(
+def _below_new_names(
     source: Relation,
     columns: tuple[Named, ...],
     column: str,
     keys: Mapping[str, str],
     pinned: frozenset[str],
 ) -> LookedUp | None:
-    """The same below new names."""
-    inner = {each.name: each.scalar.name for each in columns if isinstance(each.scalar, Ref)}
+    """Look the column up below a projection or an aggregate, under its name there."""
+    inner = {column.name: column.scalar.name for column in columns if isinstance(column.scalar, Ref)}
     if column not in inner:
         return None
     below = {inner[name]: group for name, group in keys.items() if name in inner}
     return _looked_up(
-        source, inner[column], below, frozenset(inner[each] for each in pinned if each in inner)
+        source, inner[column], below, frozenset(inner[name] for name in pinned if name in inner)
     )
 
 
-def _equal(condition: Scalar | None, pinned: frozenset[str], keys: Mapping[str, str]) -> dict[str, str]:
-    """Pinned columns that are equal to a key, with the group's name of it."""
-    found = {}
+def _equal_to_keys(
+    condition: Scalar | None, pinned: frozenset[str], keys: Mapping[str, str]
+) -> dict[str, str]:
+    """Return the pinned columns that are equal to a group key, with that key's name."""
+    equal = {}
     for part in conjuncts(condition) if condition is not None else ():
         match part:
             case Call("=", (Ref(first), Ref(second))):
-                for own, key in ((first, second), (second, first)):
-                    if own in pinned and key in keys:
-                        found[own] = keys[key]
-    return found
+                for pinned_column, key in ((first, second), (second, first)):
+                    if pinned_column in pinned and key in keys:
+                        equal[pinned_column] = keys[key]
+    return equal

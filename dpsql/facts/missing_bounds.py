@@ -1,10 +1,11 @@
-"""What the owner could have declared, and did not, that a query now needs.
+"""Bounds that a query needs and the policy does not declare.
 
 SUM(score)                  score has no range
 SUM(n), n a COUNT of calls  nothing says how many calls one unit has
 
-A query is looked at to its end, so that all it needs is known at once: where a bound is missing, a stand-in
-takes its place in the relation. What is made on stand-ins is only looked at, and never becomes a plan.
+A query is analysed to its end, so that all missing bounds are reported together: each missing bound is
+replaced by a stand-in value in the relation. A relation with stand-ins is only analysed; it never becomes a
+plan.
 """
 
 from __future__ import annotations
@@ -35,25 +36,25 @@ from dpsql.policy.catalogue import Known, KnownTable
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 _STAND_IN = 2**40
-"""The end of a range that is only looked at: far enough for constants to lie within."""
+"""End of a stand-in range: large enough to contain usual constants."""
 
 
 def needed_bounds(
     relation: Relation, scalars: Iterable[Scalar], known: Known, refusal: Error
 ) -> NeededBounds:
-    """What would bound these scalars: the ranges of their columns, or else the rows of the tables.
+    """Return the missing bounds of these scalars: ranges of their columns, else row counts of the tables.
 
-    Raises the refusal where nothing would: then no range of a column helps.
+    Raise ``refusal`` where neither would help.
     """
-    read = frozenset(origin for each in scalars for origin in origins_of(relation, each))
+    read = frozenset(origin for scalar in scalars for origin in origins_of(relation, scalar))
     boundless = {
         (scanned.table, column.source)
         for scanned in scans(relation)
         for column in scanned.columns
-        if _boundless(column.fact)
+        if _has_no_range(column.fact)
     }
-    listed = (each for table in known.tables for each in _open(table))
-    ranges = frozenset(each for each in listed if (each.table, each.column) in read & boundless)
+    undeclared = (bound for table in known.tables for bound in _unbounded(table))
+    ranges = frozenset(bound for bound in undeclared if (bound.table, bound.column) in read & boundless)
     bounds = ranges or uncounted(relation)
     if not bounds:
         raise refusal
@@ -61,12 +62,14 @@ def needed_bounds(
 
 
 def with_stand_ins(relation: Relation, bounds: Collection[MissingBound]) -> Relation:
-    """The relation as if these bounds were there: some finite range, some number of rows."""
+    """Return the relation with stand-ins for these bounds: a finite range, one row per unit."""
     match relation:
         case Scan(table, columns, owner=owner):
             columns = tuple(
-                replace(each, fact=_stood_in(each.fact)) if (table, each.source) in bounds else each
-                for each in columns
+                replace(column, fact=_with_stand_in(column.fact))
+                if (table, column.source) in bounds
+                else column
+                for column in columns
             )
             if owner is not None and MissingBound(table, "") in bounds:
                 owner = replace(owner, rows=1)
@@ -85,44 +88,44 @@ def with_stand_ins(relation: Relation, bounds: Collection[MissingBound]) -> Rela
             assert_never(relation)
 
 
-def _stood_in(fact: Fact) -> Fact:
-    whole = type_range(fact.type)
-    low, high = max(-_STAND_IN, whole.low), min(_STAND_IN, whole.high)
+def _with_stand_in(fact: Fact) -> Fact:
+    widest = type_range(fact.type)
+    low, high = max(-_STAND_IN, widest.low), min(_STAND_IN, widest.high)
     return Fact(fact.type, Interval(low, high), fact.nullable)
 
 
 def all_missing_bounds(known: Known) -> tuple[MissingBound, ...]:
-    """Everything that the policy leaves out and a query may need."""
+    """Return every bound that the policy leaves out and a query may need."""
     private = [table for table in known.tables if not table.public]
     uncounted = [MissingBound(table.name, "") for table in private if table.rows is None]
-    return (*uncounted, *(each for table in private for each in _open(table)))
+    return (*uncounted, *(bound for table in private for bound in _unbounded(table)))
 
 
-def _open(table: KnownTable) -> list[MissingBound]:
-    """The numbers of a private table that nothing bounds, the unit aside; a type may bound some."""
+def _unbounded(table: KnownTable) -> list[MissingBound]:
+    """Return a private table's numeric columns without a range; the unit and small integers need none."""
     if table.public:
         return []
     unit = table.unit_column if not table.links else None
-    columns = (each for each in table.columns if each.name != unit)
-    return [MissingBound(table.name, each.name) for each in columns if _boundless(each.fact)]
+    columns = (column for column in table.columns if column.name != unit)
+    return [MissingBound(table.name, column.name) for column in columns if _has_no_range(column.fact)]
 
 
-def _boundless(fact: Fact) -> bool:
+def _has_no_range(fact: Fact) -> bool:
     if fact.type.kind not in _NUMBERS or fact.domain != ANYTHING:
         return False
     return fact.type.kind is not Kind.INTEGER or type_range(fact.type).high >= 2**16
 
 
 def uncounted(relation: Relation) -> frozenset[MissingBound]:
-    """The tables of which nothing says how many rows one unit has."""
-    owners = ((each.table, each.owner) for each in scans(relation))
+    """Return the private tables without a number of rows per unit."""
+    owners = ((scan.table, scan.owner) for scan in scans(relation))
     return frozenset(
         MissingBound(table, "") for table, owner in owners if owner is not None and owner.rows is None
     )
 
 
 def scans(relation: Relation) -> tuple[Scan, ...]:
-    """The tables of the policy that a relation reads."""
+    """Return the tables of the policy that a relation reads."""
     match relation:
         case Scan():
             return (relation,)

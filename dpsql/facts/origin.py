@@ -1,4 +1,4 @@
-"""Where a column comes from: the declared columns that its values are made of."""
+"""Origins of a scalar: the declared columns that it is computed from."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from dpsql.ir.relation import (
 from dpsql.ir.scalar import Scalar, refs
 
 Origin = tuple[str, str]
-"""A table of the policy and a column of it."""
+"""A table of the policy, and one of its columns."""
 
 
 def origins_of(relation: Relation, scalar: Scalar) -> frozenset[Origin]:
-    """The declared columns that a scalar over this relation reads, however many names lie between."""
+    """Return the declared columns that a scalar over this relation reads, through all renamings."""
     return _of(scalar, _origins(relation))
 
 
@@ -35,33 +35,33 @@ def _of(scalar: Scalar, known: Mapping[str, frozenset[Origin]]) -> frozenset[Ori
 def _origins(relation: Relation) -> dict[str, frozenset[Origin]]:
     match relation:
         case Scan(table=table, columns=columns, owner=owner):
-            found = {each.name: frozenset(((table, each.source),)) for each in columns}
+            origins = {column.name: frozenset(((table, column.source),)) for column in columns}
             if owner is not None and owner.links:
-                found[owner.name] = frozenset(((owner.links[-1].table, owner.column),))
-            return found
+                origins[owner.name] = frozenset(((owner.links[-1].table, owner.column),))
+            return origins
         case Materialized() | StageInput():
             return {}
         case Filter(source, _):
             return _origins(source)
         case Project(source, columns):
             below = _origins(source)
-            return {each.name: _of(each.scalar, below) for each in columns}
+            return {column.name: _of(column.scalar, below) for column in columns}
         case Join(kind, left, right, unit=unit):
-            found = _origins(left) if kind.one_sided else _origins(left) | _origins(right)
-            return found if unit is None else found | {unit.name: frozenset()}
+            origins = _origins(left) if kind.one_sided else _origins(left) | _origins(right)
+            return origins if unit is None else origins | {unit.name: frozenset()}
         case Aggregate(source, keys, calls):
             below = _origins(source)
-            found = {each.name: _of(each.scalar, below) for each in keys}
+            origins = {key.name: _of(key.scalar, below) for key in keys}
             for call in calls:
                 values = () if call.argument is None else (call.argument, *call.others)
-                found[call.name] = frozenset(origin for value in values for origin in _of(value, below))
-            return found
+                origins[call.name] = frozenset(origin for value in values for origin in _of(value, below))
+            return origins
         case Union(left, right):
             theirs = _origins(right)
-            return {name: each | theirs[name] for name, each in _origins(left).items()}
+            return {name: origins | theirs[name] for name, origins in _origins(left).items()}
         case Window(source, call):
             inside = _origins(source)
-            read = frozenset(name for each in call.arguments for name in refs(each))
+            read = frozenset(name for argument in call.arguments for name in refs(argument))
             return inside | {call.name: frozenset(origin for n in read for origin in inside.get(n, ()))}
         case _:
             assert_never(relation)

@@ -1,10 +1,10 @@
-"""Whose rows a relation holds, and how many rows of one unit it can hold.
+"""Ownership of a relation: public or private, its unit column, and the most rows of one unit.
 
-    Public(size)                        nobody's rows, at most so many of them
+    Public(size)                        public rows, at most ``size`` of them
     Owned(unit, rows, at_most)          every row belongs to the unit in the hidden column
 
-``rows`` is where clipping starts: a guess that only accuracy rests on. ``at_most`` is what enforced
-keys prove; only it may drop a clip.
+``rows`` is where clipping starts: a guess that only affects accuracy. ``at_most`` is proved by enforced
+keys; only it may make a clip unnecessary.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from dpsql.ir.relation import (
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 
 FAN_OUT = 10_000
-"""A public table may multiply one private row at most so often."""
+"""Most rows that public tables may make of one private row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Public:
-    """Nobody's rows; ``keys`` are sets of columns on which no two rows agree."""
+    """Public rows; ``keys`` are sets of columns that are unique together."""
 
     size: int
     keys: frozenset[frozenset[str]] = frozenset()
@@ -46,11 +46,11 @@ class Public:
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """``units`` are all columns that hold the unit of the row (``unit`` is the first of them).
+    """Private rows. ``units`` are all columns that hold the row's unit; ``unit`` is the first of them.
 
-    ``keys`` are sets of columns that determine the unit; ``settled`` are the columns that the unit
-    determines; ``row_keys`` are sets of columns on which no two rows agree; ``fan`` is how often public
-    tables may have multiplied one private row.
+    ``keys`` are sets of columns that determine the unit. ``settled`` are the columns that the unit
+    determines. ``row_keys`` are sets of columns that are unique together. ``fan`` is how many rows public
+    tables may have made of one private row.
     """
 
     unit: str
@@ -65,19 +65,19 @@ class Owned:
 
 Ownership: TypeAlias = Public | Owned
 
-_KEPT: WeakKeyDictionary[Relation, Ownership] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Relation, Ownership] = WeakKeyDictionary()
 
 
 def ownership_of(relation: Relation) -> Ownership:
-    """Bottom-up, every relation is somebody's or nobody's."""
-    found = _KEPT.get(relation)
-    if found is None:
-        found = _KEPT[relation] = _ownership(relation)
-    return found
+    """Return the ownership of a relation, derived bottom-up and cached."""
+    ownership = _CACHE.get(relation)
+    if ownership is None:
+        ownership = _CACHE[relation] = _ownership(relation)
+    return ownership
 
 
 def rows_of(relation: Relation) -> int | None:
-    """About how many rows one unit has here; None when nothing says."""
+    """Return about how many rows one unit has here, or None where unknown."""
     owned = ownership_of(relation)
     return owned.rows if isinstance(owned, Owned) else owned.size
 
@@ -89,9 +89,9 @@ def _ownership(relation: Relation) -> Ownership:
             if owner is None:
                 assert size is not None, "a public table's size is known"
                 return Public(size, keys)
-            names = frozenset(each.name for each in columns)
+            names = frozenset(column.name for column in columns)
             step = owner.links[0].column if owner.links else owner.column
-            links = frozenset(frozenset((each.name,)) for each in columns if each.source == step)
+            links = frozenset(frozenset((column.name,)) for column in columns if column.source == step)
             return Owned(
                 owner.name,
                 frozenset((owner.name,)),
@@ -105,18 +105,18 @@ def _ownership(relation: Relation) -> Ownership:
             return Public(len(rows), frozenset(frozenset(key) for key in unique))
         case StageInput(keys=unique, size=most):
             return Public(most, frozenset(frozenset(key) for key in unique))
-        case Filter(Window(source, call), condition) if _is_first(call, condition):
+        case Filter(Window(source, call), condition) if _keeps_one_row(call, condition):
             owned = ownership_of(source)
             assert isinstance(owned, Owned)
-            places = frozenset(each.name for each in call.partition if isinstance(each, Ref))
-            one = all(isinstance(each, Ref) for each in call.partition)
-            alone = one and places <= owned.settled
+            places = frozenset(value.name for value in call.partition if isinstance(value, Ref))
+            plain = all(isinstance(value, Ref) for value in call.partition)
+            alone = plain and places <= owned.settled
             return replace(
                 owned,
                 rows=1 if alone else owned.rows,
                 at_most=1 if alone else owned.at_most,
                 settled=frozenset(types_of(source)) if alone else owned.settled,
-                row_keys=owned.row_keys | ({places} if one else set()),
+                row_keys=owned.row_keys | ({places} if plain else set()),
             )
         case Filter(source, _) | Window(source, _):
             return ownership_of(source)
@@ -127,21 +127,21 @@ def _ownership(relation: Relation) -> Ownership:
         case Aggregate(source, keys, calls):
             owned = ownership_of(source)
             assert isinstance(owned, Owned)
-            kept = {each.scalar.name: each.name for each in keys if isinstance(each.scalar, Ref)}
+            kept = {key.scalar.name: key.name for key in keys if isinstance(key.scalar, Ref)}
             unit = next(kept[name] for name in (owned.unit, *owned.units) if name in kept)
             units = frozenset(
-                each.name for each in keys if isinstance(each.scalar, Ref) and each.scalar.name in owned.units
+                key.name for key in keys if isinstance(key.scalar, Ref) and key.scalar.name in owned.units
             )
-            whole = all(refs(each.scalar) <= owned.settled for each in keys)
-            names = frozenset(each.name for each in keys) | {each.name for each in calls}
+            one_row = all(refs(key.scalar) <= owned.settled for key in keys)
+            names = frozenset(key.name for key in keys) | {call.name for call in calls}
             return Owned(
                 unit,
                 units,
-                1 if whole else owned.rows,
-                1 if whole else owned.at_most,
-                frozenset(frozenset((each,)) for each in units),
-                names if whole else units,
-                frozenset((frozenset(unit if each.name in units else each.name for each in keys),)),
+                1 if one_row else owned.rows,
+                1 if one_row else owned.at_most,
+                frozenset(frozenset((name,)) for name in units),
+                names if one_row else units,
+                frozenset((frozenset(unit if key.name in units else key.name for key in keys),)),
                 owned.fan,
             )
         case Union(left, right):
@@ -164,8 +164,8 @@ def _ownership(relation: Relation) -> Ownership:
             assert_never(relation)
 
 
-def _is_first(call: WindowCall, condition: Scalar) -> bool:
-    """Whether a filter keeps one row of each partition."""
+def _keeps_one_row(call: WindowCall, condition: Scalar) -> bool:
+    """Whether the filter keeps one row of each partition: ROW_NUMBER() = 1 or <= 1."""
     match condition:
         case Call("=" | "<=", (Ref(name), Literal(1))):
             return call.function == "row_number" and name == call.name
@@ -174,20 +174,22 @@ def _is_first(call: WindowCall, condition: Scalar) -> bool:
 
 
 def _projected(owned: Ownership, columns: tuple[Named, ...]) -> Ownership:
-    """Through a projection: what is kept unchanged keeps its meaning under its new name."""
-    kept = {each.scalar.name: each.name for each in columns if isinstance(each.scalar, Ref)}
+    """Return the ownership after a projection: columns that are kept have the same role under a new name."""
+    kept = {column.scalar.name: column.name for column in columns if isinstance(column.scalar, Ref)}
 
     def renamed(sets: frozenset[frozenset[str]]) -> frozenset[frozenset[str]]:
         return frozenset(
-            frozenset(kept[name] for name in each) for each in sets if all(name in kept for name in each)
+            frozenset(kept[name] for name in names) for names in sets if all(name in kept for name in names)
         )
 
     if isinstance(owned, Public):
         return Public(owned.size, renamed(owned.keys))
     units = frozenset(
-        each.name for each in columns if isinstance(each.scalar, Ref) and each.scalar.name in owned.units
+        column.name
+        for column in columns
+        if isinstance(column.scalar, Ref) and column.scalar.name in owned.units
     )
-    settled = frozenset(each.name for each in columns if refs(each.scalar) <= owned.settled)
+    settled = frozenset(column.name for column in columns if refs(column.scalar) <= owned.settled)
     return Owned(
         min(units),
         units,
@@ -214,12 +216,17 @@ def _joined(join: Join) -> Ownership:
             assert inner, "the kept side of an outer join is private (checked when it was bound)"
             return _multiplied(right, fan_out(join.left, join.right, join.condition))
         case Owned(), Owned():
-            return _both(join, left, right) if join.kind is not JoinKind.FULL else _either(join, left, right)
+            return (
+                _joined_on_unit(join, left, right)
+                if join.kind is not JoinKind.FULL
+                else _full_joined(join, left, right)
+            )
         case _:
             raise AssertionError("an ownership is Public or Owned")
 
 
 def _multiplied(owned: Owned, times: int) -> Owned:
+    """Return the ownership after a join that makes up to ``times`` rows of each private row."""
     return Owned(
         owned.unit,
         owned.units,
@@ -232,8 +239,8 @@ def _multiplied(owned: Owned, times: int) -> Owned:
     )
 
 
-def _both(join: Join, left: Owned, right: Owned) -> Owned:
-    """Two private sides joined on the unit: the rows of the many side, or the product."""
+def _joined_on_unit(join: Join, left: Owned, right: Owned) -> Owned:
+    """Return the ownership of two private sides joined on the unit: rows of the many side, or the product."""
     inner = join.kind is JoinKind.INNER
     one_right = _pins_a_key(right, join.right, join.left, join.condition)
     one_left = _pins_a_key(left, join.left, join.right, join.condition)
@@ -242,7 +249,7 @@ def _both(join: Join, left: Owned, right: Owned) -> Owned:
         rows, at_most = left.rows, left.at_most
     elif one_left and inner:
         rows, at_most = right.rows, right.at_most
-    # of an outer join, what the unit settles on the right is settled only where the unit alone matches
+    # an outer join keeps what the unit determines on the right only if the unit is the whole condition
     alone = inner or (join.condition is not None and len(conjuncts(join.condition)) == 1)
     return Owned(
         left.unit,
@@ -256,8 +263,8 @@ def _both(join: Join, left: Owned, right: Owned) -> Owned:
     )
 
 
-def _either(join: Join, left: Owned, right: Owned) -> Owned:
-    """A FULL join: the pairs, and the rows of either side that have no other.
+def _full_joined(join: Join, left: Owned, right: Owned) -> Owned:
+    """Return the ownership of a FULL join: the pairs, and the unmatched rows of either side.
 
     With a of l rows and b of r in pairs there are at most a b + (l - a) + (r - b) rows: l r or l + r.
     """
@@ -288,40 +295,40 @@ def _times(first: int | None, second: int | None) -> int | None:
 
 
 def meets_one(left: Relation, right: Relation, condition: Scalar | None) -> bool:
-    """Whether a row of the left meets at most one of the right, joined on the unit where that is private."""
+    """Whether a left row matches at most one right row; private sides are joined on the unit."""
     owned = ownership_of(right)
     if isinstance(owned, Owned):
         return _pins_a_key(owned, right, left, condition)
     return fan_out(right, left, condition) == 1
 
 
-def _pins_a_key(owned: Owned, side: Relation, other: Relation, condition: Scalar | None) -> bool:
-    """Whether one row of the other side meets at most one of this side (the units being equal)."""
-    pinned = pinned_columns(side, other, condition) | owned.units
+def _pins_a_key(owned: Owned, side: Relation, far_side: Relation, condition: Scalar | None) -> bool:
+    """Whether a row of the far side matches at most one row of this side, the units being equal."""
+    pinned = pinned_columns(side, far_side, condition) | owned.units
     return any(key <= pinned for key in owned.row_keys)
 
 
-def pinned_columns(side: Relation, other: Relation, condition: Scalar | None) -> frozenset[str]:
-    """Columns of one side of a join that the condition makes equal to one value from elsewhere.
+def pinned_columns(side: Relation, far_side: Relation, condition: Scalar | None) -> frozenset[str]:
+    """Return the columns of one side that the join condition makes equal to one value of the far side.
 
-    A comparison pins a column only if it tells all values of the column's type apart: compared as DOUBLE,
-    hundreds of whole numbers are equal to one.
+    A comparison pins a column only if it distinguishes all values of the column's type: compared as DOUBLE,
+    hundreds of large integers are equal to one number.
     """
     types = types_of(side)
-    everywhere = {**types_of(other), **types}
+    everywhere = {**types_of(far_side), **types}
     pinned: set[str] = set()
     for part in conjuncts(condition) if condition is not None else ():
         if isinstance(part, Call) and part.function == "=":
             for column, value in (part.arguments, part.arguments[::-1]):
                 if not isinstance(column, Ref) or column.name not in types or refs(value) & types.keys():
                     continue
-                if _tells_apart(types[column.name], type_of(value, everywhere)):
+                if _distinguishes(types[column.name], type_of(value, everywhere)):
                     pinned.add(column.name)
     return frozenset(pinned)
 
 
-def _tells_apart(column: Type, value: Type) -> bool:
-    """Whether ``column = value`` is true for one value of the column's type at most."""
+def _distinguishes(column: Type, value: Type) -> bool:
+    """Whether ``column = value`` holds for at most one value of the column's type."""
     if column.kind in (Kind.FLOAT, Kind.OPAQUE, Kind.INTERVAL):
         return False
     if column.kind is Kind.INTEGER and value.kind is Kind.INTEGER:
@@ -329,10 +336,10 @@ def _tells_apart(column: Type, value: Type) -> bool:
     return column == value or (column.kind is Kind.TEXT and value.kind is Kind.TEXT)
 
 
-def fan_out(public: Relation, other: Relation, condition: Scalar | None) -> int:
-    """How many rows of a public relation one row of the other side can meet: one, if a key is pinned."""
+def fan_out(public: Relation, far_side: Relation, condition: Scalar | None) -> int:
+    """Return how many rows of a public relation one far row can match: 1 if a key is pinned."""
     owned = ownership_of(public)
     assert isinstance(owned, Public)
-    if any(key <= pinned_columns(public, other, condition) for key in owned.keys):
+    if any(key <= pinned_columns(public, far_side, condition) for key in owned.keys):
         return 1
     return max(1, owned.size)

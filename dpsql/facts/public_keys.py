@@ -1,7 +1,7 @@
-"""Which groups are known without looking: they always appear, and no threshold is paid for them.
+"""Groups that are public: always shown, without a threshold.
 
-GROUP BY ward, sex            all combinations, if both keys have a list
-GROUP BY ROLLUP (sex, city)   the groups of (sex) and (), whatever is known of the city
+GROUP BY ward, sex            all combinations, if both keys have a public list
+GROUP BY ROLLUP (sex, city)   the groups of (sex) and (), even if cities have no list
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from dpsql.ir.measure import KeyList, Measure
 from dpsql.policy.catalogue import Known
 
 MOST_GROUPS = 100_000
-"""Beyond this many combinations the keys count as private: an answer of zeros helps nobody."""
+"""With more combinations than this the keys count as private: most groups would be zeros."""
 
 
 @dataclass(frozen=True, slots=True)
 class Public:
-    """Each key's list, the grouping sets whose groups are listed, and whether these are ``whole``:
+    """The public part of a measure's keys.
 
-    all groups there are.
+    ``lists`` has each key's public values. ``sets`` are the grouping sets with public groups. ``whole`` says
+    that all groups are public.
     """
 
     lists: tuple[KeyList | None, ...]
@@ -30,8 +31,8 @@ class Public:
 
 
 def public_keys(measure: Measure, known: Known) -> Public:
-    """What is public of a measure's keys: whole lists, or some of its grouping sets."""
-    sizes = [None if each is None else _size(each, known) for each in measure.lists]
+    """Return which keys, or which grouping sets, of a measure are public."""
+    sizes = [None if key_list is None else _size(key_list, known) for key_list in measure.lists]
 
     def groups(positions: tuple[int, ...]) -> int | None:
         counts = [sizes[i] for i in positions]
@@ -43,17 +44,17 @@ def public_keys(measure: Measure, known: Known) -> Public:
     listed, left = [], MOST_GROUPS
     counted = ((groups(positions), number) for number, positions in enumerate(measure.sets))
     for count, number in sorted((count, number) for count, number in counted if count is not None):
-        if count <= left:  # the smallest first: the total is always among them
+        if count <= left:  # smallest sets first, so the total is always included
             left -= count
             listed.append((number, measure.sets[number]))
     return Public(measure.lists, tuple(sorted(listed)), len(listed) == len(measure.sets))
 
 
-def _size(each: KeyList, known: Known) -> int:
-    match each.domain:
+def _size(key_list: KeyList, known: Known) -> int:
+    match key_list.domain:
         case Categories(values):
-            return len(values) + each.null
+            return len(values) + key_list.null
         case Listed(table):
             holder = known.table(table)
             assert holder is not None
-            return (holder.size or 0) + each.null
+            return (holder.size or 0) + key_list.null

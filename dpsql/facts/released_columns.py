@@ -1,6 +1,7 @@
-"""The columns of the table that a measure releases: its keys, then each aggregate with its half-width
+"""Columns of a measure's released table: the keys, then the aggregates, then values derived from them.
 
-(and the ends of its interval, where the query reads them), then the same for what is computed of them.
+Each aggregate is followed by the half-width of its margin, and by the ends of its interval where the query
+reads them.
 """
 
 from __future__ import annotations
@@ -14,11 +15,11 @@ from dpsql.ir.relation import AggregateCall
 
 
 def released_columns(measure: Measure) -> list[tuple[str, Type]]:
-    """Names and types, known before anything is planned."""
+    """Return names and types, known before anything is planned."""
     facts = facts_of(measure.relation)
     columns = [(key.name, fact_of(key.scalar, facts).type) for key in measure.keys]
     noised = [(call.name, released_type(call, measure)) for call in measure.aggregates]
-    for name, kind in (*noised, *((each.name, DOUBLE) for each in measure.derived)):
+    for name, kind in (*noised, *((derived.name, DOUBLE) for derived in measure.derived)):
         columns += [(name, kind), (margin_of(name), DOUBLE)]
         if measure.intervals:
             columns += [(low_of(name), DOUBLE), (high_of(name), DOUBLE)]
@@ -26,11 +27,11 @@ def released_columns(measure: Measure) -> list[tuple[str, Type]]:
 
 
 def released_type(call: AggregateCall, measure: Measure) -> Type:
-    """The type that an aggregate is delivered in."""
+    """Return the released type of an aggregate."""
     if call.argument is None:
         return BIGINT
     facts = facts_of(measure.relation)
-    argument, *others = (fact_of(each, facts) for each in (call.argument, *call.others))
+    argument, *others = (fact_of(argument, facts) for argument in (call.argument, *call.others))
     try:
         return shelf()[call.function].result(argument, None, *others).type
     except Unbounded as finding:
@@ -38,15 +39,15 @@ def released_type(call: AggregateCall, measure: Measure) -> Type:
 
 
 def margin_of(name: str) -> str:
-    """The released table's column with the half-width of an aggregate."""
+    """Name the column of an aggregate's half-width."""
     return f"{name} margin"
 
 
 def low_of(name: str) -> str:
-    """The column with the lower end of an aggregate's interval."""
+    """Name the column of the lower end of an aggregate's interval."""
     return f"{name} low"
 
 
 def high_of(name: str) -> str:
-    """The column with the upper end."""
+    """Name the column of the upper end of an aggregate's interval."""
     return f"{name} high"

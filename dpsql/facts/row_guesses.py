@@ -1,9 +1,10 @@
-"""Ranges that rest on how many rows a unit is thought to have.
+"""Ranges that depend on the guessed number of rows per unit, or on a found bound.
 
 SELECT n // 5 FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)
 
-``rows_per_unit`` says where clipping starts, and promises nothing: such a range sets a scale, and no more.
-Nor does a column's range that was found privately: about all units are within, and nobody declared it.
+``rows_per_unit`` only says where clipping starts; it is no promise. A range derived from it sets a scale and
+nothing more. The same holds for a range that was found privately: about all units are within, none is
+guaranteed to be.
 """
 
 from __future__ import annotations
@@ -16,32 +17,32 @@ _COUNTS = frozenset("count sum row_number rank dense_rank ntile".split())
 
 
 def guessed(relation: Relation, scalar: Scalar) -> bool:
-    """Whether the range of a scalar rests on how many rows a unit is thought to have, or was found."""
-    return any(_counted(relation, name) for name in refs(scalar))
+    """Whether a scalar's range depends on guessed rows per unit or on a found bound."""
+    return any(_is_guessed(relation, name) for name in refs(scalar))
 
 
-def _counted(relation: Relation, name: str) -> bool:
+def _is_guessed(relation: Relation, name: str) -> bool:
     match relation:
         case Scan(columns=scanned):
-            return any(each.guessed for each in scanned if each.name == name)
+            return any(column.guessed for column in scanned if column.name == name)
         case Filter(source, _):
-            return _counted(source, name)
+            return _is_guessed(source, name)
         case Window(source, call):
             if name != call.name:
-                return _counted(source, name)
-            return call.function in _COUNTS or any(guessed(source, each) for each in call.arguments)
+                return _is_guessed(source, name)
+            return call.function in _COUNTS or any(guessed(source, argument) for argument in call.arguments)
         case Project(source, columns):
-            return any(guessed(source, each.scalar) for each in columns if each.name == name)
+            return any(guessed(source, column.scalar) for column in columns if column.name == name)
         case Aggregate(source, keys, calls):
-            for each in calls:
-                if each.name == name and each.function in _COUNTS:
+            for aggregate in calls:
+                if aggregate.name == name and aggregate.function in _COUNTS:
                     return True
-            read = [each.scalar for each in keys if each.name == name]
-            for each in calls:
-                if each.name == name and each.argument is not None:
-                    read += [each.argument, *each.others]
-            return any(guessed(source, each) for each in read)
+            read = [key.scalar for key in keys if key.name == name]
+            for aggregate in calls:
+                if aggregate.name == name and aggregate.argument is not None:
+                    read += [aggregate.argument, *aggregate.others]
+            return any(guessed(source, scalar) for scalar in read)
         case Join(_, left, right) | Union(left, right):
-            return any(name in facts_of(each) and _counted(each, name) for each in (left, right))
+            return any(name in facts_of(side) and _is_guessed(side, name) for side in (left, right))
         case _:
             return False

@@ -1,8 +1,8 @@
-"""What is known of every column of a relation, and of every scalar over it.
+"""The facts of every column of a relation, and of every scalar over it.
 
-Facts are computed, never annotated: ``schema_of`` is a total function of an immutable relation, kept
-while the relation lives. A filter narrows ranges (``age BETWEEN 18 AND 65`` bounds age); conditions that
-relate two columns are ignored, which may only widen.
+Facts are computed, never annotated: ``schema_of`` is a total function of an immutable relation, cached while
+the relation lives. A filter narrows ranges (``age BETWEEN 18 AND 65`` bounds age). Conditions between two
+columns are ignored, which can only widen a range.
 """
 
 from __future__ import annotations
@@ -48,20 +48,20 @@ from dpsql.ir.scalar import Ref, Scalar, conjuncts
 
 Facts = Mapping[str, Fact]
 
-_KEPT: WeakKeyDictionary[Relation, Facts] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Relation, Facts] = WeakKeyDictionary()
 
 
 def facts_of(relation: Relation) -> Facts:
-    """The relation's columns by name."""
-    found = _KEPT.get(relation)
-    if found is None:
-        found = MappingProxyType({column.name: column.fact for column in _schema(relation)})
-        _KEPT[relation] = found
-    return found
+    """Return the facts of the relation's columns by name."""
+    facts = _CACHE.get(relation)
+    if facts is None:
+        facts = MappingProxyType({column.name: column.fact for column in _schema(relation)})
+        _CACHE[relation] = facts
+    return facts
 
 
 def schema_of(relation: Relation) -> Schema:
-    """The relation's columns in order."""
+    """Return the relation's columns in order."""
     return tuple(Column(name, fact) for name, fact in facts_of(relation).items())
 
 
@@ -81,14 +81,14 @@ def _schema(relation: Relation) -> Schema:
             return _columns(facts)
         case Project(source, columns):
             inside = facts_of(source)
-            return tuple(Column(each.name, fact_of(each.scalar, inside)) for each in columns)
+            return tuple(Column(column.name, fact_of(column.scalar, inside)) for column in columns)
         case Join(kind, left, right, condition, unit=unit):
             both = _joined(kind, facts_of(left), facts_of(right), condition)
             return both if unit is None else (unit, *both)
         case Aggregate(source, keys, calls):
             inside = facts_of(source)
-            grouped = tuple(Column(each.name, fact_of(each.scalar, inside)) for each in keys)
-            return grouped + tuple(Column(each.name, _per_unit(each, source)) for each in calls)
+            grouped = tuple(Column(key.name, fact_of(key.scalar, inside)) for key in keys)
+            return grouped + tuple(Column(call.name, _per_unit(call, source)) for call in calls)
         case Union(left, right):
             theirs = facts_of(right)
             return tuple(Column(n, hull(fact, theirs[n])) for n, fact in facts_of(left).items())
@@ -131,12 +131,12 @@ def _nullable(facts: Facts) -> dict[str, Fact]:
 def _per_unit(call: AggregateCall, source: Relation) -> Fact:
     facts = facts_of(source)
     argument = None if call.argument is None else fact_of(call.argument, facts)
-    others = (fact_of(each, facts) for each in call.others)
+    others = (fact_of(argument, facts) for argument in call.others)
     return aggregates()[call.function].result(argument, rows_of(source), *others)
 
 
 def _windowed(call: WindowCall, source: Relation) -> Fact:
-    arguments = tuple(fact_of(each, facts_of(source)) for each in call.arguments)
+    arguments = tuple(fact_of(argument, facts_of(source)) for argument in call.arguments)
     if call.function in windows():
         return windows()[call.function].result(arguments, rows_of(source))
     first, others = arguments[0] if arguments else None, arguments[1:]
@@ -144,21 +144,21 @@ def _windowed(call: WindowCall, source: Relation) -> Fact:
 
 
 def fact_of(scalar: Scalar, facts: Facts) -> Fact:
-    """Type, range and nullability of a scalar over these columns."""
+    """Return type, range and nullability of a scalar over these columns."""
     if isinstance(scalar, Ref):
         return facts[scalar.name]
-    return meaning.fact_of(scalar, lambda name: _ranged(facts[name]))
+    return meaning.fact_of(scalar, lambda name: _with_range(facts[name]))
 
 
-def _ranged(fact: Fact) -> Fact:
-    """A listed column as the range of its numbers: what a function of it can use."""
+def _with_range(fact: Fact) -> Fact:
+    """Replace a listed domain by the range of its numbers, which functions can use."""
     if isinstance(fact.domain, Listed):
         return Fact(fact.type, fact.domain.bounds or ANYTHING, fact.nullable)
     return fact
 
 
 def hull(first: Fact, second: Fact) -> Fact:
-    """What is known of a value that is one of the two."""
+    """Return the fact of a value that comes from either of the two."""
     domain: Domain = ANYTHING
     match first.domain, second.domain:
         case Categories(a), Categories(b):
@@ -175,5 +175,5 @@ def hull(first: Fact, second: Fact) -> Fact:
 
 
 def narrow(facts: dict[str, Fact], condition: Scalar) -> None:
-    """Use that a condition is true of every row: what it says of one column against constants."""
+    """Narrow the facts by a condition that every row satisfies: comparisons of one column with constants."""
     narrowing.narrow(facts, condition, lambda bound: fact_of(bound, facts))

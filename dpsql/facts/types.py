@@ -1,4 +1,4 @@
-"""The types of a relation's columns: structure alone, no ranges."""
+"""The types of a relation's columns, without ranges."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from dpsql.ir.relation import (
 )
 from dpsql.ir.scalar import Ref, Scalar
 
-_KEPT: WeakKeyDictionary[Relation, Mapping[str, Type]] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Relation, Mapping[str, Type]] = WeakKeyDictionary()
 
 
 def types_of(relation: Relation) -> Mapping[str, Type]:
-    """The relation's columns by name, the hidden unit column among them."""
-    found = _KEPT.get(relation)
-    if found is None:
-        found = _KEPT[relation] = _types(relation)
-    return found
+    """Return the types of the relation's columns by name, including the hidden unit column."""
+    types = _CACHE.get(relation)
+    if types is None:
+        types = _CACHE[relation] = _types(relation)
+    return types
 
 
 def type_of(scalar: Scalar, types: Mapping[str, Type]) -> Type:
-    """The type of a scalar over these columns."""
+    """Return the type of a scalar over these columns."""
     if isinstance(scalar, Ref):
         return types[scalar.name]
     return meaning.fact_of(scalar, lambda name: Fact(types[name])).type
@@ -46,26 +46,26 @@ def type_of(scalar: Scalar, types: Mapping[str, Type]) -> Type:
 def _types(relation: Relation) -> Mapping[str, Type]:
     match relation:
         case Scan(columns=columns, owner=owner):
-            own = {each.name: each.fact.type for each in columns}
-            return own if owner is None else {owner.name: owner.fact.type, **own}
+            types = {column.name: column.fact.type for column in columns}
+            return types if owner is None else {owner.name: owner.fact.type, **types}
         case Materialized(columns=columns) | StageInput(columns=columns):
-            return {each.name: each.fact.type for each in columns}
+            return {column.name: column.fact.type for column in columns}
         case Filter(source, _):
             return types_of(source)
         case Project(source, columns):
             inside = types_of(source)
-            return {each.name: type_of(each.scalar, inside) for each in columns}
+            return {column.name: type_of(column.scalar, inside) for column in columns}
         case Join(kind, left, right, unit=unit):
-            found = dict(types_of(left)) if kind.one_sided else {**types_of(left), **types_of(right)}
-            return found if unit is None else {**found, unit.name: unit.fact.type}
+            types = dict(types_of(left)) if kind.one_sided else {**types_of(left), **types_of(right)}
+            return types if unit is None else {**types, unit.name: unit.fact.type}
         case Aggregate(source, keys, calls):
             inside = types_of(source)
-            found = {each.name: type_of(each.scalar, inside) for each in keys}
+            types = {key.name: type_of(key.scalar, inside) for key in keys}
             for call in calls:
                 argument = None if call.argument is None else Fact(type_of(call.argument, inside))
-                others = (Fact(type_of(each, inside)) for each in call.others)
-                found[call.name] = aggregates()[call.function].result(argument, None, *others).type
-            return found
+                others = (Fact(type_of(argument, inside)) for argument in call.others)
+                types[call.name] = aggregates()[call.function].result(argument, None, *others).type
+            return types
         case Union(left, _):
             return types_of(left)
         case Window(source, call):
@@ -76,7 +76,7 @@ def _types(relation: Relation) -> Mapping[str, Type]:
 
 
 def _windowed(call: WindowCall, types: Mapping[str, Type]) -> Type:
-    arguments = tuple(Fact(type_of(each, types)) for each in call.arguments)
+    arguments = tuple(Fact(type_of(argument, types)) for argument in call.arguments)
     if call.function in windows():
         return windows()[call.function].result(arguments, None).type
     return aggregates()[call.function].result(arguments[0] if arguments else None, None).type

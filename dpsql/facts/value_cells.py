@@ -1,4 +1,4 @@
-"""Where a value of an ordered type stands among constants, and what comparisons say of it there.
+"""Place of a value among constants of an ordered type, and the result of comparisons there.
 
 10, 20     place 0 is below 10, 1 at 10, 2 between them, 3 at 20, 4 above
 """
@@ -28,35 +28,35 @@ Place: TypeAlias = int | None
 Constant: TypeAlias = Fraction | str
 
 NAN = Fraction(2**2000)
-"""Above infinity, and so above all finite constants, NaN is the greatest value there is."""
+"""NaN sorts above infinity, so above every finite constant."""
 
 
 def constants_of(type: Type, literals: Sequence[Literal]) -> list[Constant | None] | None:
-    """The constants in the order of the type's values, if the comparison tells all of these apart."""
+    """Return the constants in the type's order; None where the comparison does not distinguish all values."""
     column = Argument(Fact(type))
     try:
-        target = comparison_type((column, *(constant(each) for each in literals)))
+        target = comparison_type((column, *(constant(literal) for literal in literals)))
     except ArgumentError:
         return None
     if not _exact(column, target):
         return None
-    found: list[Constant | None] = []
-    for each in literals:
-        read = coerce(each, target)
+    constants: list[Constant | None] = []
+    for literal in literals:
+        read = coerce(literal, target)
         if read is None:
             return None
         if read.value is None:
-            found.append(None)
+            constants.append(None)
             continue
-        own = _ordered(read, each)
-        if own is None:
+        ordered = _ordered(read, literal)
+        if ordered is None:
             return None
-        found.append(own)
-    return found
+        constants.append(ordered)
+    return constants
 
 
 def _exact(column: Argument, target: Type) -> bool:
-    """Whether the conversion keeps every two values of the column's type apart, and in order."""
+    """Whether the conversion keeps all values of the column's type distinct and in order."""
     if not sure(column, target):
         return False
     match column.kind, target.kind:
@@ -70,12 +70,12 @@ def _exact(column: Argument, target: Type) -> bool:
             return column.type == target == TIMESTAMP
         case Kind.TEXT, Kind.TEXT:
             return True
-        case own, other:
-            return own is other and own in (Kind.DATE, Kind.BOOLEAN)
+        case from_kind, to_kind:
+            return from_kind is to_kind and from_kind in (Kind.DATE, Kind.BOOLEAN)
 
 
 def _ordered(read: Literal, written: Literal) -> Constant | None:
-    """A constant in the order of its type; None where two engines may read it differently."""
+    """Return a constant in its type's order; None where two engines may read it differently."""
     match read.value:
         case str() as text if read.type.kind is Kind.TEXT:
             return text
@@ -91,19 +91,20 @@ def _ordered(read: Literal, written: Literal) -> Constant | None:
             return None
 
 
-def one_compared(sign: str, place: Place, other: Place) -> Truth:
-    if place is None or other is None:
+def one_compared(sign: str, place: Place, bound: Place) -> Truth:
+    """Compare one place with another, as SQL compares values."""
+    if place is None or bound is None:
         return None
     match sign:
         case "=":
-            return place == other
+            return place == bound
         case "<>":
-            return place != other
+            return place != bound
         case "<":
-            return place < other
+            return place < bound
         case "<=":
-            return place <= other
+            return place <= bound
         case ">":
-            return place > other
+            return place > bound
         case _:
-            return place >= other
+            return place >= bound

@@ -1,1 +1,1 @@
-"""The values that the pipeline hands on: relations, scalars, measures, plans, tables."""
+"""Data classes that the steps of the pipeline exchange: relations, scalars, measures, plans, tables."""

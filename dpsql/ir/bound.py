@@ -1,8 +1,8 @@
-"""What the policy leaves out and a query may need: a column's range, or how many rows a unit has.
+"""Bounds that the policy does not declare: a column's range, or a table's rows per unit.
 
-MissingBound("visits", "cost")    no range is declared of visits.cost
-MissingBound("calls", "")         nothing says how many rows one unit has in calls
-NeededBounds({...}, refusal)      a query needs these, or it gets this refusal
+MissingBound("visits", "cost")    visits.cost has no declared range
+MissingBound("calls", "")         calls has no declared number of rows per unit
+NeededBounds((...), refusal)      a query needs these bounds, or it gets this refusal
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dpsql.errors import Error
 
 
 class MissingBound(NamedTuple):
-    """A private table and a column of it; '' stands for its number of rows per unit."""
+    """A private table and one of its columns; '' stands for the table's rows per unit."""
 
     table: str
     column: str
@@ -30,12 +30,11 @@ class MissingBound(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A missing bound made good: about all units lie within.
+    """A found bound, in place of a missing one: about all units lie between ``low`` and ``high``.
 
-    ``found`` is when, '' while it is still to be found.
-    ``strength`` is the epsilon of the choice, ``paid`` what this and all that was found with it cost, and
-    ``asker`` a digest of the query that paid. Where it ``is_known`` no better, it is the widest that could
-    have been found.
+    ``found`` is the time when it was found, or '' while the search is still to be run. ``strength`` is the
+    epsilon of the choice. ``paid`` is the price of this bound and all that were found with it. ``asker`` is a
+    digest of the query that paid. If not ``is_known``, the values are the widest that the search could find.
     """
 
     missing: MissingBound
@@ -50,14 +49,14 @@ class Bound:
 
 @dataclass(frozen=True, slots=True)
 class NeededBounds:
-    """What one place of a query needs, and the refusal that it gets where that may not be found."""
+    """The bounds that one place of a query needs, and the refusal if they may not be found."""
 
     bounds: tuple[MissingBound, ...]
     refusal: Error
 
     @classmethod
     def of_all(cls, needed: Iterable[NeededBounds]) -> NeededBounds:
-        """What several places need together; the first one's refusal stands for them."""
+        """Combine the needs of several places; keep the refusal of the first."""
         places = tuple(needed)
-        bounds = dict.fromkeys(bound for each in places for bound in each.bounds)
+        bounds = dict.fromkeys(bound for place in places for bound in place.bounds)
         return cls(tuple(bounds), places[0].refusal)

@@ -1,4 +1,4 @@
-"""What is known of a column: its type, the values it can take, whether it can be NULL.
+"""Facts of a column: its type, the values it can have, whether it can be NULL.
 
 Column("age", INTEGER, Interval(0, 120), nullable=True)
 """
@@ -15,14 +15,14 @@ from enum import Enum
 from typing import TypeAlias
 
 Value: TypeAlias = bool | int | float | Decimal | str | datetime.date | datetime.datetime | None
-"""A Python value that a literal, a parameter or a listed domain may hold."""
+"""A Python value of a literal, a parameter or a listed domain."""
 
 Number: TypeAlias = int | float
 """An end of a range. Dates count days, timestamps microseconds, since 1970-01-01."""
 
 
 class Kind(Enum):
-    """Families of SQL types: two columns compare only within one (numbers with numbers...)."""
+    """Families of SQL types; columns are comparable only within a family (all numbers count as one)."""
 
     BOOLEAN = "boolean"
     INTEGER = "integer"
@@ -36,7 +36,7 @@ class Kind(Enum):
     INTERVAL = "interval"
     UUID = "uuid"
     NULL = "null"
-    OPAQUE = "opaque"  # JSON, LIST, STRUCT, MAP, BLOB...: counted and tested for NULL, nothing else
+    OPAQUE = "opaque"  # JSON, LIST, STRUCT, MAP, BLOB...: only COUNT and tests for NULL
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Type:
 
     @property
     def said(self) -> str:
-        """What people are told: an ENUM without its members, which are often built from the data."""
+        """The type as shown to people: an ENUM without its members, which are often built from the data."""
         return _MEMBERS.sub("ENUM", self.sql)
 
 
@@ -85,7 +85,7 @@ _INTEGERS = {
     "UHUGEINT": (0, 2**128 - 1),
 }
 INTEGERS = tuple(_INTEGERS)
-"""The types of whole numbers."""
+"""The integer types."""
 
 _PLAIN = {
     "BOOLEAN": Kind.BOOLEAN,
@@ -106,7 +106,7 @@ _PLAIN = {
 
 
 def type_named(sql: str) -> Type:
-    """The Type for DuckDB's spelling of it; an ENUM is text, what we do not know is OPAQUE."""
+    """Parse DuckDB's spelling of a type; an ENUM is text, an unknown type is OPAQUE."""
     if sql in _INTEGERS:
         return Type(Kind.INTEGER, sql)
     if sql in _PLAIN:
@@ -136,16 +136,16 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Categories:
-    """Every value is one of these (NULL is not listed: ``nullable`` says whether it may occur)."""
+    """Every value is one of these. NULL is not listed; ``nullable`` says whether it can occur."""
 
     values: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Every value stands in this column of a public table, which can be read for the list.
+    """Every value is in this column of a public table; the list is read from there.
 
-    ``bounds`` is the range of its numbers, where it holds numbers.
+    ``bounds`` is the range of the values if they are numbers.
     """
 
     table: str
@@ -155,7 +155,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Anything:
-    """Nothing is known but the type."""
+    """Only the type is known."""
 
 
 Domain: TypeAlias = Interval | Categories | Listed | Anything
@@ -166,7 +166,7 @@ EVERYWHERE = Interval(-math.inf, math.inf)
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of any value: of a column, and of every scalar computed from columns."""
+    """What is known of a value: of a column, or of a scalar computed from columns."""
 
     type: Type
     domain: Domain = ANYTHING
@@ -185,23 +185,23 @@ Schema: TypeAlias = tuple[Column, ...]
 
 
 def type_of_all(types: Sequence[Type]) -> Type | None:
-    """The narrowest type that holds the values of all of these; None where there is none.
+    """Return the narrowest type that holds the values of all these types, or None if there is none.
 
-    None for HUGEINT and UHUGEINT together, of which DuckDB would make a DOUBLE, and for BIGINT and UHUGEINT.
+    HUGEINT with UHUGEINT gives None, as DuckDB would make it a DOUBLE; so does BIGINT with UHUGEINT.
     """
     first = types[0]
-    if all(each == first for each in types):
+    if all(sql_type == first for sql_type in types):
         return first
-    if any(each.sql not in _INTEGERS for each in types):
+    if any(sql_type.sql not in _INTEGERS for sql_type in types):
         return None
-    ends = [_INTEGERS[each.sql] for each in types]
+    ends = [_INTEGERS[sql_type.sql] for sql_type in types]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     holding = {sql: b - a for sql, (a, b) in _INTEGERS.items() if a <= low and high <= b}
     return Type(Kind.INTEGER, min(holding, key=holding.__getitem__)) if holding else None
 
 
 def type_range(type: Type) -> Interval:
-    """The numbers a type can hold at all: all a rendered scalar may rely on."""
+    """Return the range of a type itself: all that a rendered scalar may rely on."""
     if type.sql in _INTEGERS:
         return Interval(*_INTEGERS[type.sql])
     if type.kind is Kind.DECIMAL:
@@ -213,18 +213,18 @@ def type_range(type: Type) -> Interval:
 
 
 def decimal_size(type: Type) -> tuple[int, int]:
-    """Width and scale of a DECIMAL."""
+    """Return width and scale of a DECIMAL."""
     width, _, scale = type.sql[len("DECIMAL(") : -1].partition(",")
     return int(width), int(scale or 0)
 
 
 def unique(values: tuple[Value, ...]) -> tuple[Value, ...]:
-    """The values without repetitions, as SQL sees them: 1 and 1.0 are one value, 1 and true are two."""
+    """Remove repeated values, compared as in SQL: 1 and 1.0 are one value, 1 and true are two."""
     return tuple({(isinstance(value, bool), value): value for value in values}.values())
 
 
 def as_text(end: Number, type: Type) -> str:
-    """An end of a range as people write it: dates as dates."""
+    """Format an end of a range for people: dates as dates."""
     if type.kind is Kind.DATE and abs(end) < 700_000:
         return str(datetime.date(1970, 1, 1) + datetime.timedelta(days=int(end)))
     if type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ) and abs(end) < 6e16:
@@ -233,7 +233,7 @@ def as_text(end: Number, type: Type) -> str:
 
 
 def range_of(fact: Fact) -> Interval:
-    """The numeric range of a fact, from its domain or else from its type."""
+    """Return the numeric range of a fact, from its domain or else from its type."""
     match fact.domain:
         case Interval() as interval:
             return interval

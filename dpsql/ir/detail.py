@@ -1,4 +1,4 @@
-"""What is measured of each group beside sums: weights on places, and which numbers are chosen from them.
+"""Details: per-group measurements other than sums, such as weights over a public grid.
 
 Every kind is a folder of ``dpsql/details``, with its class in it. ``BoundSearch`` alone is here: a mechanism
 and the plans of bounds are made of its ladder.
@@ -33,9 +33,9 @@ class Detail(ABC):
 
 @dataclass(frozen=True, slots=True)
 class BoundSearch(Detail):
-    """How far the values of each unit go from zero, on a ladder of limits between 2^first and 2^last.
+    """Distance of each unit's values from zero, on a ladder of limits between 2^first and 2^last.
 
-    A unit stands in one place. Without an argument, the value is how many rows it has.
+    A unit counts at one place of the ladder. Without an argument, the value is its number of rows.
     """
 
     kind: ClassVar[str] = "bound_search"

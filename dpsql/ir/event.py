@@ -1,8 +1,7 @@
-"""What happened to private data, knowing nothing of accountants.
+"""Events: what happened to private data, independent of any accountant.
 
-An accountant is a pure function of events and refuses by name those it cannot account for.
-Sensitivities and scales are in grid steps; both are exact: an int, and a float read as the rational
-number it is.
+An accountant is a pure function of events and refuses by name those that it cannot account for.
+Sensitivities and scales are in grid steps. Both are exact: an int, and a float read as a rational number.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class LaplaceEvent:
-    """Rounded continuous Laplace noise of ``scale`` on an integer vector of this L1 sensitivity."""
+    """Rounded continuous Laplace noise of ``scale`` on an integer vector with this L1 sensitivity."""
 
     sensitivity: int
     scale: float
@@ -21,7 +20,7 @@ class LaplaceEvent:
 
 @dataclass(frozen=True, slots=True)
 class GeometricEvent:
-    """Two-sided geometric noise of ``scale`` on whole units, of this L1 sensitivity."""
+    """Two-sided geometric noise of ``scale`` on an integer vector with this L1 sensitivity."""
 
     sensitivity: int
     scale: float
@@ -29,10 +28,10 @@ class GeometricEvent:
 
 @dataclass(frozen=True, slots=True)
 class GaussianEvent:
-    """Rounded continuous Gaussian noise of deviation ``scale``; the sensitivity is in L2.
+    """Rounded continuous Gaussian noise with standard deviation ``scale`` and this L2 sensitivity.
 
-    ``epsilon`` and ``delta`` are the point of its privacy curve that was planned, for accountants that
-    add up points; they verify it.
+    ``epsilon`` and ``delta`` are the planned point of its privacy curve, for accountants that add up points;
+    they verify it.
     """
 
     sensitivity: int
@@ -43,21 +42,21 @@ class GaussianEvent:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdEvent:
-    """Group keys of one unit alone were shown with at most this probability."""
+    """A group key of only one unit is shown with at most this probability."""
 
     delta: float
 
 
 @dataclass(frozen=True, slots=True)
 class ChoiceEvent:
-    """One choice by the exponential mechanism, whose privacy loss ranges over at most ``epsilon``."""
+    """One choice by the exponential mechanism; the range of its privacy loss is at most ``epsilon``."""
 
     epsilon: float
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseEvent:
-    """One column of randomized responses left, epsilon-locally private each."""
+    """One column of randomized responses, each epsilon-locally private."""
 
     epsilon: float
 

@@ -1,4 +1,4 @@
-"""What a plan would do, for people and for programs."""
+"""Explanation of a plan, as text and as JSON."""
 
 from __future__ import annotations
 

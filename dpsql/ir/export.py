@@ -1,10 +1,10 @@
-"""What an owner's export asks of each unit, and what comes out of it.
+"""Randomized-response exports: the questions, their plan and the responses.
 
-    ExportQuery = questions to the rows of a relation          what bind makes
-    ExportPlan = the same with designs and a price     what is paid, run and explained
-    ExactExport --release--> Responses                     true answers, and those that leave
+    ExportQuery = questions to the rows of a relation      made by bind
+    ExportPlan = the same with designs and a price         paid, run and explained
+    ExactExport --release--> ReleasedExport                true answers, and randomized ones
 
-A true answer is the number of a value in the question's public list.
+A true answer is the position of a value in the question's public list.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExportColumn:
-    """One DP_RANDOMIZED_RESPONSE(scalar, epsilon) of the text."""
+    """One DP_RANDOMIZED_RESPONSE(scalar, epsilon) of the query."""
 
     name: str
     scalar: Scalar
@@ -40,7 +40,7 @@ class ExportColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExportQuery:
-    """Questions to rows of which every unit has at most one."""
+    """Questions to the rows of a relation in which every unit has at most one row."""
 
     source: Source
     relation: Relation
@@ -49,9 +49,10 @@ class ExportQuery:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """How a row answers: of ``size`` values directly, or by as many ``marks``.
+    """The response design: one of ``size`` values directly, or ``size`` yes/no ``marks``.
 
-    ``other`` is the chance, in 2^64ths, of each value (or of yes at each mark) that is not the row's own.
+    ``other`` is the probability, in 2^64ths, of each value (or of yes at each mark) that is not the row's
+    own.
     """
 
     size: int
@@ -60,19 +61,20 @@ class Design:
 
     @property
     def own(self) -> Fraction:
-        """The chance of the row's own value, or of yes at its mark."""
+        """The probability of the row's own value, or of yes at its mark."""
         return Fraction(1, 2) if self.marks else 1 - (self.size - 1) * self.chance
 
     @property
     def chance(self) -> Fraction:
+        """``other`` as a fraction."""
         return Fraction(self.other, 2**64)
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, and the values that it can be answered with.
+    """A question and its possible answers.
 
-    ``otherwise`` is the number of the value that stands for whatever is on no list.
+    ``otherwise`` is the position of the value that stands for every value not on the list.
     """
 
     name: str
@@ -86,9 +88,10 @@ class Question:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExportPlan:
-    """``rows`` is the noise on their number, on top of ``padding`` rows that belong to nobody.
+    """A planned export.
 
-    ``epsilon`` is the whole price, ``epsilon_of_rows`` the part that hides how many rows there are.
+    ``rows`` is the noise on the number of rows, on top of ``padding`` rows that belong to no unit.
+    ``epsilon`` is the whole price; ``epsilon_of_rows`` is the part that hides the number of rows.
     """
 
     source: Source
@@ -104,7 +107,7 @@ class ExportPlan:
 
 
 class ExactExport:
-    """The true answers, one array per question: hot. It shows nothing and cannot be pickled."""
+    """The true answers, one array per question: private. It shows nothing and cannot be pickled."""
 
     __slots__ = ("columns", "rows")
 
@@ -121,12 +124,12 @@ class ExactExport:
 
 
 RandomizedColumn: TypeAlias = "NDArray[np.uint16] | NDArray[np.uint8]"
-"""Numbers of values; or, of marks, eight to a byte, one row of bytes per answer."""
+"""Positions of values; or marks, eight to a byte, one row of bytes per answer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasedExport:
-    """The answers as they leave, sorted: anybody may see them."""
+    """The randomized responses, sorted: public."""
 
     rows: int
     columns: tuple[RandomizedColumn, ...]
@@ -134,7 +137,7 @@ class ReleasedExport:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Export:
-    """What the owner gets to give away: rows, and the ``manifest`` that tells how to count by them."""
+    """The result for the owner: rows, and the ``manifest`` with the numbers needed to estimate counts."""
 
     columns: tuple[str, ...]
     types: tuple[str, ...]

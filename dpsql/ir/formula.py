@@ -1,4 +1,4 @@
-"""Arithmetic over the columns of a released table, as far as its noise can be followed.
+"""Formulas over released columns, for the propagation of their noise.
 
 SUM(cost) / COUNT(*) + 1      Operation("+", (Operation("/", ("sum", "count")), 1.0))
 """
@@ -11,30 +11,30 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of post/derived_margins.py on formulas."""
+    """An operation that post/derived_margins.py can propagate noise through."""
 
     name: str
     arguments: tuple[Formula, ...]
 
 
 Formula: TypeAlias = "Operation | str | float"
-"""A text is the name of a released column."""
+"""A string is the name of a released column."""
 
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """An output that is computed from released columns: its name is one for its half-width."""
+    """An output computed from released columns; ``name`` is the output of its half-width."""
 
     name: str
     formula: Formula
 
 
 def columns_in(formula: Formula) -> frozenset[str]:
-    """The released columns that it reads."""
+    """Return the released columns that a formula reads."""
     match formula:
         case str():
             return frozenset((formula,))
         case Operation():
-            return frozenset().union(*(columns_in(each) for each in formula.arguments))
+            return frozenset().union(*(columns_in(argument) for argument in formula.arguments))
         case _:
             return frozenset()

@@ -1,11 +1,11 @@
-"""Public grids: where the bins of a histogram lie, and which values stand for them.
+"""Public grids of a histogram: the bins, and the value that stands for each.
 
     ages in [0, 120]              121 bins, one for each age
     prices in [0, 5000]           2^14 bins of the same width
     incomes in [0, 500000]        2^14 bins, each wider than the one before by the same factor (from 1 on)
     days of two centuries         a bin for each day
 
-The range is public, and a value outside is counted at its end; the grid never depends on data.
+The range is public, and values outside count at its ends. The grid never depends on data.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class End(Enum):
 
 
 Target: TypeAlias = Fraction | End
-"""An order statistic: the value below which this part of the weight lies, or an extreme."""
+"""An order statistic: a quantile of the weight, or an extreme."""
 
 
 class Spacing(Enum):
-    """How the bins follow each other."""
+    """Spacing of the bins."""
 
-    WHOLE = "whole numbers"  # of units: bin i holds those from low + i * step on
+    WHOLE = "whole numbers"  # multiples of a unit: bin i starts at low + i * step
     EVEN = "even"
     LOG = "logarithmic"  # in sign(x) * ln(1 + |x|)
 
@@ -42,17 +42,17 @@ BINS = 2**14
 """Bins of an even or logarithmic grid."""
 
 MOST_BINS = 2**17
-"""Bins of a grid of whole numbers."""
+"""Most bins of a grid of whole numbers."""
 
 TIMED = frozenset((Kind.DATE, Kind.TIMESTAMP))
-"""Values that are whole numbers of days or microseconds since 1970-01-01."""
+"""Kinds with values that are whole numbers of days or microseconds since 1970-01-01."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
     """``size`` bins from ``low`` to ``high``.
 
-    Of whole numbers these are counted in units, of which ``unit`` make one and ``step`` a bin.
+    With whole numbers, ``low`` and ``high`` count multiples of 1 / ``unit``; a bin holds ``step`` of them.
     """
 
     spacing: Spacing
@@ -64,7 +64,7 @@ class Grid:
 
     @property
     def width(self) -> float:
-        """Of the widest bin, in the argument's units."""
+        """Width of the widest bin, in the argument's units."""
         match self.spacing:
             case Spacing.WHOLE:
                 return self.step / self.unit
@@ -75,35 +75,36 @@ class Grid:
                 return (max(abs(self.low), abs(self.high)) + 1) * step
 
     def value(self, bin: int) -> Number | Fraction:
-        """The value that stands for a bin: its middle, its own one where it holds only one."""
+        """Return the value that stands for a bin: its middle, or its only value."""
         match self.spacing:
             case Spacing.WHOLE:
-                held = min(int(self.low) + bin * self.step + (self.step - 1) // 2, int(self.high))
-                return held if self.unit == 1 else Fraction(held, self.unit)
+                middle = min(int(self.low) + bin * self.step + (self.step - 1) // 2, int(self.high))
+                return middle if self.unit == 1 else Fraction(middle, self.unit)
             case Spacing.EVEN:
-                found = self.low + (bin + 0.5) / self.size * (self.high - self.low)
+                value = self.low + (bin + 0.5) / self.size * (self.high - self.low)
             case Spacing.LOG:
                 low, high = curved(self.low), curved(self.high)
-                found = straight(low + (bin + 0.5) / self.size * (high - low))
-        return min(max(found, self.low), self.high)
+                value = straight(low + (bin + 0.5) / self.size * (high - low))
+        return min(max(value, self.low), self.high)
 
 
 def curved(value: Number) -> float:
-    """The scale of a logarithmic grid: even from -1 to 1, logarithmic beyond."""
+    """Map to the scale of a logarithmic grid: linear near 0, logarithmic far from it."""
     return math.copysign(math.log1p(abs(value)), value)
 
 
 def straight(value: float) -> float:
+    """Map back from the scale of a logarithmic grid."""
     return math.copysign(math.expm1(abs(value)), value)
 
 
 def grid_of(fact: Fact, bounds: Interval) -> Grid:
-    """The grid of an argument of this kind within a finite range."""
+    """Return the grid for an argument of this fact within a finite range."""
     low, high = bounds.low, bounds.high
     kind = fact.type.kind
-    if kind in TIMED or (kind is Kind.INTEGER and _fine(low, high, 1)):
+    if kind in TIMED or (kind is Kind.INTEGER and _fits_one_bin_each(low, high, 1)):
         return _whole(low, high, 1)
-    if kind is Kind.DECIMAL and _fine(low, high, unit := 10 ** decimal_size(fact.type)[1]):
+    if kind is Kind.DECIMAL and _fits_one_bin_each(low, high, unit := 10 ** decimal_size(fact.type)[1]):
         return _whole(low, high, unit)
     low, high = float(low), float(high)
     if low == high:
@@ -113,7 +114,7 @@ def grid_of(fact: Fact, bounds: Interval) -> Grid:
     return Grid(Spacing.LOG if logarithmic else Spacing.EVEN, low, high, BINS)
 
 
-def _fine(low: Number, high: Number, unit: int) -> bool:
+def _fits_one_bin_each(low: Number, high: Number, unit: int) -> bool:
     """Whether every value can have a bin of its own."""
     return (high - low) * unit < MOST_BINS / 2 and max(abs(low), abs(high)) * unit < 2**53
 

@@ -1,6 +1,6 @@
-"""What a query asks for: where privacy ends, and the SQL above.
+"""A bound query: measures, where privacy is paid for, and the SQL over their released tables.
 
-    Split = stages of (Measure..., Post)          what bind and rewrite make
+    Split = stages of (Measure..., Post)          made by bind and rewrite
 
 A Measure is the release point: an aggregate that drops the unit. A Post is ordinary SQL over released
 and public tables.
@@ -25,8 +25,8 @@ from dpsql.ir.statistic import Family, Statistic
 class Finish:
     """How an aggregate is computed from released numbers.
 
-    Each number that it needs of the ``statistics`` is a sum of some of them (their positions in the
-    measure). ``places`` are the released numbers of details, counted from the measure's first detail on.
+    ``statistics`` has one entry per number needed: the positions in the measure to add up. ``places`` are
+    positions among the released numbers of the measure's details.
     """
 
     call: AggregateCall
@@ -37,7 +37,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class KeyList:
-    """The values that a key can have where the data keeps to its declarations; ``null``: NULL too."""
+    """The values that a key can have if the data satisfies its declarations; ``null``: NULL too."""
 
     domain: Categories | Listed
     null: bool
@@ -45,19 +45,18 @@ class KeyList:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
-    """An aggregate without the unit in its keys: the place where privacy is paid for.
+    """An aggregate without the unit in its keys: the release point.
 
-    ``name`` is the released table that the Post reads. bind fills the first four fields, rewrite the
-    others; ``units`` is the position of the hidden count of units that decides which groups show.
-    ``titles`` are the keys' names as the analyst knows them; ``lists`` tells of each key which values it
-    can have, if that is public. Where there are grouping ``sets``, the first key is the number of the
-    set, each set names the positions of its keys, and every row is in the relation once for each set.
-    ``clip`` is what the query says of where clipping starts. ``other`` is the name that it gives to what is
-    not shown: the sets are then the keys and the total, whose row becomes the rest. ``weights``, one for
-    each aggregate, say which shall be more exact. ``intervals``: the Post reads the ends of intervals,
-    ``derived``: the outputs computed from aggregates whose half-widths it reads.
-    ``running`` names the aggregates that are added up in the order of the only key, each with whether it is
-    shown as well.
+    ``name`` is the released table that the Post reads. bind fills the first four fields, rewrite the others.
+    ``units`` is the position of the hidden count of units that decides which groups show. ``titles`` are the
+    keys' names as the analyst wrote them. ``lists`` has for each key its possible values, if these are
+    public. With grouping ``sets``, the first key is the number of the set, each set names the positions of
+    its keys, and every row is in the relation once per set. ``clip`` is where the query starts clipping.
+    ``other`` is the query's name for the groups that are not shown: the sets are then the keys and the total,
+    and the total's row becomes the rest. ``weights`` are the aggregates' accuracy weights. ``intervals``: the
+    Post reads the ends of intervals. ``derived``: outputs computed from aggregates, with half-widths that the
+    Post reads. ``running`` names the aggregates that are running totals over the only key, each with whether
+    the total per group is shown too.
     """
 
     name: str
@@ -82,27 +81,27 @@ class Measure:
 
     @property
     def copies(self) -> int:
-        """How many groups each row is in."""
+        """Number of groups that each row is in."""
         return max(1, len(self.sets))
 
     @property
     def width(self) -> int:
-        """How many numbers are released for each group: the statistics, then the details."""
-        return len(self.statistics) + sum(each.width for each in self.details)
+        """Numbers released per group: the statistics, then the details."""
+        return len(self.statistics) + sum(detail.width for detail in self.details)
 
     @property
     def parts(self) -> int:
-        """How many mechanisms share its price."""
+        """Number of mechanisms that share the price."""
         return bool(self.statistics) + len(self.details)
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """SQL over released tables and public ones, printed from our own checked tree.
+    """SQL over released and public tables, rendered from the checked tree.
 
-    ``released`` and ``tables`` are the released and the public tables it reads. The first outputs are
-    ``columns``; ``margins`` tells for each of them which further output holds its half-width, or None.
-    It is ``plain`` if it only chooses and orders: then it cannot fail.
+    ``released`` and ``tables`` are the released and the public tables that it reads. The first outputs are
+    ``columns``; ``margins`` has for each of them the position of its half-width, or None. A ``plain`` Post
+    only selects and orders, so it cannot fail.
     """
 
     sql: str
@@ -115,9 +114,9 @@ class Post:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Stage:
-    """Measures that are taken together, and the SQL over what they and earlier stages release.
+    """Measures that are released together, and the SQL over what they and earlier stages release.
 
-    Later stages await the rows of that SQL; those of the last stage are the answer.
+    Later stages take the rows of that SQL as input; the rows of the last stage are the answer.
     """
 
     measures: tuple[Measure, ...]
@@ -127,7 +126,7 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Split:
-    """A bound query: where privacy ends is decided. Where bounds are ``needed``, it is only looked at."""
+    """A bound query, split into stages. If bounds are ``needed``, it is only analysed, never run."""
 
     source: Source
     stages: tuple[Stage, ...]

@@ -1,4 +1,4 @@
-"""What a query says in BigQuery's clause: SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.2) ..."""
+"""Options of BigQuery's clause: SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon = 0.2) ..."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TypeAlias
 from dpsql.ir.source import Span
 
 OptionValue: TypeAlias = int | float | str | tuple[str, ...] | tuple[int | float, ...]
-"""A number, a text, the parts of a column's name, or a list of numbers."""
+"""A number, a string, the parts of a column name, or a list of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One ``name = value``, and where it stands."""
+    """One ``name = value`` and its position in the text."""
 
     name: str
     value: OptionValue
@@ -22,7 +22,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """How near the truth a query's numbers are wanted: within ``reach``, or within that part of the truth."""
+    """The accuracy asked for: an error of at most ``reach``, absolute or relative to the value."""
 
     reach: float
     relative: bool
@@ -36,11 +36,11 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The options of one SELECT, in the order of the text. No name stands twice."""
+    """The options of one SELECT, in the order of the text. Names are unique."""
 
     listed: tuple[Option, ...]
     span: Span = field(compare=False, repr=False)
 
     def get(self, *names: str) -> Option | None:
-        """The first option with one of these names."""
-        return next((each for each in self.listed if each.name in names), None)
+        """Return the first option with one of these names."""
+        return next((option for option in self.listed if option.name in names), None)

@@ -1,6 +1,6 @@
-"""What exactly will be released for a query, with which noise, at what price.
+"""The plan of a query: what is released, with which noise, at what price.
 
-Plan  = stages of (Planned measure..., Post)  what is paid, run, explained and audited
+Plan  = stages of (MeasurePlan..., Post)  paid, run, explained and audited
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dpsql.ir.source import Source
 
 
 class Norm(Enum):
-    """The norm in which a unit's whole vector is bounded."""
+    """The norm that bounds a unit's vector over all groups."""
 
     L1 = 1
     L2 = 2
@@ -43,11 +43,11 @@ D_co = TypeVar("D_co", bound=Detail, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class DetailPlan(Generic[D_co]):
-    """A detail, and the mechanism that releases its numbers.
+    """A detail and the mechanism that releases its numbers.
 
-    ``rows`` is where a unit's clip starts, ``sensitivity`` what one unit changes of all weights together,
-    in L1. Numbers are released by ``noise``, or chosen, ``choices`` times one after the other, each at
-    ``epsilon``. ``blocks`` is how many there are, where units are dealt out to blocks.
+    ``rows`` is where a unit's clip starts. ``sensitivity`` is the largest L1 change of all weights by one
+    unit. Numbers are released with ``noise``, or by ``choices`` successive choices at ``epsilon`` each.
+    ``blocks`` is the number of blocks, if units are split into blocks.
     """
 
     detail: D_co
@@ -65,7 +65,7 @@ class PublicKeys:
     """Every combination of these values is shown, empty or not (one list per key).
 
     No value is listed twice: a group that is shown twice would get two draws of noise for one price.
-    Of grouping ``sets``, (number, positions of its keys), every combination of these keys is shown, behind
+    With grouping ``sets``, (number, positions of its keys), every combination of a set's keys is shown, after
     the number and with NULL for the other keys.
     """
 
@@ -79,22 +79,22 @@ class PublicKeys:
             raise ValueError("a grouping set is listed twice")
 
     def groups(self) -> list[tuple[Value, ...]]:
-        """All groups that are shown."""
+        """Return all groups that are shown."""
         if not self.sets:
             return list(itertools.product(*self.domains))
-        found: list[tuple[Value, ...]] = []
+        groups: list[tuple[Value, ...]] = []
         for number, positions in self.sets:
             keys = (self.domains[i] if i in positions else (None,) for i in range(1, len(self.domains)))
-            found += itertools.product((number,), *keys)
-        return found
+            groups += itertools.product((number,), *keys)
+        return groups
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
     """A group is shown when its noisy count of units reaches ``steps`` grid steps.
 
-    ``listed`` are grouping sets whose keys are public, or which have none: always shown. ``least`` is how
-    many units the policy asks for.
+    ``listed`` are grouping sets with public keys or without keys: always shown. ``least`` is the policy's
+    minimum of units.
     """
 
     statistic: int
@@ -110,11 +110,11 @@ KeyRule: TypeAlias = PublicKeys | Threshold
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Sums of runs of groups that are measured in the place of so many groups, in the order of their key.
+    """Sums over ranges of consecutive groups, instead of one sum per group.
 
-    ``branching`` names the matrix (mechanisms/prefix.py); ``clip`` bounds the L1 norm of a unit over all
-    groups, and the sensitivity is ``column`` times that. ``unit`` is what running totals are rounded to, in
-    grid steps: groups that are rounded one by one would add up their roundings.
+    ``branching`` selects the matrix (mechanisms/prefix.py). ``clip`` bounds the L1 norm of a unit over all
+    groups; the sensitivity is ``column`` times that. ``unit`` is the rounding unit of running totals, in grid
+    steps: totals of rounded groups would add up the rounding errors.
     """
 
     branching: int
@@ -125,7 +125,7 @@ class Runs:
 
 
 class Shape(Enum):
-    """How the engine bounds a unit's contribution; each enforces the noise's sensitivity."""
+    """How the engine bounds a unit's contribution; every shape enforces the sensitivity of the noise."""
 
     ROWS = "one row per unit: one pass"
     UNIT = "the unit's sums, then one clip"
@@ -137,11 +137,11 @@ class Shape(Enum):
 class MeasurePlan:
     """A measure, how it is bounded, noised, shown and finished.
 
-    ``groups`` is the number of groups beyond which a unit is left out, where the threshold needs one.
-    ``rows`` is where clipping starts, and ``rows_from`` who says so. Without statistics the noise is that
-    of an empty vector, which costs nothing. ``again`` is a second round, without the groups found in this.
-    ``rests_on_noise``: it reads numbers that were released before it, or rows that such numbers chose, and
-    its own noise is not all that keeps it from the truth.
+    ``groups`` is the largest number of groups of a unit that is kept, where the threshold needs one. ``rows``
+    is where clipping starts; ``rows_from`` says where that number comes from. Without statistics the noise is
+    that of an empty vector, which costs nothing. ``again`` is a second round over the groups that this one
+    does not show. ``rests_on_noise``: the measure reads numbers that were released before, or rows chosen by
+    such numbers, so its error is more than its own noise.
     """
 
     measure: Measure
@@ -159,31 +159,31 @@ class MeasurePlan:
 
     @property
     def bound(self) -> tuple[Norm, int]:
-        """What the engine holds the vector of a unit to."""
+        """The norm and the bound that the engine clips a unit's vector to."""
         if self.runs is not None:
             return Norm.L1, self.runs.clip
         return self.noise.norm, self.noise.sensitivity
 
     def detail_at(self, place: int) -> DetailPlan[Detail]:
-        """The detail of which this is a number."""
-        for each in self.details:
-            if place < each.detail.width:
-                return each
-            place -= each.detail.width
+        """Return the detail that releases the number at this place."""
+        for plan in self.details:
+            if place < plan.detail.width:
+                return plan
+            place -= plan.detail.width
         raise IndexError("the measure has no such number")
 
     @property
     def events(self) -> tuple[Event, ...]:
-        found = [self.noise.event] if self.measure.statistics else []
+        events = [self.noise.event] if self.measure.statistics else []
         if isinstance(self.rule, Threshold):
-            found.append(self.rule.event)
-        found += [event for each in self.details for event in each.events]
-        return (*found, *(() if self.again is None else self.again.events))
+            events.append(self.rule.event)
+        events += [event for detail in self.details for event in detail.events]
+        return (*events, *(() if self.again is None else self.again.events))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StagePlan:
-    """A stage whose measures are planned."""
+    """A stage with planned measures."""
 
     measures: tuple[MeasurePlan, ...]
     post: Post
@@ -194,9 +194,9 @@ class StagePlan:
 class Plan:
     """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it.
 
-    ``bounds`` are those that it rests on and that were found privately. Where some are still to be found,
-    ``first`` is the plan that finds them: it is paid and run before this one is made anew. ``goal`` is the
-    accuracy that the price was found for, or that ``steps`` at these prices approach.
+    ``bounds`` are the found bounds that it depends on. If some are still to be found, ``first`` is the plan
+    that finds them; it is paid and run before this query is planned again. ``goal`` is the accuracy that
+    determined the price, or that ``steps`` at these prices approach.
     """
 
     source: Source
@@ -211,23 +211,23 @@ class Plan:
 
     @property
     def price(self) -> float:
-        """Of this plan and the one before it."""
+        """The epsilon of this plan and of the bound search before it."""
         return self.epsilon if self.first is None else self.epsilon + self.first.plan.epsilon
 
     @property
     def measures(self) -> tuple[MeasurePlan, ...]:
-        return tuple(each for stage in self.stages for each in stage.measures)
+        return tuple(measure for stage in self.stages for measure in stage.measures)
 
     @property
     def events(self) -> tuple[Event, ...]:
-        return tuple(event for each in self.measures for event in each.events)
+        return tuple(event for measure in self.measures for event in measure.events)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BoundSearchPlan:
-    """A plan that finds bounds: a measure for each of ``missing_bounds``.
+    """A plan that finds bounds, with one measure for each of ``missing_bounds``.
 
-    ``names`` are how the ledger knows them; ``asker`` is a digest of the query that pays.
+    ``names`` are their names in the ledger; ``asker`` is a digest of the query that pays.
     """
 
     plan: Plan

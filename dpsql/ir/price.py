@@ -1,4 +1,4 @@
-"""What a query would cost if it were asked now, and how exact it would be."""
+"""The price of a query before it is run, and its expected error."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """How far the noise of one aggregate will reach, with 95 % probability.
+    """The reach of one aggregate's noise, with 95 % probability.
 
-    ``name`` is the query's, where it gives one. ``error`` is the half-width of its margin; of an average
-    and the like that depends on the number of rows, and this is it at ``at_rows`` rows. Of a median and the
-    like only ``places`` is known: how many rows its place among them may be off. None where the plan alone
-    does not tell.
+    ``name`` is the aggregate's name in the query, if it has one. ``error`` is the half-width of its margin;
+    for an average and the like it depends on the number of rows, and is given at ``at_rows`` rows. For a
+    median and the like only ``places`` is known: the error of its rank, in rows. None where the plan does not
+    determine it.
     """
 
     name: str
@@ -24,11 +24,12 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """``epsilon`` is the query's price, ``cost`` what of it is paid now: nothing if it was answered before.
+    """``epsilon`` is the query's price; ``cost`` is what is paid now, 0 for a repeat.
 
-    ``after`` is what remains then, and ``remaining`` what does now. ``digest`` names the measures, their
-    noise and their price. A group with private keys appears when its noisy number of units reaches ``units``.
-    ``held`` says whether the budget holds it. Where there are ``steps``, it is the most that they may cost.
+    ``remaining`` is the budget that is left now, ``after`` what is left after the query. ``digest`` names the
+    measures, their noise and their price. A group with private keys appears when its noisy number of units
+    reaches ``units``. ``held`` says whether the budget covers the price. With ``steps``, the price is the
+    most that they may cost.
     """
 
     epsilon: float
@@ -44,7 +45,7 @@ class Price:
 
     @property
     def share(self) -> float:
-        """The part of what remains that this takes."""
+        """The part of the remaining budget that the query takes."""
         if self.cost == 0:
             return 0.0
         return (self.remaining - self.after) / self.remaining if self.remaining > 0 else 1.0

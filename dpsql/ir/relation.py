@@ -1,10 +1,10 @@
-"""Tables that a query speaks of: a small closed set of immutable nodes.
+"""Relations: a small closed set of immutable nodes.
 
     Project(Filter(Join(Scan("visits"), Scan("patients")))))
 
-Names of columns are unique inside one query, so a join simply puts two schemas side by side and a
-``Ref`` needs no qualifier. Every private relation carries a hidden column that holds the unit; the
-analyst's name for the unit column resolves to that very column, so that the unit is known by lineage.
+Column names are unique inside a query, so a join puts two schemas side by side and a ``Ref`` needs no
+qualifier. Every private relation has a hidden column with the unit. The analyst's name of the unit column
+resolves to that same column, so the unit is known by lineage.
 Relations compare by identity; ``repr`` shows their structure without spans.
 """
 
@@ -22,9 +22,9 @@ from dpsql.ir.source import Span
 
 @dataclass(frozen=True, slots=True)
 class ScanColumn:
-    """A column of a scanned table: our name for it, the table's name for it, what is known of it.
+    """A column of a scanned table: its name in the query, its name in the table, and its fact.
 
-    ``guessed`` says that its range is not declared: about all units were found to be within.
+    ``guessed`` says that the range is a found bound, not a declared one: about all units are within.
     """
 
     name: str
@@ -44,12 +44,12 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """How a scanned table knows its unit.
+    """How a scanned table is linked to its unit.
 
-    ``name`` is the hidden column, ``fact`` what is known of it; its value is ``column`` of the scanned
-    table, or of the last table of ``links``. ``rows`` is where clipping starts (a guess); ``at_most``
-    is what an enforced key proves of the rows of one unit, or None; ``filled`` says that the database
-    itself keeps NULL out of the column, ``widened`` that its own type is not the unit's.
+    ``name`` is the hidden column and ``fact`` its fact. Its value is ``column`` of the scanned table, or of
+    the last table of ``links``. ``rows`` is where clipping starts (a guess). ``at_most`` is the number of
+    rows per unit that an enforced key proves, or None. ``filled`` says that the database itself keeps NULL
+    out of the column, ``widened`` that the column's own type is not the unit's.
     """
 
     name: str
@@ -66,8 +66,8 @@ class Owner:
 class Scan:
     """A table of the policy. ``keys`` are its declared unique keys, each enforced or verified.
 
-    ``owner`` is None for a public table, whose ``size`` (rows, public) is known.
-    Rows whose unit is NULL are dropped here, before anything else.
+    ``owner`` is None for a public table, which has a known ``size`` in rows. Rows with a NULL unit are
+    dropped here, before anything else.
     """
 
     table: str
@@ -80,10 +80,10 @@ class Scan:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Materialized:
-    """A subtree of public tables only, run whole by the sealed engine and handed down as its rows.
+    """A subtree of public tables only, run by the sealed engine and replaced by its rows.
 
-    ``source`` of a column is its DuckDB type; dates and the like stand in the rows as text. ``keys`` are
-    sets of columns on which no two rows agree.
+    ``source`` of a column is its DuckDB type; dates and the like are text in the rows. ``keys`` are sets of
+    columns that are unique together.
     """
 
     columns: tuple[ScanColumn, ...]
@@ -94,9 +94,9 @@ class Materialized:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class StageInput:
-    """What an earlier stage releases, handed down as its rows: by then a public table like any other.
+    """The released rows of an earlier stage, read like a public table.
 
-    ``size`` is the most rows that are handed down; ``keys`` and ``size`` are checked when they are.
+    ``size`` is the most rows that it can have; ``keys`` and ``size`` are checked when the rows arrive.
     """
 
     name: str
@@ -124,14 +124,14 @@ class Named:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Project:
-    """Exactly these columns (the hidden unit column is always among them, as a plain Ref)."""
+    """Exactly these columns; the hidden unit column is always among them, as a plain Ref."""
 
     input: Relation
     columns: tuple[Named, ...]
 
 
 class JoinKind(Enum):
-    """RIGHT joins are read as LEFT ones with the sides exchanged; SEMI and ANTI keep the left side alone."""
+    """RIGHT joins are read as LEFT joins with the sides exchanged; SEMI and ANTI keep the left side only."""
 
     INNER = "inner"
     LEFT = "left"
@@ -146,9 +146,9 @@ class JoinKind(Enum):
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Join:
-    """Both sides' columns, side by side; None as the condition joins every row with every row.
+    """The columns of both sides; without a condition, every row with every row.
 
-    The rows of a FULL join belong to the unit of whichever side is there: ``unit`` is that column.
+    A row of a FULL join belongs to the unit of the side that is present: ``unit`` is that column.
     """
 
     kind: JoinKind
@@ -161,7 +161,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """An aggregate under a name. ``argument`` is None for COUNT(*); ``others`` are what follows it."""
+    """An aggregate and its name. ``argument`` is None for COUNT(*); ``others`` are the further arguments."""
 
     name: str
     function: str
@@ -174,7 +174,7 @@ class AggregateCall:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Aggregate:
-    """Per-unit work: the unit is among ``keys``. What drops the unit is a Measure, not a relation.
+    """An aggregate within units: the unit is among ``keys``. An aggregate that drops the unit is a Measure.
 
     DISTINCT that keeps the unit is an Aggregate without aggregates.
     """
@@ -186,7 +186,7 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Union:
-    """UNION ALL of two relations with the same column names, the unit in the same position."""
+    """UNION ALL of two relations with the same column names and the unit in the same position."""
 
     left: Relation
     right: Relation
@@ -203,10 +203,10 @@ class Ordering:
 
 @dataclass(frozen=True, slots=True)
 class WindowCall:
-    """A window function, or an aggregate over a window, under a name.
+    """A window function, or an aggregate over a window, and its name.
 
-    ``rows`` are the ends of a ROWS frame (None: unbounded), else the frame is SQL's own: up to the
-    current row's peers where there is an order, the whole partition where there is none.
+    ``rows`` are the ends of a ROWS frame (None: unbounded). Without it the frame is SQL's default: up to the
+    current row's peers with an ORDER BY, the whole partition without one.
     """
 
     name: str
@@ -222,7 +222,7 @@ class WindowCall:
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Window:
-    """The input's columns and one more, computed inside one unit: the unit is in its partition."""
+    """The input's columns and one more, computed within units: the unit is in the partition."""
 
     input: Relation
     call: WindowCall
@@ -232,7 +232,7 @@ Relation: TypeAlias = Scan | Materialized | StageInput | Filter | Project | Join
 
 
 def stage_inputs(relation: Relation) -> frozenset[str]:
-    """The names of all that a relation awaits of earlier stages."""
+    """Return the names of the stage inputs that a relation reads."""
     match relation:
         case StageInput(name):
             return frozenset((name,))
@@ -247,7 +247,7 @@ def stage_inputs(relation: Relation) -> frozenset[str]:
 
 
 def with_rows(relation: Relation, rows: Mapping[str, tuple[tuple[Value, ...], ...]]) -> Relation:
-    """The relation with what it awaits, as far as it is there by now."""
+    """Replace stage inputs by their rows, where these are there already."""
     match relation:
         case StageInput(name, columns, keys, _, span):
             return Materialized(columns, rows[name], keys, span) if name in rows else relation

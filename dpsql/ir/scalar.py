@@ -1,9 +1,9 @@
-"""One value computed from one row: a column, a constant, or a function of scalars.
+"""Scalars: a value computed from one row.
 
     Call("*", (Ref("price"), Call("-", (Literal(1), Ref("discount")))))
 
-What a function means, which values it can give and how it is made total stands on the shelf
-``functions/``; a scalar only names it. A span never takes part in a comparison.
+A scalar only names its functions. Their meaning, their range of values and how they are made total are
+defined in ``functions/``. Spans are ignored in comparisons.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Ref:
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A constant from the text or a parameter."""
+    """A constant of the query, or a parameter."""
 
     value: Value
     type: Type
@@ -34,7 +34,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A function of the shelf. ``type`` is the target of a cast and None elsewhere."""
+    """A call of a function of ``functions/``. ``type`` is the target of a cast, else None."""
 
     function: str
     arguments: tuple[Scalar, ...]
@@ -46,41 +46,41 @@ Scalar: TypeAlias = Ref | Literal | Call
 
 
 def refs(scalar: Scalar) -> frozenset[str]:
-    """The names of all columns that a scalar reads."""
+    """Return the names of all columns that a scalar reads."""
     match scalar:
         case Ref(name):
             return frozenset((name,))
         case Literal():
             return frozenset()
         case Call(_, arguments):
-            return frozenset().union(*(refs(each) for each in arguments))
+            return frozenset().union(*(refs(argument) for argument in arguments))
 
 
 def replace_refs(scalar: Scalar, by: dict[str, Scalar]) -> Scalar:
-    """The scalar with columns replaced; a name not in ``by`` stays."""
+    """Replace columns by scalars; names not in ``by`` stay."""
     match scalar:
         case Ref(name):
             return by.get(name, scalar)
         case Literal():
             return scalar
         case Call(function, arguments, type, span):
-            return Call(function, tuple(replace_refs(each, by) for each in arguments), type, span)
+            return Call(function, tuple(replace_refs(argument, by) for argument in arguments), type, span)
 
 
 def conjuncts(scalar: Scalar) -> tuple[Scalar, ...]:
-    """The parts that AND joins together. ``a AND b OR a AND c`` is ``a AND (b OR c)``, with NULL too."""
+    """Split a condition at AND. ``a AND b OR a AND c`` is ``a AND (b OR c)``, with NULL too."""
     match scalar:
         case Call("and", arguments):
-            return tuple(part for each in arguments for part in conjuncts(each))
+            return tuple(part for argument in arguments for part in conjuncts(argument))
         case Call("or", arguments, type, span):
-            branches = [conjuncts(each) for each in arguments]
-            common = [part for part in branches[0] if all(part in each for each in branches)]
-            rest = [tuple(part for part in each if part not in common) for each in branches]
+            branches = [conjuncts(argument) for argument in arguments]
+            common = [part for part in branches[0] if all(part in branch for branch in branches)]
+            rest = [tuple(part for part in branch if part not in common) for branch in branches]
             if not common:
                 return (scalar,)
             if not all(rest):  # a OR a AND b
                 return tuple(common)
-            left = tuple(each[0] if len(each) == 1 else Call("and", each) for each in rest)
+            left = tuple(parts[0] if len(parts) == 1 else Call("and", parts) for parts in rest)
             return (*common, Call("or", left, type, span))
         case _:
             return (scalar,)

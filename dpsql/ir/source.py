@@ -1,4 +1,4 @@
-"""Where a thing stands in the text somebody wrote."""
+"""A query's text and positions in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Characters ``start`` up to, not including, ``end``."""
+    """The characters from ``start`` up to, not including, ``end``."""
 
     start: int
     end: int
@@ -15,7 +15,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A text, the name under which errors point into it, and the values of its question marks."""
+    """A text, its name in error messages, and the values of its question marks."""
 
     text: str
     name: str = "query"

@@ -1,4 +1,4 @@
-"""What is added up of every row: bounded whole numbers, alone or in families that share one bound."""
+"""Statistics: bounded integers per row that are summed per group, alone or in families with one bound."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Part(Enum):
 
 
 CELLS = frozenset((Part.BERNSTEIN, Part.LAGRANGE))
-"""Parts that come in families of three (one argument) or nine (two: products of their polynomials)."""
+"""Parts of a moment's cells: three for one argument, nine (products of polynomials) for two."""
 
 
 SLACK = 8
-"""Steps by which the cells of a family are longer at most than ``most``, since they are whole numbers."""
+"""Steps by which the rounded cells of a family may exceed ``most`` together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Axis:
 
 
 def width_of(low: float | int, high: float | int) -> float:
-    """Of an axis, as what a distance in it is divided by."""
+    """Return the width of an axis, as a divisor: never 0."""
     return max(float(high) - float(low), 2.0**-900)
 
 
@@ -46,10 +46,10 @@ def width_of(low: float | int, high: float | int) -> float:
 class Statistic:
     """A bounded number per row, summed over rows as an exact integer.
 
-    ``argument`` is clamped to [low, high]; NULL and NaN add nothing. ``step`` is the SQL value of one
-    grid step, and no row adds more than ``most`` steps. For ROWS and UNITS the argument, if there is
-    one, must only not be NULL. Two statistics that compare equal are measured once. Of three cells each has
-    a number; of nine, cell 3 * i + j is the argument's i-th polynomial times the ``other``'s j-th.
+    ``argument`` is clamped to [low, high]; NULL and NaN add nothing. ``step`` is the SQL value of one grid
+    step, and no row adds more than ``most`` steps. For ROWS and UNITS the argument, if there is one, only has
+    to be not NULL. Equal statistics are measured once. Cells are numbered: of nine, cell 3 * i + j is the
+    argument's i-th polynomial times the j-th of ``other``.
     """
 
     part: Part
@@ -66,10 +66,10 @@ class Statistic:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Statistics of which one row adds at most ``most`` steps in L1, all together.
+    """Statistics to which one row adds at most ``most`` steps in L1, all together.
 
-    ``alternatives`` are positions: each is one statistic, a pair of REST and VALUE, or the cells of one or of
-    two arguments, made together. A row adds to one alternative at most.
+    ``alternatives`` are positions: each is one statistic, a pair of REST and VALUE, or the cells of one or
+    two arguments. A row adds to at most one alternative.
     """
 
     alternatives: tuple[tuple[int, ...], ...]
@@ -78,4 +78,4 @@ class Family:
     @property
     def statistics(self) -> tuple[int, ...]:
         """All positions, in order."""
-        return tuple(sorted(position for each in self.alternatives for position in each))
+        return tuple(sorted(position for alternative in self.alternatives for position in alternative))

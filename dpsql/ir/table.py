@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 Masses: TypeAlias = "dict[tuple[Value, ...], tuple[NDArray[np.int64], NDArray[np.int64]]]"
-"""Of each group the places where something lies, in order, and how much."""
+"""For each group, the places with weight, in order, and their weights."""
 
 
 class ExactTable:
-    """Exact sums in grid steps, one row per group, and the weights of details: hot.
+    """Exact sums in grid steps, one row per group, and the weights of details: private.
 
     It shows nothing and cannot be pickled.
     """
@@ -44,7 +44,7 @@ class ExactTable:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReleasedTable:
-    """Noisy sums in grid steps, then the details' numbers, sorted by their keys. Anybody may see it."""
+    """Noisy sums in grid steps, then the details' numbers, sorted by group key: public."""
 
     groups: list[tuple[Value, ...]]
     sums: NDArray[np.int64]

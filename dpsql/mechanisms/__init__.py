@@ -1,11 +1,11 @@
-"""The shelf of additive noise: a mechanism is a module of this folder that defines ``NAME``.
+"""The registry of additive noise: a mechanism is a module of this folder that defines ``NAME``.
 
     chosen = mechanism("laplace")
     scale  = chosen.scale_for(sensitivity, ratio)     public: from the plan alone
-    event  = chosen.event(sensitivity, scale)         what accountants read
+    event  = chosen.event(sensitivity, scale)         read by accountants
     noise  = chosen.draw(scale, size, os.urandom)     the only secret
 
-Each states its privacy claim, and proves it, in its own docstring.
+Each states and proves its privacy claim in its own docstring.
 """
 
 from __future__ import annotations
@@ -27,60 +27,60 @@ if TYPE_CHECKING:
 
 
 class Mechanism(Protocol):
-    """Integers in, integers out; sensitivities, scales and distances are in grid steps."""
+    """A mechanism on integers; sensitivities, scales and distances are in grid steps."""
 
     @property
     def NAME(self) -> str: ...
 
     @property
     def NORM(self) -> Norm:
-        """The norm in which its sensitivity is measured."""
+        """The norm of its sensitivity."""
         ...
 
     def scale_for(self, sensitivity: int, ratio: float) -> float:
-        """The noise for ``ratio`` = scale per unit of sensitivity, rounded up."""
+        """Return the scale for ``ratio`` = scale per unit of sensitivity, rounded up."""
         ...
 
     def event(
         self, sensitivity: int, scale: float, epsilon: float | None = None, delta: float | None = None
     ) -> Event:
-        """What is done; (epsilon, delta) is the planned point of the privacy curve, where there is one."""
+        """Return the event; (epsilon, delta) is the planned point of the privacy curve, if there is one."""
         ...
 
     def draw(self, scale: float, size: int, words: Callable[[int], bytes]) -> NDArray[np.int64]:
-        """Fresh noise from fresh bytes."""
+        """Draw fresh noise from fresh bytes."""
         ...
 
     def half_width(self, scale: float, confidence: float = 0.95) -> float:
-        """The noise lies within this distance of 0 with that confidence."""
+        """Return a distance from 0 that the noise stays within, with this confidence."""
         ...
 
     def deviation(self, scale: float) -> float:
-        """The standard deviation (before rounding to integers)."""
+        """Return the standard deviation (before rounding to integers)."""
         ...
 
     def reach(self, scale: float, probability: float) -> float:
-        """The unrounded noise exceeds this distance, upwards, with at most this probability."""
+        """Return a distance that the unrounded noise exceeds, upwards, with at most this probability."""
         ...
 
     def above(self, scale: float, distance: float) -> float:
-        """How probably it does so: to a float's precision, where nothing rests on it."""
+        """Return the probability to exceed this distance: to a float's precision, for margins only."""
         ...
 
 
 @cache
 def shelf() -> dict[str, Mechanism]:
-    """Every mechanism, by name."""
+    """Return every mechanism by name."""
     named = (module for module in modules(__name__, __path__) if hasattr(module, "NAME"))
     return {module.NAME: cast(Mechanism, module) for module in named}
 
 
 def mechanism(name: str) -> Mechanism:
-    """The mechanism of that name, or KeyError."""
+    """Return the mechanism with this name, or raise KeyError."""
     return shelf()[name]
 
 
 def at_least(number: Fraction) -> float:
-    """The smallest float that is not below an exact number."""
+    """Return the smallest float that is not below an exact number."""
     nearest = number.numerator / number.denominator
     return nearest if Fraction(nearest) >= number else math.nextafter(nearest, math.inf)

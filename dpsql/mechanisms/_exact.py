@@ -1,9 +1,8 @@
-"""The exact path of the sampler: intervals in mpmath that close in on one number until it rounds one way.
+"""The exact path of the sampler: mpmath intervals that shrink around a number until its rounding is certain.
 
     k = 0x8000...   U in [k, k+1] / 2^64   ->  scale * -ln U in [low, high]  ->  one integer, or more bits
 
-Claim, argument and tests stand in ``sampler``, which calls this for the few numbers that float64
-cannot decide.
+Claim, proof and tests are in ``sampler``, which calls this for the few numbers that float64 cannot decide.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from typing import Any, TypeAlias
 from mpmath import libmp
 
 Interval: TypeAlias = tuple[Any, Any]
-"""Two of libmp's numbers, rounded outwards. (libmp takes precisions as arguments: threads share nothing.)"""
+"""Two libmp numbers, rounded outwards. (libmp takes precisions as arguments: threads share nothing.)"""
 
 
 class Uniform:
-    """A real number of [0, 1]: 64 bits of it, and more when somebody asks."""
+    """A uniform real number in [0, 1]: 64 bits of it, extended on demand."""
 
     __slots__ = ("bits", "known", "words")
 
@@ -37,7 +36,7 @@ class Uniform:
 
 
 def laplace(scale: float, k: int, words: Callable[[int], bytes]) -> int:
-    """scale * -ln U, rounded; U begins with the word k."""
+    """Return scale * -ln U, rounded; U begins with the word k."""
     u = Uniform(k, words)
 
     def value() -> Interval:
@@ -47,7 +46,7 @@ def laplace(scale: float, k: int, words: Callable[[int], bytes]) -> int:
 
 
 def exponential(scale: float, k: int, words: Callable[[int], bytes]) -> int:
-    """scale * -ln U, rounded down; U begins with the word k."""
+    """Return scale * -ln U, rounded down; U begins with the word k."""
     u = Uniform(k, words)
 
     def value() -> Interval:
@@ -57,7 +56,7 @@ def exponential(scale: float, k: int, words: Callable[[int], bytes]) -> int:
 
 
 def gaussian(scale: float, k: int, turn: int, words: Callable[[int], bytes]) -> tuple[int, int]:
-    """scale * sqrt(-2 ln U) times cos and sin of 2 pi V, rounded; U begins with k, V with turn."""
+    """Return scale * sqrt(-2 ln U) times cos and sin of 2 pi V, rounded; U begins with k, V with turn."""
     u, v = Uniform(k, words), Uniform(turn, words)
 
     def value(which: int) -> Interval:
@@ -73,9 +72,9 @@ def gaussian(scale: float, k: int, turn: int, words: Callable[[int], bytes]) -> 
 
 
 def _decide(value: Callable[[], Interval], uniforms: tuple[Uniform, ...]) -> int:
-    """floor(y + 1/2) of the y on which the interval closes in as the uniforms, the first above all, grow."""
+    """Return floor(y + 1/2); ``value`` encloses y ever more closely as the uniforms are extended."""
     while True:
-        if uniforms[0].known:  # else its logarithm has no bound yet
+        if uniforms[0].known:  # otherwise its logarithm has no bound yet
             low, high = libmp.mpi_add(value(), _exactly(0.5))
             floor = libmp.to_int(low, libmp.round_floor)
             if floor == libmp.to_int(high, libmp.round_floor):
@@ -98,9 +97,9 @@ def _widened(interval: Interval, precision: int) -> Interval:
 
 
 def choice(sizes: list[int], exponents: list[Fraction], k: int, words: Callable[[int], bytes]) -> int:
-    """Which run U falls into, U beginning with k, of runs that weigh size * exp(-exponent) together.
+    """Return the run that U falls into; U begins with k, and runs have weight size * exp(-exponent).
 
-    Weights are held between whole multiples of 2^-precision; no exponent is negative, and one is 0.
+    Weights are enclosed by whole multiples of 2^-precision. No exponent is negative, and one is 0.
     """
     u = Uniform(k, words)
     while True:
@@ -121,7 +120,7 @@ def choice(sizes: list[int], exponents: list[Fraction], k: int, words: Callable[
 
 
 def _exp_between(exponent: Fraction, precision: int) -> tuple[int, int]:
-    """exp(-exponent), in units of 2^-precision, from below and from above."""
+    """Return a lower and an upper bound of exp(-exponent), in units of 2^-precision."""
     ends = (-exponent.numerator, exponent.denominator, precision)
     power = tuple(libmp.from_rational(*ends, rounding) for rounding in ("f", "c"))
     low, high = _widened(libmp.mpi_exp(power, precision), precision)

@@ -1,4 +1,4 @@
-"""The exponential mechanism: one of many public candidates, drawn by how well each fits, exactly.
+"""The exponential mechanism: one of many public candidates, drawn exactly in proportion to exp(-rate * loss).
 
     losses 0, 2, 5 of three candidates, rate 1/2  ->  one of them, with chances .690, .254, .057
 
@@ -42,18 +42,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 Words: TypeAlias = Callable[[int], bytes]
-"""Gives that many fresh random bytes: os.urandom."""
+"""Returns that many fresh random bytes: os.urandom."""
 
 Integers: TypeAlias = "NDArray[np.int64]"
 
-_AT_ONCE = 1 << 16  # runs: memory stays bounded, and sums short
+_AT_ONCE = 1 << 16  # runs: bounds memory, and the length of sums
 _ERROR = 2.0**-38
 _SUM = 2.0**-51
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Choices:
-    """Candidates of many choices, in runs of equal loss, one choice behind the other.
+    """Candidates of many choices, in runs of equal loss, one choice after the other.
 
     ``starts`` holds the first run of every choice, and at its end the number of all runs. A run has
     ``sizes`` candidates, perhaps none, each of loss whole + part / denominator with 0 <= part < denominator.
@@ -70,14 +70,14 @@ class Choices:
 
 
 Chosen: TypeAlias = tuple[Integers, Integers]
-"""Of every choice the run that was chosen, and which of its candidates, from 0."""
+"""For every choice, the chosen run and the position of the candidate in it, from 0."""
 
 Choose: TypeAlias = Callable[[Choices, Fraction], Chosen]
-"""Makes choices at a rate."""
+"""Draws all choices at a rate."""
 
 
 def choose(choices: Choices, rate: Fraction, words: Words) -> Chosen:
-    """One candidate of each choice; every choice must have one."""
+    """Draw one candidate of each choice; every choice must have one."""
     runs = np.empty(len(choices), np.int64)
     first = 0
     while first < len(choices):
@@ -89,7 +89,7 @@ def choose(choices: Choices, rate: Fraction, words: Words) -> Chosen:
 
 
 def best(choices: Choices) -> Integers:
-    """The least whole part of a loss in every choice."""
+    """Return the least whole part of a loss in every choice."""
     huge = np.iinfo(np.int64).max
     return np.minimum.reduceat(np.where(choices.sizes > 0, choices.whole, huge), choices.starts[:-1])
 
@@ -98,8 +98,8 @@ def _chosen(choices: Choices, first: int, last: int, rate: Fraction, words: Word
     offset = int(choices.starts[first])
     part = _part(choices, first, last)
     starts, lengths = part.starts[:-1], np.diff(part.starts)
-    whole = part.whole - np.repeat(best(part), lengths)  # the law is the same
-    exponents = (whole + part.part / part.denominator) * float(rate)
+    losses = part.whole - np.repeat(best(part), lengths)  # the law is unchanged
+    exponents = (losses + part.part / part.denominator) * float(rate)
     weights = part.sizes * np.exp(-exponents)
     shares = weights / np.repeat(np.add.reduceat(weights, starts), lengths)
     ends = np.concatenate(((0.0,), np.cumsum(shares)))
@@ -126,26 +126,28 @@ def _part(choices: Choices, first: int, last: int) -> Choices:
 
 
 def _exactly(choices: Choices, which: int, rate: Fraction, k: int, words: Words) -> int:
-    """The exact path of one choice; mpmath is imported when first needed."""
+    """Take the exact path of one choice; mpmath is imported when first needed."""
     from dpsql.mechanisms import _exact
 
-    own = _part(choices, which, which + 1)
-    held = np.flatnonzero(own.sizes > 0)
-    losses = zip(own.whole[held].tolist(), own.part[held].tolist(), strict=True)
-    exponents = [(whole + Fraction(part, own.denominator)) * rate for whole, part in losses]
+    choice = _part(choices, which, which + 1)
+    nonempty = np.flatnonzero(choice.sizes > 0)
+    losses = zip(choice.whole[nonempty].tolist(), choice.part[nonempty].tolist(), strict=True)
+    exponents = [(whole + Fraction(part, choice.denominator)) * rate for whole, part in losses]
     least = min(exponents)
-    run = _exact.choice(own.sizes[held].tolist(), [each - least for each in exponents], k, words)
-    return int(choices.starts[which]) + int(held[run])
+    run = _exact.choice(
+        choice.sizes[nonempty].tolist(), [exponent - least for exponent in exponents], k, words
+    )
+    return int(choices.starts[which]) + int(nonempty[run])
 
 
 def _below(sizes: Integers, words: Words) -> Integers:
-    """A uniform number from 0 to size - 1 for each size."""
-    found = np.zeros(len(sizes), np.int64)
+    """Draw a uniform number from 0 to size - 1 for each size."""
+    numbers = np.zeros(len(sizes), np.int64)
     left = np.flatnonzero(sizes > 1)
     while len(left):
         k = np.frombuffer(words(8 * len(left)), "<u8")
         size = sizes[left].astype(np.uint64)
         even = k < (np.uint64(2**64 - 1) // size) * size
-        found[left[even]] = (k[even] % size[even]).astype(np.int64)
+        numbers[left[even]] = (k[even] % size[even]).astype(np.int64)
         left = left[~even]
-    return found
+    return numbers

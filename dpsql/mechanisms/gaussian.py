@@ -51,9 +51,9 @@ def deviation(scale: float) -> float:
 
 
 def reach(scale: float, probability: float) -> float:
-    """scale * z with P(y > scale * z) <= probability, held against erfc, which is good far out.
+    """Return scale * z with P(y > scale * z) <= probability, checked against erfc, which is accurate far out.
 
-    NormalDist's quantile (Wichura 1988) is right to 16 digits; the excess stands for their last ones.
+    NormalDist's quantile (Wichura 1988) is right to 16 digits; the added excess covers the last ones.
     """
     if probability >= 0.5:
         return 0.0
@@ -64,5 +64,5 @@ def reach(scale: float, probability: float) -> float:
 
 
 def above(scale: float, distance: float) -> float:
-    """P(y > distance), nearly: for margins alone."""
+    """Return P(y > distance), approximately: for margins only."""
     return 0.5 * math.erfc(distance / scale / math.sqrt(2))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 NAME = "geometric"
 NORM = Norm.L1
 UNIT = 2**20
-"""Grid steps of what is counted once: all numbers must be multiples of it."""
+"""Grid steps of one unit: all numbers must be multiples of it."""
 
 
 def scale_for(sensitivity: int, ratio: float) -> float:
@@ -43,22 +43,22 @@ def scale_for(sensitivity: int, ratio: float) -> float:
 def event(
     sensitivity: int, scale: float, epsilon: float | None = None, delta: float | None = None
 ) -> GeometricEvent:
-    """Its curve needs no planned point."""
+    """Return the event; its privacy curve needs no planned point."""
     return GeometricEvent(sensitivity, scale)
 
 
 def draw(scale: float, size: int, words: Callable[[int], bytes]) -> NDArray[np.int64]:
-    """Whole units, in grid steps."""
+    """Draw whole units, in grid steps."""
     return sampler.geometric(scale / UNIT, size, words) * UNIT
 
 
 def half_width(scale: float, confidence: float = 0.95) -> float:
-    """The least number of whole units that noise exceeds, in either direction, seldom enough."""
+    """Return the least number of whole units that the noise stays within, with this confidence."""
     return reach(scale, (1 - confidence) / 2)
 
 
 def deviation(scale: float) -> float:
-    """sqrt(2 q) / (1 - q) units; by halves, so that nothing cancels at large scales."""
+    """Return sqrt(2 q) / (1 - q) units, computed by halves so that nothing cancels at large scales."""
     half = min(UNIT / scale / 2, 700)  # beyond, there is no noise, and sinh overflows
     return UNIT / (math.sqrt(2) * math.sinh(half))
 
@@ -73,7 +73,7 @@ def reach(scale: float, probability: float) -> float:
 
 
 def above(scale: float, distance: float) -> float:
-    """P(noise > distance), nearly: for margins alone."""
+    """Return P(noise > distance), approximately: for margins only."""
     step = UNIT / scale
     units = math.floor(abs(distance) / UNIT) + 1
     tail = math.exp(-units * step) / (1 + math.exp(-step))

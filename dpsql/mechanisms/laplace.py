@@ -35,7 +35,7 @@ def scale_for(sensitivity: int, ratio: float) -> float:
 def event(
     sensitivity: int, scale: float, epsilon: float | None = None, delta: float | None = None
 ) -> LaplaceEvent:
-    """Its curve needs no planned point."""
+    """Return the event; its privacy curve needs no planned point."""
     return LaplaceEvent(sensitivity, scale)
 
 
@@ -49,11 +49,11 @@ def deviation(scale: float) -> float:
 
 
 def reach(scale: float, probability: float) -> float:
-    """P(y > r) = exp(-r / scale) / 2, for any probability up to 1/2 (above, 0 will do)."""
+    """P(y > r) = exp(-r / scale) / 2, for any probability up to 1/2 (above it, 0 is enough)."""
     return max(0.0, -scale * math.log(2 * probability) * (1 + 1e-12) + scale * 1e-12)
 
 
 def above(scale: float, distance: float) -> float:
-    """P(y > distance), nearly: for margins alone."""
+    """Return P(y > distance), approximately: for margins only."""
     tail = 0.5 * math.exp(-abs(distance) / scale)
     return tail if distance > 0 else 1 - tail

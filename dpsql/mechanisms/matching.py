@@ -1,21 +1,21 @@
-"""How many different values there are, when each unit may stand for a few of them only.
+"""The number of distinct values, when each unit may claim only a few of them.
 
-    units   1 1 1 2 2 3          each unit, in order, claims up to ``most`` of its values that nobody
+    units   1 1 1 2 2 3          each unit, in order, claims up to ``most`` of its values that no unit
     values  a b c a b a          before it has claimed: most = 1 gives 1-a, 2-b, and 3 nothing
 
 Claim   one unit changes the claimed values by at most ``most`` in L1, over all groups of values together,
-        and so by at most ``most`` in L2 too (all of them may fall in one group).
-Proof   Let S and S' be what is claimed so far without and with unit u: S is a subset of S', and S' has at
+        and so by at most ``most`` in L2 too (all of them may be in one group).
+Proof   Let S and S' be the values claimed so far without and with unit u. S is a subset of S', and S' has at
         most ``most`` values more. Before u they are equal, and u adds at most ``most``. A later unit v
         claims the first of F = V - S and of F' = V - S', where F' is a subset of F: it claims
-        min(most, |F'|) <= min(most, |F|) values, and what it claims of F and is still free in F' comes no
-        later in F', so that it is claimed there too. Both sets grow so that S stays within S', and S' by
-        no more than S. This needs an order of units, and for each unit an order of its values, that are
-        functions of the unit and of the value alone: here both follow the numbers that are given.
-        (Knop and Steinke 2023 have the bound for the largest matching; this one takes no search.)
-        In ``_offered`` all units claim at once their first ``most`` values that are not refused, and a
-        value refuses all but the first unit that claimed it. That ends in the same: if it does for the
-        first k units, the next is refused exactly values that one of these keeps.
+        min(most, |F'|) <= min(most, |F|) values. A value that it claims of F and that is free in F' comes
+        no later in F', so it is claimed there too. So S stays within S', and S' grows by no more than S.
+        This needs an order of units, and for each unit an order of its values, that are functions of the
+        unit and of the value alone: here both follow the input numbers.
+        (Knop and Steinke 2023 have the bound for the largest matching; this one needs no search.)
+        In ``_offered`` all units claim at once their first ``most`` values that do not refuse them, and a
+        value refuses all but the first unit that claimed it. The result is the same: if it is so for the
+        first k units, the next is refused by exactly the values that one of these keeps.
 Test    tests/test_matching.py
 """
 
@@ -28,15 +28,15 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
-_NOBODY = np.iinfo(np.int32).max
+_UNCLAIMED = np.iinfo(np.int32).max
 _ROUNDS = 12
 
 
 def claimed(units: NDArray[Any], values: NDArray[Any], groups: NDArray[Any], most: int) -> NDArray[np.int64]:
-    """The places, in these pairs, of one pair for each value that is claimed.
+    """Return the positions, in these pairs, of one pair for each claimed value.
 
-    All are 64-bit integers; units come in their order, as values do to a unit, and a value in another
-    group is another value. No pair stands twice.
+    All are 64-bit integers. Units and each unit's values claim in the order of their numbers. The same value
+    in another group is another value. No pair is repeated.
     """
     if not len(units):
         return np.empty(0, dtype=np.int64)
@@ -47,58 +47,58 @@ def claimed(units: NDArray[Any], values: NDArray[Any], groups: NDArray[Any], mos
     pairs |= value
     pairs.sort()
     unit, value = (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
-    keepers = np.full(len(places), _NOBODY, dtype=np.int32)
+    keepers = np.full(len(places), _UNCLAIMED, dtype=np.int32)
     taken: NDArray[np.int64] = places[_offered(unit, value, keepers, most)]
     return taken
 
 
 def _ordered(units: NDArray[Any]) -> NDArray[np.int64]:
-    """Small numbers in the units' order: the distance from the first, or the rank where that is too far."""
+    """Map units to small numbers in the same order: their distance from the first, or else their rank."""
     first = int(units.min())
-    if int(units.max()) - first < _NOBODY:
+    if int(units.max()) - first < _UNCLAIMED:
         return units - first
     return _ranks(units, np.argsort(units))[0].astype(np.int64)
 
 
 def _ranks(
-    numbers: NDArray[Any], order: NDArray[np.int64], others: NDArray[Any] | None = None
+    numbers: NDArray[Any], order: NDArray[np.int64], second_key: NDArray[Any] | None = None
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Each number's place among the different ones, and for each of these where it stands."""
+    """Return each number's rank among the distinct ones, and the position of each of these."""
     first = _changes(numbers[order])
-    if others is not None:
-        first |= _changes(others[order])
+    if second_key is not None:
+        first |= _changes(second_key[order])
     ranks = np.empty(len(numbers), dtype=np.int32)
     ranks[order] = np.cumsum(first, dtype=np.int32) - 1
     return ranks, order[first]
 
 
 def _changes(ordered: NDArray[Any]) -> NDArray[np.bool_]:
-    """Where a number stands that is not the one before it."""
+    """Mark the numbers that differ from the one before."""
     return np.concatenate(([True], ordered[1:] != ordered[:-1]))
 
 
 def _offered(
     unit: NDArray[np.int32], value: NDArray[np.int32], keepers: NDArray[np.int32], most: int
 ) -> NDArray[np.bool_]:
-    """Whether each value is claimed: all units at once, as long as that ends soon."""
+    """Return whether each value is claimed: all units claim at once, if that ends soon."""
     for _ in range(_ROUNDS):
-        offers = np.ones(len(unit), dtype=np.bool_)  # but where the unit has ``most`` before it
+        offers = np.ones(len(unit), dtype=np.bool_)  # False where the unit has ``most`` before it
         offers[most:] = unit[most:] != unit[:-most]
         np.minimum.at(keepers, value[offers], unit[offers])
         kept = unit <= keepers[value]
         if kept.all():
-            return keepers < _NOBODY
+            return keepers < _UNCLAIMED
         unit, value = unit[kept], value[kept]
     return _one_by_one(unit, value, len(keepers), most)
 
 
 def _one_by_one(unit: NDArray[np.int32], value: NDArray[np.int32], size: int, most: int) -> NDArray[np.bool_]:
-    """The same, one unit after the other."""
+    """Return the same, one unit after the other."""
     taken = bytearray(size)
     last, left = -1, 0
-    for each, wanted in zip(unit.tolist(), value.tolist(), strict=True):
-        if each != last:
-            last, left = each, most
+    for owner, wanted in zip(unit.tolist(), value.tolist(), strict=True):
+        if owner != last:
+            last, left = owner, most
         if left and not taken[wanted]:
             taken[wanted] = 1
             left -= 1

@@ -40,18 +40,18 @@ from dpsql.ir.grid import End, Target
 from dpsql.mechanisms.exponential import Choices, Choose, Integers
 
 CELLS = 16
-"""Parts of a bin at which it may be cut."""
+"""Number of places in a bin where it may be cut."""
 
 FAR = 89
-"""Losses count up to this exponent: what lies beyond is chosen as seldom as with it, once in 10^38."""
+"""Losses are capped at this exponent: candidates beyond it have a probability of 10^-38 anyway."""
 
 MOST = 2**61
-"""Weights stay below it."""
+"""Weights stay below this."""
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A target, and those of earlier levels between which it is chosen (None: the histogram's own ends)."""
+    """A target, and the targets of earlier levels that enclose it (None: the histogram's own ends)."""
 
     target: int
     left: int | None
@@ -62,7 +62,7 @@ class Node:
 
 @cache
 def tree(targets: tuple[Target, ...]) -> tuple[Node, ...]:
-    """In which order ordered targets are chosen. Extremes last: they tell little of where others are."""
+    """Return the order in which ordered targets are chosen; extremes last: they say little about others."""
     nodes: list[Node] = []
 
     def add(first: int, last: int, left: int | None, right: int | None, level: int) -> None:
@@ -79,13 +79,13 @@ def tree(targets: tuple[Target, ...]) -> tuple[Node, ...]:
 
 
 def levels(targets: tuple[Target, ...]) -> int:
-    """How many choices one after the other answer these targets."""
+    """Return the number of successive choices that answer these targets."""
     return max(node.level for node in tree(targets)) + 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Histograms:
-    """Many histograms, one behind the other: filled bins in order, and the positive weight in each."""
+    """Many histograms, one after the other: filled bins in order, and the positive weight in each."""
 
     starts: Integers
     bins: Integers
@@ -93,15 +93,15 @@ class Histograms:
 
     @property
     def below(self) -> Integers:
-        """The weight of all bins before each, of all histograms; at last, of all."""
+        """The weight of all bins before each, over all histograms; the last entry is the total."""
         return np.concatenate((np.zeros(1, np.int64), np.cumsum(self.weights)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """Of every histogram the bins from ``low`` to ``high`` and the weight from ``start`` to ``end``.
+    """For every histogram the bins from ``low`` to ``high`` and the weight from ``start`` to ``end``.
 
-    Weights are counted over all histograms, as ``Histograms.below`` does.
+    Weights are counted over all histograms, as in ``Histograms.below``.
     """
 
     low: Integers
@@ -111,11 +111,11 @@ class Part:
 
 
 BEYOND = 0.05
-"""How likely an extreme overshoots all rows, about, where a hundred bins for each row lie beyond them."""
+"""About the probability that an extreme overshoots all rows, with a hundred bins beyond them for each row."""
 
 
 def beyond(epsilon: float, most: int) -> int:
-    """The weight that is to lie beyond an extreme: far enough from the end of the rows not to miss them."""
+    """Return the weight that should lie beyond an extreme: enough that the choice rarely misses all rows."""
     return math.ceil(2 * most / epsilon * math.log(100 / BEYOND))
 
 
@@ -128,37 +128,37 @@ def answers(
     extreme: int,
     choose: Choose,
 ) -> Integers:
-    """A bin of 0 ... size - 1 for every histogram and target; ``targets`` are ordered.
+    """Choose a bin of 0 ... size - 1 for every histogram and target; ``targets`` are ordered.
 
     ``epsilon`` is that of one level, ``most`` the weight of a unit, ``extreme`` the weight beyond an extreme.
     """
     below, count = histograms.below, len(histograms.starts) - 1
-    found = np.zeros((count, len(targets)), np.int64)
+    chosen = np.zeros((count, len(targets)), np.int64)
     cuts: dict[int, Integers] = {}
     for node in tree(targets):
         left, right = node.left, node.right
         part = Part(
-            np.zeros(count, np.int64) if left is None else found[:, left],
-            np.full(count, size - 1) if right is None else found[:, right],
+            np.zeros(count, np.int64) if left is None else chosen[:, left],
+            np.full(count, size - 1) if right is None else chosen[:, right],
             below[histograms.starts[:-1]] if left is None else cuts[left],
             below[histograms.starts[1:]] if right is None else cuts[right],
         )
-        found[:, node.target], cuts[node.target] = _chosen(
+        chosen[:, node.target], cuts[node.target] = _chosen(
             histograms.bins, below, part, wanted(node, targets), node.leaf, epsilon / most, extreme, choose
         )
-    return found
+    return chosen
 
 
 def wanted(node: Node, targets: Sequence[Target]) -> Target:
-    """The target as a part of what lies between its neighbours in the tree."""
-    own = targets[node.target]
-    if isinstance(own, End):
-        return own
+    """Return the target as a fraction of the weight between its neighbours in the tree."""
+    target = targets[node.target]
+    if isinstance(target, End):
+        return target
     low = Fraction(0) if node.left is None else targets[node.left]
     high = Fraction(1) if node.right is None else targets[node.right]
     assert isinstance(low, Fraction)
     assert isinstance(high, Fraction)
-    return (own - low) / (high - low)
+    return (target - low) / (high - low)
 
 
 def _chosen(
@@ -171,7 +171,7 @@ def _chosen(
     extreme: int,
     choose: Choose,
 ) -> tuple[Integers, Integers]:
-    """For every histogram a bin of its part, and the weight at which that cuts it."""
+    """Choose a bin for every histogram's part, and return the weight at which it is cut."""
     cells = 1 if leaf else CELLS
     rank, more, scale = _rank(part, target, extreme)
     rate = price / (2 * scale)
@@ -179,16 +179,16 @@ def _chosen(
     runs = _runs(bins, below, part, rank, reach, cells)
     denominator = target.denominator if isinstance(target, Fraction) else 1
     run, inside = choose(_choices(runs, rank, more, denominator, reach), rate)
-    found, cuts = runs.bins[run] + inside // cells, runs.cuts[run]
+    chosen, cuts = runs.bins[run] + inside // cells, runs.cuts[run]
     for i in np.flatnonzero(runs.merged[run]):
-        cuts[i] = _cut(bins, below, part, int(i), int(found[i]), int(inside[i]) % cells, cells)
-    return found, cuts
+        cuts[i] = _cut(bins, below, part, int(i), int(chosen[i]), int(inside[i]) % cells, cells)
+    return chosen, cuts
 
 
 def _cut(bins: Integers, below: Integers, part: Part, which: int, bin: int, cell: int, cells: int) -> int:
-    """The weight at which a cell of a bin cuts one histogram's part."""
+    """Return the weight at which a cell of a bin cuts one histogram's part."""
     start, end = int(part.start[which]), int(part.end[which])
-    first, last = (int(each[which]) for each in _filled(below, part))
+    first, last = (int(ends[which]) for ends in _filled(below, part))
     i = first + int(np.searchsorted(bins[first:last], bin))
     low = min(end, max(start, int(below[i])))
     if i == last or bins[i] != bin:
@@ -197,7 +197,7 @@ def _cut(bins: Integers, below: Integers, part: Part, which: int, bin: int, cell
 
 
 def _rank(part: Part, target: Target, extreme: int) -> tuple[Integers, Integers, Fraction]:
-    """The weight to be reached, whole and the numerator of the rest; and how far one of weight moves it."""
+    """Return the target weight (integer part, numerator of the rest) and its change per unit of weight."""
     weight = part.end - part.start
     nothing = np.zeros_like(weight)
     match target:
@@ -207,16 +207,16 @@ def _rank(part: Part, target: Target, extreme: int) -> tuple[Integers, Integers,
             return part.end - np.minimum(extreme, weight // 2), nothing, Fraction(1)
         case _:
             d = target.denominator
-            rest = target.numerator * (weight % d)  # below d * d, which fits
+            rest = target.numerator * (weight % d)  # below d * d: fits 64 bits
             rank = part.start + target.numerator * (weight // d) + rest // d
             return rank, rest % d, max(target, 1 - target)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Runs:
-    """Bins of equal loss in a row: the first bin, how many candidates, the weights that they span, the cut.
+    """Consecutive bins of equal loss: the first bin, the number of candidates, the weights spanned, the cut.
 
-    What is ``merged`` are bins of any weight that lie beyond the reach: their cuts differ.
+    ``merged`` marks bins of any weight beyond the reach: their cuts differ.
     """
 
     starts: Integers
@@ -229,16 +229,17 @@ class Runs:
 
 
 def _filled(below: Integers, part: Part) -> tuple[Integers, Integers]:
-    """The first filled bin of every part, and the one behind the last."""
+    """Return the first filled bin of every part, and the one after the last."""
     first = np.searchsorted(below[1:], part.start, "right")
     last = np.maximum(first, np.searchsorted(below[:-1], part.end, "left"))
     return first, np.where(part.end > part.start, last, first)
 
 
 def _runs(bins: Integers, below: Integers, part: Part, rank: Integers, reach: int, cells: int) -> Runs:
-    """All that is beyond the reach on the left; empty bins before a filled one, then its cells; the empty
+    """Build the runs of every part, from left to right.
 
-    bins behind the last; all that is beyond the reach on the right.
+    First all bins beyond the reach on the left; then, for every filled bin, the empty bins before it and its
+    cells; then the empty bins after the last; then all bins beyond the reach on the right.
     """
     first, last = _filled(below, part)
     near = np.clip(np.searchsorted(below[1:], rank - reach, "right"), first, last)
@@ -248,12 +249,12 @@ def _runs(bins: Integers, below: Integers, part: Part, rank: Integers, reach: in
     group = np.repeat(np.arange(len(filled)), filled)
     before = np.cumsum(filled) - filled
     which = np.arange(filled.sum()) - before[group] + near[group]  # every filled bin within reach
-    held, some = bins[which], filled > 0
-    ends = np.append(bins, 0)  # read where there is such a bin
-    left = np.where(near > first, ends[near - 1], part.low - 1)  # the last bin beyond the reach
+    filled_bins, some = bins[which], filled > 0
+    ends = np.append(bins, 0)  # read only where such a bin exists
+    left = np.where(near > first, ends[near - 1], part.low - 1)  # the last bin beyond the reach on the left
     right = np.where(beyond < last, ends[beyond], part.high + 1)
-    previous = np.empty_like(held)
-    previous[1:] = held[:-1]
+    previous = np.empty_like(filled_bins)
+    previous[1:] = filled_bins[:-1]
     previous[before[some]] = left[some]
     final = left.copy()
     final[some] = ends[beyond[some] - 1]
@@ -262,11 +263,11 @@ def _runs(bins: Integers, below: Integers, part: Part, rank: Integers, reach: in
     table = np.zeros((6, int(starts[-1])), np.int64)
     table[:, starts[:-1]] = (part.low, (left - part.low + 1) * cells, *(part.start,) * 3, np.ones_like(left))
     rows = (1 + np.arange(len(which)) * width + 3 * group)[:, np.newaxis]
-    gaps = np.maximum(held - previous - 1, 0)  # 0 where the part begins with weight of its first bin
+    gaps = np.maximum(filled_bins - previous - 1, 0)  # 0 where the part begins with weight of its first bin
     table[:5, rows[:, 0]] = (previous + 1, gaps * cells, low, low, low)
     cell = np.arange(cells)[np.newaxis, :]
     spans = [low[:, np.newaxis] + _times(weight, 2 * cell + half, 2 * cells) for half in (0, 2, 1)]
-    for row, values in zip(table[:5], (held[:, np.newaxis], 1, *spans), strict=True):
+    for row, values in zip(table[:5], (filled_bins[:, np.newaxis], 1, *spans), strict=True):
         row[rows + 1 + cell] = values
     at = np.clip(below[beyond], part.start, part.end)
     table[:5, starts[1:] - 2] = (final + 1, (right - final - 1) * cells, at, at, at)
@@ -275,19 +276,19 @@ def _runs(bins: Integers, below: Integers, part: Part, rank: Integers, reach: in
 
 
 def _times(weight: Integers, numerators: Integers, denominator: int) -> Integers:
-    """floor(weight * numerator / denominator) without leaving 64 bits."""
+    """Return floor(weight * numerator / denominator) within 64 bits."""
     weight = weight[:, np.newaxis]
     return weight // denominator * numerators + weight % denominator * numerators // denominator
 
 
 def _choices(runs: Runs, rank: Integers, more: Integers, denominator: int, reach: int) -> Choices:
-    """The distance of rank + more / denominator to what a run spans, the reach at most."""
+    """Return the losses: the distance of rank + more / denominator to a run's span, at most the reach."""
     lengths = np.diff(runs.starts)
     target, rest = np.repeat(rank, lengths), np.repeat(more, lengths)
     short, far = target - runs.high, runs.low - target
     above = far > 0
     borrowed = above & (rest > 0)
-    whole = np.where(above, far - borrowed, np.maximum(short, 0))
+    distance = np.where(above, far - borrowed, np.maximum(short, 0))
     part = np.where(above, np.where(borrowed, denominator - rest, 0), np.where(short >= 0, rest, 0))
-    part[whole >= reach] = 0
-    return Choices(runs.starts, runs.sizes, np.minimum(whole, reach), part, denominator)
+    part[distance >= reach] = 0
+    return Choices(runs.starts, runs.sizes, np.minimum(distance, reach), part, denominator)

@@ -1,17 +1,17 @@
-"""Answers that each row gives at random: often its own value, otherwise any other of a public list.
+"""Randomized response: each row answers its own value often, otherwise any other value of a public list.
 
-    k = 4, epsilon = 1.0     direct: one value, the true one with chance 0.475
-    k = 40, epsilon = 1.0    marks: one yes or no for every value, yes for the true one with chance 1/2
+    k = 4, epsilon = 1.0     direct: one value, the true one with probability 0.475
+    k = 40, epsilon = 1.0    marks: one yes or no for every value, yes for the true one with probability 1/2
 
-Claim   whatever the value of a row, what it answers has a chance that differs by a factor of at most
-        e^epsilon from what any other value would have answered: epsilon-local differential privacy.
-Proof   Chances are whole multiples of 2^-64, and E <= e^epsilon is a rational number.
+Claim   for any two values of a row, the probabilities of an answer differ by a factor of at most e^epsilon:
+        epsilon-local differential privacy.
+Proof   Probabilities are whole multiples of 2^-64, and E <= e^epsilon is a rational number.
         direct  every other value has w of the 2^64 words, the own value the remaining 2^64 - (k - 1) w.
                 w = ceil(2^64 / (E + k - 1)) makes their ratio at most E. (k-ary randomized response.)
         marks   the own mark is yes with 1/2, every other with q = w / 2^64, w = ceil(2^64 / (1 + E)).
                 Two values differ in two marks; the larger of the four ratios is (1 - q) / q <= E. (Optimized
                 unary encoding, Wang et al. 2017.)
-        One word decides one answer: u < (k - 1) w names the other value u // w, no u is rejected.
+        One word decides one answer: u < (k - 1) w names the other value u // w; no u is rejected.
 Test    tests/test_randomized_response.py
 
 With direct answers the error of a share grows with k; from k = 3 e^epsilon + 2 on, marks are better.
@@ -33,16 +33,16 @@ if TYPE_CHECKING:
 
 WORDS = 2**64
 LEAST, MOST = 1e-6, 40.0
-"""Epsilons that words of 64 bits can tell from nothing, and from everything."""
+"""The epsilons that words of 64 bits can distinguish from 0 and from infinity."""
 
 _AT_ONCE = 1 << 20  # words
 
 Words = Callable[[int], bytes]
-"""Gives that many fresh random bytes: os.urandom."""
+"""Returns that many fresh random bytes: os.urandom."""
 
 
 def design(size: int, epsilon: float) -> Design:
-    """The better of both for so many values."""
+    """Return the better of both designs for this number of values."""
     assert 2 <= size < 2**16
     ratio = _at_most_power(epsilon)
     marks = size >= 3 * ratio + 2
@@ -50,38 +50,38 @@ def design(size: int, epsilon: float) -> Design:
 
 
 def _at_most_power(epsilon: float) -> Fraction:
-    """A rational number just below e^epsilon."""
+    """Return a rational number just below e^epsilon."""
     if not LEAST <= epsilon <= MOST:
-        raise ValueError(f"an epsilon lies between {LEAST:g} and {MOST:g}")
-    from mpmath import libmp  # it costs as much as all of a plan, and few need it
+        raise ValueError(f"an epsilon must lie between {LEAST:g} and {MOST:g}")
+    from mpmath import libmp  # slow to import, and rarely needed
 
     down = libmp.mpf_exp(libmp.from_float(epsilon), 160, libmp.round_floor)
     return Fraction(*libmp.to_rational(down)) * (1 - Fraction(1, 2**120))
 
 
 def answers(truth: NDArray[np.int64], how: Design, words: Words) -> NDArray[np.int64] | NDArray[np.bool_]:
-    """One answer for each true value (a number below ``size``): a number, or a row of ``size`` marks."""
+    """Return one answer for each true value (below ``size``): a number, or a row of ``size`` marks."""
     return _marks(truth, how, words) if how.marks else _direct(truth, how, words)
 
 
 def _direct(truth: NDArray[np.int64], how: Design, words: Words) -> NDArray[np.int64]:
     drawn = _drawn(len(truth), words)
-    other = (drawn // np.uint64(how.other)).astype(np.uint64)
+    substitutes = (drawn // np.uint64(how.other)).astype(np.uint64)
     changed = drawn < np.uint64((how.size - 1) * how.other)
-    named = np.where(changed, other, 0).astype(np.int64)
+    named = np.where(changed, substitutes, 0).astype(np.int64)
     return np.where(changed, named + (named >= truth), truth)
 
 
 def _marks(truth: NDArray[np.int64], how: Design, words: Words) -> NDArray[np.bool_]:
-    found = np.empty((len(truth), how.size), dtype=np.bool_)
+    marks = np.empty((len(truth), how.size), dtype=np.bool_)
     step = max(1, _AT_ONCE // how.size)
     for start in range(0, len(truth), step):
         part = truth[start : start + step]
         limits = np.full((len(part), how.size), how.other, dtype=np.uint64)
         limits[np.arange(len(part)), part] = WORDS // 2
         drawn = _drawn(limits.size, words).reshape(limits.shape)
-        found[start : start + step] = drawn < limits
-    return found
+        marks[start : start + step] = drawn < limits
+    return marks
 
 
 def _drawn(size: int, words: Words) -> NDArray[np.uint64]:

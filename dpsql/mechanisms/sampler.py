@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 Words: TypeAlias = Callable[[int], bytes]
-"""Gives that many fresh random bytes: os.urandom."""
+"""Returns that many fresh random bytes: os.urandom."""
 
 SCALE_LIMIT = 2.0**56
 """Scales from here on are refused: 64 * scale must stay below 2**62."""
@@ -61,20 +61,20 @@ _TURN = 2 * math.pi * 2.0**-64
 
 
 def laplace(scale: float, size: int, words: Words) -> NDArray[np.int64]:
-    """``size`` independent floor(y + 1/2), y continuous Laplace of this scale (deviation sqrt(2) scale)."""
+    """Draw ``size`` independent floor(y + 1/2), y continuous Laplace of this scale (not its deviation)."""
     return _in_chunks(_laplace, scale, size, words)
 
 
 def gaussian(scale: float, size: int, words: Words) -> NDArray[np.int64]:
-    """``size`` independent floor(y + 1/2), y continuous Gaussian of this standard deviation."""
+    """Draw ``size`` independent floor(y + 1/2), y continuous Gaussian of this standard deviation."""
     return _in_chunks(_gaussian, scale, size, words)
 
 
 def geometric(scale: float, size: int, words: Words) -> NDArray[np.int64]:
-    """``size`` independent numbers k with a chance in proportion to exp(-|k| / scale).
+    """Draw ``size`` independent numbers k with probability proportional to exp(-|k| / scale).
 
-    The whole part of an exponential number of this scale is geometric, P(>= k) = exp(-k / scale); of two
-    independent ones, which are equal in law, the difference is two-sided.
+    The integer part of an exponential number of this scale is geometric, P(>= k) = exp(-k / scale). The
+    difference of two independent ones is two-sided.
     """
     drawn = _in_chunks(_floors, scale, 2 * size, words)
     return drawn[:size] - drawn[size:]
@@ -135,7 +135,7 @@ def _read(words: Words, size: int) -> NDArray[np.uint64]:
 
 
 def _exponential(k: NDArray[np.uint64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """-ln U and the bound of its error; k = 0 is read as 1, since the exact path takes it anyway."""
+    """Return -ln U and the bound of its error; k = 0 is read as 1, since the exact path takes it anyway."""
     at_least_one = np.maximum(k.astype(np.float64), 1.0)
     e = np.abs(np.log(at_least_one * 2.0**-64))
     return e, 1 / at_least_one + (_LOG_ERROR + e * _LOG_RELATIVE)
@@ -144,13 +144,13 @@ def _exponential(k: NDArray[np.uint64]) -> tuple[NDArray[np.float64], NDArray[np
 def _rounded(
     y: NDArray[np.float64], half: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """floor(y + 1/2), and where it is the same all over y +- half."""
+    """Return floor(y + 1/2), and whether it is the same all over y +- half."""
     low = np.floor(y - half + 0.5)
     return low.astype(np.int64), low == np.floor(y + half + 0.5)
 
 
 def _exact() -> ModuleType:
-    """The exact path, imported when first needed: mpmath costs as much as all of a plan."""
+    """Import the exact path when first needed: mpmath costs as much as all of a plan."""
     from dpsql.mechanisms import _exact
 
     return _exact

@@ -1,9 +1,9 @@
-"""How large a noisy count of units must be before its group is shown.
+"""The threshold of a noisy count of units from which its group is shown.
 
     steps_for("laplace", scale=2.0**20, one=2**20, clip=2**20, norm=Norm.L1, groups_at_most=1, delta=1e-6)
     -> 14808372            14.1224 units: 1 + ln(1 / 2e-6), and half a step for rounding
 
-Claim   a unit's groups that nobody else is in (its new groups) are shown with probability <= delta, all
+Claim   a unit's groups that contain no other unit (its new groups) are shown with probability <= delta, all
         together, so that showing keys costs exactly ``delta`` beside the noise's own price.
 Proof   the count of one group rises by the same v for every new group of the unit: each holds ``one``
         step count, scaled by one factor of the unit and truncated. The clip leaves t v <= clip (L1) or
@@ -12,13 +12,13 @@ Proof   the count of one group rises by the same v for every new group of the un
         With T >= v_t + 1/2 + reach(d_t), d_t = 1 - (1 - delta)^(1/t), each shows with probability d_t
         at most; the noise being independent, one of t does with 1 - (1 - d_t)^t = delta.
         T must hold for every t up to L: the enforced number of groups, or else clip or clip^2, because
-        only groups with a hidden count of at least one step are looked at (t v^p <= clip^p, v >= 1).
+        only groups with a hidden count of at least one step are tested (t v^p <= clip^p, v >= 1).
         v_t falls in t and reach(d_t) grows, so on t..u both stay below v_t + reach(d_u): every t up to
         64 is taken by itself, then intervals of a 64th of their beginning, which cost at most scale/64.
         Every bound is rounded up: T is at most a little too large.
         Where a policy asks for k units, (k - 1) ``one`` are added: then a group of at most k units, each of
         which adds ``one`` at most, passes with probability d_1 = delta at most, as one unit did before. (A
-        test of the true count would hide more, but that count is no function of noisy numbers.)
+        test of the true count would hide more, but that count is not a function of noisy numbers.)
 Test    tests/test_threshold.py
 """
 
@@ -33,7 +33,7 @@ from dpsql.mechanisms import shelf
 def steps_for(
     mechanism: str, scale: float, one: int, clip: int, norm: Norm, groups_at_most: int | None, delta: float
 ) -> int:
-    """The threshold in grid steps, of which ``one`` is a unit and ``clip`` bounds its whole vector."""
+    """Return the threshold in grid steps; ``one`` is a unit's count and ``clip`` bounds its whole vector."""
     if not (0 < delta < 1 and one > 0 and clip > 0):
         raise ValueError(f"no threshold for delta {delta}, {one} steps to a unit and a clip of {clip}")
     most = clip**norm.value if groups_at_most is None else groups_at_most
@@ -41,17 +41,17 @@ def steps_for(
     steps, groups = 0, 1
     while groups <= most:
         until = min(most, groups + groups // 64)
-        noise = reach(scale, _each(delta, until))
+        noise = reach(scale, _delta_per_group(delta, until))
         steps = max(steps, _count(groups, one, clip, norm) + math.ceil(noise + 0.5))
         groups = until + 1
     return steps
 
 
-def _each(delta: float, groups: int) -> float:
-    """1 - (1 - delta)^(1/groups), rounded down: what each group may use when together they use delta."""
+def _delta_per_group(delta: float, groups: int) -> float:
+    """Return 1 - (1 - delta)^(1/groups), rounded down: each group's share when together they use delta."""
     return -math.expm1(math.log1p(-delta) / groups) * (1 - 1e-13)
 
 
 def _count(groups: int, one: int, clip: int, norm: Norm) -> int:
-    """The most steps that one unit adds to each of so many groups."""
+    """Return the most steps that one unit adds to each of this many groups."""
     return min(one, clip // groups if norm is Norm.L1 else math.isqrt(clip * clip // groups))

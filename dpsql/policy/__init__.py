@@ -1,1 +1,1 @@
-"""The owner's policy: read, checked against the database, drafted, and known by a digest."""
+"""The owner's policy: read from TOML, checked against the database, drafted, composed, and its digest."""

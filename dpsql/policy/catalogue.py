@@ -1,7 +1,7 @@
-"""What an engine says of a database, and what the policy makes of it.
+"""The engine's description of a database, and the tables and columns that exist for analysts.
 
-An engine describes (``Catalogue``), ``policy.check`` judges, and the binder reads ``Known``: the only
-tables and columns that exist for an analyst.
+An engine describes (``Catalogue``), ``policy.check`` checks the policy against it, and the binder reads the
+result: ``Known``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dpsql.policy.names import fold
 
 @dataclass(frozen=True, slots=True)
 class FoundColumn:
-    """A column as the database has it. ``collation`` is None where text compares by its bytes."""
+    """A column of the database. ``collation`` is None where text compares by its bytes."""
 
     name: str
     sql: str
@@ -26,11 +26,11 @@ class FoundColumn:
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """A table as the database has it. ``unique`` lists the column sets the database itself enforces.
+    """A table of the database. ``unique`` lists the sets of columns that the database itself keeps unique.
 
-    Of a table in csv files, ``csv`` says how they are written, ``columns`` are those whose type is known,
-    and ``untyped`` the others. ``files`` is a pattern, where the table's name does not tell its files.
-    ``unstable`` are generated columns that may be read as two values: nobody may use them.
+    For a table in csv files, ``csv`` is their format, ``columns`` are the columns with a known type and
+    ``untyped`` the others. ``files`` is a pattern, if the files are not named after the table. ``unstable``
+    are generated columns that may give two values when read twice: they cannot be used.
     """
 
     name: str  # "patients", or "sales.orders" outside the main schema
@@ -51,7 +51,7 @@ class Catalogue:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A declared unique key: no two rows agree on these columns (rows with a NULL in them aside)."""
+    """A declared unique key: no two rows agree on these columns (except rows with a NULL among them)."""
 
     table: str
     columns: tuple[str, ...]
@@ -62,12 +62,12 @@ class Key:
 class KnownTable:
     """A table as the binder sees it: names as the database spells them.
 
-    Private tables have a ``unit_column``: their own, or that of the last table of ``links``.
-    ``keys`` are all declared unique keys, each enforced or verified, and ``key`` is the first of them.
-    ``at_most`` is 1 where the unit column is such a key, else None. ``unit_filled`` says that the
-    database itself keeps NULL out of the unit column.
-    ``lines`` maps a column to the line of the policy that declares it, for notes in errors. ``found`` are
-    the columns whose range is not declared but was found privately ('' where the rows per unit were).
+    A private table has a ``unit_column``: its own, or that of the last table of ``links``.
+    ``keys`` are all declared unique keys, each enforced or verified; ``key`` is the first of them.
+    ``at_most`` is 1 where the unit column is such a key, else None. ``unit_filled`` says that the database
+    itself keeps NULL out of the unit column.
+    ``lines`` maps a column to the line of the policy that declares it, for notes in errors. ``found`` are the
+    columns with a found bound instead of a declared range ('' for the rows per unit).
     """
 
     name: str
@@ -87,7 +87,7 @@ class KnownTable:
 
 @dataclass(frozen=True, slots=True)
 class KnownView:
-    """A query of the policy's that goes by a name. It may use the views before it."""
+    """A named query of the policy. It may use the views before it."""
 
     name: str
     sql: str
@@ -95,10 +95,10 @@ class KnownView:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Everything that exists for an analyst, and the words the policy uses for it.
+    """All tables and views that exist for analysts, and the policy's settings that binding needs.
 
-    ``unit_type`` is the type in which units are read from every table: it holds the values of all.
-    ``units`` is about how many there are, where the owner says so.
+    ``unit_type`` is the type in which units are read from every table: it holds the values of all. ``units``
+    is the approximate number of units, if the owner declares it.
     """
 
     unit: str
@@ -112,11 +112,11 @@ class Known:
 
     @property
     def unit_column(self) -> str:
-        """What the unit's column is called, for a refusal to show: in the unit table, if there is one."""
-        named = sorted((each.at_most != 1, each.unit_column) for each in self.tables if each.unit_column)
+        """The name of the unit's column, for refusals: that of the unit table, if there is one."""
+        named = sorted((table.at_most != 1, table.unit_column) for table in self.tables if table.unit_column)
         return named[0][1] if named else "id"
 
     def table(self, name: str) -> KnownTable | None:
-        """By name, with DuckDB's case folding."""
+        """Find a table by name, with DuckDB's case folding."""
         folded = fold(name)
-        return next((each for each in self.tables if fold(each.name) == folded), None)
+        return next((table for table in self.tables if fold(table.name) == folded), None)

@@ -1,13 +1,13 @@
-"""Policy, Catalogue -> Known: what the owner wrote, held against the tables that are there.
+"""Policy, Catalogue -> Known: the policy checked against the tables of the database.
 
-    resolve    every table and column named is there, under one name           D804
-    units      the unit is of one kind in every table and along every path     D806
+    resolve    every table and column of the policy exists, under one name     D804
+    units      the unit has one type in every table and along every path       D806
     columns    every range and list fits its column's type                     D804
     keys       every declared key is enforced, or was verified on this data    D805
 
-Nothing here reads a row: ``declared_keys`` says what an engine has to verify, ``known`` takes the result.
-What the policy does not mention does not exist: a private table has the columns listed for it and those
-that its keys and its path to the unit need. Public tables are there with all their columns.
+Nothing here reads a row: ``declared_keys`` says which keys an engine has to verify, ``known`` takes the
+result. Tables and columns that the policy does not mention do not exist for analysts: a private table has
+its listed columns and those of its keys and its path to the unit. Public tables have all their columns.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable, KnownView
 from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown
-from dpsql.policy.keys import Declared, identity, keys_of, not_a_key, told_apart
+from dpsql.policy.keys import Declared, check_key_kinds, identity, keys_of, not_a_key
 from dpsql.policy.model import ColumnRule, Policy
 from dpsql.policy.names import fold
 from dpsql.policy.resolve import Held, column_of, name_in, table_of, type_of
@@ -27,28 +27,28 @@ from dpsql.policy.toml_positions import Document, Path, document_of
 from dpsql.policy.units import Owned, one_kind, owned_of
 
 LISTED_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE)
-"""Kinds whose values in a public table can serve as a list of groups."""
+"""Kinds of public columns that can serve as a list of group keys."""
 
 
 def declared_keys(policy: Policy, catalogue: Catalogue) -> tuple[Key, ...]:
-    """The keys that the policy relies on and the database itself does not enforce."""
-    return tuple(each.key for each in _judge(policy, catalogue).keys if not each.enforced)
+    """Return the keys that the policy relies on and the database itself does not enforce."""
+    return tuple(declared.key for declared in _checked(policy, catalogue).keys if not declared.enforced)
 
 
 def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verified: Set[Key]) -> Known:
-    """Everything that exists for an analyst; ``sizes`` are the row counts of public tables."""
-    judged = _judge(policy, catalogue)
-    held = {identity(key) for key in verified}
-    for each in judged.keys:
-        if not each.enforced and identity(each.key) not in held:
-            raise not_a_key(judged.document, each)
+    """Return all that exists for analysts; ``sizes`` are the row counts of public tables."""
+    checked = _checked(policy, catalogue)
+    verified_keys = {identity(key) for key in verified}
+    for declared in checked.keys:
+        if not declared.enforced and identity(declared.key) not in verified_keys:
+            raise not_a_key(checked.document, declared)
     tables = tuple(
-        replace(table, size=sizes.get(table.name)) if table.public else table for table in judged.tables
+        replace(table, size=sizes.get(table.name)) if table.public else table for table in checked.tables
     )
-    views = tuple(KnownView(each.name, each.sql) for each in policy.views)
+    views = tuple(KnownView(view.name, view.sql) for view in policy.views)
     return Known(
         policy.unit.name,
-        judged.unit_type,
+        checked.unit_type,
         tables,
         policy.name,
         policy.timezone,
@@ -59,22 +59,22 @@ def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verifi
 
 
 def snapshot(policy: Policy, catalogue: Catalogue) -> str:
-    """The types of everything the policy mentions, as text to compare with later.
+    """Return the types of all columns of the policy as text, to compare with later.
 
-    Those of csv files are the policy's own: who changes them there means it.
+    Columns of csv files are left out: their types are the policy's own, so a change is intended.
     """
-    own = {table.name for table in catalogue.tables if table.csv is None}
+    typed_by_engine = {table.name for table in catalogue.tables if table.csv is None}
     types = {
         table.name: {column.name: column.fact.type.sql for column in table.columns}
-        for table in _judge(policy, catalogue).tables
-        if table.name in own
+        for table in _checked(policy, catalogue).tables
+        if table.name in typed_by_engine
     }
     return json.dumps(types, sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A column whose type is not what it was in an earlier ``snapshot``."""
+    """A column with a type that differs from an earlier ``snapshot``."""
 
     table: str
     column: str
@@ -82,35 +82,35 @@ class Changed:
 
 
 def changed(before: str, policy: Policy, catalogue: Catalogue) -> tuple[Changed, ...]:
-    """Every column of which the type has changed since."""
+    """Return all columns that have another type than in the snapshot."""
     earlier: dict[str, dict[str, str]] = json.loads(before)
-    found = []
-    for table in _judge(policy, catalogue).tables:
+    changes = []
+    for table in _checked(policy, catalogue).tables:
         types = earlier.get(table.name, {})
         for column in table.columns:
             now = column.fact.type
             was = type_named(types.get(column.name, now.sql))
             if was.sql != now.sql:
-                found.append(Changed(table.name, column.name, _change(was, now)))
-    return tuple(found)
+                changes.append(Changed(table.name, column.name, _type_change(was, now)))
+    return tuple(changes)
 
 
 def compare(before: str, policy: Policy, catalogue: Catalogue) -> None:
-    """Refuses (D804) a column whose type is not what it was in an earlier ``snapshot``."""
-    for each in changed(before, policy, catalogue):
+    """Refuse (D804) a column that has another type than in the snapshot."""
+    for change in changed(before, policy, catalogue):
         raise document_of(policy.text, policy.name).refuse(
             "D804",
-            f"{each.table}.{each.column} has changed its type",
-            _path_of(policy, each.table, each.column),
+            f"{change.table}.{change.column} has changed its type",
+            _path_of(policy, change.table, change.column),
             on_key=True,
-            label=each.how,
-            help="give the column its type back; or, if the new one is meant, the owner looks at what is "
-            "declared of it, and accepts it: dpsql policy check DB --accept",
+            label=change.how,
+            help="change the column back; or, if the new type is intended, check what the policy declares "
+            "for it and accept the change: dpsql policy check DB --accept",
         )
 
 
-def _change(was: Type, now: Type) -> str:
-    if shown(was) == shown(now):  # no members in messages
+def _type_change(was: Type, now: Type) -> str:
+    if shown(was) == shown(now):  # messages never show members
         return "the members of its ENUM are not what they were"
     return f"it was {shown(was)} and is {shown(now)} now"
 
@@ -119,13 +119,13 @@ def _path_of(policy: Policy, table: str, column: str) -> Path:
     rule = policy.table(table)
     if rule is None:
         return ("tables", table)
-    spelled = (each.name for each in rule.columns if fold(each.name) == fold(column))
+    spelled = (listed.name for listed in rule.columns if fold(listed.name) == fold(column))
     return ("tables", rule.name, "columns", next(spelled, column))
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """What holds whatever the rows are."""
+class _Checked:
+    """The result of all checks that do not depend on the rows."""
 
     document: Document
     unit_type: Type
@@ -133,56 +133,58 @@ class _Judged:
     keys: tuple[Declared, ...]
 
 
-def _judge(policy: Policy, catalogue: Catalogue) -> _Judged:
+def _checked(policy: Policy, catalogue: Catalogue) -> _Checked:
     document = document_of(policy.text, policy.name)
-    held = {fold(rule.name): Held(rule, table_of(document, rule, catalogue)) for rule in policy.tables}
-    keys = keys_of(policy, document, held)
+    resolved = {fold(rule.name): Held(rule, table_of(document, rule, catalogue)) for rule in policy.tables}
+    keys = keys_of(policy, document, resolved)
     owned = {
-        name: owned_of(policy, document, held, keys, each)
-        for name, each in held.items()
-        if not each.rule.public
+        name: owned_of(policy, document, resolved, keys, table)
+        for name, table in resolved.items()
+        if not table.rule.public
     }
     unit_type = one_kind(document, owned[fold(policy.unit.table)], owned.values())
-    told_apart(document, held.values())
-    tables = tuple(_known_table(policy, document, each, keys, owned.get(name)) for name, each in held.items())
-    return _Judged(document, unit_type, tables, keys)
+    check_key_kinds(document, resolved.values())
+    tables = tuple(
+        _known_table(policy, document, table, keys, owned.get(name)) for name, table in resolved.items()
+    )
+    return _Checked(document, unit_type, tables, keys)
 
 
 def _known_table(
     policy: Policy, document: Document, table: Held, keys: tuple[Declared, ...], owned: Owned | None
 ) -> KnownTable:
-    mine = [each for each in keys if each.key.table == table.found.name]
+    mine = [declared for declared in keys if declared.key.table == table.found.name]
     rules: dict[str, ColumnRule] = {}
     lines: dict[str, int] = {}
-    for each in mine:
-        lines |= dict.fromkeys(each.key.columns, each.key.line)
+    for declared in mine:
+        lines |= dict.fromkeys(declared.key.columns, declared.key.line)
     if owned is not None:
         lines[owned.column.name] = document.line(owned.path)
     for rule in table.rule.columns:
         if table.found.csv is not None and not table.found.csv.header and rule.type is None:
-            continue  # it stands there for its place
+            continue  # listed only for its position
         if name_in(rule.name, table.found.unstable):
-            continue  # as if it were not there: the owner's check tells
+            continue  # as if it did not exist; `policy check` reports it
         column = column_of(document, table.found, rule.name, (*table.path, "columns", rule.name), on_key=True)
         if rule.type is not None and table.found.csv is None:
             raise document.refuse(
                 "D804",
-                f"{table.found.name}.{column.name} has a type of its own",
+                f"{table.found.name}.{column.name} already has a type",
                 (*table.path, "columns", rule.name, "type"),
                 label=f"it is {shown(type_of(column))}",
-                help="leave type out: it is for csv files, which say none",
+                help="leave type out: it is for csv files, which declare no types",
             )
         rules[column.name], lines[column.name] = rule, rule.line
     columns = []
     for column in table.found.columns:
         if table.rule.public or column.name in lines:
-            column_of(document, table.found, column.name, table.path)  # its name is nobody else's
+            column_of(document, table.found, column.name, table.path)  # refuses a name that is not unique
             domain = _domain(policy, document, table, rules.get(column.name), column)
             nullable = column.nullable and (owned is None or column != owned.column)
             columns.append(Column(column.name, Fact(type_of(column), domain, nullable)))
     at_most = None if owned is None else owned.at_most
     rows = at_most or table.rule.rows_per_unit
-    unique = tuple(each.key.columns for each in mine)
+    unique = tuple(declared.key.columns for declared in mine)
     return KnownTable(
         name=table.found.name,
         columns=tuple(columns),
@@ -212,7 +214,7 @@ def _domain(
             path: Path = (*table.path, "columns", rule.name, part)
             raise document.refuse(
                 "D804",
-                f"what is declared of {rule.name} does not fit the column",
+                f"the declaration of {rule.name} does not fit the column",
                 path if odd.at is None else (*path, odd.at),
                 label=str(odd),
                 notes=(f"{table.found.name}.{column.name} is of type {shown(its)}",),

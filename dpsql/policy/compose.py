@@ -1,4 +1,4 @@
-"""Policy -> the text of its file: what ``read_policy`` reads back, with a word beside what is not plain.
+"""Policy -> the text of its file, with comments; ``read_policy`` reads it back.
 
 [budget]    # of all analysts together, for good
 epsilon = 1.0
@@ -17,7 +17,7 @@ from dpsql.policy.toml_spelling import key as spelled
 
 
 def compose(policy: Policy, introduction: str) -> str:
-    """The text of a policy, from what it says; its own text is not looked at."""
+    """Write the text of a policy from its rules; its original text is not used."""
     return "\n".join([f"# {introduction}", *_lines(policy), ""])
 
 
@@ -35,7 +35,7 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield f"\n{_header('unit')}"
     yield from lines(UNIT, policy.unit)
     for table in policy.tables:
-        yield from _table(table, own=fold(table.name) == fold(policy.unit.table))
+        yield from _table(table, is_unit_table=fold(table.name) == fold(policy.unit.table))
     for view in policy.views:
         yield f"\n[views.{spelled(view.name)}]"
         yield from lines(VIEW, view)
@@ -46,11 +46,15 @@ def _header(section: str) -> str:
     return f"[{section}]    # {remark}" if remark else f"[{section}]"
 
 
-def _table(table: TableRule, own: bool) -> Iterator[str]:
+def _table(table: TableRule, is_unit_table: bool) -> Iterator[str]:
     name = spelled(table.name)
     yield f"\n[tables.{name}]"
     for key in TABLE.ordered("public", "files", "csv", "unit", "rows_per_unit"):
-        if key.name == "rows_per_unit" and table.rows_per_unit is None and not (table.public or own):
+        if (
+            key.name == "rows_per_unit"
+            and table.rows_per_unit is None
+            and not (table.public or is_unit_table)
+        ):
             yield "# rows_per_unit is found privately by the first query that needs it"
         elif key.name != "columns":
             yield from line(key, getattr(table, key.name))

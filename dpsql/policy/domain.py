@@ -1,8 +1,8 @@
-"""What a declared range or list says of a column of this type, in numbers that the engine can clip to.
+"""A declared range or list, converted to the column's type: the numbers that the engine clips to.
 
     DATE        range = [1970-01-02, 1970-01-03]    Interval(1, 2)    days since 1970-01-01
     TIMESTAMP   range = [1970-01-01, 1970-01-01]    Interval(0, 86399999999)    its whole last day
-    TINYINT     range = [0.5, 1000]                 Interval(1, 127)    what the type can hold of it
+    TINYINT     range = [0.5, 1000]                 Interval(1, 127)    the part that the type can hold
     DECIMAL     values = [0.5]  of DECIMAL(4,2)     Categories((Decimal("0.50"),))
     ENUM        values = ["a"]                      Categories(("a",)), "a" being a member
 
@@ -28,7 +28,7 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 class Mismatch(Exception):
-    """A declaration that does not fit the column's type; ``at`` is the position of the odd value."""
+    """A declaration that does not fit the column's type; ``at`` is the position of the wrong value."""
 
     def __init__(self, why: str, at: int | None = None, help: str = "") -> None:
         super().__init__(why)
@@ -37,7 +37,7 @@ class Mismatch(Exception):
 
 
 def interval_of(type: Type, ends: tuple[Bound, Bound], timezone: str) -> Interval:
-    """A declared range, as the column's own numbers."""
+    """Convert a declared range to the column's own numbers."""
     low, high = ends
     match type.kind:
         case Kind.INTEGER | Kind.DECIMAL | Kind.FLOAT:
@@ -48,22 +48,22 @@ def interval_of(type: Type, ends: tuple[Bound, Bound], timezone: str) -> Interva
             zone = timezone if type.kind is Kind.TIMESTAMPTZ else None
             return _moments(low, high, zone)
         case _:
-            raise Mismatch(f"a column of type {shown(type)} has no range", help=_instead(type))
+            raise Mismatch(f"a column of type {shown(type)} has no range", help=_help_instead(type))
 
 
-def _instead(type: Type) -> str:
+def _help_instead(type: Type) -> str:
     match type.kind:
         case Kind.TEXT:
-            return 'list what may stand in it: { values = ["..."] }; or leave the range out'
+            return 'list its possible values: { values = ["..."] }; or leave the range out'
         case Kind.BOOLEAN:
-            return "a BOOLEAN needs nothing: { }"
+            return "a BOOLEAN needs no range: { }"
         case _:
             return "leave the range out: { }"
 
 
 def _numbers(type: Type, low: Bound, high: Bound) -> Interval:
     if isinstance(low, datetime.date) or isinstance(high, datetime.date):
-        raise Mismatch(f"the range of a column of type {shown(type)} is two numbers")
+        raise Mismatch(f"the range of a column of type {shown(type)} must be two numbers")
     if type.kind is Kind.INTEGER:
         low, high = math.ceil(low), math.floor(high)
     if type.kind is not Kind.FLOAT:
@@ -80,7 +80,7 @@ def _whole(number: Number) -> Number:
 
 def _days(end: Bound, at: int) -> int:
     if isinstance(end, datetime.datetime) or not isinstance(end, datetime.date):
-        raise Mismatch("the range of a DATE column is two dates", at, "range = [1900-01-01, 2030-12-31]")
+        raise Mismatch("the range of a DATE column must be two dates", at, "range = [1900-01-01, 2030-12-31]")
     return (end - _DAY_ONE).days
 
 
@@ -88,7 +88,7 @@ def _moments(low: Bound, high: Bound, zone: str | None) -> Interval:
     ends = []
     for at, end in enumerate((low, high)):
         if not isinstance(end, datetime.date):
-            raise Mismatch("the range of a TIMESTAMP column is two dates or date-times", at)
+            raise Mismatch("the range of a TIMESTAMP column must be two dates or date-times", at)
         if isinstance(end, datetime.datetime):
             moment = end
         else:  # a date alone is the whole day
@@ -97,7 +97,7 @@ def _moments(low: Bound, high: Bound, zone: str | None) -> Interval:
             raise Mismatch("a TIMESTAMP without time zone has no offset", at, "leave the offset out")
         ends.append(_microseconds(moment, zone))
     if ends[0] > ends[1]:
-        raise Mismatch("this range holds nothing in the policy's time zone")
+        raise Mismatch("this range is empty in the policy's time zone")
     return Interval(*ends)
 
 
@@ -109,23 +109,23 @@ def _microseconds(moment: datetime.datetime, zone: str | None) -> int:
 
 
 def categories_of(type: Type, listed: tuple[Value, ...]) -> Categories:
-    """A declared list, each value as the column's own."""
+    """Convert a declared list to values of the column's type."""
     values: list[Value] = []
     seen: set[Value] = set()
     members = frozenset(enum_members(type.sql)) if type.sql.startswith("ENUM(") else None
     for at, value in enumerate(listed):
-        own = _own(type, value, at)
-        if members is not None and own not in members:
+        converted = _converted(type, value, at)
+        if members is not None and converted not in members:
             raise Mismatch("the column's ENUM has no such member", at)
-        if own in seen:
+        if converted in seen:
             raise Mismatch(f"as {shown(type)} this value is listed twice", at)
-        seen.add(own)
-        values.append(own)
+        seen.add(converted)
+        values.append(converted)
     return Categories(tuple(values))
 
 
-def _own(type: Type, value: Value, at: int) -> Value:
-    """The value as the column's Python type holds it, or a Mismatch."""
+def _converted(type: Type, value: Value, at: int) -> Value:
+    """Convert one value to the column's Python type, or raise Mismatch."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     match type.kind:
         case Kind.BOOLEAN if isinstance(value, bool):
@@ -160,7 +160,7 @@ def _decimal(type: Type, value: Decimal, at: int) -> Decimal:
 
 def _float(type: Type, value: int | float, at: int) -> float:
     try:
-        if type.sql == "FLOAT":  # the nearest number that 32 bits hold, which is what equals the column's
+        if type.sql == "FLOAT":  # the nearest 32-bit number, which is equal to the column's value
             return float(struct.unpack("<f", struct.pack("<f", value))[0]) + 0.0
         return float(value) + 0.0  # never -0.0
     except OverflowError:
@@ -170,9 +170,9 @@ def _float(type: Type, value: int | float, at: int) -> float:
 def enum_members(sql: str) -> tuple[str, ...]:
     """``ENUM('a', 'it''s')`` -> ("a", "it's")."""
     quoted: list[str] = re.findall(r"'((?:[^']|'')*)'", sql[len("ENUM(") : -1])
-    return tuple(each.replace("''", "'") for each in quoted)
+    return tuple(member.replace("''", "'") for member in quoted)
 
 
 def shown(type: Type) -> str:
-    """The type as people are told it."""
+    """Return the type as shown to people, without the members of an ENUM."""
     return type.said

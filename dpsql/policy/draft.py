@@ -1,4 +1,4 @@
-"""Catalogue -> the text of a first policy, from types, names, keys and enums alone: no value is copied.
+"""Catalogue -> the text of a first policy, from types, names, keys and enums; no value is copied.
 
     [tables.visits]
     unit = { column = "patient_id" }    # decide: guessed from the name
@@ -6,9 +6,9 @@
     [tables.visits.columns]
     cost = { }    # decide: a range, such as { range = [0, 100] }
 
-Every line that is the owner's to decide says so. Tables that nothing ties to the unit are commented out, so
-that they do not exist for analysts until the owner says whose they are. The text is a policy as it stands.
-The types of csv files are the engine's guesses by now: once written here, they are what the files mean.
+Every line that the owner has to decide says so. Tables without a path to the unit are commented out, so that
+they do not exist for analysts until the owner declares them. The draft is a valid policy. The types of csv
+columns are the engine's guesses; once written here, they are what the files are read as.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from dpsql.policy.unit_guesses import Keyed, Way, personal, singular, unit_of, w
 
 
 def draft(catalogue: Catalogue, database_name: str) -> str:
-    """A policy that ``read_policy`` accepts, to be edited by the owner."""
+    """Draft a policy that ``read_policy`` accepts, for the owner to edit."""
     tables = tuple({fold(table.name): table for table in catalogue.tables}.values())
     unit = unit_of(tables)
     word = singular(unit.table.name) if unit is not None else "person"
@@ -48,7 +48,7 @@ def draft(catalogue: Catalogue, database_name: str) -> str:
         "",
     ]
     if unit is None:
-        return "\n".join([*lines, *_NOBODY])
+        return "\n".join([*lines, *_NO_UNIT])
     lines += [
         "[unit]    # decide: whom the promise protects; guessed from names and keys",
         f"name = {quoted(word)}",
@@ -71,7 +71,7 @@ def _origin(tables: tuple[FoundTable, ...], name: str) -> list[str]:
     ]
 
 
-_NOBODY = (
+_NO_UNIT = (
     "# decide: no table here has a column that could tell units apart; this is a placeholder.",
     "[unit]",
     'name = "person"',
@@ -114,7 +114,7 @@ def _unique(table: FoundTable, besides: FoundColumn | None) -> list[str]:
 
 
 def enforced_key(table: FoundTable, besides: FoundColumn | None) -> tuple[str, ...]:
-    """The first key that the database enforces, if dpsql can rely on it."""
+    """Return the first key that the database enforces and dpsql can rely on."""
     kinds = {column.name: type_of(column).kind for column in table.columns}
     for unique in table.unique:
         known = besides is not None and unique == (besides.name,)
@@ -127,27 +127,28 @@ def _columns(table: FoundTable, owner: FoundColumn | None) -> list[str]:
     return [
         f"[tables.{key(table.name)}.columns]    # decide: take out what analysts need not know of",
         *(
-            _left_out(table, each)
-            if each is not owner and personal(each.name)
-            else f"{key(each.name)} = {_typed(table, each, '{ }' if each is owner else _column(each))}"
-            for each in table.columns
+            _left_out(table, column)
+            if column is not owner and personal(column.name)
+            else f"{key(column.name)} = "
+            f"{_typed(table, column, '{ }' if column is owner else _column(column))}"
+            for column in table.columns
         ),
     ]
 
 
 def _left_out(table: FoundTable, column: FoundColumn) -> str:
-    """What seems to name one person is nothing to group by or to sum: a remark instead of a line."""
+    """Comment out a column that seems to identify one person."""
     return (
         f"# {key(column.name)} = {_typed(table, column, '{ }')}    # decide: left out, it may name one person"
     )
 
 
-def _typed(table: FoundTable, column: FoundColumn, said: str) -> str:
-    """A csv file's column says its type as well."""
+def _typed(table: FoundTable, column: FoundColumn, settings: str) -> str:
+    """Add the type of a csv file's column."""
     if table.csv is None:
-        return said
+        return settings
     written = f"{{ type = {quoted(column.sql)}"
-    return said.replace("{ }", f"{written} }}", 1)  # no type of theirs is an enum
+    return settings.replace("{ }", f"{written} }}", 1)  # a csv column's type is never an ENUM
 
 
 def _column(column: FoundColumn) -> str:

@@ -1,8 +1,8 @@
-"""What a new policy says of files: the lines of its text, and the rules of tables that were found in files.
+"""File settings in a new policy: the lines of its text, and the rules of tables found in files.
 
-files = "visits/*.parquet"            where the table's name does not tell
-csv = { delim = ";" }                 where lines are not written as usual
-age = { type = "INTEGER" }            of every column of a csv file that anything needs
+files = "visits/*.parquet"            if the files are not named after the table
+csv = { delim = ";" }                 if the csv format is not the default
+age = { type = "INTEGER" }            for every column of a csv file that is used
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from dpsql.policy.toml_lines import line
 
 
 def file_lines(table: FoundTable | TableRule) -> list[str]:
-    """Which files, and how they are written, where that is not as usual."""
+    """Write the lines for a table's files and csv format, where they differ from the default."""
     return [*line(TABLE["files"], table.files), *line(TABLE["csv"], table.csv)]
 
 
 def with_files(
     rules: tuple[TableRule, ...], tables: Mapping[str, FoundTable], unit: UnitRule
 ) -> tuple[TableRule, ...]:
-    """The same rules, with files and with types of the columns that they need."""
+    """Add files, and the types of the columns in use, to the rules."""
     needed: set[tuple[str, str]] = {(unit.table, unit.key)}
     for rule in rules:
         needed |= {(rule.name, name) for name in rule.key}
@@ -34,26 +34,26 @@ def with_files(
                 (rule.name, rule.unit.column),
                 *([rule.unit.references] if rule.unit.references else []),
             }
-    made = []
+    completed = []
     for rule in rules:
         table = tables[rule.name]
         if table.csv is not None:
             rule = replace(rule, csv=table.csv, columns=tuple(_typed(rule, table, needed)))
-        made.append(replace(rule, files=table.files))
-    return tuple(made)
+        completed.append(replace(rule, files=table.files))
+    return tuple(completed)
 
 
 def _typed(rule: TableRule, table: FoundTable, needed: set[tuple[str, str]]) -> list[ColumnRule]:
-    """Columns in the file's order; one that is hidden has no type, and is listed where places count."""
+    """Return the columns in the file's order; hidden ones, without a type, only if there is no header."""
     assert table.csv is not None
-    rules = {fold(each.name): each for each in rule.columns}
-    found = []
+    rules = {fold(column.name): column for column in rule.columns}
+    columns = []
     for column in table.columns:
-        said = rules.get(fold(column.name))
-        if said is None and (rule.public or (rule.name, column.name) in needed):
-            said = ColumnRule(column.name, 0)
-        if said is not None:
-            found.append(replace(said, type=column.sql))
+        column_rule = rules.get(fold(column.name))
+        if column_rule is None and (rule.public or (rule.name, column.name) in needed):
+            column_rule = ColumnRule(column.name, 0)
+        if column_rule is not None:
+            columns.append(replace(column_rule, type=column.sql))
         elif not table.csv.header:
-            found.append(ColumnRule(column.name, 0))
-    return found
+            columns.append(ColumnRule(column.name, 0))
+    return columns

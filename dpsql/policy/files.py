@@ -1,11 +1,11 @@
-"""What the policy says of files: which ones are a table, how a csv file's lines are written, of what types.
+"""File settings of the policy: the files of a table, the csv format, the types of csv columns.
 
     [tables.visits]
     files = "visits/*.parquet"                    a pattern, from the data's folder; else visits.parquet
     [tables.people]
-    csv = { delim = ";", nullstr = "NA" }         of lines that are not written with commas and quotes
+    csv = { delim = ";", nullstr = "NA" }         for lines that are not written with commas and quotes
     [tables.people.columns]
-    age = { type = "INTEGER", range = [0, 120] }  a csv file says no types, and nobody guesses them
+    age = { type = "INTEGER", range = [0, 120] }  a csv file declares no types, and none are guessed
 
 A pattern never leaves the folder. Nothing here looks into a file: that is ``engines.files``.
 """
@@ -24,7 +24,7 @@ from dpsql.policy.toml_section import Section
 from dpsql.policy.toml_values import optional, regular_values
 
 ENDINGS = (".parquet", ".csv")
-"""Files of other names are not read."""
+"""Files with other endings are not read."""
 
 TYPES = (
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER"),
@@ -43,40 +43,42 @@ _DATE = re.compile(r"(?:[^%]|%%|%-?[dm]|%[yYbB])+")
 
 
 def read_files(section: Section) -> str:
-    """A relative pattern of one kind of file, or D803."""
+    """Read a relative pattern for one kind of file, or refuse it (D803)."""
     pattern = section.string("files")
     parts = pattern.split("/")
     trouble = ""
     if pattern.startswith(("/", "~")) or re.match(r"[A-Za-z]:", pattern) or "\\" in pattern:
-        trouble = "it begins in the data's folder, and its parts are divided by /"
+        trouble = "must be relative to the data's folder, with / between its parts"
     elif "://" in pattern:
-        trouble = "this is an address elsewhere"
+        trouble = "this is an address outside the folder"
     elif ".." in parts:
-        trouble = "it may not climb out of the folder"
+        trouble = ".. is not allowed: a pattern stays in the folder"
     elif any("**" in part and part != "**" for part in parts):
         trouble = "** stands for whole folders: **/*.csv"
     elif "" in parts or "." in parts or not pattern.isprintable():
-        trouble = "one of its parts is empty, or none"
+        trouble = "one of its parts is empty, `.` or not printable"
     elif PurePosixPath(pattern).suffix not in ENDINGS:
         trouble = "it must end in .parquet or in .csv"
     if trouble:
         raise section.wrong(
             "files",
-            "files are named from the data's folder, and stay within it",
+            "files must be a pattern relative to the data's folder, and inside it",
             label=trouble,
-            help='files = "visits/*.parquet", say',
+            help='for example: files = "visits/*.parquet"',
         )
     return pattern
 
 
 def read_csv(section: Section) -> CsvRule:
-    """How lines are written, each key with a default."""
+    """Read the csv format; every key has a default."""
     inner = section.table("csv")
     inner.allow(CSV)
     delim = optional(inner, CSV["delim"], _delim)
     quote = optional(inner, CSV["quote"], _quote)
     if delim == quote:
-        raise inner.wrong("delim" if "delim" in inner.values else "quote", "delim and quote are one mark")
+        raise inner.wrong(
+            "delim" if "delim" in inner.values else "quote", "delim and quote must be different characters"
+        )
     return CsvRule(
         delim=delim,
         quote=quote,
@@ -99,8 +101,8 @@ def _dateformat(section: Section) -> str:
     if not (_DATE.fullmatch(dateformat) and "%" in dateformat):
         raise section.wrong(
             "dateformat",
-            "this is not a format of dates",
-            help='dateformat = "%d.%m.%Y", say: of %d, %m, %y, %Y, %b (Jan), %B (January)',
+            "this is not a date format",
+            help='for example: dateformat = "%d.%m.%Y"; there are %d, %m, %y, %Y, %b (Jan), %B (January)',
         )
     return dateformat
 
@@ -108,7 +110,7 @@ def _dateformat(section: Section) -> str:
 def _decimal(section: Section) -> str:
     decimal = section.string("decimal")
     if decimal not in (".", ","):
-        raise section.wrong("decimal", "a number has a point or a comma", help='decimal = ",", for 1.234,50')
+        raise section.wrong("decimal", 'decimal must be "." or ","', help='decimal = ",", for 1.234,50')
     return decimal
 
 
@@ -117,14 +119,16 @@ def _mark(section: Section, key: str) -> str:
     if len(mark) != 1 or mark.isalnum() or mark in "\r\n\0":
         raise section.wrong(
             key,
-            f"{key} is one mark, neither a letter nor a digit",
-            help='delim = ";" or "\\t", say' if key == "delim" else 'quote = "\'", or "" for none',
+            f"{key} must be one character, neither a letter nor a digit",
+            help='for example: delim = ";" or "\\t"'
+            if key == "delim"
+            else 'for example: quote = "\'", or "" for none',
         )
     return mark
 
 
 def read_type(section: Section) -> str:
-    """A type of DuckDB's, in DuckDB's spelling."""
+    """Read a type, in DuckDB's spelling."""
     written = " ".join(section.string("type").upper().split())
     decimal = _DECIMAL_TYPE.fullmatch(written)
     if decimal and int(decimal[2]) <= int(decimal[1]) and 1 <= int(decimal[1]) <= 38:
@@ -133,23 +137,23 @@ def read_type(section: Section) -> str:
     if name not in TYPES:
         raise section.wrong(
             "type",
-            f"{section.string('type')} is not a type that a csv file's text is read as",
-            help=perhaps(written, TYPES) or f"there are DECIMAL(18, 2) and {', '.join(TYPES)}",
+            f"text of a csv file cannot be read as {section.string('type')}",
+            help=perhaps(written, TYPES) or f"the types are {', '.join(TYPES)} and DECIMAL(18, 2)",
         )
     assert type_named(name).kind is not Kind.OPAQUE
     return name
 
 
 def is_files(path: Path) -> bool:
-    """A folder, or a file of one table; else it is a DuckDB database."""
+    """Whether a path is a folder or a table's file, rather than a DuckDB database."""
     return path.is_dir() or path.suffix.casefold() in ENDINGS
 
 
 def no_files(policy: Policy) -> None:
-    """A DuckDB database holds its tables itself: D804 where a policy names files of one."""
+    """Refuse (D804) a policy with file settings for a DuckDB database, which holds its tables itself."""
     for rule in policy.tables:
-        for key, said in (("files", rule.files), ("csv", rule.csv)):
-            if said:
+        for key, value in (("files", rule.files), ("csv", rule.csv)):
+            if value:
                 raise document_of(policy.text, policy.name).refuse(
                     "D804",
                     f"the database holds {rule.name} itself, not in files",

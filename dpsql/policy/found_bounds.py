@@ -1,4 +1,4 @@
-"""The catalogue with bounds that nobody declared: found privately, they say where the scale starts, no more.
+"""The catalogue with found bounds: they say where a scale starts, and promise nothing.
 
 visits.cost in [0, 1024]      as if the owner had written range = [0, 1024]
 calls: 12 rows per unit       as if the owner had written rows_per_unit = 12
@@ -15,21 +15,21 @@ from dpsql.policy.catalogue import Known, KnownTable
 
 
 def with_bounds(known: Known, bounds: Iterable[Bound]) -> Known:
-    """What exists for an analyst, the found bounds among what is known of it."""
+    """Return the catalogue with the found bounds as ranges and rows per unit."""
     listed = tuple(bounds)
-    return replace(known, tables=tuple(_with(table, listed) for table in known.tables))
+    return replace(known, tables=tuple(_with_bounds_of(table, listed) for table in known.tables))
 
 
-def _with(table: KnownTable, bounds: tuple[Bound, ...]) -> KnownTable:
-    own = {each.missing.column: each for each in bounds if each.missing.table == table.name}
-    if not own:
+def _with_bounds_of(table: KnownTable, bounds: tuple[Bound, ...]) -> KnownTable:
+    by_column = {bound.missing.column: bound for bound in bounds if bound.missing.table == table.name}
+    if not by_column:
         return table
-    columns = tuple(_ranged(column, own.get(column.name)) for column in table.columns)
-    rows = int(own[""].high) if "" in own else table.rows
-    return replace(table, columns=columns, rows=rows, found=frozenset(own))
+    columns = tuple(_with_range(column, by_column.get(column.name)) for column in table.columns)
+    rows = int(by_column[""].high) if "" in by_column else table.rows
+    return replace(table, columns=columns, rows=rows, found=frozenset(by_column))
 
 
-def _ranged(column: Column, bound: Bound | None) -> Column:
+def _with_range(column: Column, bound: Bound | None) -> Column:
     if bound is None:
         return column
     fact = column.fact

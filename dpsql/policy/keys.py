@@ -1,10 +1,10 @@
-"""The unique keys that the policy relies on: written under a table, or implied by the unit and its paths.
+"""Unique keys that the policy relies on: declared for a table, or implied by the unit and its paths.
 
     [tables.orders]  key = "order_id"                               orders.order_id
     [unit]           table = "customer", key = "custkey"            customer.custkey
     unit = { column = "order_id", references = "orders.order_id" }  orders.order_id
 
-A key holds where the database enforces it (on these columns or on some of them), or where it was verified.
+A key is valid if the database enforces it (on these columns or on some of them), or if it was verified.
 """
 
 from __future__ import annotations
@@ -32,46 +32,48 @@ KINDS = (
     Kind.TIMESTAMPTZ,
     Kind.TIME,
 )
-"""Kinds whose values are told apart exactly; an INTERVAL of a month equals one of thirty days."""
+"""Kinds with exact equality; an INTERVAL of a month equals one of thirty days."""
 
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """A key, where the policy declares it, and whether the database enforces it."""
+    """A key, its place in the policy, and whether the database enforces it."""
 
     key: Key
     path: Path
     enforced: bool
 
 
-def keys_of(policy: Policy, document: Document, held: Mapping[str, Held]) -> tuple[Declared, ...]:
-    """Every declared key once: tables' own first, then the unit's, then those that paths lead to."""
+def keys_of(policy: Policy, document: Document, resolved: Mapping[str, Held]) -> tuple[Declared, ...]:
+    """Return every declared key once: tables' own first, then the unit's, then those that paths reference."""
     keys: dict[tuple[str, frozenset[str]], Declared] = {}
-    for table, names, path in _written(policy, held):
+    for table, names, path in _declarations(policy, resolved):
         columns = tuple(column_of(document, table.found, name, at).name for name, at in names)
         key = Key(table.found.name, columns, document.line(path))
         keys.setdefault(identity(key), Declared(key, path, _enforced(table.found, columns)))
     return tuple(keys.values())
 
 
-def _written(policy: Policy, held: Mapping[str, Held]) -> Iterator[tuple[Held, list[tuple[str, Path]], Path]]:
-    """Each key's table, its columns with their places, its own place."""
+def _declarations(
+    policy: Policy, resolved: Mapping[str, Held]
+) -> Iterator[tuple[Held, list[tuple[str, Path]], Path]]:
+    """Yield each key's table, its columns with their places, and its own place."""
     path: Path
-    for table in held.values():
+    for table in resolved.values():
         path = (*table.path, "key")
         if table.rule.key:
             yield table, [(name, (*path, index)) for index, name in enumerate(table.rule.key)], path
     path = ("unit", "key")
-    yield held[fold(policy.unit.table)], [(policy.unit.key, path)], path
-    for table in held.values():
+    yield resolved[fold(policy.unit.table)], [(policy.unit.key, path)], path
+    for table in resolved.values():
         if table.rule.unit is not None and table.rule.unit.references is not None:
             name, key = table.rule.unit.references
             path = (*table.path, "unit", "references")
-            yield held[fold(name)], [(key, path)], path
+            yield resolved[fold(name)], [(key, path)], path
 
 
-def told_apart(document: Document, tables: Iterable[Held]) -> None:
-    """Refuses a written key whose values are not told apart; ``units`` judges the implied ones."""
+def check_key_kinds(document: Document, tables: Iterable[Held]) -> None:
+    """Refuse a declared key with values that have no exact equality; ``units`` checks the implied keys."""
     for table in tables:
         for index, name in enumerate(table.rule.key):
             path: Path = (*table.path, "key", index)
@@ -82,11 +84,12 @@ def told_apart(document: Document, tables: Iterable[Held]) -> None:
                     "D804",
                     f"{table.found.name}.{column.name} cannot be part of a key",
                     path,
-                    label=f"values of type {shown(its)} are not told apart exactly",
+                    label=f"values of type {shown(its)} have no exact equality",
                 )
 
 
 def identity(key: Key) -> tuple[str, frozenset[str]]:
+    """Return a key's table and columns as the database compares names."""
     return fold(key.table), frozenset(map(fold, key.columns))
 
 
@@ -96,12 +99,13 @@ def _enforced(table: FoundTable, columns: tuple[str, ...]) -> bool:
 
 
 def not_a_key(document: Document, declared: Declared) -> DatabaseError:
+    """Return the refusal of a key that is neither enforced nor verified."""
     names = ", ".join(f"{declared.key.table}.{column}" for column in declared.key.columns)
     return document.refuse(
         "D805",
         f"{names} is not known to be unique",
         declared.path,
         label="declared a key here",
-        notes=("the database does not enforce it, and this data has not passed the check",),
-        help="remove the duplicates and check the policy, or let the database enforce the key",
+        notes=("the database does not enforce it, and it was not verified on this data",),
+        help="remove the duplicates and run dpsql policy check, or let the database enforce the key",
     )

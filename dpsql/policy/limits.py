@@ -1,12 +1,12 @@
-"""How much may be used above the release: the owner's [limits], or what they are where nothing is said.
+"""The owner's [limits] on planning, post-processing and answers, with defaults.
 
     [limits]
-    seconds = 10          # of planning one query, and again of post-processing it
-    memory = "512MB"      # of either, and of the rows of an answer
+    seconds = 10          # for planning one query, and again for post-processing it
+    memory = "512MB"      # for either, and for the rows of an answer
     rows = 1_000_000      # of an answer
 
-They are of planning, post-processing and answers, never of private rows: whether one is met depends on the
-query, the policy, public tables and what was released, and tells nothing about anybody.
+They never limit private rows: whether a limit is exceeded depends on the query, the policy, public tables
+and released numbers, and reveals nothing about any unit.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dpsql.policy.toml_values import optional, regular_values
 
 
 def read_limits(section: Section) -> LimitsRule:
-    """Each as it is said, or as usual."""
+    """Read the limits; each has a default."""
     section.allow(LIMITS)
     return LimitsRule(**regular_values(section, LIMITS), rows=optional(section, LIMITS["rows"], _rows))
 

@@ -1,4 +1,4 @@
-"""What exists for an analyst, as they are told of it: tables, views, columns, ranges.
+"""The tables that exist for analysts, as shown to them: tables, views, columns, ranges.
 
 Table("patients", unit="patient", columns=(Column("age", "INTEGER", low=0, high=110), ...))
 """
@@ -15,10 +15,10 @@ from dpsql.policy.catalogue import Known, KnownTable
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column, and what is publicly known of its values.
+    """A column and its public facts.
 
-    ``range`` is declared or, if ``found``, was found privately; its ends are texts, dates as dates.
-    ``values`` are the declared list; ``listed`` is the public table's column that holds it.
+    ``range`` is declared or, if ``found``, a found bound; its ends are texts, dates as dates.
+    ``values`` are the declared list; ``listed`` is the public table's column that holds the list.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Column:
 
     @property
     def hint(self) -> str:
-        """What may be said beside it in a few words: [0, 110]."""
+        """A short description of the values, such as [0, 110]."""
         if self.range is not None:
             return f"[{self.range[0]}, {self.range[1]}]"
         if self.values is not None:
@@ -44,10 +44,10 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table or a view. ``unit`` says whose the rows are ('' if nobody's), ``path`` by which columns.
+    """A table or a view. ``unit`` owns its rows ('' if they are public); ``path`` is how they reach the unit.
 
-    ``rows_per_unit`` is where clipping starts (1 where the unit is the key), None where it is to be
-    found; ``size`` is the number of rows of a public table; ``view`` says what a view holds.
+    ``rows_per_unit`` is where clipping starts (1 where the unit is the key), or None if it is still to be
+    found. ``size`` is the number of rows of a public table. ``view`` describes the contents of a view.
     """
 
     name: str
@@ -66,17 +66,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a view of the policy was found to hold."""
+    """The kind and the columns of a view, found by binding it."""
 
     kind: str
     columns: tuple[Bound, ...]
 
 
 def tables_of(known: Known, views: Mapping[str, View]) -> tuple[Table, ...]:
-    """Everything that may stand behind FROM, in the policy's order."""
-    tables = [_table(each, known.unit) for each in known.tables]
+    """Return every table and view that FROM may name, in the policy's order."""
+    tables = [_table(table, known.unit) for table in known.tables]
     for name, view in views.items():
-        tables.append(Table(name, tuple(_column(each) for each in view.columns), view=view.kind))
+        tables.append(Table(name, tuple(_column(column) for column in view.columns), view=view.kind))
     return tuple(tables)
 
 
@@ -84,12 +84,12 @@ def _table(table: KnownTable, unit: str) -> Table:
     lines = dict(table.lines)
     columns = tuple(
         _column(
-            each,
-            found=each.name in table.found,
-            unit=not table.links and each.name == table.unit_column,
-            line=lines.get(each.name),
+            column,
+            found=column.name in table.found,
+            unit=not table.links and column.name == table.unit_column,
+            line=lines.get(column.name),
         )
-        for each in table.columns
+        for column in table.columns
     )
     if table.public:
         return Table(table.name, columns, keys=table.keys, size=table.size)

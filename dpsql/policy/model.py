@@ -1,4 +1,4 @@
-"""The owner's policy as written: what is promised, to whom, over which tables.
+"""Data classes of a policy: the promise, the unit, and the tables.
 
     Policy
     |-- budget      BudgetRule      epsilon, delta, accountant: of the database, for its whole life
@@ -6,7 +6,7 @@
     |-- limits      LimitsRule      of planning, post-processing and answers
     |-- analysts    AnalystRule...  a cap each
     |-- unit        UnitRule        whom the promise protects: one value of ``table.key``
-    |-- views       ViewRule...     queries with a name, in the order in which they may use each other
+    |-- views       ViewRule...     named queries, in an order in which they may use each other
     `-- tables      TableRule...    public, or owned through a UnitPath; with ColumnRules
 
 Names are spelled as in the file; ``policy.check`` finds the database's spelling. Lines count from one.
@@ -53,7 +53,7 @@ Bound: TypeAlias = int | float | datetime.date | datetime.datetime
 """An end of a declared range."""
 
 LEAST = 1e-6
-"""Of the whole budget: a query costs no less, for each is kept for good."""
+"""The default minimum price, as a part of the whole budget: every query takes room in the ledger for good."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ class BudgetRule:
 
 @dataclass(frozen=True, slots=True)
 class QueryRule:
-    """The price of a query that names none, and the highest and lowest that one may name.
+    """The price of a query that names none, and the highest and lowest price that a query may name.
 
-    Groups whose keys are not public need about ``min_units`` units more than privacy alone asks for.
-    ``find_bounds`` says whether a query may find privately what the policy leaves out.
+    Groups with private keys need about ``min_units`` units more than privacy alone requires. ``find_bounds``
+    says whether a query may find privately the bounds that the policy leaves out.
     """
 
     epsilon: float
@@ -82,9 +82,9 @@ class QueryRule:
 
 @dataclass(frozen=True, slots=True)
 class LimitsRule:
-    """How long planning and post-processing one query may take each, how many bytes either and an answer
+    """Limits of planning and post-processing (time and bytes, each) and of an answer (bytes and rows).
 
-    may need, and how many rows an answer may have. Nothing of it is about private rows.
+    None of them concerns private rows.
     """
 
     seconds: float = 10.0
@@ -104,9 +104,9 @@ class AnalystRule:
 
 @dataclass(frozen=True, slots=True)
 class UnitRule:
-    """The privacy unit: ``name`` is the word for it, ``table.key`` holds each once.
+    """The privacy unit: ``name`` is the word for it; ``table.key`` holds each unit once.
 
-    ``about`` is how many there are, roughly: a public number, which the owner may leave out.
+    ``about`` is the approximate number of units: a public number, which the owner may leave out.
     """
 
     name: str
@@ -118,7 +118,7 @@ class UnitRule:
 
 @dataclass(frozen=True, slots=True)
 class UnitPath:
-    """Where a table keeps its unit: in ``column``, or where ``column`` leads: a (table, key)."""
+    """The path from a table to its unit: ``column`` holds the unit, or references a (table, key)."""
 
     column: str
     references: tuple[str, str] | None
@@ -129,7 +129,7 @@ class UnitPath:
 class ColumnRule:
     """A column that exists for analysts, with a declared range or list of values, or neither.
 
-    ``type`` is that of a csv file's column, whose file says none.
+    ``type`` is the type of a csv file's column; the file itself declares none.
     """
 
     name: str
@@ -141,10 +141,10 @@ class ColumnRule:
 
 @dataclass(frozen=True, slots=True)
 class CsvRule:
-    """How a csv file is written: its marks, whether it names its columns, what stands for NULL.
+    """The format of a csv file: delimiter and quote, whether it has a header, the text of NULL.
 
-    ``quote`` may be empty, and so may ``dateformat``: dates are 2024-12-31 then. ``decimal`` is the point
-    of numbers, or the comma of 1.234,50.
+    ``quote`` may be empty. With an empty ``dateformat`` dates are 2024-12-31. ``decimal`` is the decimal
+    point, or the comma of 1.234,50.
     """
 
     delim: str = ","
@@ -159,7 +159,7 @@ class CsvRule:
 class TableRule:
     """A table that exists for analysts. ``unit`` is None for public tables and for the unit's own.
 
-    ``files`` is a pattern in a folder of data, '' for the file that is called like the table.
+    ``files`` is a pattern in a folder of data, or '' for the file named after the table.
     """
 
     name: str
@@ -175,7 +175,7 @@ class TableRule:
 
 @dataclass(frozen=True, slots=True)
 class ViewRule:
-    """A query of the owner's that analysts may name like a table."""
+    """An owner's query that analysts may name like a table."""
 
     name: str
     sql: str
@@ -184,7 +184,7 @@ class ViewRule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """All of it, with the text it was read from and that text's name."""
+    """All rules, with the text they were read from and that text's name."""
 
     name: str
     text: str
@@ -199,60 +199,60 @@ class Policy:
 
     @property
     def least_price(self) -> float:
-        """What a query costs at least, unless it was answered before."""
+        """The least that a query costs, unless it is a repeat."""
         least = self.query.min_epsilon
         return min(LEAST * self.budget.epsilon, self.query.epsilon) if least is None else least
 
     def table(self, name: str) -> TableRule | None:
-        """By name, as the database compares names."""
+        """Find a table by name, as the database compares names."""
         folded = fold(name)
-        return next((each for each in self.tables if fold(each.name) == folded), None)
+        return next((table for table in self.tables if fold(table.name) == folded), None)
 
 
 def unit_text(policy: Policy) -> str:
-    """Whom the promise protects and how every private table reaches them, one canonical line each.
+    """Return the unit and the path of every private table to it, one canonical line each.
 
     unit patients.patient_id
     lines: order_id -> orders.order_id
     orders: patient_id
     """
-    first = f"unit {_word(policy.unit.table)}.{_word(policy.unit.key)}"
+    first = f"unit {_canonical_name(policy.unit.table)}.{_canonical_name(policy.unit.key)}"
     paths = []
     for table in policy.tables:
         if table.unit is not None:
-            path = f"{_word(table.name)}: {_word(table.unit.column)}"
+            path = f"{_canonical_name(table.name)}: {_canonical_name(table.unit.column)}"
             if table.unit.references is not None:
-                path += " -> " + ".".join(map(_word, table.unit.references))
+                path += " -> " + ".".join(map(_canonical_name, table.unit.references))
             paths.append(path)
     return "\n".join([first, *sorted(paths)])
 
 
 def digest(policy: Policy) -> str:
-    """A fingerprint of what the policy says: the same for any order of tables, spacing or comments."""
-    return _hashed(_said(policy, lambda key: True))
+    """Return a fingerprint of the policy's content, whatever the order of tables, spacing and comments."""
+    return _hash(_content(policy, lambda key: True))
 
 
 def version(policy: Policy) -> str:
-    """A fingerprint of all that an answer rests on: not of who may spend how much.
+    """Return a fingerprint of everything that answers rest on, which excludes who may spend how much.
 
-    What was answered stays answered when the owner grants more, or to one more analyst. Its own price
-    is part of what a plan is known by.
+    Answers stay valid when the owner grants more budget or adds an analyst. A query's own price is part of
+    its plan's digest.
     """
-    return _hashed(_said(policy, lambda key: key.rests))
+    return _hash(_content(policy, lambda key: key.rests))
 
 
 Wanted: TypeAlias = Callable[[Key], bool]
-"""Which keys a fingerprint is of."""
+"""Selects the keys of a fingerprint."""
 
 
-def _said(policy: Policy, wanted: Wanted) -> dict[str, object]:
+def _content(policy: Policy, wanted: Wanted) -> dict[str, object]:
     analysts = policy.analysts if any(map(wanted, ANALYST.keys)) else ()
     return {
         **_keys(TOP, policy, wanted),
         **_keys(BUDGET, policy.budget, wanted),
         **_keys(QUERY, policy.query, wanted),
         **_keys(LIMITS, policy.limits, wanted),
-        **_by_name(ANALYST, {each.name: each for each in analysts}, wanted),
+        **_by_name(ANALYST, {analyst.name: analyst for analyst in analysts}, wanted),
         **_keys(UNIT, policy.unit, wanted),
         PATHS: unit_text(policy),
         "tables": {fold(table.name): _table(table, wanted) for table in policy.tables},
@@ -271,18 +271,18 @@ def _table(table: TableRule, wanted: Wanted) -> dict[str, object]:
 
 
 def _by_name(keys: Keys, rules: Mapping[str, object], wanted: Wanted) -> dict[str, object]:
-    """What is said of each: {"analysts": {"ana": 0.5}}."""
-    found: dict[str, dict[str, object]] = {
+    """Collect the values of each key by name: {"analysts": {"ana": 0.5}}."""
+    values: dict[str, dict[str, object]] = {
         key.original: {} for key in keys.keys if key.original not in ("", VIEWS) and wanted(key)
     }
     for name, rule in rules.items():
         for place, value in _keys(keys, rule, wanted).items():
-            found.setdefault(place, {})[name] = value
-    return dict(found)
+            values.setdefault(place, {})[name] = value
+    return dict(values)
 
 
 def _keys(keys: Keys, rule: object, wanted: Wanted) -> dict[str, object]:
-    """The values of one rule under their places: what came later only where it is not the default."""
+    """Return the values of one rule by their place in the digest; of later keys only non-default values."""
     originals: dict[str, list[object]] = {}
     later: dict[str, object] = {}
     for key in filter(wanted, keys.keys):
@@ -293,21 +293,21 @@ def _keys(keys: Keys, rule: object, wanted: Wanted) -> dict[str, object]:
             originals.setdefault(key.original, []).append(_canonical(key.kind, value))
         elif value != key.default:
             later[key.later or f"{keys.title} {key.name}"] = _canonical(key.kind, value)
-    return {place: each if len(each) > 1 else each[0] for place, each in originals.items()} | later
+    return {place: values if len(values) > 1 else values[0] for place, values in originals.items()} | later
 
 
-def _hashed(content: dict[str, object]) -> str:
+def _hash(content: dict[str, object]) -> str:
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _word(name: str) -> str:
+def _canonical_name(name: str) -> str:
     folded = fold(name)
     return folded if re.fullmatch(r"[a-z0-9_]+", folded) else json.dumps(folded)
 
 
 def _canonical(kind: Kind, value: Any) -> object:
-    """The same for what is the same: 1 and 1.0, and names in any order."""
+    """Return equal content for equal values: 1 and 1.0, and names in any order."""
     match kind:
         case Number() | Epsilon():
             return float(value)
@@ -316,7 +316,7 @@ def _canonical(kind: Kind, value: Any) -> object:
         case Names():
             return sorted(map(fold, value))
         case Values():
-            return None if value is None else [_tagged(each) for each in value]
+            return None if value is None else [_tagged(member) for member in value]
         case _:
             return value
 

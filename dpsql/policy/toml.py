@@ -1,4 +1,4 @@
-"""Text -> Policy: every key known, every value of its type and meaningful, every error with its line.
+"""TOML text -> Policy: refuses unknown keys, wrong types and meaningless values, with their lines.
 
     error[D802]: the policy has no key called epsilom
      --> clinic.toml:2:1
@@ -62,9 +62,9 @@ class Accountant(Protocol):
 
 
 def read_policy(text: str, name: str, accountants: Sequence[Accountant]) -> Policy:
-    """The policy that this text says; ``name`` is what errors call the file.
+    """Read a policy; ``name`` is the name of the file in errors.
 
-    Of the ``accountants`` it chooses one, and gets the first if it says none.
+    The first of the ``accountants`` is the default.
     """
     try:
         values = tomllib.loads(text)
@@ -91,22 +91,22 @@ def read_policy(text: str, name: str, accountants: Sequence[Accountant]) -> Poli
 
 
 def _not_toml(text: str, name: str, trouble: BaseException) -> DatabaseError:
-    said = "nested too deeply, or a number too long"
+    message = "nested too deeply, or a number too long"
     if isinstance(trouble, tomllib.TOMLDecodeError):
-        said = str(trouble)
-    place = re.search(r" \(at line (\d+), column (\d+)\)$", said)
+        message = str(trouble)
+    place = re.search(r" \(at line (\d+), column (\d+)\)$", message)
     if place:
         above = text.split("\n")[: int(place[1]) - 1]
         at = sum(len(line) + 1 for line in above) + int(place[2]) - 1
     else:
         at = max(0, len(text.rstrip()) - 1)
-    why = re.sub(r" \(at .*\)$", "", said)
+    why = re.sub(r" \(at .*\)$", "", message)
     error = refuse(
         "D801",
         "the policy is not TOML",
         Span(at, at + 1),
         label=why,
-        help='mend the line: texts stand in quotes, "F"; numbers have a point, 0.5; see toml.io',
+        help='correct the line: strings are quoted, "F"; numbers have a decimal point, 0.5; see toml.io',
     )
     error.within(text, name)
     return error
@@ -116,7 +116,7 @@ def _budget(section: Section, accountants: Sequence[Accountant]) -> BudgetRule:
     if "period" in section.values:
         raise section.wrong(
             "period",
-            "a budget cannot come back after a while",
+            "a budget cannot be renewed",
             on_key=True,
             label="not supported",
             help="leave it out: a budget lasts for the life of the database",
@@ -160,14 +160,14 @@ def _delta(section: Section, accountant: Accountant) -> float:
         raise section.wrong(
             "delta",
             f"a delta below {LEAST_DELTA:g} cannot be shared among queries",
-            label="it is as good as none",
+            label="no different from no delta",
             help=BUDGET["delta"].needed,
         )
     if delta >= LARGEST_DELTA:
         raise section.wrong(
             "delta",
-            "a delta this large promises nothing",
-            label="one unit in a hundred may be shown openly",
+            "a delta this large gives no protection",
+            label="one unit in a hundred could be revealed",
             help="choose a delta well below one divided by the number of units, such as 1e-6",
         )
     return delta
@@ -179,7 +179,7 @@ def _query(section: Section, budget: BudgetRule) -> QueryRule:
     if highest > budget.epsilon:
         raise section.wrong(
             "max_epsilon",
-            "one query may cost more than the whole budget",
+            "max_epsilon is more than the whole budget",
             label=f"the budget's epsilon is {budget.epsilon:g}",
         )
     price = section.positive("epsilon") if "epsilon" in section.values else min(DEFAULT_PRICE, highest)
@@ -197,12 +197,12 @@ def _query(section: Section, budget: BudgetRule) -> QueryRule:
 
 def _analysts(section: Section) -> tuple[AnalystRule, ...]:
     rules = []
-    for name, each in section.tables():
-        each.allow(ANALYST)
+    for name, analyst in section.tables():
+        analyst.allow(ANALYST)
         if not name.strip():
             raise section.wrong(name, "an analyst needs a name", on_key=True)
-        each.need(ANALYST["epsilon"])
-        rules.append(AnalystRule(name=name, line=section.line(name), **regular_values(each, ANALYST)))
+        analyst.need(ANALYST["epsilon"])
+        rules.append(AnalystRule(name=name, line=section.line(name), **regular_values(analyst, ANALYST)))
     return tuple(rules)
 
 
@@ -217,7 +217,7 @@ def _unit(section: Section) -> UnitRule:
 def _word(section: Section) -> str:
     name = section.string("name")
     if not name.strip() or not name.isprintable():
-        raise section.wrong("name", "the unit's name must be a word", help='name = "patient", say')
+        raise section.wrong("name", "the unit's name must be a word", help='for example: name = "patient"')
     return name
 
 
@@ -230,35 +230,38 @@ def _tables(section: Section, unit: UnitRule) -> tuple[TableRule, ...]:
             ("unit", "table"),
             help=perhaps(unit.table, section.values) or f"add [tables.{unit.table}]",
         )
-    rules = tuple(_table(each, name, unit, tuple(section.values)) for name, each in section.tables())
-    _reaches_unit(section, rules)
+    rules = tuple(_table(table, name, unit, tuple(section.values)) for name, table in section.tables())
+    _check_paths(section, rules)
     return rules
 
 
 def _table(section: Section, name: str, unit: UnitRule, tables: tuple[str, ...]) -> TableRule:
     section.allow(TABLE)
     public = section.boolean("public")
-    own = fold(name) == fold(unit.table)
-    if public and own:
+    is_unit_table = fold(name) == fold(unit.table)
+    if public and is_unit_table:
         raise section.wrong("public", "the unit's own table cannot be public", on_key=True)
     for key in ("unit", "rows_per_unit"):
         if public and key in section.values:
             raise section.wrong(
-                key, f"a public table has no {key}", on_key=True, help="its rows belong to nobody"
+                key, f"a public table has no {key}", on_key=True, help="its rows belong to no unit"
             )
-    if not public and not own and "unit" not in section.values:
+    if not public and not is_unit_table and "unit" not in section.values:
         raise section.wrong(
             None,
-            f"nothing says whose the rows of {name} are",
+            f"the table {name} is neither public nor has a unit",
             on_key=True,
-            label="a private table without a unit",
-            help='unit = { column = "..." }, or public = true if the rows belong to nobody',
+            label="a private table needs the column of its unit",
+            help='unit = { column = "..." }, or public = true if its rows belong to no unit',
         )
     path = _unit_path(section, tables) if "unit" in section.values else None
-    if own and path is not None:
+    if is_unit_table and path is not None:
         if path.references is not None or fold(path.column) != fold(unit.key):
             raise section.wrong(
-                "unit", f"the unit of this table is {unit.key}", label="[unit] says so", help="leave this out"
+                "unit",
+                f"the unit of this table is {unit.key}",
+                label="[unit] declares it",
+                help="leave this out",
             )
         path = None
     return TableRule(
@@ -286,7 +289,7 @@ def _unit_path(section: Section, tables: tuple[str, ...]) -> UnitPath:
 
 
 def _reference(section: Section, tables: tuple[str, ...]) -> tuple[str, str]:
-    """From orders.order_id to (orders, order_id). Names may hold dots: the policy's longest table wins."""
+    """Split orders.order_id into (orders, order_id). Names may hold dots: the policy's longest table wins."""
     text = section.string("references")
     for table in sorted(tables, key=len, reverse=True):
         head, dot, column = text[: len(table)], text[len(table) : len(table) + 1], text[len(table) + 1 :]
@@ -295,7 +298,7 @@ def _reference(section: Section, tables: tuple[str, ...]) -> tuple[str, str]:
     table, dot, _ = text.rpartition(".")
     if not dot:
         raise section.wrong(
-            "references", "references names a table and its key", help=f'"orders.{text}", say'
+            "references", "references must name a table and its key", help=f'for example: "orders.{text}"'
         )
     raise section.wrong(
         "references",
@@ -304,8 +307,8 @@ def _reference(section: Section, tables: tuple[str, ...]) -> tuple[str, str]:
     )
 
 
-def _reaches_unit(section: Section, rules: tuple[TableRule, ...]) -> None:
-    """Every chain of references ends in a table that holds its unit itself."""
+def _check_paths(section: Section, rules: tuple[TableRule, ...]) -> None:
+    """Refuse chains of references that do not end in a table with the unit's column."""
     by_name = {rule.name: rule for rule in rules}
     for rule in rules:
         seen, here = [rule.name], rule
@@ -315,12 +318,12 @@ def _reaches_unit(section: Section, rules: tuple[TableRule, ...]) -> None:
             if here.public:
                 raise at.wrong(
                     "references",
-                    f"{here.name} is public: it leads to no unit",
+                    f"{here.name} is public: it has no unit",
                     help="reference a private table",
                 )
             if here.name in seen:
                 way = " -> ".join([*seen, here.name])
-                raise at.wrong("references", "this path goes round and never reaches a unit", label=way)
+                raise at.wrong("references", "this path is a cycle and never reaches a unit", label=way)
             seen.append(here.name)
 
 
@@ -330,13 +333,13 @@ def _key(section: Section) -> tuple[str, ...]:
         return (value,)
     if not isinstance(value, list) or not value:
         raise section.wrong(
-            "key", "key must be a column's name, or a list of them", label=f"this is {sort_of(value)}"
+            "key", "key must be a column name or a list of column names", label=f"this is {sort_of(value)}"
         )
     names: list[str] = []
     for index, name in enumerate(value):
         if not isinstance(name, str):
             raise section.wrong(
-                "key", "key lists names of columns", at=index, label=f"this is {sort_of(name)}"
+                "key", "key must be a list of column names", at=index, label=f"this is {sort_of(name)}"
             )
         if fold(name) in map(fold, names):
             raise section.wrong("key", f"{name} is listed twice", at=index)

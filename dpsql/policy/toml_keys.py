@@ -1,18 +1,18 @@
-"""Every key that a policy may hold, said once.
+"""Every key of a policy, defined once.
 
     Key(
         "min_units",                                 its name,
-        Whole(MOST_ROWS),                            its value,
+        Whole(MOST_ROWS),                            its type,
         "Groups of this many units or fewer ...",    its sentence in the documentation,
         default=1,                                   its value when it is left out,
-        remark="smaller groups are hidden, ...",     what a composed file says beside it,
+        remark="smaller groups are hidden, ...",     the comment beside it in a composed file,
         draft="# min_units = 10    # decide: ...",   its line in a draft
     )
 
-From here are made: which keys a section may hold (``toml_section``), what is read where nothing is special
-about it (``toml_values``), the lines of composed and drafted files (``toml_lines``), what the digests of
-``model`` rest on, and the tables of docs/policy.md. A new key is an entry here, a field of the same name in
-its rule in ``model``, and what is done with it; tests/test_policy_keys.py names what is forgotten.
+The table is the source of the keys that a section may hold (``toml_section``), of the readers of regular
+keys (``toml_values``), of the lines of composed and drafted files (``toml_lines``), of the digests of
+``model``, and of the tables of docs/policy.md. A new key is an entry here, a field of the same name in its
+rule in ``model``, and the code that uses it; tests/test_policy_keys.py names what is missing.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
 LEAST_MEMORY, MOST_MEMORY = 64 * 2**20, 2**44
 MOST_SECONDS = 86_400.0
 MOST_ANSWER = 10**9
-"""Rows."""
+"""Most rows of an answer that a policy may allow."""
 
 
-# ---- what a value is ----------------------------------------------------------------------------------
+# ---- types of values ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +45,12 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Epsilon:
-    """A number that can be told in the units of a ledger."""
+    """A number within the range of the ledger's units."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """A whole number from one."""
+    """A whole number, at least one."""
 
     most: int
 
@@ -67,7 +67,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """So many bytes, written in MB or GB."""
+    """A number of bytes, written in MB or GB."""
 
     least: int
     most: int
@@ -75,7 +75,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """What a function of its own reads: ``by`` is its name, below ``dpsql.policy``."""
+    """A value with a reader of its own: ``by`` is the function's name, below ``dpsql.policy``."""
 
     type: type
     said: str
@@ -84,7 +84,7 @@ class Own:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Columns, as the database compares names, in any order."""
+    """Names of columns, as the database compares names, in any order."""
 
     said: str
     by: str
@@ -108,18 +108,18 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Below:
-    """A table with keys of its own, or such a table for each name."""
+    """A table with keys of its own, or one such table for each name."""
 
     keys: Keys
 
 
 Regular: TypeAlias = Number | Epsilon | Whole | Flag | Text | Size
-"""What ``toml_values`` reads."""
+"""Types that ``toml_values`` reads."""
 
 Kind: TypeAlias = Regular | Own | Names | Values | Reference | Below
 
 
-# ---- what a key is ------------------------------------------------------------------------------------
+# ---- keys and sections ------------------------------------------------------------------------------------
 
 
 class _Default(Enum):
@@ -128,20 +128,21 @@ class _Default(Enum):
 
 NO_DEFAULT: Final = _Default.NONE
 PATHS, VIEWS = "paths", "views"
-"""Places in digests of keys that are said as a whole: ``model.unit_text``, and the views in order."""
+"""Places in digests for keys that are hashed together: ``model.unit_text``, and the views in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """A key of a section, and all that is said of it.
+    """A key of a section.
 
-    default     what stands in the model when it is left out; ``otherwise`` says so where a value does not
-    needed      the help of the refusal when it is left out, where it may not be
-    unrelated   why no answer rests on it; '' where answers do, and ``version`` follows it
-    original    its place in the first ledgers' digests, said there whatever it is: keys of a section that
-                share one are a list. Of a key that came later only what is not the default is said, so that
-                policies without it keep their digests; ``later`` is its name there, else "[query] min_units"
-    remark      what a composed file says beside it, where it differs from the default or is said ``always``
+    default     its value in the model when it is left out; ``otherwise`` describes it where a value cannot
+    needed      the help of the refusal when it is left out, for a required key
+    unrelated   why no answer rests on it; '' if answers do, and then ``version`` depends on it
+    original    its place in the first ledgers' digests, where it is hashed with any value: keys of a section
+                that share a place are a list. Later keys are hashed only if they differ from the default, so
+                that policies without them keep their digests; ``later`` is their name there, or else
+                "[query] min_units"
+    remark      the comment in a composed file, where it differs from the default or is written ``always``
     draft       its line in a draft; {unit} stands for the unit's name
     """
 
@@ -168,9 +169,9 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """What may stand below one header: ``rule`` is the class of ``model`` that holds it.
+    """The keys below one header; ``rule`` is the class of ``model`` that holds them.
 
-    Digests hold the titles of keys that came later: a title stays as it is.
+    Digests contain the titles of later keys, so a title never changes.
     """
 
     title: str
@@ -185,15 +186,15 @@ class Keys:
         return next(key for key in self.keys if key.name == name)
 
     def ordered(self, *first: str) -> tuple[Key, ...]:
-        """These first, then the others."""
+        """Return the keys, these first."""
         return (*map(self.__getitem__, first), *(key for key in self.keys if key.name not in first))
 
 
 # ---- the keys -----------------------------------------------------------------------------------------
 
-_SPENDING = "it says how much may be spent"
-_PRICE = "an answer is kept with its own price"
-_ABOVE = "it bounds the work, not what is measured"
+_SPENDING = "it limits spending"
+_PRICE = "an answer is stored with its own price"
+_ABOVE = "it limits the work, not the release"
 
 BUDGET = Keys(
     "[budget]",
@@ -203,7 +204,7 @@ BUDGET = Keys(
             "epsilon",
             Epsilon(),
             "What all analysts together may spend, for the life of the database.",
-            needed="[budget] holds epsilon and delta: what all analysts together may spend",
+            needed="[budget] needs epsilon and delta: what all analysts together may spend",
             unrelated=_SPENDING,
             original="epsilon",
             draft="epsilon = 1.0    # decide: the smaller, the more private",
@@ -211,17 +212,17 @@ BUDGET = Keys(
         Key(
             "delta",
             Own(float, f"a number below {LARGEST_DELTA}", "toml._delta"),
-            "The chance that the promise fails for somebody: well below one divided by the number of units.",
+            "The probability that the promise fails: well below one divided by the number of units.",
             default=0.0,
-            needed='delta = 1e-6, say; or accountant = "pure", which has none',
-            otherwise='needed; with `accountant = "pure"` there is none',
+            needed='for example: delta = 1e-6; or accountant = "pure", which has none',
+            otherwise='needed, except with `accountant = "pure"`',
             original="budget",
             draft="delta = 1e-6    # decide: well below one divided by the number of units ({unit})",
         ),
         Key(
             "accountant",
-            Own(str, "one of " + ", ".join(f'`"{each}"`' for each in ACCOUNTANTS), "toml._accountant"),
-            "How the costs of queries are summed: tightly, without delta, or by simple addition.",
+            Own(str, "one of " + ", ".join(f'`"{name}"`' for name in ACCOUNTANTS), "toml._accountant"),
+            "How prices add up: tightly (zcdp), without delta (pure), or by addition (approx).",
             default="zcdp",
             original="budget",
             always=True,
@@ -237,45 +238,45 @@ QUERY = Keys(
         Key(
             "epsilon",
             Own(float, "a number above zero", "toml._query"),
-            "What a query costs that names no price.",
+            "The price of a query that names none.",
             otherwise=f"{DEFAULT_PRICE}, or `max_epsilon` where that is less",
             unrelated=_PRICE,
             original="prices",
-            remark="what a query costs that names no price",
+            remark="the price of a query that names none",
             draft="epsilon = 0.1    # decide: the default price of one query",
         ),
         Key(
             "max_epsilon",
             Own(float, "a number above zero, at most the budget's", "toml._query"),
-            "The most that one query may cost.",
+            "The highest price of one query.",
             otherwise="the whole budget",
             unrelated=_PRICE,
             original="prices",
-            remark="the most that one may cost",
+            remark="the highest price of one query",
             draft="max_epsilon = 0.5    # decide: the highest price of one query",
         ),
         Key(
             "min_epsilon",
             Own(float, "a number above zero, at most `epsilon`", "toml._query"),
-            "The least that one query costs, for each is kept in the ledger for good.",
+            "The lowest price of one query: each takes room in the ledger for good.",
             default=None,
             otherwise="a millionth of the budget",
             unrelated=_PRICE,
             later="least",
-            remark="the least that one may cost",
+            remark="the lowest price of one query",
         ),
         Key(
             "find_bounds",
             Flag(),
-            "Whether a query may find privately the ranges and `rows_per_unit` that the policy leaves out.",
+            "Whether a query may find privately the ranges and `rows_per_unit` that are left out.",
             default=True,
             original="query",
-            remark="what is left out below is not found privately",
+            remark="bounds that are left out are not found privately",
         ),
         Key(
             "min_units",
             Whole(MOST_ROWS),
-            "Groups of so many units or fewer appear with a chance of delta at most, but for listed keys.",
+            "Groups of at most this many units show with probability delta at most; listed keys always show.",
             default=1,
             original="query",
             remark="smaller groups are hidden, unless their keys are listed",
@@ -291,7 +292,7 @@ LIMITS = Keys(
         Key(
             "seconds",
             Number(MOST_SECONDS),
-            "How long planning one query may take, and post-processing what it released again.",
+            "The time limit for planning one query, and again for post-processing its release.",
             default=10.0,
             unrelated=_ABOVE,
             original="limits",
@@ -299,7 +300,7 @@ LIMITS = Keys(
         Key(
             "memory",
             Size(LEAST_MEMORY, MOST_MEMORY),
-            "What planning, post-processing and the rows of an answer may need of memory.",
+            "The memory limit of planning, of post-processing and of the rows of an answer.",
             default=512 * 2**20,
             unrelated=_ABOVE,
             original="limits",
@@ -307,7 +308,7 @@ LIMITS = Keys(
         Key(
             "rows",
             Own(int, f"a whole number from 1 to {MOST_ANSWER:,}", "limits._rows"),
-            "How many rows an answer may have.",
+            "The most rows of an answer.",
             default=1_000_000,
             unrelated=_ABOVE,
             original="limits",
@@ -322,8 +323,8 @@ ANALYST = Keys(
         Key(
             "epsilon",
             Epsilon(),
-            "What this analyst may spend of the budget.",
-            needed="epsilon is what this analyst may spend",
+            "The part of the budget that this analyst may spend.",
+            needed="epsilon is what this analyst may spend of the budget",
             unrelated=_SPENDING,
             original="analysts",
             draft="# epsilon = 0.5",
@@ -331,11 +332,11 @@ ANALYST = Keys(
         Key(
             "megabytes",
             Number(),
-            "How much of the ledger this analyst's queries and answers may fill.",
+            "The most that this analyst's queries and answers may fill of the ledger.",
             default=100.0,
-            unrelated="it says how much may be kept",
+            unrelated="it limits storage",
             later="megabytes",
-            remark="of the ledger, at most",
+            remark="the most that their queries and answers may fill of the ledger",
         ),
     ),
 )
@@ -347,7 +348,7 @@ UNIT = Keys(
         Key(
             "name",
             Own(str, "a word", "toml._word"),
-            "What one of those who are protected is called.",
+            "The word for one unit, such as patient.",
             default="unit",
             original="unit",
             always=True,
@@ -369,12 +370,12 @@ UNIT = Keys(
         Key(
             "about",
             Whole(MOST_UNITS),
-            "How many units there are, roughly: then a price at which nothing can be found is told sooner.",
+            "The approximate number of units: then a price too low for any result is refused earlier.",
             default=None,
             otherwise="unknown",
             unrelated="it only helps to refuse prices that are too small",
             later="about",
-            remark="so many there are, roughly",
+            remark="the approximate number of units",
         ),
     ),
 )
@@ -386,14 +387,14 @@ UNIT_PATH = Keys(
         Key(
             "column",
             Text(),
-            "The column that holds the unit, or that leads to a table that does.",
+            "The column that holds the unit, or that references a table that does.",
             needed='unit = { column = "..." }, and references = "table.key" along a foreign key',
             original=PATHS,
         ),
         Key(
             "references",
             Reference('a table and its key, `"orders.order_id"`', "toml._reference"),
-            "Where `column` leads.",
+            "The table and key that `column` references.",
             default=None,
             otherwise="`column` holds the unit itself",
             original=PATHS,
@@ -408,7 +409,7 @@ COLUMN = Keys(
         Key(
             "range",
             Values("a list of two numbers or dates, the lower first", "columns._range"),
-            "Where values are cut off before they are summed.",
+            "The range to which values are clamped before they are summed.",
             default=None,
             otherwise="found privately, where a query needs it",
             original="columns",
@@ -416,7 +417,7 @@ COLUMN = Keys(
         Key(
             "values",
             Values("a list of texts, numbers, booleans or dates", "columns._values"),
-            "The values that are public: each is a group of its own, however few units are in it.",
+            "The public list of values: each is always shown as a group, however few units it has.",
             default=None,
             otherwise="groups appear when enough units are in them",
             original="columns",
@@ -424,9 +425,9 @@ COLUMN = Keys(
         Key(
             "type",
             Own(str, 'a type, such as `"INTEGER"`', "files.read_type"),
-            "What a csv file's text is read as; a value that does not fit it is NULL.",
+            "The type of a csv file's column; a value that does not fit it is NULL.",
             default=None,
-            otherwise="the database or the parquet file says it",
+            otherwise="the type in the database or the parquet file",
             later="types",
         ),
     ),
@@ -438,15 +439,15 @@ CSV = Keys(
     (
         Key(
             "delim",
-            Own(str, "one mark", "files._delim"),
-            "What stands between two fields.",
+            Own(str, "one character", "files._delim"),
+            "The separator of fields.",
             default=",",
             original="csv",
         ),
         Key(
             "quote",
-            Own(str, 'one mark, or `""` for none', "files._quote"),
-            "What stands around a text that holds other marks.",
+            Own(str, 'one character, or `""` for none', "files._quote"),
+            "The quote around texts that contain a separator.",
             default='"',
             otherwise="double quotes",
             original="csv",
@@ -454,21 +455,21 @@ CSV = Keys(
         Key(
             "header",
             Flag(),
-            "Whether the first line names the columns; else the policy lists all, in the file's order.",
+            "Whether the first line names the columns; if not, the policy lists all, in the file's order.",
             default=True,
             original="csv",
         ),
         Key(
             "nullstr",
             Text(),
-            "What stands for NULL, besides nothing at all.",
+            "The text that means NULL, besides an empty field.",
             default="",
             original="csv",
         ),
         Key(
             "dateformat",
             Own(str, 'a format, such as `"%d.%m.%Y"`', "files._dateformat"),
-            "How dates are written.",
+            "The format of dates.",
             default="",
             otherwise="as 2024-12-31",
             original="csv",
@@ -476,7 +477,7 @@ CSV = Keys(
         Key(
             "decimal",
             Own(str, '`"."` or `","`', "files._decimal"),
-            "What stands before the fraction of a number.",
+            "The decimal point.",
             default=".",
             original="csv",
         ),
@@ -490,29 +491,29 @@ TABLE = Keys(
         Key(
             "public",
             Flag(),
-            "Whether its rows belong to nobody, and everybody may see all of it.",
+            "Whether its rows belong to no unit, and everybody may see all of it.",
             default=False,
             original="public",
         ),
         Key(
             "key",
             Names("a column's name, or a list of them", "toml._key"),
-            "Columns on which no two rows agree; checked on the data where the database does not enforce it.",
+            "Columns that are unique together; verified on the data if the database does not enforce it.",
             default=(),
-            otherwise="none is relied on",
+            otherwise="no key is used",
             original="key",
         ),
         Key(
             "unit",
             Below(UNIT_PATH),
-            "Whose a private table's rows are.",
+            "The path from a private table's rows to their unit.",
             default=None,
             otherwise="for public tables and the unit's own",
         ),
         Key(
             "rows_per_unit",
             Whole(MOST_ROWS),
-            "Where clipping the rows of one unit starts; no promise about the data.",
+            "The number of rows per unit at which clipping starts; no promise about the data.",
             default=None,
             otherwise="found privately, where a query needs it",
             original="rows",
@@ -522,24 +523,24 @@ TABLE = Keys(
         Key(
             "columns",
             Below(COLUMN),
-            "The columns that exist for analysts, besides keys and those that lead to the unit.",
+            "The columns that exist for analysts, besides keys and the path to the unit.",
             default=(),
-            otherwise="no others; of a public table, all",
+            otherwise="no others; all columns of a public table",
         ),
         Key(
             "files",
             Own(str, 'a pattern from the data\'s folder, `"visits/*.parquet"`', "files.read_files"),
-            "Which files are the table.",
+            "The files of the table.",
             default="",
-            otherwise="the file that is called like the table",
+            otherwise="the file named after the table",
             later="files",
         ),
         Key(
             "csv",
             Below(CSV),
-            "How the lines of its csv files are written.",
+            "The format of its csv files.",
             default=None,
-            otherwise='as `17,"Smith, Ann",2024-02-29` below a line of names',
+            otherwise='lines such as `17,"Smith, Ann",2024-02-29` below a header',
         ),
     ),
 )
@@ -566,21 +567,21 @@ TOP = Keys(
             "budget",
             Below(BUDGET),
             "What all analysts together may spend.",
-            needed="[budget] holds epsilon and delta: what all analysts together may spend",
+            needed="[budget] needs epsilon and delta: what all analysts together may spend",
             remark="of all analysts together, for good",
         ),
-        Key("query", Below(QUERY), "What one query may cost and show."),
+        Key("query", Below(QUERY), "The prices of queries, and the smallest groups shown."),
         Key(
             "limits",
             Below(LIMITS),
-            "What planning, post-processing and answers may use.",
+            "Time, memory and rows of planning, post-processing and answers.",
             remark="of planning, post-processing and answers",
         ),
-        Key("analysts", Below(ANALYST), "A cap for each analyst, where there is to be one.", default=()),
+        Key("analysts", Below(ANALYST), "A spending cap for each analyst, if wanted.", default=()),
         Key(
             "unit",
             Below(UNIT),
-            "Whom the promise protects.",
+            "The privacy unit: whom the promise protects.",
             needed="[unit] says whom the promise protects: name, table and key",
             remark="whom the promise protects",
         ),
@@ -594,7 +595,7 @@ TOP = Keys(
         Key(
             "timezone",
             Own(str, 'a name, such as `"Europe/Oslo"`', "toml._timezone"),
-            "In which a day begins, and times with an offset are read; it stands above all sections.",
+            "The time zone of days and of times with an offset; write it above all sections.",
             default="UTC",
             original="timezone",
         ),
@@ -602,4 +603,4 @@ TOP = Keys(
 )
 
 SECTIONS = (TOP, BUDGET, QUERY, LIMITS, ANALYST, UNIT, TABLE, UNIT_PATH, COLUMN, CSV, VIEW)
-"""In the order of the documentation."""
+"""The sections, in the order of the documentation."""

@@ -1,6 +1,6 @@
-"""What a rule says -> the lines of a policy: each key that is not left as usual, with a word beside it.
+"""Rules -> lines of a policy: each key that differs from its default, with a comment.
 
-lines(QUERY, rule)                 epsilon = 0.1    # what a query costs that names no price
+lines(QUERY, rule)                 epsilon = 0.1    # the price of a query that names none
 inline(CSV.keys, rule)             { delim = ";", header = false }
 drafted(BUDGET, '"patient"')       epsilon = 1.0    # decide: the smaller, the more private
 """
@@ -30,48 +30,50 @@ from dpsql.policy.toml_spelling import memory_text, quoted, value
 
 
 def lines(keys: Keys, rule: object) -> Iterator[str]:
-    """The lines below a header; what has a header of its own has lines of its own."""
+    """Yield the lines below a header, without keys that have a header of their own."""
     for key in keys.keys:
         if not isinstance(key.kind, Below):
             yield from line(key, getattr(rule, key.name))
 
 
-def line(key: Key, said: Any) -> Iterator[str]:
-    """One line, or none where it would say what goes without saying."""
-    text = spelled(key, said) if _is_said(key, said) else ""
+def line(key: Key, setting: Any) -> Iterator[str]:
+    """Yield one line, or none for a default value."""
+    text = spelled(key, setting) if _is_written(key, setting) else ""
     if text:
         yield f"{key.name} = {text}" + (f"    # {key.remark}" if key.remark else "")
 
 
 def inline(keys: Iterable[Key], rule: object) -> str:
-    """All of a rule between braces; '' where nothing needs to be said."""
-    said = [(key, getattr(rule, key.name)) for key in keys]
-    pairs = [f"{key.name} = {spelled(key, each)}" for key, each in said if _is_said(key, each)]
+    """Write a rule between braces; '' if it has only default values."""
+    settings = [(key, getattr(rule, key.name)) for key in keys]
+    pairs = [
+        f"{key.name} = {spelled(key, setting)}" for key, setting in settings if _is_written(key, setting)
+    ]
     return f"{{ {', '.join(pairs)} }}" if pairs else ""
 
 
 def drafted(keys: Keys, unit: str) -> list[str]:
-    """The lines of a draft, for a unit of this name, which is quoted."""
+    """Return the lines of a draft; ``unit`` is the unit's quoted name."""
     return [key.draft.replace("{unit}", unit) for key in keys.keys if key.draft]
 
 
-def _is_said(key: Key, said: Any) -> bool:
-    return key.always or key.default is NO_DEFAULT or said != key.default
+def _is_written(key: Key, setting: Any) -> bool:
+    return key.always or key.default is NO_DEFAULT or setting != key.default
 
 
-def spelled(key: Key, said: Any) -> str:
-    """A value as its key is written."""
+def spelled(key: Key, setting: Any) -> str:
+    """Write a value as its key requires."""
     kind = key.kind
     match kind:
         case Number() | Epsilon() | Whole() | Flag() | Text() | Own():
-            return value(said)
+            return value(setting)
         case Names() | Values():
-            return f"[{', '.join(map(value, said))}]"
+            return f"[{', '.join(map(value, setting))}]"
         case Size():
-            return quoted(memory_text(said))
+            return quoted(memory_text(setting))
         case Reference():
-            return quoted(".".join(said))
+            return quoted(".".join(setting))
         case Below(keys):
-            return inline(keys.keys, said)
+            return inline(keys.keys, setting)
         case _:
             assert_never(kind)

@@ -1,12 +1,12 @@
-"""Where each key and value of a TOML text stands: tomllib says only what they are.
+"""Positions of the keys and values of a TOML text, which tomllib does not give.
 
-    [tables.visits]                     ("tables", "visits")                     stands at 1:9
+    [tables.visits]                     ("tables", "visits")                     at 1:9
     unit = { column = "patient_id" }    ("tables", "visits", "unit", "column")   key 2:10, value 2:19
     [tables.visits.columns]
     ward = { values = ["A", "B"] }      (..., "ward", "values", 1)               the second value, 4:25
 
-The scanner runs on text that tomllib has accepted, so it checks nothing; where it loses its way it
-stops, and errors then point at the nearest enclosing thing it did see.
+The scanner runs on text that tomllib has accepted, so it checks nothing. If it meets unexpected text it
+stops, and errors then point at the nearest enclosing item that it has seen.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A key and its value; a table has only its name in the header, which stands for both."""
+    """The spans of a key and its value; for a table both are its name in the header."""
 
     key: Span
     value: Span
@@ -34,14 +34,14 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A TOML text that knows where its parts are, so that a refusal can point at them."""
+    """A TOML text with the positions of its parts, so that a refusal can point at them."""
 
     text: str
     name: str
     places: dict[Path, Spot]
 
     def spot(self, path: Path) -> Spot:
-        """The thing itself, or the nearest enclosing one, or the first line."""
+        """Return the position of an item, or of the nearest enclosing one, or of the first line."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.places:
                 return self.places[path[:length]]
@@ -49,7 +49,7 @@ class Document:
         return Spot(first, first)
 
     def line(self, path: Path) -> int:
-        """The line of a key, counted from one; 0 when there is no text."""
+        """Return the line of a key, counted from one; 0 when there is no text."""
         return self.text.count("\n", 0, self.spot(path).key.start) + 1 if self.text else 0
 
     def refuse(
@@ -63,23 +63,23 @@ class Document:
         notes: tuple[str, ...] = (),
         help: str = "",
     ) -> DatabaseError:
-        """A refusal that points at the value at ``path``, or at its key."""
+        """Return a refusal that points at the value at ``path``, or at its key."""
         spot = self.spot(path)
         place = spot.key if on_key else spot.value
         error = refuse(
-            code, title, place, label=label, notes=notes, help=help or "mend this line of the policy"
+            code, title, place, label=label, notes=notes, help=help or "correct this line of the policy"
         )
         error.within(self.text, self.name)
         return error
 
 
 def document_of(text: str, name: str) -> Document:
-    """The text with everything in it placed."""
+    """Scan a text and return it with its positions."""
     return Document(text, name, places_of(text))
 
 
 def places_of(text: str) -> dict[Path, Spot]:
-    """Every key, table and array element of a TOML text."""
+    """Return the positions of every key, table and array element of a TOML text."""
     scan = _Scan(text)
     with contextlib.suppress(_Lost, RecursionError):
         scan.document()
@@ -94,7 +94,7 @@ _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _SPACE = re.compile(r"[ \t]*")
 _KEY = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'[^\'\n]*\'|[A-Za-z0-9_-]+')
 _STRING = re.compile(
-    r'"""(?:[^\\]|\\.)*?"""(?:"{0,2})'  # may end in five quotes: two of its own
+    r'"""(?:[^\\]|\\.)*?"""(?:"{0,2})'  # may end in five quotes: two belong to the string
     r"|'''.*?'''(?:'{0,2})"
     r'|"(?:[^"\\\n]|\\.)*"'
     r"|'[^'\n]*'",
@@ -104,7 +104,7 @@ _SCALAR = re.compile(r"[^,\]}#\r\n]+")
 
 
 class _Scan:
-    """One walk through a text, filling ``places``."""
+    """One pass over a text that fills ``places``."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -206,11 +206,11 @@ class _Scan:
             self.places[path] = spot
 
     def take(self, pattern: re.Pattern[str]) -> str:
-        found = pattern.match(self.text, self.at)
-        if found is None:
+        match = pattern.match(self.text, self.at)
+        if match is None:
             raise _Lost
-        self.at = found.end()
-        return found.group()
+        self.at = match.end()
+        return match.group()
 
     def expect(self, mark: str) -> None:
         if not self.text.startswith(mark, self.at):
@@ -219,7 +219,7 @@ class _Scan:
 
 
 def _plain(raw: str) -> str:
-    """A key as written, without its quotes and escapes."""
+    """Remove the quotes and escapes of a key."""
     if raw[0] == "'":
         return raw[1:-1]
     if raw[0] == '"' and "\\" in raw:

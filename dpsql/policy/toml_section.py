@@ -1,4 +1,4 @@
-"""A table of the policy's document: its values, each taken with its type or refused with its place.
+"""A table of the policy's document. Its methods read values of one type, or refuse them with their place.
 
 section.allow(QUERY)           D802 for any key but those of [query], with the nearest of them
 section.positive("epsilon")    8.0, or D803 under the value
@@ -20,7 +20,7 @@ from dpsql.policy.toml_positions import Document, Path
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of the document: its values, and where it stands."""
+    """A table of the document: its values and its path."""
 
     document: Document
     path: Path
@@ -43,13 +43,13 @@ class Section:
         label: str = "",
         help: str = "",
     ) -> DatabaseError:
-        """D803 at a key's value (or its ``at``-th element), or at this table's own name."""
+        """Return D803 at a key's value (or its ``at``-th element), or at this table's own name."""
         path = self.path if key is None else (*self.path, key)
         path = path if at is None else (*path, at)
         return self.document.refuse("D803", title, path, on_key=on_key, label=label, help=help)
 
     def allow(self, keys: Keys) -> None:
-        """Every key is one of these, or D802."""
+        """Refuse (D802) any key that is not one of these."""
         known = keys.names
         for key, value in self.values.items():
             if key in known:
@@ -68,7 +68,7 @@ class Section:
             )
 
     def need(self, key: Key) -> None:
-        """The key is there, or D803."""
+        """Refuse (D803) if the key is missing."""
         if key.name not in self.values:
             raise self.wrong(
                 None,
@@ -89,7 +89,7 @@ class Section:
         return Section(self.document, (*self.path, key), value)
 
     def tables(self) -> list[tuple[str, Section]]:
-        """Every entry, each a table."""
+        """Return every entry, each of which must be a table."""
         return [(key, self.table(key)) for key in self.values]
 
     def string(self, key: str) -> str:
@@ -117,12 +117,12 @@ class Section:
         return value
 
     def distinct(self) -> None:
-        """No two keys that the database takes for one name."""
+        """Refuse two keys that are the same name to the database."""
         seen: dict[str, str] = {}
         for name in self.values:
             before = seen.setdefault(fold(name), name)
             if before != name:
-                raise self.wrong(name, f"{before} and {name} are one name to the database", on_key=True)
+                raise self.wrong(name, f"{before} and {name} are the same name to the database", on_key=True)
 
 
 HELP = {key.name: key.needed for key in TOP.keys if key.needed}
@@ -140,12 +140,12 @@ def as_float(value: int | float) -> float:
 
 
 def family(value: object) -> str:
-    """What compares with what: whole numbers and fractions do, local and offset times do not."""
+    """Return the family of comparable values: integers with floats, but not local with offset times."""
     return "number" if is_number(value) else sort_of(value).removeprefix("a ").removeprefix("an ")
 
 
 def sort_of(value: object) -> str:
-    """What a TOML value is, in TOML's words."""
+    """Return the name of a TOML value's type, in TOML's words."""
     match value:
         case bool():
             return "a boolean"

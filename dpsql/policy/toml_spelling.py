@@ -1,4 +1,4 @@
-"""Names and values as TOML spells them, on one line and fit for a comment too.
+"""Names and values in TOML's spelling: on one line, and safe in a comment too.
 
 it's "B"     "it's \\"B\\""
 sales.orders [tables."sales.orders"]
@@ -17,31 +17,32 @@ BYTES = {"MB": 2**20, "GB": 2**30}
 
 
 def key(name: str) -> str:
-    """A name in front of an equals sign, or between brackets."""
+    """Write a name before an equals sign, or between brackets."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else quoted(name)
 
 
 def quoted(name: str) -> str:
-    """A TOML string: one line, and nothing in it that could steer a terminal."""
+    """Write a TOML string on one line, without characters that could control a terminal."""
     return "".join(
-        each if each.isprintable() else f"\\U{ord(each):08X}" for each in json.dumps(name, ensure_ascii=False)
+        character if character.isprintable() else f"\\U{ord(character):08X}"
+        for character in json.dumps(name, ensure_ascii=False)
     )
 
 
-def value(each: Value) -> str:
-    """A value of a list, or an end of a range."""
-    match each:
+def value(content: Value) -> str:
+    """Write a value of a list, or an end of a range."""
+    match content:
         case str():
-            return quoted(each)
+            return quoted(content)
         case bool():
-            return "true" if each else "false"
+            return "true" if content else "false"
         case datetime.date():
-            return each.isoformat()
+            return content.isoformat()
         case _:
-            return repr(each)
+            return repr(content)
 
 
 def memory_text(size: int) -> str:
-    """So many bytes as the policy writes them: 512MB."""
+    """Write a number of bytes as in the policy: 512MB."""
     megabytes = size // BYTES["MB"]
     return f"{megabytes}MB" if megabytes % 1024 else f"{megabytes // 1024}GB"

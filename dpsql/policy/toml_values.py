@@ -1,4 +1,4 @@
-"""A key of a section -> its value, where nothing is special about it: the others have functions of their own.
+"""Readers of regular keys; the other keys of a section have functions of their own.
 
 regular_values(section, QUERY)                {"find_bounds": True, "min_units": 10}
 optional(section, LIMITS["rows"], _rows)      what the function reads, or the default
@@ -29,17 +29,17 @@ from dpsql.policy.toml_spelling import BYTES, memory_text
 
 
 def regular_values(section: Section, keys: Keys) -> dict[str, Any]:
-    """Every key that no function of its own reads: those first that may be left out."""
-    found = {}
+    """Read every key without a function of its own, optional ones first."""
+    values = {}
     for key in sorted(keys.keys, key=lambda key: bool(key.needed)):
         kind = key.kind
         if isinstance(kind, Regular):
-            found[key.name] = optional(section, key, partial(_value, name=key.name, kind=kind))
-    return found
+            values[key.name] = optional(section, key, partial(_value, name=key.name, kind=kind))
+    return values
 
 
 def optional(section: Section, key: Key, read: Callable[[Section], Any]) -> Any:
-    """What a function reads of a key that is there, or the default."""
+    """Read a key with this function if it is there; else return its default."""
     return read(section) if key.name in section.values else key.default
 
 
@@ -62,14 +62,16 @@ def _value(section: Section, name: str, kind: Regular) -> object:
 
 
 def _epsilon(section: Section, name: str) -> float:
-    """An epsilon that can be told in the units of a ledger."""
+    """Read an epsilon within the range of the ledger's units."""
     epsilon = section.positive(name)
     if not LEAST_EPSILON <= epsilon <= LARGEST_EPSILON:
         raise section.wrong(
             name,
             f"{name} must lie between {LEAST_EPSILON:g} and {LARGEST_EPSILON:g}",
-            label="this buys nothing" if epsilon < LEAST_EPSILON else "far more than any answer needs",
-            help="1 is a strong promise, and above 10 it says little",
+            label="too small to get any answer"
+            if epsilon < LEAST_EPSILON
+            else "far more than any answer needs",
+            help="1 is a strong promise, and above 10 it is a weak one",
         )
     return epsilon
 
@@ -91,10 +93,12 @@ def _whole(section: Section, name: str, most: int) -> int:
 
 
 def _size(section: Section, name: str, least: int, most: int) -> int:
-    found = re.fullmatch(r"([1-9][0-9]{0,7}) ?(MB|GB)", section.string(name))
-    if found is None:
-        raise section.wrong(name, f"{name} is a number of MB or GB", help=f'{name} = "512MB", say')
-    size = int(found[1]) * BYTES[found[2]]
+    match = re.fullmatch(r"([1-9][0-9]{0,7}) ?(MB|GB)", section.string(name))
+    if match is None:
+        raise section.wrong(
+            name, f"{name} must be a number of MB or GB", help=f'for example: {name} = "512MB"'
+        )
+    size = int(match[1]) * BYTES[match[2]]
     if not least <= size <= most:
         raise section.wrong(name, f"{name} must lie between {memory_text(least)} and {memory_text(most)}")
     return size

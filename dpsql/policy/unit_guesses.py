@@ -1,10 +1,10 @@
-"""Guesses from names, types and keys alone: whom the promise may protect, and how tables reach them.
+"""Guesses from names, types and keys: the privacy unit, and the paths of tables to it.
 
-    patients(patient_id PRIMARY KEY, ...)    a table of people, its key named after it: the unit
-    visits(visit_id UNIQUE, patient_id, ...) its column is called like the unit's key: each row is theirs
-    drugs(visit_id, dose)                    reaches them through visits
+    patients(patient_id PRIMARY KEY, ...)    a table of people with a key named after it: the unit
+    visits(visit_id UNIQUE, patient_id, ...) has a column named like the unit's key: its rows' unit
+    drugs(visit_id, dose)                    reaches the unit through visits
 
-No row is read. The owner confirms what is guessed, or says better.
+No row is read. The owner confirms or corrects the guesses.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _PERSONAL = {
 
 @dataclass(frozen=True, slots=True)
 class Keyed:
-    """A table and one column that holds each of its rows' keys once, or is the best there is."""
+    """A table and a column that is unique in it, or the best candidate for one."""
 
     table: FoundTable
     key: FoundColumn
@@ -40,25 +40,31 @@ class Keyed:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """The column by which a table was reached, and the key it leads to (None: the unit itself)."""
+    """The column by which a table reaches its unit, and the key that it references (None: the unit)."""
 
     column: FoundColumn
     to: Keyed | None
 
 
 def unit_of(tables: tuple[FoundTable, ...]) -> Keyed | None:
-    """A table of people, else one whose key is named after it, else the one that most others refer to."""
+    """Guess the unit: a table of people, else one with a key named after it, else the most referenced one."""
 
-    def worth(each: Keyed) -> tuple[bool, bool, int]:
-        name = fold(_last(each.table.name))
-        others = sum(_refers(table, each) is not None for table in tables if table is not each.table)
-        return not _PEOPLE.isdisjoint((name, singular(name))), singular(name) in fold(each.key.name), others
+    def worth(candidate: Keyed) -> tuple[bool, bool, int]:
+        name = fold(_unqualified(candidate.table.name))
+        references = sum(
+            _refers(table, candidate) is not None for table in tables if table is not candidate.table
+        )
+        return (
+            not _PEOPLE.isdisjoint((name, singular(name))),
+            singular(name) in fold(candidate.key.name),
+            references,
+        )
 
-    return max((each for table in tables for each in _candidates(table)), key=worth, default=None)
+    return max((candidate for table in tables for candidate in _candidates(table)), key=worth, default=None)
 
 
 def _candidates(table: FoundTable) -> list[Keyed]:
-    """Columns that the database keeps unique; where it keeps none so, the first that could be a key."""
+    """Return the columns that the database keeps unique; if there are none, the first possible key."""
     fit = [column for column in table.columns if tells_apart(column)]
     unique = {names[0] for names in table.unique if len(names) == 1}
     if unique:
@@ -67,30 +73,31 @@ def _candidates(table: FoundTable) -> list[Keyed]:
 
 
 def tells_apart(column: FoundColumn) -> bool:
+    """Whether a column's type can hold units."""
     its = type_of(column)
     return its.kind in units.KINDS and not its.sql.startswith("ENUM(")
 
 
 def _refers(table: FoundTable, target: Keyed) -> FoundColumn | None:
-    """The column of a table that is named like another table's key, and of its kind."""
-    key, name = fold(target.key.name), fold(_last(target.table.name))
+    """Return a table's column that is named like the target's key and has its kind."""
+    key, name = fold(target.key.name), fold(_unqualified(target.table.name))
     wanted = {key, _unprefixed(key)} if key != "id" else set()
     wanted |= {f"{name}_id", f"{name}id", f"{singular(name)}_id", f"{singular(name)}id"}
     its = type_of(target.key)
     for column in table.columns:
-        own = fold(column.name)
+        column_name = fold(column.name)
         if (
             tells_apart(column)
             and type_of(column).kind is its.kind
             and type_of_all([type_of(column), its]) is not None
-            and (own in wanted or _unprefixed(own) in wanted)
+            and (column_name in wanted or _unprefixed(column_name) in wanted)
         ):
             return column
     return None
 
 
 def ways_to(tables: tuple[FoundTable, ...], unit: Keyed) -> Mapping[str, Way]:
-    """How each table reaches the unit: by its own column, else through a table that does."""
+    """Return how each table reaches the unit: by its own column, else through a table that does."""
     ways: dict[str, Way] = {}
     for table in tables:
         column = _refers(table, unit)
@@ -98,7 +105,7 @@ def ways_to(tables: tuple[FoundTable, ...], unit: Keyed) -> Mapping[str, Way]:
             ways[table.name] = Way(column, None)
     fresh = list(ways)
     while fresh:
-        reached = [each for table in tables if table.name in fresh for each in _candidates(table)]
+        reached = [candidate for table in tables if table.name in fresh for candidate in _candidates(table)]
         fresh = []
         for table in tables:
             for target in reached:
@@ -109,14 +116,14 @@ def ways_to(tables: tuple[FoundTable, ...], unit: Keyed) -> Mapping[str, Way]:
     return ways
 
 
-def _last(name: str) -> str:
+def _unqualified(name: str) -> str:
     """``sales.orders`` -> ``orders``."""
     return name.rpartition(".")[2] or name
 
 
 def singular(name: str) -> str:
     """patients -> patient, a guess."""
-    name = _last(name)
+    name = _unqualified(name)
     if fold(name) == "people":
         return "person"
     if len(name) > 3 and fold(name).endswith("ies"):
@@ -125,10 +132,10 @@ def singular(name: str) -> str:
 
 
 def _unprefixed(name: str) -> str:
-    """c_custkey -> custkey: short prefixes in front of names of columns."""
+    """c_custkey -> custkey: remove a short prefix of column names."""
     return re.sub(r"^[a-z]{1,2}_(?=.{4})", "", name)
 
 
 def personal(name: str) -> bool:
-    """Whether a column seems to hold what names or describes one person, and nobody groups or sums."""
+    """Whether a column seems to name or describe one person, and is of no use in groups and sums."""
     return not _PERSONAL.isdisjoint(re.split(r"[^a-z]+", fold(name)))

@@ -1,8 +1,9 @@
-"""How every private table reaches its unit, and that the unit is of one kind all the way.
+"""The path of every private table to its unit, and the check that units have one type along it.
 
     lineitem.l_orderkey -> orders.o_orderkey, orders.o_custkey         links, then the unit's column
 
-Comparing unlike kinds would split one unit or join two: '001' = 1 is true, and so is 'a' = 'A' under NOCASE.
+Comparing different kinds would split one unit or join two: '001' = 1 is true, and so is 'a' = 'A' under
+NOCASE.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from dpsql.policy.resolve import Held, column_of, type_of
 from dpsql.policy.toml_positions import Document, Path
 
 KINDS = (Kind.INTEGER, Kind.TEXT, Kind.UUID)
-"""Kinds whose equality is exact and the same in every table."""
+"""Kinds with an equality that is exact and the same in every table."""
 
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """How a private table reaches its unit: its own column, the way from there, the unit's column."""
+    """A private table's path to its unit: its own column, the links from there, the unit's column."""
 
     table: FoundTable
     column: FoundColumn
@@ -40,62 +41,67 @@ class Owned:
 def owned_of(
     policy: Policy,
     document: Document,
-    held: Mapping[str, Held],
+    resolved: Mapping[str, Held],
     keys: tuple[Declared, ...],
     table: Held,
 ) -> Owned:
-    """The way from a table to its unit; the chain is finite, for the reader refused cycles."""
+    """Return a table's path to its unit; the chain is finite, since the reader refuses cycles."""
     rule, found = table.rule.unit, table.found
     path: Path = ("unit", "key") if rule is None else (*table.path, "unit", "column")
     column = column_of(document, found, policy.unit.key if rule is None else rule.column, path)
-    _tells_units_apart(document, found, column, path)
-    unique = any(each.key.columns == (column.name,) for each in keys if each.key.table == found.name)
+    _check_unit_type(document, found, column, path)
+    unique = any(
+        declared.key.columns == (column.name,) for declared in keys if declared.key.table == found.name
+    )
     if rule is None or rule.references is None:
         return Owned(found, column, (), column, 1 if unique else None, path)
     name, key = rule.references
-    there, back = held[fold(name)], (*table.path, "unit", "references")
+    there, back = resolved[fold(name)], (*table.path, "unit", "references")
     end = column_of(document, there.found, key, back)
-    _tells_units_apart(document, there.found, end, back)
-    _same_kind(document, (found, column), (there.found, end), back)
-    rest = owned_of(policy, document, held, keys, there)
+    _check_unit_type(document, there.found, end, back)
+    _check_same_kind(document, (found, column), (there.found, end), back)
+    rest = owned_of(policy, document, resolved, keys, there)
     link = Link(column.name, there.found.name, end.name)
     return Owned(found, column, (link, *rest.links), rest.unit, rest.at_most if unique else None, path)
 
 
 def one_kind(document: Document, unit: Owned, tables: Iterable[Owned]) -> Type:
-    """The type in which units are read in every table; refuses tables whose own columns have none."""
-    own = [unit, *(each for each in tables if not each.links)]
-    for one, other in itertools.product(own, own[1:]):
-        _same_kind(document, (one.table, one.column), (other.table, other.column), other.path)
-    found = type_of_all([type_of(each.column) for each in own])
-    assert found is not None, "only UHUGEINT and signed ones have no type, and they were refused in pairs"
-    return found
+    """Return the type that holds the units of all tables; refuse tables if there is none."""
+    holders = [unit, *(table for table in tables if not table.links)]
+    for first, second in itertools.product(holders, holders[1:]):
+        _check_same_kind(document, (first.table, first.column), (second.table, second.column), second.path)
+    unit_type = type_of_all([type_of(holder.column) for holder in holders])
+    assert unit_type is not None, "only UHUGEINT and signed ones have no type, and they were refused in pairs"
+    return unit_type
 
 
-def _tells_units_apart(document: Document, table: FoundTable, column: FoundColumn, path: Path) -> None:
+def _check_unit_type(document: Document, table: FoundTable, column: FoundColumn, path: Path) -> None:
     its = type_of(column)
     if its.kind not in KINDS or its.sql.startswith("ENUM("):
         raise document.refuse(
             "D806",
-            f"{table.name}.{column.name} cannot tell units apart",
+            f"{table.name}.{column.name} cannot identify units",
             path,
             label=f"it is of type {shown(its)}",
-            help="a unit is a whole number, a text without collation, or a UUID",
+            help="a unit must be an integer, a text without collation, or a UUID",
         )
 
 
-def _same_kind(
-    document: Document, one: tuple[FoundTable, FoundColumn], other: tuple[FoundTable, FoundColumn], path: Path
+def _check_same_kind(
+    document: Document,
+    left: tuple[FoundTable, FoundColumn],
+    right: tuple[FoundTable, FoundColumn],
+    path: Path,
 ) -> None:
-    """One kind, and a type that holds the values of both: whatever compares them must not fail on any."""
-    if type_of_all([type_of(column) for _, column in (one, other)]) is not None:
+    """Refuse columns of different kinds, or without a type for both: a comparison must never fail."""
+    if type_of_all([type_of(column) for _, column in (left, right)]) is not None:
         return
-    first, second = (f"{table.name}.{column.name} is {column.sql}" for table, column in (one, other))
+    first, second = (f"{table.name}.{column.name} is {column.sql}" for table, column in (left, right))
     raise document.refuse(
         "D806",
         "the unit is not of one kind everywhere",
         path,
         label=f"{second}, {first}",
-        help="no type holds the values of both, and comparing them would split one unit or join two: give "
-        "both columns one type",
+        help="no type holds the values of both, and a comparison could split one unit or join two: give "
+        "both columns the same type",
     )

@@ -1,9 +1,9 @@
-"""The owner's views: queries with a name, written in the order in which they may use each other.
+"""Views of the policy: named queries, each of which may use the views above it.
 
     [views.adults]
     sql = "SELECT * FROM patients WHERE age >= 18"
 
-What the SQL says is looked at where queries are bound: that is ``bind.views``.
+The SQL is checked when queries are bound: see ``bind.views``.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from dpsql.policy.toml_values import regular_values
 
 
 def read_views(section: Section, tables: Iterable[TableRule]) -> tuple[ViewRule, ...]:
-    """Every [views.<name>], none of them called like a table."""
+    """Read every [views.<name>]; none may have the name of a table."""
     section.distinct()
-    names = {fold(each.name): each.name for each in tables}
+    names = {fold(table.name): table.name for table in tables}
     rules = []
-    for name, each in section.tables():
-        each.allow(VIEW)
-        each.need(VIEW["sql"])
+    for name, view in section.tables():
+        view.allow(VIEW)
+        view.need(VIEW["sql"])
         if not name.strip() or not name.isprintable() or "." in name:
             raise section.wrong(
-                name, "a view needs a plain name", on_key=True, help="one word, without a schema"
+                name, "a view needs a plain name", on_key=True, help="use one word, without a schema"
             )
         if fold(name) in names:
             raise section.wrong(
@@ -37,5 +37,5 @@ def read_views(section: Section, tables: Iterable[TableRule]) -> tuple[ViewRule,
                 label="a view needs a name of its own",
                 help="analysts could not tell the view from the table: choose another name",
             )
-        rules.append(ViewRule(name=name, line=section.line(name), **regular_values(each, VIEW)))
+        rules.append(ViewRule(name=name, line=section.line(name), **regular_values(view, VIEW)))
     return tuple(rules)
