@@ -72,7 +72,7 @@ class MeasureFacts:
         return None if self.owned.at_most is None else self.owned.at_most // self.measure.copies * private
 
     def many_groups(self) -> int:
-        """Return beyond how many groups a unit is left out: far more than a unit has that is clipped little."""
+        """Return beyond how many groups a unit is left out: far more than a barely clipped unit has."""
         if self.keys_alone:  # a unit in many groups still adds something to each
             return 1_000 * self.measure.copies
         assert self.rows is not None
@@ -109,7 +109,7 @@ class MeasureFacts:
         return at_most if few else None
 
     def needed_rows(self) -> tuple[NeededBounds, ...]:
-        """Return the rows per unit as missing, if clipping starts there and neither query nor policy says it."""
+        """Return the rows per unit as missing, if clipping starts there and nobody says it."""
         proved = [self._proved_detail_rows(detail) for detail in self.measure.details]
         if self.measure.statistics or self.keys_alone:
             proved.append(self.proved_rows())
