@@ -96,7 +96,7 @@ def bounds_at_any_price(session: Session, terms: Terms) -> Lookup:
 def price_of_query(session: Session, price: Option, source: Source, terms: Terms) -> Terms:
     """Return the terms with the query's own price; a refusal points at the option."""
     try:
-        return session.said(terms, price)
+        return session.terms_with(terms, price)
     except Error as error:
         raise error.within(source.text, source.name) from None
 

@@ -48,8 +48,8 @@ def released(session: Session, plan: Plan, receipt: Stored) -> list[ReleasedTabl
 def release_stages(session: Session, plan: Plan, receipt: Stored | None = None) -> list[ReleasedTable]:
     """Release every measure, stage after stage; later stages read what earlier ones released.
 
-    A table that later measures read is stored before these run. They may fail because of its numbers: if a
-    repeat drew fresh noise, every failure would reveal something of it.
+    A table that later stages or a second round read is stored before these run. They may fail because of
+    its numbers: if a repeat drew fresh noise, each failure would reveal one more noisy result, free.
     """
     tables, so_far, places = [], StageOutputs(session.sealed), itertools.count()
 

@@ -143,7 +143,7 @@ class AccountantOf(Protocol[A]):
         ...
 
     def most(self, price: float, budget: Budget) -> A:
-        """Return the most that queries cost if their prices add up to this one, however many; rounded up."""
+        """Return the most that any number of queries cost that share this price; rounded up."""
         ...
 
     # ---- amounts as epsilons, and as prices --------------------------------------------------------

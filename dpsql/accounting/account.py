@@ -30,7 +30,7 @@ class Account:
     """Grants and spent amounts, folded from entries; only verified entries of the file change it."""
 
     promise: Content = field(default_factory=dict)
-    salt: str = ""  # drawn when the ledger was made
+    salt: str = ""  # drawn when the ledger is created
     grants: dict[str | None, tuple[float, Amount]] = field(default_factory=dict)
     spent: dict[str | None, Amount] = field(default_factory=dict)
     filled: defaultdict[str, Filled] = field(default_factory=lambda: defaultdict(Filled))

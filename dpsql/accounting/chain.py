@@ -216,7 +216,7 @@ class Chain:
         """Read every entry and payload from the first on; compare the sums and the index with them."""
         with self._transaction(READING) as connection:
             last, count = START, 0
-            for last in _walk(connection, START, whole=True):
+            for last in _walk(connection, START, payloads=True):
                 _fold(folded, last, self.link)
                 step(last)
                 for name in self._names(last.content) if self._placed else ():
@@ -371,10 +371,10 @@ def create(path: Path, contents: Iterable[dict[str, Any]], names: Names) -> bool
 
 
 def _walk(
-    connection: sqlite3.Connection, before: Link, last: int = 2**62, whole: bool = False
+    connection: sqlite3.Connection, before: Link, last: int = 2**62, payloads: bool = False
 ) -> Iterator[Link]:
-    """Return the entries after a verified one, each checked; with ``whole``, their payloads too."""
-    sql, many = (WHOLE, 16) if whole else (READ, 256)
+    """Return the entries after a verified one, each checked; with ``payloads``, those too."""
+    sql, many = (WHOLE, 16) if payloads else (READ, 256)
     first = before.id + 1 if before.id else 0  # 0: an entry before the first one is damage
     while rows := connection.execute(sql, (first, last, many)).fetchall():
         for number, text, digest, kind, size, payload in rows:
@@ -388,7 +388,7 @@ def _walk(
             proof = content.get("sha256") if isinstance(content, dict) else None
             if kind != ("null" if proof is None else "blob"):
                 raise _cut(number)
-            if whole and proof is not None and sha256(payload).hexdigest() != proof:
+            if payloads and proof is not None and sha256(payload).hexdigest() != proof:
                 raise _cut(number)
             before = Link(number, content, digest, len(text) + size)
             yield before

@@ -4,7 +4,7 @@ open      the promise                              once, the first entry
 grant     what an analyst, or all, may spend       whenever the policy's grant changes
 debit     a plan is about to be measured           counts for its analyst and for the database
 share     an analyst joins another's debit         counts for that analyst only
-part      a released table that later stages read  the first of a debit and place is the only one
+part      a released table, before the rest        the first of a debit and place is the only one
 answer    the released tables of a debit           the first of a debit is the only one
 verified  declared facts that hold                 for one version of the data
 sums      the totals of all entries before it      so that nobody must read those to know what is left

@@ -88,14 +88,14 @@ def name_of(missing: MissingBound, known: Known) -> str:
     return f"{missing}: {ladder.first}..{ladder.last}{' signed' if ladder.signed else ''} or nothing"
 
 
-def bound_of(missing: MissingBound, known: Known, place: int, found: str) -> Bound:
+def bound_of(missing: MissingBound, known: Known, place: int, time: str) -> Bound:
     """Return the candidate at a place; past the last one nothing was found, and the widest is used."""
     candidates = ranges(ladder_of(missing, known))
     is_known = place < len(candidates)
     low, high = candidates[max(0, min(place, len(candidates) - 1))]
     if _is_whole(missing, known):
-        return Bound(missing, math.ceil(low), math.floor(high), found, is_known=is_known)
-    return Bound(missing, float(low), float(high), found, is_known=is_known)
+        return Bound(missing, math.ceil(low), math.floor(high), time, is_known=is_known)
+    return Bound(missing, float(low), float(high), time, is_known=is_known)
 
 
 def widest(missing: MissingBound, known: Known) -> Bound:
@@ -116,15 +116,15 @@ def asker_of(source: Source, epsilon: float) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def good_enough(found: Sequence[Bound], asker: str, terms: Terms) -> Bound | None:
+def good_enough(bounds: Sequence[Bound], asker: str, terms: Terms) -> Bound | None:
     """Return the bound that a query uses: its own, or the oldest that was found at half its price or more.
 
     A bound found at a small price serves small prices only, so a cheap search cannot spoil later queries.
     The comparison is of prices, not of the epsilons of the searches, which depend on how many bounds were
     found together. Taking the oldest gives every repeat the same bound.
     """
-    own = next((bound for bound in found if bound.asker == asker), None)
-    return own or next((bound for bound in found if part_of(terms.epsilon) <= 2 * bound.paid), None)
+    paid = next((bound for bound in bounds if bound.asker == asker), None)
+    return paid or next((bound for bound in bounds if part_of(terms.epsilon) <= 2 * bound.paid), None)
 
 
 def again_above(bound: Bound) -> float:

@@ -85,7 +85,9 @@ def _question(column: ExportColumn, values: Values) -> Question:
             candidates: tuple[Value, ...] = listed
         case Listed(table, source):
             candidates = values(table, source)
-    present = unique(tuple(own for value in candidates if (own := as_own(value, column.type)) is not None))
+    present = unique(
+        tuple(literal for value in candidates if (literal := as_own(value, column.type)) is not None)
+    )
     listed = (*present, None) if column.values.null else present
     if not 2 <= len(listed) <= MOST_VALUES:
         raise refuse(

@@ -59,5 +59,5 @@ def _values(key_list: KeyList, type: Type, values: Values) -> tuple[Value, ...]:
             candidates: tuple[Value, ...] = members
         case Listed(table, column):
             candidates = values(table, column)
-    present = unique(tuple(own for value in candidates if (own := as_own(value, type)) is not None))
+    present = unique(tuple(literal for value in candidates if (literal := as_own(value, type)) is not None))
     return (*present, None) if key_list.null else present

@@ -64,7 +64,7 @@ class AnalystBudget:
         price = self.usual if epsilon is None else epsilon
         return self._terms(price, epsilon is not None, None)
 
-    def said(self, terms: Terms, price: Option) -> Terms:
+    def terms_with(self, terms: Terms, price: Option) -> Terms:
         """Return the terms with the price of the query's OPTIONS; a price of the call must be equal."""
         if terms.given and price.value != terms.epsilon:
             raise refuse(
