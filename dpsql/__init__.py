@@ -4,7 +4,7 @@
     for ward, age in db.execute("SELECT ward, AVG(age) FROM patients GROUP BY ward"):
         ...
 
-The module is PEP 249's: ``connect``, ``Connection``, ``Cursor``, the exceptions and type codes.
+The module follows PEP 249: ``connect``, ``Connection``, ``Cursor``, the exceptions and type codes.
 """
 
 from dpsql.answer import Answer

@@ -1,6 +1,6 @@
-"""From a text to rows that answer at random: the pipeline of what the owner gives away.
+"""Export: from a query to rows of randomized responses, which the owner gives away.
 
-parse --> bind_survey --> plan_survey --> [pay] --> codes --> respond --> rows and how to count by them
+parse --> bind_export --> plan_export --> [pay] --> exact_export --> release_export --> rows and manifest
 """
 
 from __future__ import annotations
@@ -23,42 +23,42 @@ from dpsql.session import Session
 
 
 def export(session: Session, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Export:
-    """Text -> Export: rows that answer at random. Its epsilons come on top of the query's own price."""
+    """Text -> Export: randomized rows. The columns' epsilons come on top of the query's own price."""
     query, terms = parsed(session, source, parameters), session.terms(epsilon)
     if query.explained:
         raise refuse(
             "D104",
-            "an export is not explained",
+            "an export cannot be explained",
             help="it costs the query's price, which hides the number of rows, and each column's epsilon",
         )
     if query.epsilon is not None:
         terms = price_of_query(session, query.epsilon, source, terms)
     export_query = bind_export(query, session.known, session.sealed.public, session.sealed.check)
-    what = _export_plan(session, export_query, terms)
-    receipt = session.pay(what)
+    plan = _export_plan(session, export_query, terms)
+    receipt = session.pay(plan)
     if receipt.answer is None:
-        given = release_export(session.engine.exact_export(what), what, from_system)
-        stored = session.store(receipt, export_to_bytes(given))
+        released = release_export(session.engine.exact_export(plan), plan, from_system)
+        stored = session.store(receipt, export_to_bytes(released))
     else:
         stored = receipt.answer
     repeated = receipt.answer is not None
     return Export(
-        tuple(each.name for each in what.questions),
-        types_of(what),
-        rows_of(export_from_bytes(stored, what), what),
-        manifest(what, session.known.unit),
-        0.0 if repeated else what.epsilon,
+        tuple(question.name for question in plan.questions),
+        types_of(plan),
+        rows_of(export_from_bytes(stored, plan), plan),
+        manifest(plan, session.known.unit),
+        0.0 if repeated else plan.epsilon,
         session.remaining(),
         repeated,
     )
 
 
 def _export_plan(session: Session, export_query: ExportQuery, terms: Terms) -> ExportPlan:
-    """Nobody's ceiling is passed by asking several questions at once."""
+    """Plan an export; its whole price must be within the ceiling for one query."""
     try:
-        what = plan_export(export_query, terms, session.engine.values)
-        session.terms(what.epsilon)
-        session.engine.export_sql(what)  # what cannot be printed is not paid for
+        plan = plan_export(export_query, terms, session.engine.values)
+        session.terms(plan.epsilon)
+        session.engine.export_sql(plan)  # SQL that cannot be printed is refused before the debit
     except Error as error:
         raise error.within(export_query.source.text, export_query.source.name) from None
-    return what
+    return plan

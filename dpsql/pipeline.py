@@ -1,4 +1,4 @@
-"""The whole way from a text to an answer, each call taking the value that the one before returned.
+"""From the text of a query to its answer: each step takes the value that the step before returned.
 
      text                                                                                         answer
       |                                                                                              ^
@@ -6,10 +6,9 @@
     parse --> bind --> rewrite --> plan --> [pay] --> measure --> release --> post-process ----------+
      Query    Split     Split      Plan    Receipt   ExactTable  ReleasedTable   Answer
 
-Up to ``plan`` nothing has been paid and no private row was read (planning.py): that is all ``explain``
-does. The debit is durable before ``measure`` reads (releasing.py). The released tables are stored before
-anybody sees them, and the first ones stored are the only ones: asked again on the same data, they come
-back as they were, free.
+Up to ``plan`` nothing is paid and no private row is read (planning.py): ``explain`` stops there. The debit is
+durable before ``measure`` reads (releasing.py). The released tables are stored before anybody sees them, and
+only the first ones are stored: a repeat on the same data shows them again, free.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ from dpsql.stepwise import answer_in_steps
 
 
 def answer(session: Session, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Answer:
-    """Text -> Answer. Of an EXPLAIN it is the explanation, line by line."""
+    """Text -> Answer. An EXPLAIN is answered with the explanation, line by line."""
     query, terms = parsed(session, source, parameters), session.terms(epsilon)
     plan = planned_query(session, query, terms)
     if query.explained:
         return _explanation_rows(session, explained(session, plan))
     types = types_of_stages(plan.stages, session.sealed)
     if not plan.events:
-        tables = release_stages(session, plan)  # of public keys, if there are any: no private row is read
+        tables = release_stages(session, plan)  # of public keys at most: no private row is read
         return answer_of(session, plan, tables, types, cost=0.0, repeated=False)
     check_printable(session, plan)
     if _complete_searches(session, plan.bounds, terms):
@@ -49,34 +48,36 @@ def answer(session: Session, source: Source, parameters: Sequence[Value], epsilo
         types = types_of_stages(plan.stages, session.sealed)
     if plan.steps:
         return answer_in_steps(session, query, terms, plan, types, session.pay)
-    found = 0.0
+    search_cost = 0.0
     if plan.first is not None:
         session.afford(plan)
-        found = _find_bounds(session, plan.first)
+        search_cost = _find_bounds(session, plan.first)
         plan = planned_query(session, query, terms)
-        assert plan.first is None, "what was found is known"
+        assert plan.first is None, "found bounds are known"
         types = types_of_stages(plan.stages, session.sealed)
         check_printable(session, plan)
     session.sealed.begin()
     receipt = session.pay(plan)
     repeated = receipt.answer is not None
     tables = released(session, plan, receipt)
-    cost = found if repeated and not receipt.joined else found + plan.epsilon
+    cost = search_cost if repeated and not receipt.joined else search_cost + plan.epsilon
     return answer_of(session, plan, tables, types, cost, repeated)
 
 
 def _complete_searches(session: Session, bounds: Sequence[Bound], terms: Terms) -> bool:
-    """Answer the searches for these bounds that somebody has paid for and that were interrupted."""
-    searches = {each.debit.debit_id: each for bound in bounds for each in session.searches(bound.missing)}
-    for each in searches.values():
-        plan = plan_again(each.finds, session.known, each.strength)
-        if plan is not None and terms.accountant.charge(plan.events).within(each.debit.price):
-            session.store(each.debit, to_bytes(release_stages(session, plan)))
+    """Complete interrupted searches for these bounds that are already paid for; whether there were any."""
+    searches = {
+        search.debit.debit_id: search for bound in bounds for search in session.searches(bound.missing)
+    }
+    for search in searches.values():
+        plan = plan_again(search.finds, session.known, search.strength)
+        if plan is not None and terms.accountant.charge(plan.events).within(search.debit.price):
+            session.store(search.debit, to_bytes(release_stages(session, plan)))
     return bool(searches)
 
 
 def _find_bounds(session: Session, first: BoundSearchPlan) -> float:
-    """Find bounds, paying for them first; how much was paid now."""
+    """Pay for a bound search and run it; return what was paid now."""
     receipt = session.pay(first.plan, first)
     released(session, first.plan, receipt)
     return first.plan.epsilon if receipt.answer is None or receipt.joined else 0.0

@@ -1,7 +1,7 @@
 """Text -> Plan: parse, bind, rewrite, plan; at a price, or at the least price for an accuracy.
 
-    SELECT SUM(cost) ...                     at the price of the call, or else the policy's
-    SELECT OPTIONS(epsilon = 0.2) ...        at the price that the query says
+    SELECT SUM(cost) ...                     at the price of the call, else the policy's
+    SELECT OPTIONS(epsilon = 0.2) ...        at the query's own price
     SELECT OPTIONS(within = 50) ...          at the least price for that accuracy
 
 Planning costs nothing and reads no private row.
@@ -51,23 +51,23 @@ def planned(
 
 
 def planned_query(session: Session, query: Query, terms: Terms, lookup: Lookup | None = None) -> Plan:
-    """Query -> Plan, at the price that the query says, if it says one.
+    """Query -> Plan, at the query's own price if it has one.
 
-    Bounds that nobody declared are the ledger's, unless ``lookup`` tells others.
+    Missing bounds come from the ledger, unless ``lookup`` gives others.
     """
     refuse_randomized_response(query)
     if query.goal is not None:
         return _within(session, query, query.goal, terms, lookup)
     if query.epsilon is not None:
         terms = price_of_query(session, query.epsilon, query.source, terms)
-    made = planned_at(session, query, terms, lookup)
-    if made.first is not None:
-        worth_finding(made.first, session.known, terms)
-    return made
+    result = planned_at(session, query, terms, lookup)
+    if result.first is not None:
+        worth_finding(result.first, session.known, terms)
+    return result
 
 
 def planned_at(session: Session, query: Query, terms: Terms, lookup: Lookup | None = None) -> Plan:
-    """Query -> Plan at one price. ``first`` finds the bounds that it lacks, if there are any."""
+    """Query -> Plan at one price. The plan's ``first`` searches the bounds that are missing, if any."""
 
     def make(known: Known, share: Fraction) -> Plan | NeededBounds:
         split = rewrite(bind(query, known, session.sealed.public, session.sealed.check), known)
@@ -78,54 +78,55 @@ def planned_at(session: Session, query: Query, terms: Terms, lookup: Lookup | No
     def usable(missing: MissingBound) -> Bound | None:
         return good_enough(session.bounds(missing), asker, terms)
 
-    ours = Lookup(session.find_bounds, usable, lambda: session.asked(asker))
-    made, bounds = bounded(make, session.known, lookup or ours)
-    # what is free rests on no bounds, though they may have been missed on the way to it
-    missing = [each.missing for each in bounds if not each.found and made.events]
+    own_lookup = Lookup(session.find_bounds, usable, lambda: session.asked(asker))
+    result, bounds = bounded(make, session.known, lookup or own_lookup)
+    # a plan without events is free and uses no bounds, even if some were missing on the way to it
+    missing = [bound.missing for bound in bounds if not bound.found and result.events]
     first = bound_search_plan(missing, session.known, query.source, asker, terms) if missing else None
-    return replace(made, bounds=bounds, first=first)
+    return replace(result, bounds=bounds, first=first)
 
 
 def bounds_at_any_price(session: Session, terms: Terms) -> Lookup:
-    """The same bounds at any price: those that are good enough for the usual one."""
+    """Return a lookup that gives the same bounds at any price: those good enough for the price of terms."""
     return Lookup(
         session.find_bounds, lambda missing: good_enough(session.bounds(missing), "", terms), lambda: False
     )
 
 
 def price_of_query(session: Session, price: Option, source: Source, terms: Terms) -> Terms:
-    """The terms with the price that a query says itself; a refusal points at its place."""
+    """Return the terms with the query's own price; a refusal points at the option."""
     try:
-        return session.said(terms, price)
+        return session.terms_with(terms, price)
     except Error as error:
         raise error.within(source.text, source.name) from None
 
 
 def _within(session: Session, query: Query, goal: Goal, terms: Terms, lookup: Lookup | None) -> Plan:
-    """The plan at the least price for an accuracy."""
+    """Return the plan at the lowest price that reaches an accuracy."""
 
     def plan_at(price: float) -> Plan:
         bounds = lookup or bounds_at_any_price(session, terms)
-        made = planned_at(session, query, replace(terms, epsilon=price), bounds)
-        if made.first is not None:
+        result = planned_at(session, query, replace(terms, epsilon=price), bounds)
+        if result.first is not None:
+            missing = " or the ".join(bound.said for bound in result.first.missing_bounds)
             raise refuse(
                 "D301",
-                "nobody knows yet how accurate this is",
+                "the accuracy of this query is not known yet",
                 goal.span,
-                label=f"nothing says the {' or the '.join(each.said for each in made.first.missing_bounds)}",
+                label=f"nobody has declared or found the {missing}",
                 help=f"ask it once at a price, OPTIONS(epsilon = {terms.epsilon:g}): "
-                "what is found serves this query too",
+                "the bound that is found serves this query too",
             )
-        return made
+        return result
 
     try:
         if terms.given:
             raise refuse(
                 "D503",
-                "the call says a price, and the query an accuracy",
+                "the call sets a price, and the query an accuracy",
                 goal.span,
-                label="each follows from the other",
-                help="say one of them; EXPLAIN tells what the accuracy costs",
+                label="the accuracy determines the price",
+                help="set only one of them; EXPLAIN shows the price of the accuracy",
             )
         return priced(goal, plan_at, terms, session.least, session.ceiling)
     except Error as error:

@@ -1,4 +1,4 @@
-"""What a query would cost if it were asked now, and what it would release. Reads no row, debits nothing."""
+"""Price and explanation of a query, without asking it: reads no private row, debits nothing."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dpsql.stepwise import all_steps_paid
 
 
 def explained(session: Session, plan: Plan) -> Explanation:
-    """What a plan would release."""
+    """Explain what a plan would release."""
     types_of_stages(plan.stages, session.sealed)
     return explain(plan, session.known, session.known.unit, partial(measure_text, session, plan))
 
 
 def priced_now(session: Session, query: Query, epsilon: float | None) -> tuple[Plan, Price]:
-    """A query's plan, and what it would cost at this moment."""
+    """Return a query's plan, and what it would cost now."""
     session.sealed.begin()
     terms = session.terms(epsilon)
     plan = planned_query(session, query, terms)

@@ -23,55 +23,56 @@ from dpsql.release.serialization import from_bytes, to_bytes
 from dpsql.session import Session
 
 
-def measure_text(session: Session, plan: Plan, each: MeasurePlan) -> str:
-    """The SQL that measures; what cannot be printed is refused before it is paid for."""
+def measure_text(session: Session, plan: Plan, measure: MeasurePlan) -> str:
+    """Return the SQL of a measure; SQL that cannot be printed is refused before it is paid for."""
     try:
-        return session.engine.measure_sql(each)
+        return session.engine.measure_sql(measure)
     except Error as error:
         raise error.within(plan.source.text, plan.source.name) from None
 
 
 def check_printable(session: Session, plan: Plan) -> None:
-    """Print the SQL of every measure once, the search for its bounds too."""
-    for each in [*plan.measures, *(plan.first.measures if plan.first is not None else ())]:
-        measure_text(session, plan, each)
+    """Print the SQL of every measure once, the bound search too, so that a refusal comes before the debit."""
+    for measure in [*plan.measures, *(plan.first.measures if plan.first is not None else ())]:
+        measure_text(session, plan, measure)
 
 
 def released(session: Session, plan: Plan, receipt: Stored) -> list[ReleasedTable]:
-    """What was stored for the receipt, or else what is measured and released now, and stored."""
+    """Return the receipt's released tables; if there are none, measure, release and store them now."""
     stored = receipt.answer
     if stored is None:
         stored = session.store(receipt, to_bytes(release_stages(session, plan, receipt)))
-    return from_bytes(stored, [each.measure.width for each in plan.measures])
+    return from_bytes(stored, [planned.measure.width for planned in plan.measures])
 
 
 def release_stages(session: Session, plan: Plan, receipt: Stored | None = None) -> list[ReleasedTable]:
-    """Every measure, stage after stage; later stages read what earlier ones released.
+    """Release every measure, stage after stage; later stages read what earlier ones released.
 
-    What the rest rests on is kept before the rest is done: that may fail with it, and would tell of fresh
-    noise each time that somebody asks again.
+    A table that later stages or a second round read is stored before these run. They may fail because of
+    its numbers: if a repeat drew fresh noise, each failure would reveal one more noisy result, free.
     """
     tables, so_far, places = [], StageOutputs(session.sealed), itertools.count()
 
-    def one(each: MeasurePlan, early: bool) -> ReleasedTable:
-        if receipt is None or not (early or each.again is not None):
-            return _one_release(session, each)
+    def release_one(measure: MeasurePlan, early: bool) -> ReleasedTable:
+        if receipt is None or not (early or measure.again is not None):
+            return _one_release(session, measure)
         place = next(places)
-        kept = session.part(receipt, place)
-        if kept is None:
-            kept = session.keep(receipt, place, to_bytes([_one_release(session, each)]))
-        return from_bytes(kept, [each.measure.width])[0]
+        stored = session.part(receipt, place)
+        if stored is None:
+            stored = session.keep(receipt, place, to_bytes([_one_release(session, measure)]))
+        return from_bytes(stored, [measure.measure.width])[0]
 
     for stage in plan.stages:
-        for each in stage.measures:
-            tables.append(in_rounds(so_far.ready(each), partial(one, early=stage.awaited is not None)))
-            so_far.add(each, tables[-1])
+        early = stage.awaited is not None
+        for measure in stage.measures:
+            tables.append(in_rounds(so_far.ready(measure), partial(release_one, early=early)))
+            so_far.add(measure, tables[-1])
         so_far.hand_down(stage)
     return tables
 
 
-def _one_release(session: Session, each: MeasurePlan) -> ReleasedTable:
-    return release(session.engine.measure(each), each, from_system)
+def _one_release(session: Session, measure: MeasurePlan) -> ReleasedTable:
+    return release(session.engine.measure(measure), measure, from_system)
 
 
 def answer_of(
@@ -83,21 +84,24 @@ def answer_of(
     repeated: bool,
     confidence: float = CONFIDENCE,
 ) -> Answer:
-    """The rows of the last stage's SQL over the released tables, each number with its margin."""
+    """Run the last stage's SQL over the released tables; return its rows, each number with its margin."""
     stage, so_far = plan.stages[-1], StageOutputs(session.sealed, confidence)
-    for each, table in zip(plan.measures, tables, strict=True):
-        so_far.add(each, table)
+    for measure, table in zip(plan.measures, tables, strict=True):
+        so_far.add(measure, table)
     rows = so_far.answer(stage, types)
     width = len(stage.post.columns)
-    widths = [[None if place is None else row[place] for place in stage.post.margins] for row in rows]
+    margins = [[None if place is None else row[place] for place in stage.post.margins] for row in rows]
     return Answer(
         stage.post.columns,
         tuple(types[:width]),
         [row[:width] for row in rows],
-        [tuple(None if each is None or math.isinf(each) else float(each) for each in row) for row in widths],
+        [
+            tuple(None if margin is None or math.isinf(margin) else float(margin) for margin in row)
+            for row in margins
+        ],
         cost,
         session.remaining(),
         repeated,
         note_on(plan, session.known.unit),
-        tuple(at for at in range(width) if any(row[at] == math.inf for row in widths)),
+        tuple(place for place in range(width) if any(row[place] == math.inf for row in margins)),
     )

@@ -1,4 +1,4 @@
-"""OPTIONS(within = '5%'): one paid release after the other, until what they say together is near enough."""
+"""OPTIONS(within = '5%'): paid releases, one after the other, until their average is accurate enough."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dpsql.session import Session
 def answer_in_steps(
     session: Session, query: Query, terms: Terms, plan: Plan, types: list[str], pay: Callable[[Plan], Stored]
 ) -> Answer:
-    """Release at one price after the other; what all releases tell together is the answer."""
+    """Release at one price after the other; combine all releases into the answer."""
     goal, done = plan.goal, list[tuple[MeasurePlan, ReleasedTable]]()
     spent = paid = terms.accountant.zero
     assert goal is not None
@@ -37,7 +37,7 @@ def answer_in_steps(
         try:
             receipt = pay(step)
         except Error as error:
-            if shown is None or error.code not in ("D501", "D510"):  # what was told stays told
+            if shown is None or error.code not in ("D501", "D510"):  # an answer so far is shown all the same
                 raise
             break
         if receipt.answer is None or receipt.joined:
@@ -49,23 +49,23 @@ def answer_in_steps(
         measure, table = together(done)
         stage = replace(step.stages[0], measures=(measure,))
         cost = terms.accountant.epsilon(paid, terms.budget)
-        whole = replace(step, stages=(stage,))
-        shown = answer_of(session, whole, [table], types, cost, repeated, confidence)
+        combined = replace(step, stages=(stage,))
+        shown = answer_of(session, combined, [table], types, cost, repeated, confidence)
         if reached(goal, shown, stage.post.margins):
             return replace(shown, note=f"Within {goal} after {len(done)} of {len(plan.steps)} steps.")
-    assert shown is not None, "a step costs less than all"
-    note = f"Not within {goal}: this is what {len(done)} steps tell, and there is no price for another."
+    assert shown is not None, "the first step costs less than all"
+    note = f"Not within {goal} after {len(done)} steps: the price does not pay for another."
     return replace(shown, note=note)
 
 
 def all_steps_paid(session: Session, query: Query, terms: Terms, plan: Plan) -> bool:
-    """Whether all steps that a query takes are in the ledger, so that it goes the same way free."""
+    """Whether all steps of a query are in the ledger, so that a repeat is free."""
 
     def pay(step: Plan) -> Stored:
-        before = session.stored(step)
-        if before is None or before.answer is None:
+        receipt = session.stored(step)
+        if receipt is None or receipt.answer is None:
             raise LookupError
-        return before
+        return receipt
 
     try:
         answer_in_steps(session, query, terms, plan, types_of_stages(plan.stages, session.sealed), pay)

@@ -1430,7 +1430,7 @@ def test_an_export_that_does_not_fit_says_what_it_takes_and_what_would_fit(
         assert refused.value.code == "D501"
         found = re.fullmatch(
             r"the export costs epsilon ([\d.]+)"
-            r"(?:, and takes as much as a query at ([\d.]+) does \(zcdp\))?; at most ([\d.]+) fits",
+            r"(?:, as much of the budget as a query at ([\d.]+) \(zcdp\))?; at most ([\d.]+) fits",
             refused.value.label,
         )
         assert found is not None

@@ -815,8 +815,8 @@ def test_an_edit_before_the_sums_refills_no_budget_and_is_noticed_where_it_is_re
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("DELETE FROM places WHERE id = {}", "is not where it is looked for"),
-        ("INSERT INTO places VALUES (x'00', {})", "where there are none"),
+        ("DELETE FROM places WHERE id = {}", "is missing from the index"),
+        ("INSERT INTO places VALUES (x'00', {})", "that do not exist"),
     ],
 )
 def test_places_that_were_edited_are_noticed_by_who_reads_everything(
@@ -838,7 +838,7 @@ def test_an_answer_that_is_not_found_is_not_drawn_again(long: Path) -> None:
             lambda: ledger.debit_or_join(again),
             lambda: ledger.store(debit.id, b"fresh"),
         ):
-            assert f"entry {answer} is not where" in refused("D506", act).label
+            assert f"entry {answer} is missing from the index" in refused("D506", act).label
 
 
 def test_a_debit_that_is_not_found_is_paid_again(long: Path) -> None:

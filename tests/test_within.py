@@ -190,7 +190,7 @@ def test_all_steps_together_stay_below_the_ceiling(db: dpsql.Connection) -> None
 def test_nobody_is_found_within_a_part_of_nothing(db: dpsql.Connection) -> None:
     """It costs the ceiling, and says so."""
     answer = db.execute("SELECT OPTIONS(within = '5%') SUM(age) FROM people WHERE age > 99")
-    assert answer.note.startswith("Not within 5 % (95 %): this is what ")
+    assert answer.note.startswith("Not within 5 % (95 %) after ")
     assert 15 < answer.cost <= 20
 
 

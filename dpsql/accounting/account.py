@@ -1,4 +1,4 @@
-"""The entries folded together: what was granted, what was spent, and how much of the ledger is whose."""
+"""State of the ledger after its entries: grants, amounts spent, and how many bytes each analyst fills."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dpsql.errors import refuse
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """How often an analyst has paid, and how many bytes of the ledger that and the answers took."""
+    """How often an analyst has paid, and how many bytes of the ledger their debits and answers fill."""
 
     times: int = 0
     size: int = 0
@@ -27,22 +27,22 @@ class Filled:
 
 @dataclass(slots=True)
 class Account:
-    """The entries folded together; only verified entries of the file ever change it."""
+    """Grants and spent amounts, folded from entries; only verified entries of the file change it."""
 
     promise: Content = field(default_factory=dict)
-    salt: str = ""  # drawn when the ledger was made
+    salt: str = ""  # drawn when the ledger is created
     grants: dict[str | None, tuple[float, Amount]] = field(default_factory=dict)
     spent: dict[str | None, Amount] = field(default_factory=dict)
     filled: defaultdict[str, Filled] = field(default_factory=lambda: defaultdict(Filled))
 
     def clear(self) -> None:
         self.promise, self.salt = {}, ""
-        for each in (self.grants, self.spent, self.filled):
-            each.clear()
+        for mapping in (self.grants, self.spent, self.filled):
+            mapping.clear()
 
     @property
     def accountant(self) -> Accountant:
-        """The one of the promise that the file holds: amounts are read in its currency, whoever looks."""
+        """Return the accountant of the file's promise: amounts are read in its currency, whoever reads."""
         return accountant(self.promise["accountant"])
 
     def granted_to(self, analyst: str | None) -> tuple[float, Amount]:
@@ -52,7 +52,10 @@ class Account:
         return self.spent.get(analyst, self.accountant.zero)
 
     def fold(self, link: Link, read: Callable[[int], Link]) -> None:
-        """One entry more; an old one names its debit, which is ``read``, where a new one says all itself."""
+        """Add one entry.
+
+        Old entries leave out what their debit says: the debit is then looked up with ``read``.
+        """
         entry = link.content
         origin = entry if "analyst" in entry else read(entry["debit"]).content if "debit" in entry else {}
         match entry["kind"]:
@@ -86,7 +89,7 @@ class Account:
         self.spent[analyst] = self.spent_by(analyst) + self.accountant.read(priced)
 
     def _keys(self) -> Set[str]:
-        """The keys that an amount has in an entry."""
+        """Return the keys that an amount has in an entry."""
         return self.accountant.zero.written().keys()
 
     def sums(self) -> Content:
@@ -114,19 +117,19 @@ class Account:
         return len(self.grants) + len(self.filled)
 
     def _rows(self) -> list[list[Any]]:
-        """For each account: its name (None is all), what was granted, what was spent, what it fills."""
+        """Return a row for each account: name (None is all), epsilon, granted, spent, what it fills."""
         rows, zero = [], self.accountant.zero
-        for name in (None, *sorted({each or "" for each in (*self.grants, *self.spent)} | {*self.filled})):
+        for name in (None, *sorted({key or "" for key in (*self.grants, *self.spent)} | {*self.filled})):
             epsilon, granted = self.grants.get(name, (None, zero))
             spent = self.spent.get(name, zero)
             filled = Filled() if name is None else self.filled.get(name, Filled())
             if epsilon is not None or spent or filled != Filled():
-                amounts = [list(each.written().values()) for each in (granted, spent)]
+                amounts = [list(amount.written().values()) for amount in (granted, spent)]
                 rows.append([name, epsilon, *amounts, list(astuple(filled))])
         return rows
 
     def changes(self, granted: Granted) -> list[Content]:
-        """The entries that turn the grants so far into these. Who is not named any more gets nothing."""
+        """Return the entries that turn present grants into these. Analysts no longer named are granted 0."""
         wanted: dict[str | None, tuple[float, Amount]] = {None: (granted.epsilon, granted.total)}
         wanted |= {name: (epsilon, total) for name, epsilon, total in granted.analysts}
         wanted |= {name: (0.0, self.accountant.zero) for name in self.grants if name not in wanted}
@@ -137,7 +140,7 @@ class Account:
         ]
 
     def afford(self, analyst: str | None, price: Amount) -> None:
-        """Raise unless the grant holds what was spent and this."""
+        """Raise unless what was spent and this price fit the grant."""
         _, total = self.granted_to(analyst)
         if analyst is not None and not total:
             title = f"the policy grants nothing to analyst {analyst}"
@@ -147,13 +150,13 @@ class Account:
             raise Overdrawn(price, total - spent, total, analyst)
 
     def fits(self, debit: Debit) -> None:
-        """Raise if the ledger holds as much of this analyst as it may: what is kept can be had again free."""
+        """Raise D510 if the ledger already stores as many bytes for this analyst as the policy allows."""
         size = self.filled.get(debit.analyst, Filled()).size
         if debit.room is not None and size >= debit.room:
             raise refuse(
                 "D510",
-                f"the ledger holds no more of {debit.analyst}'s queries and answers",
+                f"the ledger has no more room for {debit.analyst}'s queries and answers",
                 label=f"they fill {size:,} bytes, of {debit.room:,}",
-                help="what was answered before is answered again; for more, "
+                help="queries that were answered before can be repeated free; for more room, "
                 f"the owner raises megabytes of [analysts.{debit.analyst}]",
             )

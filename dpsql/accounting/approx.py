@@ -1,13 +1,13 @@
 """Approximate differential privacy by basic composition: epsilons add up, and deltas add up.
 
-A query takes of the whole delta the fraction that its epsilon is of the whole epsilon, so that both run
-out together. Beside a threshold, Gaussian noise gets 55 % of it and the threshold the rest; Laplace
-noise needs none.
+A query takes the same fraction of the whole delta as of the whole epsilon, so that both run out together.
+Beside a threshold, Gaussian noise gets 55 % of the query's delta and the threshold the rest. Laplace noise
+needs no delta.
 
 Claim   queries whose charges stay within the total are together (epsilon, delta)-private, even when
         each is chosen after seeing the answers of those before.
 Proof   Laplace noise is (D/b, 0)-private. Gaussian noise is private at every point of its curve
-        (Balle and Wang 2018, theorem 8), so at the one that was planned, which is checked again here.
+        (Balle and Wang 2018, theorem 8), so also at the planned point, which is checked again here.
         Keys shown by a threshold add its delta. Basic composition is adaptive (Rogers et al. 2016).
 Test    tests/test_accountants.py
 """
@@ -46,11 +46,11 @@ from dpsql.ir.event import (
 )
 
 NOISE_SHARE = Fraction(55, 100)
-"""Of a thresholded query's delta. Anything from .54 to .62 gives nearly the lowest threshold."""
+"""Share of a query's delta for noise beside a threshold; .54 to .62 give nearly the lowest threshold."""
 
 
 class Approx(UnitAccountant):
-    """(epsilon, delta), added up."""
+    """Basic composition: sums of (epsilon, delta)."""
 
     name = "approx"
 
@@ -62,12 +62,12 @@ class Approx(UnitAccountant):
         units = down(price(epsilon) * share)
         if not units:
             raise too_small(epsilon)
-        each = Fraction(units, UNIT)
-        laplace, choice = at_most(each * INVERTIBLE), at_most(each)
+        exact = Fraction(units, UNIT)
+        laplace, choice = at_most(exact * INVERTIBLE), at_most(exact)
         deltas = min(total.delta, total.delta * units // total.main)
         if thresholds and deltas < 2 <= total.delta:
             raise too_small_to_show(epsilon)
-        if deltas < 2:  # none to share
+        if deltas < 2:  # too little for both noise and threshold
             return Allowance(laplace, choice, None, None, None, geometric=laplace)
         noise = math.ceil(deltas * NOISE_SHARE) if thresholds else deltas
         point = at_most(Fraction(units, UNIT)), at_most(Fraction(noise, DELTA_UNIT))
@@ -92,7 +92,7 @@ class Approx(UnitAccountant):
                 if not ratio:
                     return Units()
                 if epsilon is None or delta is None:
-                    raise TypeError(f"no point of its curve was planned for {event}")
+                    raise TypeError(f"no point (epsilon, delta) was planned for {event}")
                 if not (0 <= epsilon < math.inf and gaussian_delta(at_most(1 / ratio), epsilon) <= delta):
                     raise ValueError(f"the planned point is not on the curve of {event}")
                 return Units(up(Fraction(epsilon)), up(Fraction(delta), DELTA_UNIT))

@@ -1,17 +1,17 @@
-"""A file of entries that only grows, each bound to the one before it by a hash.
+"""Append-only file of entries; a hash binds each entry to the one before it.
 
     entry 1 -----> entry 2 -----> entry 3 --- ...      hash(n) = sha256(hash(n-1) | text of entry n)
     open           grant          answer               hash(0) = sha256(FORMAT)
                                     `- payload         the text of entry 3 holds sha256(payload)
 
-Every transaction first reads what other processes appended since our last look, and checks it against
-the hash that we hold. The first look begins at the last entry that holds sums: who wrote it had verified
-what came before, and it is bound into the chain like every other. All other entries are read when they
-are asked for, each checked against its neighbour. ``verify`` reads everything, from the first one on, and
-holds the sums against the entries.
+Every transaction first reads the entries that other processes appended since the last transaction, and
+checks them against the last hash in memory. The first transaction starts at the last entry with sums: its
+writer had verified everything before it, and the chain binds it like every other entry. Other entries are
+read on demand, each checked against the one before it. ``verify`` reads everything from the first entry on,
+and compares the sums with the entries.
 
-The table of places is a help for finding and no more. Whatever it names is read from the chain; whoever
-would act on finding nothing (draw noise anew, say) walks the chain itself.
+The table ``places`` is an index and proves nothing. An entry that it names is read from the chain. Code that
+acts when it names no entry (draws fresh noise, for example) walks the chain itself.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ FIND = "SELECT id FROM places WHERE name = ? ORDER BY id DESC LIMIT ?"
 IS_AT = "SELECT id FROM places WHERE name = ? AND id = ?"
 READING, WRITING = "BEGIN", "BEGIN IMMEDIATE"
 EVERY = 64
-"""Sums are written once so many entries (or accounts, if there are more) have come since the last ones."""
+"""Write sums after this many entries since the last sums (or as many as there are accounts, if more)."""
 
-SUMS = "sums"  # the kind of those entries, and the name that they are found by
+SUMS = "sums"  # the kind of those entries, and their name in the index
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One verified entry; of a payload only its size travels."""
+    """One verified entry; ``size`` counts its text and payload, the payload itself stays in the file."""
 
     id: int
     content: dict[str, Any]
@@ -76,34 +76,34 @@ Fold = Callable[[Link], None]
 
 
 class Folded(Protocol):
-    """What entries amount to: as many as have been folded."""
+    """A state that entries are folded into, one after the other."""
 
     def clear(self) -> None:
-        """Forget them all."""
+        """Forget all entries."""
         ...
 
     def fold(self, link: Link, read: Callable[[int], Link]) -> None: ...
 
     def load(self, sums: dict[str, Any]) -> None:
-        """Begin with these sums instead of nothing."""
+        """Start from these sums instead of nothing."""
         ...
 
     def sums(self) -> dict[str, Any]: ...
 
     @property
     def width(self) -> int:
-        """Of how many accounts there are sums."""
+        """Return how many accounts there are sums of."""
         ...
 
 
 class Names(Protocol):
     def __call__(self, content: dict[str, Any]) -> tuple[str, ...]:
-        """What an entry is found by."""
+        """Return the names of an entry in the index."""
         ...
 
 
 class Pen:
-    """Appends inside one transaction; what is rolled back leaves no trace in memory."""
+    """Appends entries inside one transaction; a rollback leaves no trace in memory."""
 
     def __init__(self, connection: sqlite3.Connection, tail: Link, names: Names) -> None:
         self._connection = connection
@@ -111,7 +111,7 @@ class Pen:
         self._names = names
 
     def append(self, content: dict[str, Any], payload: bytes | None = None) -> int:
-        """The id of the new entry, durable when the transaction has been committed."""
+        """Append an entry and return its id. It is durable once the transaction is committed."""
         if payload is not None:
             content = content | {"sha256": sha256(payload).hexdigest()}
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -123,7 +123,7 @@ class Pen:
 
 
 class Chain:
-    """The file: its place, our connection to it, and the last entry that we have verified."""
+    """The file: its path, this process's connection to it, and the last verified entry."""
 
     def __init__(self, path: Path, patience: float, folded: Folded, names: Names) -> None:
         self.path = path
@@ -133,27 +133,27 @@ class Chain:
         self._queue = queue_of(path)
         self._tail = START
         self._since = 0  # entries since the last sums
-        self._placed = False  # whether the file has its table of places
+        self._placed = False  # whether the file has its index of entries
         self._process = 0
         self._connection: sqlite3.Connection | None = None
         self._inode = (0, 0)
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """A moment at which everything new in the file has been verified and folded."""
+        """Open a read transaction; everything new in the file has been verified and folded."""
         with self._transaction(READING) as connection:
             self._follow(connection)
             yield
 
     @contextmanager
     def writing(self) -> Iterator[Pen]:
-        """The same, with nobody else writing; what the pen wrote is on the disk when this is left."""
+        """Open a write transaction and lend its pen; what the pen wrote is durable at the end."""
         with self._transaction(WRITING) as connection:
             self._follow(connection)
             late = self._since >= max(EVERY, self._folded.width)
             if not self._placed:
                 self._place_all(connection)
-                late = True  # so that an older dpsql, which writes no places, goes no further
+                late = True  # so that an older dpsql, which keeps no index, refuses to go on
             pen = Pen(connection, self._tail, self._names)
             if late:
                 pen.append(self._folded.sums())
@@ -161,18 +161,18 @@ class Chain:
 
     @property
     def placed(self) -> bool:
-        """Whether entries are found without reading all. The first transaction that writes sees to it."""
+        """Whether the file has an index of entries. The first write transaction creates it."""
         return self._placed
 
     @property
     def tail(self) -> Link:
-        """The last entry that was verified."""
+        """Return the last verified entry."""
         return self._tail
 
     # ---- inside a transaction ----------------------------------------------------------------------
 
     def link(self, id: int) -> Link:
-        """One entry, checked against the one before it."""
+        """Return one entry, checked against the one before it."""
         connection, before = self._open(), START
         if id > 1:
             row = connection.execute("SELECT hash FROM entries WHERE id = ?", (id - 1,)).fetchone()
@@ -184,9 +184,9 @@ class Chain:
         raise damaged(f"entry {id} is missing")
 
     def found(self, name: str, most: int = -1) -> Iterator[Link]:
-        """The entries of that name, the last one first (so many at most).
+        """Return the entries of that name, the last one first, at most this many.
 
-        What is found is an entry; that nothing is found proves nothing: see ``after``.
+        Every result is an entry of the chain. An empty result proves nothing: see ``after``.
         """
         if self._placed:
             rows = self._open().execute(FIND, (_short(name), most)).fetchall()
@@ -196,14 +196,14 @@ class Chain:
         yield from self._named(name, links)
 
     def _named(self, name: str, links: Iterable[Link]) -> Iterator[Link]:
-        return (each for each in links if name in self._names(each.content))
+        return (link for link in links if name in self._names(link.content))
 
     def after(self, link: Link) -> Iterator[Link]:
-        """All entries after one, each checked."""
+        """Return all entries after one, each checked."""
         return _walk(self._open(), link)
 
     def payload(self, id: int) -> bytes:
-        """The payload of an entry that has one, checked."""
+        """Return the payload of an entry that has one, checked."""
         digest = self.link(id).content.get("sha256")
         (payload,) = self._open().execute("SELECT payload FROM entries WHERE id = ?", (id,)).fetchone()
         if not isinstance(payload, bytes) or sha256(payload).hexdigest() != digest:
@@ -213,28 +213,28 @@ class Chain:
     # ---- as a whole --------------------------------------------------------------------------------
 
     def verify(self, folded: Folded, step: Fold) -> None:
-        """Read every entry and payload from the first one on, and hold sums and places against them."""
+        """Read every entry and payload from the first on; compare the sums and the index with them."""
         with self._transaction(READING) as connection:
             last, count = START, 0
-            for last in _walk(connection, START, whole=True):
+            for last in _walk(connection, START, payloads=True):
                 _fold(folded, last, self.link)
                 step(last)
                 for name in self._names(last.content) if self._placed else ():
                     if connection.execute(IS_AT, (_short(name), last.id)).fetchone() is None:
-                        raise damaged(f"entry {last.id} is not where it is looked for")
+                        raise damaged(f"entry {last.id} is missing from the index")
                     count += 1
             _check_end(connection, last)
             if self._placed and [(count,)] != list(connection.execute("SELECT count(*) FROM places")):
-                raise damaged("entries are looked for where there are none")
+                raise damaged("the index names entries that do not exist")
 
     def close(self) -> None:
-        """Never waits: where a transaction is under way, the connection is closed at its end."""
+        """Close without waiting: a transaction under way closes the connection at its end."""
         self._queue.turn.afterwards(self._disconnect)
 
-    # ---- how it is done ----------------------------------------------------------------------------
+    # ---- private -----------------------------------------------------------------------------------
 
     def _follow(self, connection: sqlite3.Connection) -> None:
-        """Fold what is new. Until all is, there is no tail: who is interrupted in the middle begins anew."""
+        """Fold new entries. The tail is set only at the end: after an interrupt the next call starts over."""
         tail = self._tail
         if tail is not START:
             row = connection.execute("SELECT hash FROM entries WHERE id = ?", (tail.id,)).fetchone()
@@ -255,7 +255,7 @@ class Chain:
         self._tail = tail
 
     def _place_all(self, connection: sqlite3.Connection) -> None:
-        """Of a ledger from before there were places: everything is read once more."""
+        """Build the index of a ledger that has none: read every entry."""
         connection.execute(PLACES)
         for link in _walk(connection, START):
             for name in self._names(link.content):
@@ -263,13 +263,13 @@ class Chain:
 
     @contextmanager
     def _transaction(self, begin: str) -> Iterator[sqlite3.Connection]:
-        with translated(self.path), ExitStack() as held:
-            inode(self.path)  # nothing is made beside what is no ledger
-            held.enter_context(self._queue.turn.taken(self._patience))
+        with translated(self.path), ExitStack() as locks:
+            inode(self.path)  # create no queue file beside a file that is no ledger
+            locks.enter_context(self._queue.turn.taken(self._patience))
             connection = self._connected()
             try:
                 if begin != READING or not self._read_at_once(connection):
-                    held.enter_context(self._queue.entered(self._patience))
+                    locks.enter_context(self._queue.entered(self._patience))
                     connection.execute(begin)
                 if inode(self.path) != self._inode:
                     raise damaged(f"{self.path} was replaced while it was in use")
@@ -284,11 +284,11 @@ class Chain:
                     if connection.in_transaction:
                         connection.execute("ROLLBACK")
                 except sqlite3.Error:
-                    self._disconnect()  # a fresh connection rolls back what this one could not
+                    self._disconnect()  # the next connection rolls back instead
                 raise
 
     def _read_at_once(self, connection: sqlite3.Connection) -> bool:
-        """Many may read together: only who meets a writer stands in the queue."""
+        """Try to begin reading without the queue: readers share the file; only behind a writer they queue."""
         connection.execute("PRAGMA busy_timeout = 0")
         try:
             connection.execute(READING)
@@ -303,12 +303,12 @@ class Chain:
         return True
 
     def _still_ours(self) -> None:
-        """A signal handler may have forked in the middle: the transaction is the parent's to end."""
+        """Raise after a fork in mid-transaction, by a signal handler: only the parent may end it."""
         if self._process != os.getpid():
             self._disconnect()
             raise InterfaceError(
                 "this process was forked in the middle of a transaction",
-                help="open the database anew in the child",
+                help="connect again in the child process",
             )
 
     def _open(self) -> sqlite3.Connection:
@@ -335,10 +335,10 @@ class Chain:
 
 
 def create(path: Path, contents: Iterable[dict[str, Any]], names: Names) -> bool:
-    """Make the file with its first entries; False if somebody else was faster.
+    """Create the file with its first entries; return False if another process was faster.
 
-    It is written under a name of its own and then linked: nobody ever sees it empty, half made, or
-    readable by others, whatever the umask and whenever the process is killed.
+    The file is written under a temporary name and then linked. So no process ever sees it empty, incomplete,
+    or readable by other users, whatever the umask, even if this process is killed.
     """
     with translated(path), queue_of(path).turn.taken():
         if exists(path.with_name(path.name + "-journal")) and not exists(path):
@@ -371,11 +371,11 @@ def create(path: Path, contents: Iterable[dict[str, Any]], names: Names) -> bool
 
 
 def _walk(
-    connection: sqlite3.Connection, before: Link, last: int = 2**62, whole: bool = False
+    connection: sqlite3.Connection, before: Link, last: int = 2**62, payloads: bool = False
 ) -> Iterator[Link]:
-    """From an entry that is known to the last one, each checked; ``whole`` with what it carries."""
-    sql, many = (WHOLE, 16) if whole else (READ, 256)
-    first = before.id + 1 if before.id else 0  # nothing stands before the first one
+    """Return the entries after a verified one, each checked; with ``payloads``, those too."""
+    sql, many = (WHOLE, 16) if payloads else (READ, 256)
+    first = before.id + 1 if before.id else 0  # 0: an entry before the first one is damage
     while rows := connection.execute(sql, (first, last, many)).fetchall():
         for number, text, digest, kind, size, payload in rows:
             if number != before.id + 1:
@@ -388,7 +388,7 @@ def _walk(
             proof = content.get("sha256") if isinstance(content, dict) else None
             if kind != ("null" if proof is None else "blob"):
                 raise _cut(number)
-            if whole and proof is not None and sha256(payload).hexdigest() != proof:
+            if payloads and proof is not None and sha256(payload).hexdigest() != proof:
                 raise _cut(number)
             before = Link(number, content, digest, len(text) + size)
             yield before
@@ -424,9 +424,9 @@ def _short(name: str) -> bytes:
 
 
 def _abandon(connection: sqlite3.Connection) -> None:
-    """A parent's connection is neither used nor closed by the child, not even at its end.
+    """Leak a parent's connection in the child, so that it is never closed there, not even at exit.
 
-    SQLite would roll back there what the parent is about to commit: so the child never lets go of it.
+    SQLite would roll back on close what the parent is about to commit.
     """
     import ctypes
 

@@ -1,14 +1,14 @@
-"""From one way of measuring privacy to another, always to the safe side.
+"""Conversions between measures of privacy, each rounded to the safe side.
 
     gaussian_delta(sigma, epsilon)   up      the curve of Gaussian noise on L2 sensitivity 1
     analytic_sigma(epsilon, delta)   up      its inverse
-    zcdp_eps(rho, delta)             up      what rho amounts to
+    zcdp_eps(rho, delta)             up      the epsilon of rho-zCDP
     zcdp_rho(epsilon, delta)         down    its inverse
     laplace_rho(eps0)                up      rho of Laplace noise, exact to fifty digits
     laplace_eps0(rho)                down    its inverse
-    rho_sigma(rho)                   up      the Gaussian of a rho
+    rho_sigma(rho)                   up      the Gaussian noise that costs rho
 
-Float errors are bounded beside each formula; the tests hold all of them against other libraries.
+Float errors are bounded beside each formula; the tests compare all of them with other libraries.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _ULPS = 2.0**-50
 
 
 def gaussian_delta(sigma: float, epsilon: float) -> float:
-    """Phi(1/2s - eps s) - e^eps Phi(-1/2s - eps s) (Balle and Wang 2018, theorem 8)."""
+    """Return Phi(1/2s - eps s) - e^eps Phi(-1/2s - eps s) (Balle and Wang 2018, theorem 8)."""
     delta, error = _gaussian_curve(sigma, epsilon)
     return min(1.0, delta + error)
 
 
 def _gaussian_curve(sigma: float, epsilon: float) -> tuple[float, float]:
-    """The same in floats, and how far they may be off."""
+    """Return the same value in floats, and a bound on its error."""
     x, y = epsilon * sigma - 0.5 / sigma, epsilon * sigma + 0.5 / sigma
     if math.isinf(y * y):  # sigma is nearly 0, or so large that delta is below every float
         return (1.0 if sigma < 1 else 0.0), math.ulp(0.0)
@@ -43,7 +43,7 @@ def _gaussian_curve(sigma: float, epsilon: float) -> tuple[float, float]:
 
 
 def _log_tail(x: float) -> float:
-    """ln Phi(-x); beyond 36, where erfc leaves the floats, by its asymptotic series (error 3e-13)."""
+    """Return ln Phi(-x); beyond 36, where erfc underflows, by its asymptotic series (error 3e-13)."""
     if x < 36:
         return math.log(math.erfc(x / math.sqrt(2)) / 2)
     q = 1 / (x * x)
@@ -53,12 +53,12 @@ def _log_tail(x: float) -> float:
 
 @lru_cache(maxsize=256)
 def analytic_sigma(epsilon: float, delta: float) -> float:
-    """The smallest deviation with gaussian_delta <= delta, for it and for what rounds to nearly it."""
+    """Return the smallest deviation with gaussian_delta <= delta, also after rounding the deviation."""
     _check(epsilon, delta)
 
     def enough(sigma: float) -> bool:
         value, error = _gaussian_curve(sigma, epsilon)
-        return value + 4 * error <= delta  # two errors apart are the values of two neighbours
+        return value + 4 * error <= delta  # values at neighbouring floats are at most two errors apart
 
     low = high = 1.0
     while not enough(high):
@@ -73,7 +73,7 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
 
 @lru_cache(maxsize=256)
 def zcdp_eps(rho: float, delta: float) -> float:
-    """The epsilon for which rho-zCDP is (epsilon, delta)-private (Canonne, Kamath, Steinke 2020, prop. 12).
+    """Return the epsilon at which rho-zCDP is (epsilon, delta)-private (Canonne et al. 2020, prop. 12).
 
     delta = exp((a-1)(a rho - eps)) (1-1/a)^a / (a-1) holds for every order a > 1: a missed minimum would
     cost accuracy, not privacy.
@@ -89,7 +89,7 @@ def zcdp_eps(rho: float, delta: float) -> float:
 
 @lru_cache(maxsize=256)
 def zcdp_rho(epsilon: float, delta: float) -> float:
-    """The largest rho with zcdp_eps(rho, delta) <= epsilon."""
+    """Return the largest rho with zcdp_eps(rho, delta) <= epsilon."""
     _check(epsilon, delta)
 
     def rho_at(b: float) -> float:
@@ -100,7 +100,7 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
 
 
 def _excess(delta: float, b: float) -> float:
-    """eps - a rho at order a = b + 1: (ln(1/delta) + a ln(1-1/a) - ln(a-1)) / (a-1)."""
+    """Return eps - a rho at order a = b + 1: (ln(1/delta) + a ln(1-1/a) - ln(a-1)) / (a-1)."""
     return (-math.log(delta) - (b + 1) * math.log1p(1 / b) - math.log(b)) / b
 
 
@@ -109,12 +109,12 @@ def _excess_error(delta: float, b: float) -> float:
 
 
 def _best_order(slope: Callable[[float], float]) -> float:
-    """Where the derivative of ln delta in the order, less one, changes its sign. It does once.
+    """Return the order, less one, at which the derivative of ln delta changes its sign. It does once.
 
     ln delta is convex in the order for fixed rho and eps, so {order: delta is reached with this eps} is
-    an interval for every eps, and the same holds for rho.
+    an interval for every eps; likewise for rho.
     """
-    low, high = -60.0, 60.0  # of its logarithm
+    low, high = -60.0, 60.0  # of the logarithm of b
     for _ in range(80):
         middle = (low + high) / 2
         low, high = (middle, high) if slope(math.exp(middle)) < 0 else (low, middle)
@@ -125,9 +125,9 @@ _DIGITS = decimal.Context(prec=80, rounding=decimal.ROUND_CEILING, Emin=-(10**6)
 
 
 def laplace_rho(eps0: Fraction) -> Fraction:
-    """eps0 - 1 + exp(-eps0), the zCDP of (rounded) Laplace noise; never more than eps0^2 / 2.
+    """Return eps0 - 1 + exp(-eps0), the zCDP of (rounded) Laplace noise; never more than eps0^2 / 2.
 
-    In float64 this cancels, and would charge nothing for 3e-9.
+    In float64 the terms cancel: an eps0 of 3e-9 would cost nothing.
     """
     x = _DIGITS.divide(decimal.Decimal(eps0.numerator), decimal.Decimal(eps0.denominator))
     power = _DIGITS.next_plus(_DIGITS.exp(_DIGITS.minus(x)))
@@ -135,10 +135,11 @@ def laplace_rho(eps0: Fraction) -> Fraction:
 
 
 def response_rho(epsilon: Fraction) -> Fraction:
-    """epsilon tanh(epsilon / 2), the zCDP of anything epsilon-private; never more than epsilon^2 / 2.
+    """Return epsilon tanh(epsilon / 2), the zCDP of anything epsilon-private; at most epsilon^2 / 2.
 
-    All of it is post-processing of one bit that is kept with e^epsilon / (1 + e^epsilon) (Kairouz, Oh and
-    Viswanath 2015, theorem 3.3), whose Renyi divergence over alpha is greatest at alpha = 1: this.
+    Everything epsilon-private is post-processing of one bit that is kept with probability
+    e^epsilon / (1 + e^epsilon) (Kairouz, Oh and Viswanath 2015, theorem 3.3). The bit's Renyi divergence
+    over alpha is greatest at alpha = 1, where it is this value.
     """
     one = decimal.Decimal(1)
     x = _DIGITS.divide(decimal.Decimal(epsilon.numerator), decimal.Decimal(epsilon.denominator))
@@ -149,7 +150,7 @@ def response_rho(epsilon: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def laplace_eps0(rho: Fraction) -> float:
-    """The eps0 of Laplace noise that costs at most rho: between sqrt(2 rho) and rho + sqrt(2 rho)."""
+    """Return the eps0 of Laplace noise that costs at most rho: between sqrt(2 rho) and rho + sqrt(2 rho)."""
     low = math.sqrt(2 * at_most(rho)) * (1 - _ULPS)
     high = at_least(rho) + low + math.ulp(low)
     for _ in range(60):
@@ -159,7 +160,7 @@ def laplace_eps0(rho: Fraction) -> float:
 
 
 def rho_sigma(rho: Fraction) -> float:
-    """1 / sqrt(2 rho): the deviation, per unit of L2 sensitivity, of Gaussian noise that costs rho."""
+    """Return 1 / sqrt(2 rho): the deviation, per L2 sensitivity 1, of Gaussian noise that costs rho."""
     return 1 / math.sqrt(2 * at_most(rho)) * (1 + _ULPS)
 
 

@@ -1,13 +1,13 @@
-"""What the ledger's entries say, one by one and folded together.
+"""Kinds of ledger entries, and the values that are read from and written into them.
 
-open      the promise                          once, the first entry
-grant     what an analyst, or all, may spend   whenever the policy grants something else
-debit     a statement is about to be measured  counts for its analyst and for the database
-share     an analyst joins another's debit     counts for that analyst only
-part      what the rest of an answer rests on  the first one is the only one
-answer    the noisy answer of a debit          the first one is the only one
-verified  declared facts that held             for one version of the data
-sums      what all entries before it amount to so that nobody needs to read them to know what is left
+open      the promise                              once, the first entry
+grant     what an analyst, or all, may spend       whenever the policy's grant changes
+debit     a plan is about to be measured           counts for its analyst and for the database
+share     an analyst joins another's debit         counts for that analyst only
+part      a released table, before the rest        the first of a debit and place is the only one
+answer    the released tables of a debit           the first of a debit is the only one
+verified  declared facts that hold                 for one version of the data
+sums      the totals of all entries before it      so that nobody must read those to know what is left
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Content = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """What a ledger is bound to for its whole life."""
+    """The database, unit, accountant and delta that a ledger is bound to for its whole life."""
 
     database: str
     unit: str
@@ -36,7 +36,7 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What the policy grants now: over all analysts, and to each by name."""
+    """The policy's present grants: to all analysts together, and to each by name."""
 
     epsilon: float
     total: Amount
@@ -45,14 +45,14 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Debit:
-    """What is about to be measured. ``digest`` names the measures, their noise and their price.
+    """A request to pay for a plan. ``digest`` identifies its measures, their noise and their price.
 
-    Where it ``finds`` bounds, these are their names, one for each table of the answer, each found at
-    ``strength``; ``asker`` is a digest of the query that needs them. ``parameters`` are what stood for the
-    question marks of the SQL, and ``room`` is how many bytes of the ledger the analyst may fill.
+    ``finds`` names the bounds that the plan searches, one for each table of its answer; ``strength`` is the
+    epsilon of each search, and ``asker`` a digest of the query that needs them. ``parameters`` are the values
+    of the question marks in the SQL. ``room`` is how many bytes of the ledger the analyst may fill.
     """
 
-    analyst: str  # "" is the owner, whom only the database's total binds
+    analyst: str  # "" is the owner, who pays from the database's account only
     sql: str
     digest: str
     version: str
@@ -68,9 +68,9 @@ class Debit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a bound was found: in which of the tables of which answer; when, how well, and for whom.
+    """Where the ledger holds a found bound: the answer, the table in it, the time, and who asked.
 
-    ``epsilon`` is what it cost, with all that was found beside it.
+    ``strength`` is the epsilon of its own search; ``epsilon`` the price of all bounds found together.
     """
 
     answer: int
@@ -84,7 +84,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A debit for bounds that has no answer: it was interrupted, or somebody is about to answer it."""
+    """A debit for a bound search without an answer: interrupted, or still running in another process."""
 
     debit: Stored
     finds: tuple[str, ...]
@@ -93,9 +93,10 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A debit made before; without an answer it was paid for and never completed.
+    """A receipt: a debit, with its answer if the release was completed.
 
-    ``joined`` says that somebody else paid the database for it, and this analyst's own account just did.
+    ``joined``: another analyst's debit already charged the database, and this analyst's account was charged
+    now.
     """
 
     debit_id: int
@@ -106,7 +107,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One line of the ledger for people to read; ``price`` is the total where it is a grant."""
+    """One entry of the ledger for display; ``price`` of a grant is its total."""
 
     id: int
     time: str
@@ -123,15 +124,15 @@ class Entry:
 
 
 class Overdrawn(OperationalError):
-    """D501, with the amounts for whoever can say them in epsilon; analyst None is the database."""
+    """D501 with the amounts, for a caller that converts them to epsilon; analyst None is the database."""
 
     def __init__(self, needed: Amount, left: Amount, total: Amount, analyst: str | None) -> None:
-        whose = "the database" if analyst is None else f"analyst {analyst}"
+        payer = "the database" if analyst is None else f"analyst {analyst}"
         super().__init__(
             "D501",
-            f"the budget of {whose} does not hold this price",
+            f"the budget of {payer} does not hold this price",
             label=_shortage(needed, left, total),
-            help="ask at a lower price, repeat what was answered before (free), or let the owner grant more",
+            help="ask at a lower price, repeat an earlier query (free), or let the owner grant more",
         )
         self.needed = needed
         self.left = left
@@ -139,11 +140,11 @@ class Overdrawn(OperationalError):
 
 
 LONGEST = 4_000
-"""Characters of one text that are kept; of a longer one its beginning, its length and its digest."""
+"""Characters of a text that an entry keeps; of a longer one its beginning, its length and its digest."""
 
 
 def kept_text(text: str) -> str:
-    """A text as the ledger keeps it. What stands before the query that bounds are found for is kept apart."""
+    """Shorten a text for the ledger. The comment before the query of a bound search is shortened apart."""
     head, mark, rest = text.partition("*/ ") if text.startswith("/* finds ") else ("", "", text)
     return _shortened(head) + mark + _shortened(rest)
 
@@ -156,7 +157,7 @@ def _shortened(text: str) -> str:
 
 
 def entry_of(link: Link, origin: Content, answered: bool, rules: Accountant) -> Entry:
-    """``origin`` is the debit that a share or an answer belongs to, and otherwise the entry itself."""
+    """Build an entry for display. ``origin`` is the debit of a share or an answer, else the entry itself."""
     content = origin | link.content
     kind = content["kind"]
     return Entry(
@@ -180,8 +181,8 @@ def now() -> str:
 
 
 def _shortage(needed: Amount, left: Amount, total: Amount) -> str:
-    """In percent, so that it holds for every accountant."""
-    kind, need, rest, whole = needed.shortage(left, total)
-    if not whole:
+    """Say what is missing in percent, which every accountant can."""
+    kind, need, rest, granted = needed.shortage(left, total)
+    if not granted:
         return f"it needs some {kind}, and none was granted"
-    return f"it needs {100 * need / whole:.4g} % of the whole {kind}; {100 * rest / whole:.4g} % is left"
+    return f"it needs {100 * need / granted:.4g} % of the whole {kind}; {100 * rest / granted:.4g} % is left"

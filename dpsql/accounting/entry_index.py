@@ -1,11 +1,11 @@
-"""What entries are found by, and what belongs to a debit.
+"""Names of entries in the index, and the entries that belong to a debit.
 
-debit     by digest and version, by who bought it; where it finds bounds, by each of them and by who asked
-share     by its debit, by who bought it
+debit     by digest and version, by its analyst; a bound search also by each bound and by its asker
+share     by its debit, by its analyst
 part      by its debit
 answer    by its debit
 verified  by version
-sums      by being sums
+sums      by its kind
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _BELONGING = ("share", "part", "answer")
 
 @dataclass(frozen=True, slots=True)
 class Paid:
-    """A debit: who has paid for it, and the entries that hold its answer and the parts of it."""
+    """A debit, who has paid for it, and the entries that hold its answer and parts."""
 
     link: Link
     price: Amount
@@ -32,14 +32,14 @@ class Paid:
 
     @classmethod
     def of(cls, debit: Link, price: Amount, belonging: list[Link]) -> Paid:
-        by_kind = {kind: [each for each in belonging if each.content["kind"] == kind] for kind in _BELONGING}
+        by_kind = {kind: [link for link in belonging if link.content["kind"] == kind] for kind in _BELONGING}
         return cls(
             debit,
             price,
-            frozenset(each.content["analyst"] for each in (debit, *by_kind["share"])),
+            frozenset(link.content["analyst"] for link in (debit, *by_kind["share"])),
             next(iter(by_kind["answer"]), None),
-            {each.content["place"]: each.id for each in reversed(by_kind["part"])},
-            frozenset(each.id for each in belonging),
+            {link.content["place"]: link.id for link in reversed(by_kind["part"])},
+            frozenset(link.id for link in belonging),
         )
 
     @property
@@ -47,25 +47,29 @@ class Paid:
         return self.link.id
 
     def belonging(self, kind: str) -> Content:
-        """An entry that is to belong to it."""
+        """Return the content of a new entry that belongs to this debit."""
         return {"kind": kind, "time": now(), "debit": self.id, "analyst": self.link.content["analyst"]}
 
     def places(self, name: str) -> list[Found]:
-        """Where its answer holds a bound that it found."""
+        """Return where its answer holds a bound of that name."""
         content, answer = self.link.content, self.answer
         names = content.get("finds", ())
         if answer is None:
             return []
-        when, how = answer.content["time"], (content["strength"], content["asker"], content["epsilon"])
-        return [Found(answer.id, at, len(names), when, *how) for at, each in enumerate(names) if each == name]
+        time, rest = answer.content["time"], (content["strength"], content["asker"], content["epsilon"])
+        return [
+            Found(answer.id, place, len(names), time, *rest)
+            for place, bound in enumerate(names)
+            if bound == name
+        ]
 
 
 def names_of(content: Content) -> tuple[str, ...]:
-    """What an entry is found by."""
+    """Return the names of an entry in the index."""
     match content.get("kind"):
         case "debit":
             version = content["version"]
-            bounds = [bound_name(each, version) for each in content.get("finds", ())]
+            bounds = [bound_name(bound, version) for bound in content.get("finds", ())]
             askers = [asker_name(content["asker"], version)] if bounds else []
             digest = debit_name(content["digest"], version)
             return tuple(dict.fromkeys([digest, BOUGHT, buyer_name(content["analyst"]), *askers, *bounds]))

@@ -1,11 +1,11 @@
-"""The budget: what was granted, what was spent, and what was answered for it.
+"""The ledger: grants, debits and the answers that they paid for.
 
     promise -- grant -- debit -- answer -- debit -- share -- part -- answer -- ...      (entries.py)
 
-A debit is checked and written in one transaction, so the sum of all debits never passes the grant: not
-with many processes, not after a kill. It is never taken back. One statement on one version of the data
-is debited once: who asks again joins the debit, and its first answer is everybody's answer. An analyst
-who joins another's debit pays from their own share only, for the database lost nothing more.
+A debit is checked and written in one transaction, so the sum of all debits never exceeds the grant, with any
+number of processes and after any kill. A debit is never taken back. One plan on one version of the data is
+debited once: a repeat joins the debit, and everybody gets its first answer. An analyst who joins another's
+debit pays from their own account only, because the database loses nothing more.
 """
 
 from __future__ import annotations
@@ -47,28 +47,28 @@ from dpsql.accounting.entry_index import (
 from dpsql.accounting.ledger_file import damaged, exists, place
 from dpsql.errors import DatabaseError, refuse
 
-SILENT = 1_000  # debits of which we remember how far an answer was looked for
+SILENT = 1_000  # debits without an answer for which the last entry searched is remembered
 
 
 class Ledger:
-    """The file as a filter: ``debit_or_join`` before a private row is read, ``store`` before anybody sees."""
+    """A privacy filter: ``debit_or_join`` before private rows are read, ``store`` before any display."""
 
     created: bool
 
     def __init__(self, path: Path, patience: float, created: bool) -> None:
         self._account = Account()
         self._chain = Chain(path, patience, self._account, names_of)
-        self._silent: dict[int, Link] = {}  # debits without an answer: as far as that was looked for
+        self._silent: dict[int, Link] = {}  # debits without an answer -> last entry searched for one
         self.created = created
 
     @classmethod
     def open(
         cls, path: Path, promise: Promise, granted: Granted, *, create: bool = True, patience: float = 10.0
     ) -> Ledger:
-        """The ledger at this place, bound to this promise; ``patience`` is how long to wait for a lock."""
+        """Open the ledger bound to this promise, creating it; wait ``patience`` seconds for a lock."""
         _check_grants(granted)
-        where = place(path)
-        ledger = cls(where, patience, created=not exists(where) and _found(where, promise, granted, create))
+        real = place(path)
+        ledger = cls(real, patience, created=not exists(real) and _create(real, promise, granted, create))
         try:
             with ledger._chain.reading():
                 ledger._check_promise(promise)
@@ -77,7 +77,7 @@ class Ledger:
                 with ledger._chain.writing() as pen:
                     for change in ledger._account.changes(granted):
                         pen.append(change)
-            elif not ledger._chain.placed:  # an old one; if nobody may write to it, it is read as it is
+            elif not ledger._chain.placed:  # an old ledger without an index; read as it is if not writable
                 with suppress(DatabaseError), ledger._chain.writing():
                     pass
         except BaseException:
@@ -87,11 +87,11 @@ class Ledger:
 
     @classmethod
     def look(cls, path: Path, promise: Promise, patience: float = 10.0) -> Ledger | None:
-        """The ledger as it is, every entry verified, if there is one; nothing is granted by looking."""
-        where = place(path)
-        if not exists(where):
+        """Open and verify an existing ledger without granting anything; None if there is none."""
+        real = place(path)
+        if not exists(real):
             return None
-        ledger = cls(where, patience, created=False)
+        ledger = cls(real, patience, created=False)
         try:
             with ledger._chain.reading():
                 ledger._check_promise(promise)
@@ -102,32 +102,32 @@ class Ledger:
         return ledger
 
     def spent(self, analyst: str | None = None) -> Amount:
-        """What all analysts together have spent, or one of them."""
+        """Return what all analysts together have spent, or one of them."""
         with self._chain.reading():
             return self._account.spent_by(analyst)
 
     def granted(self, analyst: str | None = None) -> float:
-        """What all analysts together may spend, or one of them, as the last policy said it."""
+        """Return what all analysts together may spend, or one of them, as granted last."""
         with self._chain.reading():
             epsilon, _ = self._account.granted_to(analyst)
             return epsilon
 
     def stored(self, digest: str, version: str, analyst: str) -> Stored | None:
-        """What costs this analyst nothing any more; the owner ('') joins whatever anybody has paid for."""
+        """Return the receipt of a plan that is free for this analyst; for the owner ('') if anybody paid."""
         with self._chain.reading():
             paid = self._latest(digest, version)
             return None if paid is None or (analyst and analyst not in paid.payers) else self._stored(paid)
 
     def debit_or_join(self, debit: Debit) -> Stored:
-        """Pay, once, durably: what comes back holds an answer only if somebody has stored one before."""
+        """Pay once, durably; return the receipt, with the answer if one was stored before."""
         _check_debit(debit)
         with self._chain.writing() as pen:
             account = self._account
-            named = debit.analyst or None
+            analyst = debit.analyst or None
             paid = self._latest(debit.digest, debit.version)
-            # Noise at another price needs that price: an open debit is joined only at its own.
+            # The price sets the noise: a debit without an answer is joined only at its own price.
             if paid is None or (paid.answer is None and paid.price != debit.price):
-                account.afford(named, debit.price)
+                account.afford(analyst, debit.price)
                 account.afford(None, debit.price)
                 account.fits(debit)
                 content = {
@@ -143,20 +143,20 @@ class Ledger:
                 if debit.parameters:
                     content["parameters"] = kept_text(debit.parameters)
                 if debit.finds:
-                    told = {"finds": list(debit.finds), "strength": debit.strength, "asker": debit.asker}
-                    content |= told
+                    search = {"finds": list(debit.finds), "strength": debit.strength, "asker": debit.asker}
+                    content |= search
                 return Stored(pen.append(content | debit.price.written()), None, debit.price)
             if debit.analyst not in paid.payers:
-                if named is not None:
-                    account.afford(named, paid.price)
+                if analyst is not None:
+                    account.afford(analyst, paid.price)
                 account.fits(debit)
                 share = {"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id}
                 pen.append(share | paid.price.written())
-                return replace(self._stored(paid), joined=named is not None)
+                return replace(self._stored(paid), joined=analyst is not None)
             return self._stored(paid)
 
     def store(self, debit_id: int, answer: bytes) -> bytes:
-        """Keep the answer of a debit, durably; the first one kept is the one that everybody gets."""
+        """Store the answer of a debit, durably; return the first one stored, which everybody gets."""
         assert type(answer) is bytes
         with self._chain.writing() as pen:
             paid = self._debit(debit_id)
@@ -166,13 +166,13 @@ class Ledger:
             return answer
 
     def part(self, debit_id: int, place: int) -> bytes | None:
-        """What was kept of a debit that has no answer yet."""
+        """Return a part of an answer that was stored before the answer was complete."""
         with self._chain.reading():
             entry = self._debit(debit_id).parts.get(place)
             return None if entry is None else self._chain.payload(entry)
 
     def keep(self, debit_id: int, place: int, part: bytes) -> bytes:
-        """Keep a part of an answer, durably, before the rest is made of it; the first one kept is the one."""
+        """Store a part of an answer, durably, before the rest is released; return the first one stored."""
         assert type(part) is bytes
         with self._chain.writing() as pen:
             paid = self._debit(debit_id)
@@ -183,22 +183,22 @@ class Ledger:
             return part
 
     def found(self, name: str, version: str) -> tuple[tuple[bytes, Found], ...]:
-        """The answers in which a bound was found for this version of the data, the first one first."""
+        """Return the answers with a found bound for this version of the data, oldest first."""
         with self._chain.reading():
             debits = self._chain.found(bound_name(name, version))
-            found = [each for link in debits for each in self._paid_for(link).places(name)]
-            found.sort(key=lambda each: (each.answer, each.place))
-            return tuple((self._chain.payload(each.answer), each) for each in found)
+            bounds = [bound for link in debits for bound in self._paid_for(link).places(name)]
+            bounds.sort(key=lambda bound: (bound.answer, bound.place))
+            return tuple((self._chain.payload(bound.answer), bound) for bound in bounds)
 
     def searches(self, name: str, version: str) -> tuple[Search, ...]:
-        """Debits for finding this bound, and perhaps others, that have no answer yet."""
+        """Return debits of searches for this bound, and perhaps others, that have no answer yet."""
         with self._chain.reading():
-            paid = [self._paid(each) for each in self._chain.found(bound_name(name, version))]
-            paid.sort(key=lambda each: each.id)
+            debits = [self._paid(link) for link in self._chain.found(bound_name(name, version))]
+            debits.sort(key=lambda paid: paid.id)
             return tuple(
-                Search(self._stored(each), tuple(each.link.content["finds"]), each.link.content["strength"])
-                for each in paid
-                if each.answer is None
+                Search(self._stored(paid), tuple(paid.link.content["finds"]), paid.link.content["strength"])
+                for paid in debits
+                if paid.answer is None
             )
 
     def asked(self, asker: str, version: str) -> bool:
@@ -207,32 +207,32 @@ class Ledger:
             return any(self._chain.found(asker_name(asker, version), 1))
 
     def check(self, analyst: str, price: Amount) -> None:
-        """Raise unless both accounts hold this price now. Nothing is debited."""
+        """Raise unless this price fits the analyst's account and the database's. Nothing is debited."""
         with self._chain.reading():
             self._account.afford(analyst or None, price)
             self._account.afford(None, price)
 
     def verified(self, version: str) -> frozenset[str]:
-        """The declared facts that were found to hold for this very version of the data."""
+        """Return the declared facts that were verified for this version of the data."""
         with self._chain.reading():
             return self._verified(version)
 
     def note_verified(self, version: str, facts: frozenset[str]) -> None:
         with self._chain.writing() as pen:
-            news = facts - self._verified(version)
-            if news:
-                pen.append({"kind": "verified", "time": now(), "version": version, "facts": sorted(news)})
+            fresh = facts - self._verified(version)
+            if fresh:
+                pen.append({"kind": "verified", "time": now(), "version": version, "facts": sorted(fresh)})
 
     def fingerprint(self, text: str) -> str:
-        """A mark of a text that nobody can check a guess against who does not hold this ledger.
+        """Return a keyed hash of a text: without this ledger, nobody can test a guess of the text.
 
-        The version of the data is told from sizes of private files, and a manifest goes to analysts.
+        The version of the data is derived from sizes of private files, and analysts see the manifest.
         """
         with self._chain.reading():
             return hmac.digest(self._account.salt.encode(), text.encode(), "sha256").hex()[:32]
 
     def entries(self) -> tuple[Entry, ...]:
-        """Everything, in the order in which it happened, verified from the first entry on."""
+        """Return all entries in order, verified from the first one on."""
         links, account = list[Link](), Account()
         self._chain.verify(account, links.append)
         by_id = {link.id: link.content for link in links}
@@ -248,21 +248,21 @@ class Ledger:
         )
 
     def verify(self) -> None:
-        """Read everything: D506 unless every entry follows from the one before it, and the sums from all."""
+        """Read all entries; D506 unless each follows from the one before it, and the sums from all."""
         self._chain.verify(Account(), lambda link: None)
 
     def times(self, analyst: str | None = None) -> int:
-        """How often anybody has paid, or one analyst."""
+        """Return how often anybody has paid, or one analyst."""
         with self._chain.reading():
             filled = self._account.filled
             names = filled if analyst is None else filled.keys() & {analyst}
-            return sum(filled[each].times for each in names)
+            return sum(filled[name].times for name in names)
 
     def bought(self, analyst: str | None, most: int = -1) -> tuple[Entry, ...]:
-        """What anybody has paid for, or one analyst: the last so many, oldest first."""
+        """Return the last purchases of everybody, or of one analyst: at most this many, oldest first."""
         with self._chain.reading():
-            found = self._chain.found(BOUGHT if analyst is None else buyer_name(analyst), most)
-            return tuple(map(self._bought, found))[::-1]
+            links = self._chain.found(BOUGHT if analyst is None else buyer_name(analyst), most)
+            return tuple(map(self._purchase, links))[::-1]
 
     def close(self) -> None:
         self._chain.close()
@@ -279,7 +279,7 @@ class Ledger:
         answer = None if paid.answer is None else self._chain.payload(paid.answer.id)
         return Stored(paid.id, answer, paid.price)
 
-    def _bought(self, link: Link) -> Entry:
+    def _purchase(self, link: Link) -> Entry:
         debit = self._chain.link(link.content.get("debit", link.id))
         answered = self._paid_for(debit).answer is not None
         return entry_of(link, debit.content, answered, self._account.accountant)
@@ -290,55 +290,55 @@ class Ledger:
         )
 
     def _latest(self, digest: str, version: str) -> Paid | None:
-        """The last debit of these measures; where none is found, it is paid for anew, which is safe."""
+        """Return the last debit of a plan. If the index lacks it, the plan is paid again, which is safe."""
         return next(map(self._paid, self._chain.found(debit_name(digest, version), 1)), None)
 
     def _debit(self, number: int) -> Paid:
         link = self._chain.link(number)
         if link.content.get("kind") != "debit":
-            title = f"an answer without a debit: the ledger has no debit {number}"
+            title = f"an answer without a debit: entry {number} of the ledger is no debit"
             raise refuse("D901", title, help="please report the query")
         return self._paid(link)
 
     def _paid_for(self, debit: Link) -> Paid:
-        """What is found to belong to a debit: enough to show it."""
+        """Return a debit with the entries that the index names: enough to display it."""
         price = self._account.accountant.read(debit.content)
         return Paid.of(debit, price, [*self._chain.found(part_name(debit.id))][::-1])
 
     def _paid(self, debit: Link) -> Paid:
-        """The same for who would draw noise where there is no answer yet: that there is none is made sure."""
+        """Return the same for a caller that draws noise if there is no answer: walk the chain to be sure."""
         paid = self._paid_for(debit)
         if paid.answer is not None:
             return paid
-        for each in self._chain.after(self._silent.get(debit.id, debit)):
-            if each.content.get("debit") == debit.id and each.id not in paid.entries:
-                raise damaged(f"entry {each.id} is not where it is looked for")
+        for link in self._chain.after(self._silent.get(debit.id, debit)):
+            if link.content.get("debit") == debit.id and link.id not in paid.entries:
+                raise damaged(f"entry {link.id} is missing from the index")
         if len(self._silent) > SILENT:
             self._silent.clear()
         self._silent[debit.id] = self._chain.tail
         return paid
 
     def _check_promise(self, promise: Promise) -> None:
-        kept, asked = self._account.promise, asdict(promise)
-        wrong = [name for name in asked if kept.get(name) != asked[name]]
+        stored, wanted = self._account.promise, asdict(promise)
+        wrong = [name for name in wanted if stored.get(name) != wanted[name]]
         if wrong:
             raise refuse(
                 "D505",
                 f"this ledger belongs to another {' and '.join(wrong)}",
-                label=f"{self._chain.path} was opened under a promise that nothing can change later",
-                notes=tuple(f"{name}: {kept.get(name)!r} there, {asked[name]!r} here" for name in wrong),
-                help="go back to what the ledger was opened with, or name another ledger file; "
-                "what a new ledger grants comes on top of everything that this one has spent",
+                label=f"{self._chain.path} was created under a promise that cannot be changed",
+                notes=tuple(f"{name}: {stored.get(name)!r} there, {wanted[name]!r} here" for name in wrong),
+                help="restore what the ledger was created with, or name another ledger file; "
+                "a new ledger's grant comes on top of everything that this one has spent",
             )
 
 
-def _found(path: Path, promise: Promise, granted: Granted, create_it: bool) -> bool:
-    if not create_it:
+def _create(path: Path, promise: Promise, granted: Granted, allowed: bool) -> bool:
+    if not allowed:
         raise refuse(
             "D507",
             "there is no ledger",
-            label=f"nothing is at {path}",
-            help="a new ledger is a new budget: put the old one back, or let the owner create one",
+            label=f"{path} does not exist",
+            help="a new ledger is a new budget: restore the old one, or let the owner create one",
         )
     salt = secrets.token_hex(16)
     first = {"kind": "open", "time": now(), "promise": asdict(promise), "salt": salt}
@@ -354,7 +354,7 @@ def _check_debit(debit: Debit) -> None:
     debit.price.check()
     _check_epsilon(debit.epsilon)
     if not debit.price:
-        raise refuse("D503", "nothing is measured for nothing", help="pay at least one unit")
+        raise refuse("D503", "a price must be more than zero", help="pay at least one unit")
 
 
 def _check_grants(granted: Granted) -> None:

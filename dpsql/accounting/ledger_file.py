@@ -1,9 +1,9 @@
-"""The file itself: where it lies, that only we can read it, how it is opened, and what its errors mean.
+"""The ledger's file: its path, its permissions, how to open it, and what SQLite's errors mean.
 
 SQLite keeps a rollback journal here, not a write-ahead log. The log would save half a millisecond per
-commit, but it is a second file: a ledger copied without it, or a log cut by a bad sector, forgets the
-last debits without a word. EXTRA syncs the folder too after the journal is unlinked; without that a
-power cut may bring the journal back and roll a finished debit back.
+commit, but it is a second file: a ledger copied without it, or with a log cut by a bad sector, silently
+loses the last debits. EXTRA also syncs the folder after the journal is unlinked; otherwise a power cut may
+restore the journal and roll back a finished debit.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ SCHEMA = (
     " entry TEXT NOT NULL, payload BLOB, hash BLOB NOT NULL)"
 )
 PLACES = "CREATE TABLE places (name BLOB NOT NULL, id INTEGER NOT NULL, PRIMARY KEY (name, id)) WITHOUT ROWID"
-"""Which entries to look at for what, by a short hash: made from the entries, and believed only with them."""
+"""Index of entries by a short hash of their names: derived from the entries, and checked against them."""
 
 DAMAGE = {sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
 BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 
 def place(path: Path | str) -> Path:
-    """Where a ledger really lies: links are followed once, here."""
+    """Return the real path of a ledger: symbolic links are resolved once, here."""
     try:
         return Path(path).resolve()
     except (OSError, RuntimeError, ValueError):
-        raise unusable(f"{path} leads nowhere") from None
+        raise unusable(f"the path {path} cannot be resolved") from None
 
 
 def exists(path: Path) -> bool:
-    """Whether anything at all lies there."""
+    """Whether any file is at the path."""
     try:
         os.lstat(path)
     except FileNotFoundError:
@@ -50,7 +50,7 @@ def exists(path: Path) -> bool:
 
 
 def connected(path: Path, patience: float) -> sqlite3.Connection:
-    """The ledger that lies there, or D506 where something else does."""
+    """Open the ledger; D506 if the file is not one."""
     connection = sqlite3.connect(
         path.as_uri() + "?mode=rw", uri=True, timeout=patience, isolation_level=None, check_same_thread=False
     )
@@ -69,25 +69,25 @@ def connected(path: Path, patience: float) -> sqlite3.Connection:
 
 
 def tables_of(connection: sqlite3.Connection) -> set[str]:
-    """What there is beside the entries; ledgers of format 1 began without places."""
-    asked = "SELECT sql FROM sqlite_master WHERE name <> 'sqlite_sequence'"
-    return {sql for (sql,) in connection.execute(asked)}
+    """Return the SQL of the file's tables; the first ledgers of format 1 have no index."""
+    query = "SELECT sql FROM sqlite_master WHERE name <> 'sqlite_sequence'"
+    return {sql for (sql,) in connection.execute(query)}
 
 
 def inode(path: Path) -> tuple[int, int]:
-    """Which file this is, if it is one that only we can read and write."""
-    found = os.lstat(path)
-    if not stat.S_ISREG(found.st_mode):
+    """Return the file's device and inode; D507 unless only this user can read and write it."""
+    status = os.lstat(path)
+    if not stat.S_ISREG(status.st_mode):
         raise unusable(f"{path} is not a regular file")
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         raise unusable(f"{path} belongs to another user")
-    if stat.S_IMODE(found.st_mode) & 0o077:
-        raise unusable(f"{path} is open to other users", help="chmod 600, once you know that it is unchanged")
-    return found.st_dev, found.st_ino
+    if stat.S_IMODE(status.st_mode) & 0o077:
+        raise unusable(f"{path} is open to other users", help="check that nobody changed it, then chmod 600")
+    return status.st_dev, status.st_ino
 
 
 def sync_folder(folder: Path) -> None:
-    """What was made or renamed in a folder is there after a power cut."""
+    """Sync a folder, so that files created or renamed in it survive a power cut."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -97,12 +97,12 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def translated(path: Path) -> Iterator[None]:
-    """SQLite's and the system's errors, told as ours."""
+    """Translate errors of SQLite and of the system into ours."""
     try:
         yield
     except Taken:
         raise unusable(
-            f"{path} is locked by another process, or at work here already", help="try again"
+            f"{path} is locked by another process, or in use by this one", help="try again"
         ) from None
     except sqlite3.Error as error:
         if is_busy(error):
@@ -111,9 +111,9 @@ def translated(path: Path) -> Iterator[None]:
             raise damaged(f"{path} cannot be read: {error}") from None
         raise unusable(f"{path} cannot be written: {error}") from None
     except UnicodeDecodeError:  # SQLite quotes a broken name in its error
-        raise damaged(f"{path} cannot be read: it names what is not text") from None
+        raise damaged(f"{path} cannot be read: a name in it is not UTF-8") from None
     except FileNotFoundError:
-        raise unusable(f"{path} is gone, or its folder is") from None
+        raise unusable(f"{path} or its folder no longer exists") from None
     except OSError as error:
         raise unusable(f"{path} cannot be used: {words(error)}") from None
 
@@ -136,7 +136,7 @@ def damaged(label: str) -> DatabaseError:
         "D506",
         "the ledger is damaged",
         label=label,
-        help="put back a copy that holds every entry; an older copy forgets debits, which breaks the promise",
+        help="restore a copy with every entry; an older copy lacks debits, which breaks the promise",
     )
 
 

@@ -2,10 +2,10 @@
 
 Claim   queries whose charges stay within the total are together (budget.epsilon, 0)-private, even when
         each is chosen after seeing the answers of those before.
-Proof   a vector of L1 sensitivity D under Laplace noise of scale b is D/b-private; basic composition
-        is adaptive (Dwork et al. 2006; Rogers et al. 2016 for adaptively chosen epsilons). A choice whose
-        loss ranges over an interval of length epsilon is epsilon-private: the interval holds 0, since
-        both laws add up to one. A column of randomized responses is epsilon-private.
+Proof   A vector of L1 sensitivity D with Laplace noise of scale b is D/b-private. Basic composition is
+        adaptive (Dwork et al. 2006; Rogers et al. 2016 for adaptively chosen epsilons). A choice with a
+        privacy loss in an interval of length epsilon is epsilon-private: the interval holds 0, since
+        both distributions add up to one. A column of randomized responses is epsilon-private.
 Test    tests/test_accountants.py
 """
 
@@ -40,7 +40,7 @@ from dpsql.ir.event import (
 
 
 class Pure(UnitAccountant):
-    """epsilon, added up."""
+    """Basic composition: sums of epsilon."""
 
     name = "pure"
     has_delta = False
@@ -52,9 +52,9 @@ class Pure(UnitAccountant):
         units = down(price(epsilon) * share)
         if not units:
             raise too_small(epsilon)
-        each = Fraction(units, UNIT)
-        noise = at_most(each * INVERTIBLE)
-        return Allowance(noise, at_most(each), None, None, None, geometric=noise)
+        exact = Fraction(units, UNIT)
+        noise = at_most(exact * INVERTIBLE)
+        return Allowance(noise, at_most(exact), None, None, None, geometric=noise)
 
     def _charge(self, event: Event) -> Units:
         match event:

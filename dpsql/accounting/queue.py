@@ -1,14 +1,14 @@
-"""First come, first served, among the processes that use one ledger.
+"""First come, first served: a queue of the processes that use one ledger.
 
-    clinic.ledger-queue      byte 0: whoever draws a number     bytes 1024 + n: whoever has number n
-    number 7   locks its byte, works, lets go
-    number 8   locks its byte, waits until nobody holds a lower one, works, ...
+    clinic.ledger-queue      byte 0: locked to draw a number     byte 1024 + n: locked by number n
+    number 7   locks its byte, works, unlocks it
+    number 8   locks its byte, waits until no lower byte is locked, works, ...
 
-SQLite makes those who wait try again now and then: whoever tries at the right moment wins, and of 16
-processes some wait for twenty seconds. Here the system keeps the order: its locks end with the process
-that holds them, however it ends. The queue is a courtesy and no more. Where there is none to be had (a
-folder that nobody may write to, a network disk without locks) SQLite's own locks do what they always did,
-and it is they that keep two writers apart. The numbers in the file mean nothing after a power cut.
+SQLite makes waiting processes retry now and then: whichever tries at the right moment wins, and among 16
+processes some wait for twenty seconds. Here the system's locks keep the order; they end with the process
+that holds them, however it ends. The queue gives fairness only: SQLite's own locks keep two writers apart.
+They also serve alone where no queue is possible (a folder without write permission, a network disk without
+locks). The numbers in the file mean nothing after a power cut.
 """
 
 from __future__ import annotations
@@ -23,25 +23,25 @@ from weakref import WeakValueDictionary
 
 from dpsql.turns import MAKING, Taken, Turn
 
-_FIRST = 1024  # where the bytes begin that stand for numbers; those before it are nobody's
+_FIRST = 1024  # offset of the byte of number 0; the bytes between hold the counters
 _MOST = 2**40
-_STEP = 0.0003  # seconds between two looks, for each process that is before us
+_STEP = 0.0003  # seconds between two tries, for each process ahead
 _LONGEST = 0.01
 
 _QUEUES: WeakValueDictionary[Path, Queue] = WeakValueDictionary()
 
 
 def queue_of(path: Path) -> Queue:
-    """The one queue that this process keeps for a ledger."""
+    """Return this process's queue for a ledger; there is one for each path."""
     with MAKING:
-        found = _QUEUES.get(path)
-        if found is None:
-            found = _QUEUES[path] = Queue(path)
-        return found
+        queue = _QUEUES.get(path)
+        if queue is None:
+            queue = _QUEUES[path] = Queue(path)
+        return queue
 
 
 class Queue:
-    """Of the threads of this process one has the ``turn``; it stands in the queue for all of them."""
+    """A place in line: the thread of this process that has the ``turn`` waits for all its threads."""
 
     def __init__(self, path: Path) -> None:
         self.turn = Turn(str(path))
@@ -50,12 +50,12 @@ class Queue:
 
     @contextmanager
     def entered(self, patience: float) -> Iterator[None]:
-        """Everybody who came earlier is through; ``Taken`` if that takes more seconds than these.
+        """Wait until every earlier process is done; raise ``Taken`` after ``patience`` seconds.
 
-        Only for whoever has the turn of this process.
+        The caller must have this process's turn.
         """
         end = time.monotonic() + patience
-        number = self._drawn(end)
+        number = self._draw_number(end)
         try:
             if number is not None:
                 self._wait(number, end)
@@ -64,17 +64,17 @@ class Queue:
             if number is not None:
                 self._leave(number)
 
-    def _drawn(self, end: float) -> int | None:
-        """A number behind all others, its byte locked; None where there is no queue."""
+    def _draw_number(self, end: float) -> int | None:
+        """Draw the next number and lock its byte; return None if no queue is possible."""
         try:
             if self._file < 0:
                 flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
                 self._file = os.open(self._path, flags, 0o600)
             while not self._locked(fcntl.LOCK_EX, 0):
-                _look_again(end, 1)
+                _sleep_before_retry(end, 1)
             try:
                 number = self._read(0)
-                while not self._locked(fcntl.LOCK_EX, _FIRST + number):  # the file was cut, or put back
+                while not self._locked(fcntl.LOCK_EX, _FIRST + number):  # the file was truncated, or restored
                     number += 1
                 os.pwrite(self._file, (number + 1).to_bytes(8, "little"), 0)
             finally:
@@ -86,7 +86,7 @@ class Queue:
     def _wait(self, number: int, end: float) -> None:
         with suppress(OSError):
             while not self._locked(fcntl.LOCK_SH, 1, _FIRST + number - 1):
-                _look_again(end, number - self._read(8))
+                _sleep_before_retry(end, number - self._read(8))
             fcntl.lockf(self._file, fcntl.LOCK_UN, _FIRST + number - 1, 1)
 
     def _leave(self, number: int) -> None:
@@ -97,7 +97,7 @@ class Queue:
     def _locked(self, kind: int, start: int, length: int = 1) -> bool:
         try:
             fcntl.lockf(self._file, kind | fcntl.LOCK_NB, length, start)
-        except (BlockingIOError, PermissionError):  # POSIX leaves it to the system which of the two
+        except (BlockingIOError, PermissionError):  # POSIX allows either of the two
             return False
         return True
 
@@ -109,7 +109,7 @@ class Queue:
             os.close(self._file)
 
 
-def _look_again(end: float, before: int) -> None:
+def _sleep_before_retry(end: float, before: int) -> None:
     if time.monotonic() > end:
         raise Taken
     time.sleep(min(_LONGEST, _STEP * max(1, before)))

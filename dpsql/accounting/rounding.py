@@ -1,6 +1,6 @@
-"""Every rounding of accounting, each in the direction that keeps the promise.
+"""All rounding in accounting, each in the direction that keeps the promise.
 
-granted, priced, allowed   down        happened   up
+grants, prices, allowances   down        charges   up
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from dpsql.ir.event import (
 )
 
 INVERTIBLE = 1 - Fraction(1, 2**50)
-"""What is left of an allowance so that a caller may round its reciprocal in float64."""
+"""Factor on an allowance that leaves room for rounding its reciprocal in float64."""
 
 
 def at_most(number: Fraction) -> float:
-    """The largest float that is not above an exact number."""
+    """Return the largest float that is not above an exact number."""
     nearest = number.numerator / number.denominator
     return nearest if Fraction(nearest) <= number else math.nextafter(nearest, -math.inf)
 
 
 def ratio_of(event: LaplaceEvent | GeometricEvent | GaussianEvent) -> Fraction:
-    """Sensitivity over scale, exactly."""
+    """Return sensitivity over scale, exactly."""
     if event.sensitivity < 0 or not 0 < event.scale < math.inf:
-        raise ValueError(f"no mechanism has done this: {event}")
+        raise ValueError(f"no mechanism can have produced {event}")
     return event.sensitivity / Fraction(event.scale)
 
 
@@ -42,16 +42,16 @@ def up(amount: Fraction, unit: int = UNIT) -> int:
 
 
 def delta_units(event: ThresholdEvent) -> int:
-    """What showing keys takes of delta."""
+    """Return the delta that a threshold takes, in delta units."""
     if not 0 <= event.delta <= 1:
-        raise ValueError(f"no threshold has done this: {event}")
+        raise ValueError(f"no threshold can have produced {event}")
     return up(Fraction(event.delta), DELTA_UNIT)
 
 
 def epsilon_of(event: ChoiceEvent | ResponseEvent) -> Fraction:
-    """The range of a choice's privacy loss."""
+    """Return the range of a choice's or a response's privacy loss, exactly."""
     if not 0 <= event.epsilon < math.inf:
-        raise ValueError(f"no choice has done this: {event}")
+        raise ValueError(f"no choice can have produced {event}")
     return Fraction(event.epsilon)
 
 
@@ -60,14 +60,14 @@ def down(amount: Fraction, unit: int = UNIT) -> int:
 
 
 def price(epsilon: float) -> Fraction:
-    """A price as an exact number, less the rounding of a float: k prices of total/k fit the total."""
+    """Return a price as an exact number, less a float's rounding: k prices of total/k fit the total."""
     if not 0 < epsilon < math.inf:
-        raise refuse("D503", f"a price must be a finite positive number, not {epsilon}", help="give 0.1, say")
+        raise refuse("D503", f"a price must be a finite positive number, not {epsilon}", help="give 0.1")
     return Fraction(epsilon) * (1 - Fraction(1, 2**52))
 
 
 def too_small(epsilon: float) -> DatabaseError:
-    """The refusal of a price of which a measure's share is less than one unit."""
+    """Return the refusal of a price so small that a measure's share is less than one unit."""
     return refuse(
         "D503",
         f"the price {epsilon} is too small to buy noise of any size",
@@ -76,7 +76,7 @@ def too_small(epsilon: float) -> DatabaseError:
 
 
 def too_small_to_show(epsilon: float) -> DatabaseError:
-    """The refusal of a price of which a threshold's share of delta is less than one unit."""
+    """Return the refusal of a price so small that a threshold's delta is less than one unit."""
     return refuse(
         "D503",
         f"the price {epsilon} buys too little delta to show groups that depend on the data",
@@ -85,5 +85,5 @@ def too_small_to_show(epsilon: float) -> DatabaseError:
 
 
 def shown(amount: Fraction) -> float:
-    """For eyes only: twelve digits, which hides that 0.1 was spent as 0.099999999999999."""
+    """Round to twelve digits for display: 0.1 is spent as 0.099999999999999."""
     return float(f"{float(amount):.12g}")

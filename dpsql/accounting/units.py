@@ -1,4 +1,4 @@
-"""Whole units of epsilon or of rho, and of delta: the currency of accountants that add up two numbers.
+"""Whole units of epsilon or rho, and of delta: the currency of accountants that add up two numbers.
 
 zcdp, a budget of 5 at 1e-6     a price of 1 buys a rho of .018, all of it .34; .34 is a price of 5
 in its ledger                   {"main": 18000000000000, "delta": 0, ...}
@@ -18,14 +18,14 @@ from dpsql.errors import refuse
 from dpsql.ir.event import Event
 
 UNIT = 10**15
-"""One epsilon, or one rho, in the whole units that are added up; a delta of one has ``DELTA_UNIT``."""
+"""Units in an epsilon, or a rho, of 1; a delta of 1 has ``DELTA_UNIT``."""
 
 MOST = 10**60  # far above every budget, far below what an int can be printed with
 
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Whole units of epsilon or rho, and of delta."""
+    """An amount: whole units of epsilon or rho (``main``), and of delta."""
 
     main: int = 0
     delta: int = 0
@@ -43,7 +43,7 @@ class Units:
         return self.main <= total.main and self.delta <= total.delta
 
     def shortage(self, left: Units, total: Units) -> Shortage:
-        """Of delta where only that runs short."""
+        """Report delta if only delta runs short, else epsilon or rho."""
         main, delta = max(0, left.main), max(0, left.delta)
         if self.main <= main and self.delta > delta:
             return Shortage("delta", self.delta, delta, total.delta)
@@ -52,7 +52,7 @@ class Units:
     def check(self) -> None:
         for number in (self.main, self.delta):
             if type(number) is not int or not 0 <= number <= MOST:
-                title = "a price is two whole numbers, neither negative"
+                title = "a price must be two whole numbers, neither negative"
                 raise refuse("D503", title, help="pay at least one unit")
 
     def written(self) -> dict[str, int | str]:
@@ -60,7 +60,7 @@ class Units:
 
 
 class UnitAccountant(ABC):
-    """What accountants that count in ``Units`` have in common."""
+    """Base class of accountants that count in ``Units``."""
 
     has_delta = True
     noise_power = 1.0
@@ -74,7 +74,7 @@ class UnitAccountant(ABC):
 
     @abstractmethod
     def _charge(self, event: Event) -> Units:
-        """What one event costs, rounded up."""
+        """Return what one event costs, rounded up."""
 
     def read(self, entry: Mapping[str, Any]) -> Units:
         return Units(entry["main"], entry["delta"])
@@ -83,9 +83,9 @@ class UnitAccountant(ABC):
         return sum((self._charge(event) for event in events), self.zero)
 
     def most(self, price: float, budget: Budget) -> Units:
-        """Of delta no larger part is charged than of the rest, and that part is rounded up."""
-        most, whole = self.total(Budget(price, budget.delta)), self.total(budget)
-        return Units(most.main, min(most.delta, -(-whole.delta * most.main // whole.main)))
+        """Return the price's main units, and at most the same fraction of the budget's delta, rounded up."""
+        most, total = self.total(Budget(price, budget.delta)), self.total(budget)
+        return Units(most.main, min(most.delta, -(-total.delta * most.main // total.main)))
 
     def delta(self, spent: Units) -> int:
         return spent.delta
@@ -99,25 +99,25 @@ class UnitAccountant(ABC):
         budget: Budget,
         refused: tuple[Units, Units] | None = None,
     ) -> float:
-        """A query that needs more delta than is left takes the part of it that it takes of epsilon."""
+        """Return the largest price; a query refused for delta takes equal fractions of delta and epsilon."""
         left = [total - spent for spent, total in accounts]
-        main, delta = min(each.main for each in left), min(each.delta for each in left)
+        main, delta = min(rest.main for rest in left), min(rest.delta for rest in left)
         if main <= 0:
             return 0.0
         fits = self.epsilon(Units(main), budget)
         if refused is not None:
-            needed, held = refused
-            if needed.delta > max(0, held.delta):
+            needed, had = refused
+            if needed.delta > max(0, had.delta):
                 fits = min(fits, budget.epsilon * delta / self.total(budget).delta)
         return max(0.0, fits)
 
     def parts(self, price: float, shares: Sequence[Fraction], budget: Budget) -> tuple[float, ...]:
-        """Each share of the units is rounded down."""
-        whole = self.total(Budget(price, budget.delta)).main
-        return tuple(self.epsilon(Units(math.floor(whole * share)), budget) for share in shares)
+        """Split a price; each share of its units is rounded down."""
+        units = self.total(Budget(price, budget.delta)).main
+        return tuple(self.epsilon(Units(math.floor(units * share)), budget) for share in shares)
 
     def weight(self, price: float, budget: Budget) -> float:
-        """The units that it buys: never a larger part of the whole than it is of the whole epsilon."""
+        """Return the units that a price buys: never a larger fraction of the total than of the epsilon."""
         alone = self.total(Budget(price, budget.delta)).main
         return min(alone, self.total(budget).main * price / budget.epsilon)
 

@@ -1,16 +1,16 @@
-"""Zero-concentrated differential privacy: rhos add up, and many queries cost less than their epsilons.
+"""Zero-concentrated differential privacy: rhos add up, so many queries cost less than their epsilons.
 
-Of the owner's delta, four fifths turn rho into epsilon and one fifth is for thresholds. A price epsilon
-buys the rho that alone is (epsilon, four fifths)-private, but never a larger part of the whole rho than
-it is of the whole epsilon (delta alone is worth some rho, which an epsilon of almost nothing would
-otherwise buy). A query that thresholds takes of the last fifth the fraction that its rho is of the
-whole rho, so that both run out together.
+Four fifths of the owner's delta convert rho to epsilon; one fifth is for thresholds. A price epsilon buys
+the rho that alone is (epsilon, .8 delta)-private, but never a larger fraction of the whole rho than epsilon
+is of the whole epsilon: delta alone is worth some rho, and a price near zero would otherwise buy it. A
+query with a threshold takes the same fraction of the last fifth as of the whole rho, so that both run out
+together.
 
 Claim   queries whose charges stay within the total are together (epsilon, delta)-private, even when
         each is chosen after seeing the answers of those before.
 Proof   Gaussian noise is D^2/(2 sigma^2)-zCDP (Bun and Steinke 2016, proposition 1.6). Laplace noise with
-        eps0 = D/b is (eps0 - 1 + exp(-eps0))-zCDP: see mechanisms/laplace.py. A choice whose loss ranges
-        over epsilon is epsilon^2/8-zCDP (Cesar and Rogers 2021, by Hoeffding's lemma). Whatever is
+        eps0 = D/b is (eps0 - 1 + exp(-eps0))-zCDP: see mechanisms/laplace.py. A choice with a loss that
+        ranges over epsilon is epsilon^2/8-zCDP (Cesar and Rogers 2021, by Hoeffding's lemma). Anything
         epsilon-private is epsilon tanh(epsilon/2)-zCDP: see conversions.response_rho. Keys shown by a
         threshold make it delta-approximate zCDP; sums of rho and of delta compose adaptively, as a filter
         (Feldman and Zrnic 2021; Whitehouse et al. 2023). rho gives (epsilon, .8 delta) by Canonne, Kamath
@@ -59,11 +59,11 @@ from dpsql.ir.event import (
 )
 
 SELECTION = Fraction(1, 5)
-"""Of the owner's delta, for thresholds."""
+"""Share of the owner's delta for thresholds."""
 
 
 class Zcdp(UnitAccountant):
-    """(rho, delta of thresholds), added up."""
+    """Composition of zCDP: sums of (rho, delta of thresholds)."""
 
     name = "zcdp"
     noise_power = 0.5  # rho goes with the square of sensitivity over scale
@@ -82,11 +82,11 @@ class Zcdp(UnitAccountant):
             raise too_small(epsilon)
         if thresholds and not deltas:
             raise too_small_to_show(epsilon)
-        each = Fraction(units, UNIT)
+        exact = Fraction(units, UNIT)
         delta = at_most(Fraction(deltas, DELTA_UNIT)) if thresholds else None
-        laplace = at_most(Fraction(laplace_eps0(each)) * INVERTIBLE)
+        laplace = at_most(Fraction(laplace_eps0(exact)) * INVERTIBLE)
         choice = at_most(Fraction(math.isqrt(8 * units * UNIT), UNIT))  # epsilon^2 / 8 is within the units
-        return Allowance(laplace, choice, rho_sigma(each), delta, delta)
+        return Allowance(laplace, choice, rho_sigma(exact), delta, delta)
 
     def _charge(self, event: Event) -> Units:
         match event:
@@ -112,7 +112,7 @@ class Zcdp(UnitAccountant):
         proven = Fraction(zcdp_eps(spent.main / UNIT, _conversion_delta(budget)))
         if spent.main > total:
             return shown(proven)
-        # of what delta alone is worth, a price took the part that it is of the whole epsilon (allowance)
+        # a price takes at most its share of the epsilon from the rho that delta alone is worth: see allowance
         part = Fraction(budget.epsilon) * spent.main / total
         return min(shown(max(proven, part)), budget.epsilon)
 

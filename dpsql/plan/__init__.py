@@ -1,1 +1,1 @@
-"""Split -> Plan: clips, noise, thresholds, prices and the digest."""
+"""Split -> Plan: choose clips, noise and thresholds; compute the price and the digest."""

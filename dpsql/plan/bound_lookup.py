@@ -1,11 +1,11 @@
-"""Plan a query with the bounds that it lacks: those that were found before, and the widest for the others.
+"""Plan a query with missing bounds: use those found before, and the widest possible for the others.
 
     SELECT SUM(cost) FROM visits       D301: cost has no range
-    again, cost in [0, 1024]           the ledger knows it: a plan
-    again, cost in [-2^48, 2^48]       nobody has found it yet: a plan behind one that finds it
+    again, cost in [0, 1024]           a found bound of the ledger: a plan
+    again, cost in [-2^48, 2^48]       nobody has found it yet: a plan that needs a bound search first
 
-Only a query that would be refused ever meets a found bound. One that is refused all the same is refused
-with its own words, as if there were none.
+Only a query that would be refused uses found bounds. If it is still refused with them, it gets its first
+refusal, as if there were none.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ _BOUNDLESS = ("D301", "D302", "D305")
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Where bounds come from: ``allowed`` by the owner at all; ``known`` to the ledger;
+    """Where missing bounds come from.
 
-    ``paid`` tells whether this query has paid for some before: it then pays the rest of its price.
+    ``allowed``: the owner allows bound searches. ``known`` returns a usable bound of the ledger. ``paid``
+    says whether this query has paid for a bound search before: it then pays only the rest of its price.
     """
 
     allowed: bool
@@ -39,25 +40,25 @@ class Lookup:
 def bounded(
     make: Callable[[Known, Fraction], Plan | NeededBounds], known: Known, lookup: Lookup
 ) -> tuple[Plan, tuple[Bound, ...]]:
-    """The plan for a share of the price, and the bounds it rests on (``found`` is '' of those to find).
+    """Return a plan, and the bounds that it uses; ``found`` is '' for bounds that must be found first.
 
-    It is made once, or a second time with all that the first time missed.
+    Call ``make``, and call it again with the missing bounds until none is missing.
     """
     bounds: dict[MissingBound, Bound] = {}
-    made = make(known, Fraction(1))
-    if isinstance(made, Plan):
-        return made, ()
-    first = made.refusal
-    while isinstance(made, NeededBounds):
-        fresh = [each for each in made.bounds if each not in bounds]
+    result = make(known, Fraction(1))
+    if isinstance(result, Plan):
+        return result, ()
+    first = result.refusal
+    while isinstance(result, NeededBounds):
+        fresh = [missing for missing in result.bounds if missing not in bounds]
         if not (fresh and lookup.allowed):
             raise first
         bounds |= {missing: lookup.known(missing) or widest(missing, known) for missing in fresh}
         listed = tuple(bounds.values())
-        unknown = any(not each.found for each in listed)
+        unknown = any(not bound.found for bound in listed)
         share = 1 - SHARE if unknown or lookup.paid() else Fraction(1)
         try:
-            made = make(with_bounds(known, listed), share)
+            result = make(with_bounds(known, listed), share)
         except Error as error:
             raise first if error.code in _BOUNDLESS else error from None
-    return made, listed
+    return result, listed

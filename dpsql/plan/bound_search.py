@@ -1,14 +1,14 @@
-"""Plans that find what the policy leaves out: a column's range, the rows per unit of a table.
+"""Plans that search for bounds the policy leaves out: a column's range, a table's rows per unit.
 
-    SUM(cost), of which no range is declared
+    SUM(cost), no range of cost is declared
 
-    first    how far every unit's costs reach, in all of visits: one choice among ranges, for a fifth of
-             the price; the range that comes out is public from then on, for every query of anybody
-    then     the SUM, clamped to it, for the rest
+    first    the extent of every unit's costs in all of visits: one choice among ranges, for a fifth of
+             the price; the found range is public from then on, for every query of every analyst
+    then     the SUM, clamped to it, for the rest of the price
 
-A bound is found over the whole table whatever the query selects of it, so that it serves the next query
-too. Any bound keeps the privacy: only accuracy rests on it. Until it is found, the query is planned with
-the widest that could come out: what is refused then is refused before anything is paid.
+A search reads the whole table, whatever the query selects, so that its bound serves later queries too. Any
+bound keeps privacy: only accuracy depends on it. Until a bound is found, the query is planned with the
+widest candidate, so that a refusal comes before anything is paid.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from dpsql.plan.written_form import written
 from dpsql.policy.catalogue import Known
 
 SHARE = Fraction(1, 5)
-"""Of the price of a query that finds bounds, for all of them together."""
+"""Share of a query's price for all its bound searches together."""
 
 _NOTHING = Noise("laplace", Norm.L1, 0, 1.0, LaplaceEvent(0, 1.0))
 _NOWHERE = Post("", (), (), (), ())
@@ -57,12 +57,12 @@ _ROWS = 13
 
 
 def ladder_of(missing: MissingBound, known: Known) -> BoundSearch:
-    """The limits among which a bound is found: what the type holds, as far as that is sensible."""
+    """Return the candidate limits of a bound: the range of the type, within reason."""
     if not missing.column:
         return BoundSearch(None, 0, _ROWS, False)
     table = known.table(missing.table)
     assert table is not None
-    fact = next(each.fact for each in table.columns if each.name == missing.column)
+    fact = next(column.fact for column in table.columns if column.name == missing.column)
     return BoundSearch(None, *_octaves(fact), signed=fact.type.kind is not Kind.INTEGER or _signed(fact))
 
 
@@ -83,65 +83,64 @@ def _signed(fact: Fact) -> bool:
 
 
 def name_of(missing: MissingBound, known: Known) -> str:
-    """How the ledger knows a bound: what it is of, and among which candidates it was chosen."""
+    """Return the ledger's name of a bound: its table and column, and its candidates."""
     ladder = ladder_of(missing, known)
     return f"{missing}: {ladder.first}..{ladder.last}{' signed' if ladder.signed else ''} or nothing"
 
 
-def bound_of(missing: MissingBound, known: Known, place: int, found: str) -> Bound:
-    """The bound at a place among the candidates: the widest where nothing was found, which is behind them."""
+def bound_of(missing: MissingBound, known: Known, place: int, time: str) -> Bound:
+    """Return the candidate at a place; past the last one nothing was found, and the widest is used."""
     candidates = ranges(ladder_of(missing, known))
     is_known = place < len(candidates)
     low, high = candidates[max(0, min(place, len(candidates) - 1))]
     if _is_whole(missing, known):
-        return Bound(missing, math.ceil(low), math.floor(high), found, is_known=is_known)
-    return Bound(missing, float(low), float(high), found, is_known=is_known)
+        return Bound(missing, math.ceil(low), math.floor(high), time, is_known=is_known)
+    return Bound(missing, float(low), float(high), time, is_known=is_known)
 
 
 def widest(missing: MissingBound, known: Known) -> Bound:
-    """The bound that could come out and asks most of a plan."""
+    """Return the widest candidate, which asks most of a plan."""
     return bound_of(missing, known, len(ranges(ladder_of(missing, known))) - 1, "")
 
 
 def _is_whole(missing: MissingBound, known: Known) -> bool:
     table = known.table(missing.table)
     assert table is not None
-    facts = [each.fact for each in table.columns if each.name == missing.column]
+    facts = [column.fact for column in table.columns if column.name == missing.column]
     return not facts or facts[0].type.kind is Kind.INTEGER
 
 
 def asker_of(source: Source, epsilon: float) -> str:
-    """A digest of a query at a price: asked again in any spacing, it goes on with what it has paid for."""
-    said = "\n".join([repr(epsilon), repr(source.parameters), alike(source.text)])
-    return hashlib.sha256(said.encode()).hexdigest()
+    """Return a digest of a query at a price, the same for any spacing: a repeat uses what it paid for."""
+    text = "\n".join([repr(epsilon), repr(source.parameters), alike(source.text)])
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
-def good_enough(found: Sequence[Bound], asker: str, terms: Terms) -> Bound | None:
-    """The bound that a query uses: its own; or the first that somebody found at half its price, or for more.
+def good_enough(bounds: Sequence[Bound], asker: str, terms: Terms) -> Bound | None:
+    """Return the bound that a query uses: its own, or the oldest that was found at half its price or more.
 
-    What was found at a small price is for small prices: nobody spoils a bound for others by being cheap.
-    Prices are compared, which both have paid a share of, and not what they bought: that differs by how many
-    bounds were found at once. That it is the first one makes the choice the same whenever the query is asked
-    again.
+    A bound found at a small price serves small prices only, so a cheap search cannot spoil later queries.
+    The comparison is of prices, not of the epsilons of the searches, which depend on how many bounds were
+    found together. Taking the oldest gives every repeat the same bound.
     """
-    own = next((each for each in found if each.asker == asker), None)
-    return own or next((each for each in found if part_of(terms.epsilon) <= 2 * each.paid), None)
+    paid = next((bound for bound in bounds if bound.asker == asker), None)
+    return paid or next((bound for bound in bounds if part_of(terms.epsilon) <= 2 * bound.paid), None)
 
 
 def again_above(bound: Bound) -> float:
-    """The price up to which a bound is good enough."""
+    """Return the highest price at which a bound is good enough."""
     return float(2 * Fraction(bound.paid) / SHARE)
 
 
 def part_of(epsilon: float) -> float:
-    """What of a price all bounds that a query finds cost together."""
+    """Return the part of a price that pays for all bound searches of a query."""
     return float(Fraction(epsilon) * SHARE)
 
 
 def bound_search_plan(
     missing_bounds: Sequence[MissingBound], known: Known, source: Source, asker: str, terms: Terms
 ) -> BoundSearchPlan:
-    """The plan that finds these bounds for a query at this price."""
+    """Return the plan that searches these bounds for a query at this price."""
     accountant, epsilon = terms.accountant, terms.epsilon
     share = SHARE / len(missing_bounds)
     choice = accountant.allowance(epsilon, terms.budget, share, thresholds=False).choice
@@ -149,8 +148,9 @@ def bound_search_plan(
         _measures(missing_bounds, known, choice),
         tuple(name_of(missing, known) for missing in missing_bounds),
     )
-    said = [accountant.name, written(epsilon), asker, *names, *(written(each.details) for each in measures)]
-    digest = hashlib.sha256("\n".join(["bounds", *said]).encode()).hexdigest()
+    details = [written(measure.details) for measure in measures]
+    parts = ["bounds", accountant.name, written(epsilon), asker, *names, *details]
+    digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     text = f"/* finds {', '.join(map(str, missing_bounds))} */ {source.text}"
     stage = StagePlan(measures, _NOWHERE)
     plan = Plan(replace(source, text=text), (stage,), part_of(epsilon), accountant.name, digest)
@@ -158,11 +158,11 @@ def bound_search_plan(
 
 
 def plan_again(names: Sequence[str], known: Known, strength: float) -> Plan | None:
-    """What was to be measured for bounds of these names, each at that epsilon; None if one is unknown now."""
-    missing_bounds = {name_of(each, known): each for each in all_missing_bounds(known)}
-    if not all(each in missing_bounds for each in names):
+    """Plan interrupted searches for named bounds, each at that epsilon; None if a name is unknown now."""
+    missing_bounds = {name_of(missing, known): missing for missing in all_missing_bounds(known)}
+    if not all(name in missing_bounds for name in names):
         return None
-    measures = _measures([missing_bounds[each] for each in names], known, strength)
+    measures = _measures([missing_bounds[name] for name in names], known, strength)
     return Plan(Source(""), (StagePlan(measures, _NOWHERE),), 0.0, "", "")
 
 
@@ -170,7 +170,7 @@ def _measures(missing_bounds: Sequence[MissingBound], known: Known, choice: floa
     names = dict.fromkeys(missing.table for missing in missing_bounds)
     rows = {name: _rows(name, known) for name in names}
     return tuple(
-        _planned(missing, rows[missing.table], known, choice, number)
+        _search(missing, rows[missing.table], known, choice, number)
         for number, missing in enumerate(missing_bounds)
     )
 
@@ -181,10 +181,10 @@ def _rows(name: str, known: Known) -> Private:
     return scan(table, known, "t", Fresh(set()), None)
 
 
-def _planned(missing: MissingBound, rows: Private, known: Known, epsilon: float, number: int) -> MeasurePlan:
-    """How far the units of a table reach, and one choice among the candidates."""
-    column = next((each.scalar for each in rows.scope.columns if each.name == missing.column), None)
-    detail = replace(ladder_of(missing, known), argument=column)
+def _search(missing: MissingBound, rows: Private, known: Known, epsilon: float, number: int) -> MeasurePlan:
+    """Plan the extent of each unit's values, and one choice among the candidates."""
+    scalar = next((column.scalar for column in rows.scope.columns if column.name == missing.column), None)
+    detail = replace(ladder_of(missing, known), argument=scalar)
     measure = Measure(f"bound{number}", rows.relation, (), (), details=(detail,))
     choice = DetailPlan(detail, 1, SENSITIVITY, (ChoiceEvent(epsilon),), epsilon=epsilon, choices=1)
     return MeasurePlan(measure, (), PublicKeys(()), Shape.ROWS, _NOTHING, details=(choice,))

@@ -1,9 +1,9 @@
-"""Whether a price can find the bounds that a query lacks: said before anything is paid.
+"""Refuse a price too small for the bound searches of a query, before anything is paid.
 
     SUM(cost) at 0.01, about 500 customers     D503: that takes 9,532 customers or more
 
-What is not known is how large the values are: a price is refused where even values as small as 1 would not be
-found. From the others nothing may come out too; then the widest range stands in, and the answer says so.
+The size of the values is not known: a price is refused if not even values as small as 1 would be found. At a
+higher price a search may still find nothing. The widest range is then used, and the answer says so.
 """
 
 from __future__ import annotations
@@ -21,40 +21,40 @@ from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 
 MANY = 10_000_000
-"""Units there may be where the owner does not say about how many there are."""
+"""Number of units assumed if the policy does not say about how many there are."""
 
 
 def worth_finding(first: BoundSearchPlan, known: Known, terms: Terms) -> None:
-    """D503 where the price is so small that nothing would be found."""
+    """Raise D503 if the price is so small that a search would find nothing."""
     units = MANY if known.units is None else known.units
     for missing in first.missing_bounds:
         ladder = ladder_of(missing, known)
         least = least_units(ladder, first.strength)
         if least > units:
-            there = f"there are about {units:,}"
+            count = f"there are about {units:,}"
             if known.units is None:
-                there = "the owner may say about how many there are"
+                count = "the owner may say about how many there are"
             raise refuse(
                 "D503",
                 f"the price {terms.epsilon:g} is too small to find the {missing.said}",
-                label=f"that takes {least:,} {known.unit}s or more; {there}",
+                label=f"that takes {least:,} {known.unit}s or more; {count}",
                 help=_instead(missing, _price(ladder, units, len(first.missing_bounds), terms)),
             )
 
 
 def _instead(missing: MissingBound, price: float | None) -> str:
-    said = "max_rows_contributed = 5 in OPTIONS" if not missing.column else "a range of your own in the query"
-    paying = "" if price is None else f"pay {price:g} or more; or "
-    return f"{paying}write {said}; or let the owner declare it"
+    bound = "a range of your own in the query" if missing.column else "max_rows_contributed = 5 in OPTIONS"
+    payment = "" if price is None else f"pay {price:g} or more; or "
+    return f"{payment}write {bound}; or let the owner declare it"
 
 
 def _price(ladder: BoundSearch, units: int, missing_bounds: int, terms: Terms) -> float | None:
-    """The least price, in two digits, that is enough; None where all of the budget is not."""
+    """Return the lowest sufficient price, in two digits; None if the whole budget is not enough."""
 
     def enough(price: float) -> bool:
         try:
             bought = terms.accountant.allowance(price, terms.budget, SHARE / missing_bounds, thresholds=False)
-        except Error:  # too small to be shared
+        except Error:  # too small to be split
             return False
         return least_units(ladder, bought.choice) <= units
 

@@ -1,8 +1,8 @@
-"""How much one unit can change: its vector of sums is bounded in a norm, by so many grid steps.
+"""Clips: the sensitivity of a measure, a bound in grid steps on the norm of one unit's vector of sums.
 
-one row, MAX(1)       ROWS: nothing is scaled, a unit of one row has one row's norm
+one row, MAX(1)       ROWS: nothing is scaled, a unit with one row has the norm of one row
 many rows, no keys    UNIT: a unit's sums are scaled down to the norm of the rows that count in full
-many rows, keys       L1 or CELLS: all its cells together are
+many rows, keys       L1 or CELLS: a unit's sums over all its groups together are scaled down
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.rewrite.statistics import GRID
 
 LARGEST = 2**40
-"""Grid steps of a clip at most: far from where sums of integers could overflow."""
+"""Largest clip in grid steps; far below the overflow of integer sums."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,44 +29,45 @@ class Clip:
     shape: Shape
 
 
-def clips_of(subject: MeasureFacts) -> tuple[Clip, Clip]:
-    """The L1 and the L2 way. A row adds at most ``most`` steps to each family, in either norm.
+def clips_of(facts: MeasureFacts) -> tuple[Clip, Clip]:
+    """Return the clip in L1 and the clip in L2.
 
-    Where a row is copied into n grouping sets, its copies fall in n different groups, since the set's
-    number is a key: n times v on n coordinates of their own is n |v| in L1 and sqrt(n) |v| in L2. The
-    triangle inequality over a unit's rows (not over their copies) does the rest.
+    A row adds at most ``most`` steps to each family, in either norm. A row that is copied into n grouping
+    sets has its copies in n different groups, since the set's number is a key: a vector v, n times on
+    disjoint coordinates, has norm n |v| in L1 and sqrt(n) |v| in L2. The triangle inequality over a unit's
+    rows (not over their copies) gives the bound for the unit.
     """
-    measure = subject.measure
+    measure = facts.measure
     copies = measure.copies
     most = [family.most for family in measure.families]
-    one_l1, one_l2 = copies * sum(most), _root(copies * sum(each * each for each in most))
-    at_most = subject.proved_rows()
+    one_l1, one_l2 = copies * sum(most), _ceil_root(copies * sum(steps * steps for steps in most))
+    at_most = facts.proved_rows()
     if at_most is not None:
         return (
-            Clip(Norm.L1, _sized(subject, one_l1 * at_most), Shape.ROWS),
-            Clip(Norm.L2, _sized(subject, one_l2 * at_most), Shape.ROWS),
+            Clip(Norm.L1, _checked_size(facts, one_l1 * at_most), Shape.ROWS),
+            Clip(Norm.L2, _checked_size(facts, one_l2 * at_most), Shape.ROWS),
         )
-    rows, counted = subject.guessed, any(each.part is Part.UNITS for each in measure.statistics)
+    rows, counted = facts.guessed, any(statistic.part is Part.UNITS for statistic in measure.statistics)
     cells = Shape.CELLS if measure.keys else Shape.UNIT
     scaled = cells if counted or not measure.keys else Shape.L1
     return (
-        Clip(Norm.L1, _sized(subject, one_l1 * rows), scaled),
-        Clip(Norm.L2, _sized(subject, one_l2 * rows), cells),
+        Clip(Norm.L1, _checked_size(facts, one_l1 * rows), scaled),
+        Clip(Norm.L2, _checked_size(facts, one_l2 * rows), cells),
     )
 
 
-def _sized(subject: MeasureFacts, steps: int) -> int:
+def _checked_size(facts: MeasureFacts, steps: int) -> int:
     if steps > LARGEST:
         raise refuse(
             "D305",
-            f"one {subject.known.unit} could own too many rows here",
-            subject.measure.span,
+            f"one {facts.known.unit} could have too many rows here",
+            facts.measure.span,
             label=f"up to {steps // GRID:,} rows after all joins",
             help="join on declared keys, or lower rows_per_unit in the policy",
         )
     return steps
 
 
-def _root(square: int) -> int:
+def _ceil_root(square: int) -> int:
     root = math.isqrt(square)
     return root if root * root == square else root + 1

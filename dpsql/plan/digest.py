@@ -1,4 +1,4 @@
-"""The name under which the ledger knows a plan: equal for plans that measure the same in the same way."""
+"""Digest of a plan, by which the ledger finds it: equal for plans that measure the same in the same way."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from dpsql.plan.written_form import written
 
 
 def digest_of(stages: tuple[StagePlan, ...], terms: Terms) -> str:
-    """Of everything that is measured and how, but not of what is done with it afterwards.
+    """Hash everything that is measured and how, but no post-processing.
 
-    The text of a plan tells apart whatever its values tell apart (1 and 1.0, the types of constants). Clips
-    and norms are not read from it: two plans of one text would show one answer, paid once.
+    Plans with different values have different texts (1 and 1.0, the types of constants): two plans of one
+    text would share one answer, paid once. Nothing reads clips and norms back from the text.
     """
-    said = [terms.accountant.name, written(terms.epsilon), *([str(terms.share)] if terms.share != 1 else [])]
+    parts = [terms.accountant.name, written(terms.epsilon), *([str(terms.share)] if terms.share != 1 else [])]
     for stage in stages:
         if stage.awaited is not None:
-            said += [written(stage.awaited), stage.post.sql]
-            said += [written(each.measure.other) for each in stage.measures]  # a row of what is handed down
-        for each in stage.measures:
-            m = each.measure
-            said += [
+            parts += [written(stage.awaited), stage.post.sql]
+            parts += [written(planned.measure.other) for planned in stage.measures]  # handed down as a row
+        for planned in stage.measures:
+            m = planned.measure
+            parts += [
                 written(m.relation),
                 written(m.keys),
                 written(m.statistics),
-                written(each.rule),
-                written(each.shape),
+                written(planned.rule),
+                written(planned.shape),
             ]
-            said += [written(each.noise), written(m.finishes)]
-            if each.details:
-                said.append(written(each.details))
-            if each.runs is not None:
-                said.append(written(each.runs))
-            if each.again is not None:
-                said.append(written((each.again.rule, each.again.noise)))
-    return hashlib.sha256("\n".join(said).encode()).hexdigest()
+            parts += [written(planned.noise), written(m.finishes)]
+            if planned.details:
+                parts.append(written(planned.details))
+            if planned.runs is not None:
+                parts.append(written(planned.runs))
+            if planned.again is not None:
+                parts.append(written((planned.again.rule, planned.again.noise)))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()

@@ -1,22 +1,22 @@
-"""ExportQuery -> ExportPlan: how each row answers, how many rows are added, what it costs.
+"""ExportQuery -> ExportPlan: the randomized response of each column, the padding rows, the price.
 
-The price is the query's own, which hides how many rows there are, and on top of it the epsilon of
-every question: one row of a unit answers them all.
+The query's own price hides the number of rows. The epsilon of every question (a column of the export) comes
+on top of it: the one row of a unit answers them all.
 
-Claim   adding or removing one unit changes the chance of any export by a factor of at most
-        e^(1 / scale + the sum of the questions' epsilons), scale being that of the noise on the rows.
-Proof   1. The number of rows that leave is T = max(0, rows + padding + noise); one unit moves rows by at
-           most 1, and the noise is Laplace's of sensitivity 1. The price buys its scale, 1 / price at least
-           where epsilons are added up; under zCDP it buys what costs as much rho.
-        2. Given T, the export is a sorted list of answers: of all rows and of T - rows rows of nobody, each
-           of whose true values is drawn evenly; or, where T is below rows, of T rows taken at random. With
-           one unit less, the same coins (which rows are taken, who answers what) give an export in which
-           that unit's row is nobody's, or another one that was not taken. Where it differs at all, one
-           row answers with another truth: a factor of at most e^epsilon a question, whatever the
-           truths. A mixture of pairs that keep to a factor keeps to it.
-        3. Under zCDP the same holds of Renyi divergences, which are quasi-convex in such mixtures.
-        Nothing is left to a delta. ``padding`` is 28 scales of the noise, so that fewer rows than there are
-        leave with a chance below 4e-13: estimates take that for never.
+Claim   adding or removing one unit changes the probability of any export by a factor of at most
+        e^(1 / scale + the sum of the questions' epsilons), where scale is that of the noise on the row count.
+Proof   1. The export has T = max(0, rows + padding + noise) rows. One unit changes rows by at most 1, and
+           the noise is Laplace noise for sensitivity 1. The price buys its scale: at least 1 / price where
+           epsilons add up; under zCDP the scale that costs as much rho.
+        2. Given T, the export is a sorted list of answers: of all rows and of T - rows padding rows, with
+           true values drawn uniformly; or, if T is below rows, of T rows sampled at random. With one unit
+           less, the same random choices (sampled rows, responses) give an export in which a padding row, or
+           a row that was not sampled, replaces that unit's row. So at most one row answers with another
+           true value: a factor of at most e^epsilon for each question, whatever the true values. A mixture
+           of pairs within a factor is within that factor.
+        3. Under zCDP the same holds for Renyi divergences, which are quasi-convex in such mixtures.
+        No delta is needed. ``padding`` is 28 scales of the noise, so that a row is left out with a
+        probability below 4e-13, which estimates take for 0.
 Test    tests/test_export.py
 """
 
@@ -42,28 +42,28 @@ SCALES = 28
 
 
 def plan_export(export_query: ExportQuery, terms: Terms, values: Values) -> ExportPlan:
-    """What would leave, and its price; reads no private row."""
+    """Return what would be exported, and its price; reads no private row."""
     allowance = terms.accountant.allowance(terms.epsilon, terms.budget, Fraction(1), False)
     scale = laplace.scale_for(1, 1 / allowance.laplace)
     if not scale < 2**20:
         raise refuse(
             "D503",
-            "the price is too small: an export would be made of rows of nobody",
+            "the price is too small: the padding that hides the number of rows would fill the export",
             help="pay more for hiding the number of rows: --epsilon 0.1",
         )
     event = laplace.event(1, scale)
-    questions = tuple(_question(each, values) for each in export_query.asked)
-    events: tuple[Event, ...] = (event, *(ResponseEvent(each.epsilon) for each in questions))
-    epsilon = math.fsum((terms.epsilon, *(each.epsilon for each in questions)))
+    questions = tuple(_question(column, values) for column in export_query.asked)
+    events: tuple[Event, ...] = (event, *(ResponseEvent(question.epsilon) for question in questions))
+    epsilon = math.fsum((terms.epsilon, *(question.epsilon for question in questions)))
     padding = math.ceil(SCALES * scale)
-    said = [
+    parts = [
         terms.accountant.name,
         written(export_query.relation),
         written(questions),
         written(events),
         str(padding),
     ]
-    digest = hashlib.sha256("\n".join(("export", *said)).encode()).hexdigest()
+    digest = hashlib.sha256("\n".join(("export", *parts)).encode()).hexdigest()
     rows = Noise(laplace.NAME, Norm.L1, 1, scale, event)
     return ExportPlan(
         export_query.source,
@@ -79,26 +79,27 @@ def plan_export(export_query: ExportQuery, terms: Terms, values: Values) -> Expo
     )
 
 
-def _question(each: ExportColumn, values: Values) -> Question:
-    match each.values.domain:
+def _question(column: ExportColumn, values: Values) -> Question:
+    match column.values.domain:
         case Categories(listed):
-            found: tuple[Value, ...] = listed
-        case Listed(table, column):
-            found = values(table, column)
-    present = unique(tuple(own for value in found if (own := as_own(value, each.type)) is not None))
-    listed = (*present, None) if each.values.null else present
+            candidates: tuple[Value, ...] = listed
+        case Listed(table, source):
+            candidates = values(table, source)
+    present = unique(
+        tuple(literal for value in candidates if (literal := as_own(value, column.type)) is not None)
+    )
+    listed = (*present, None) if column.values.null else present
     if not 2 <= len(listed) <= MOST_VALUES:
         raise refuse(
             "D301",
-            f"this question has {len(listed):,} possible {'answer' if len(listed) == 1 else 'answers'}",
-            each.span,
-            label=f"between 2 and {MOST_VALUES:,} values can be told apart",
-            help="leave it out" if len(listed) < 2 else "let the values fall into steps: x // 10",
+            f"this column has {len(listed):,} possible {'value' if len(listed) == 1 else 'values'}",
+            column.span,
+            label=f"a randomized response has between 2 and {MOST_VALUES:,} possible values",
+            help="leave it out" if len(listed) < 2 else "group the values: x // 10",
         )
-    otherwise = len(listed) - 1 if each.values.null else 0
-    return Question(
-        each.name, each.scalar, each.type, listed, otherwise, each.epsilon, design(len(listed), each.epsilon)
-    )
+    otherwise = len(listed) - 1 if column.values.null else 0
+    chances = design(len(listed), column.epsilon)
+    return Question(column.name, column.scalar, column.type, listed, otherwise, column.epsilon, chances)
 
 
 MOST_VALUES = 1_001

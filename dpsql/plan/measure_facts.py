@@ -1,4 +1,4 @@
-"""What is known of one measure before its noise is chosen: in how many rows and groups one unit may be."""
+"""Facts of one measure for choosing its noise: in how many rows and groups one unit may be."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 
 KEYS_ALONE = "keys alone"
-"""Who says where clipping starts when nothing but keys is released: a unit counts as one, in all."""
+"""The ``rows_from`` of a measure that releases keys only: a unit counts as one row in all."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasureFacts:
-    """``rows`` of a unit count in full, says ``rows_from``, the query or the policy; None: nobody says it."""
+    """``rows`` of a unit count in full, as ``rows_from`` (the query or the policy) says; None if unknown."""
 
     measure: Measure
     known: Known
@@ -52,7 +52,7 @@ class MeasureFacts:
         return self.bought(self.share, thresholds=not self.public.whole)
 
     def bought(self, share: Fraction, thresholds: bool = False) -> Allowance:
-        """What a share of the price buys."""
+        """Return the allowance that a share of the price buys."""
         return self.terms.accountant.allowance(self.terms.epsilon, self.terms.budget, share, thresholds)
 
     # ---- groups ------------------------------------------------------------------------------------
@@ -62,19 +62,19 @@ class MeasureFacts:
         return _settled(self.measure, self.owned)
 
     def proved_groups(self) -> int | None:
-        """In how many groups one unit is proved to be, public ones too."""
+        """Return the most groups, public ones included, that one unit provably is in; None if unknown."""
         return self.measure.copies if self.settled() else self.owned.at_most
 
     def private_groups(self) -> int | None:
-        """In how many groups that are not public one unit is proved to be."""
+        """Return the same for groups that are not public."""
         private = self.measure.copies - len(self.public.sets)
         if self.settled():
             return private
         return None if self.owned.at_most is None else self.owned.at_most // self.measure.copies * private
 
     def many_groups(self) -> int:
-        """Many more than a unit that is clipped little is in; beyond, it is left out."""
-        if self.keys_alone:  # where a unit in many groups still adds something to each
+        """Return beyond how many groups a unit is left out: far more than a barely clipped unit has."""
+        if self.keys_alone:  # a unit in many groups still adds something to each
             return 1_000 * self.measure.copies
         assert self.rows is not None
         return 16 * self.rows * self.measure.copies + 240
@@ -83,24 +83,24 @@ class MeasureFacts:
 
     @property
     def guessed(self) -> int:
-        """Where clipping starts, where no key proves how many rows a unit has."""
+        """Return where clipping starts if no key proves how many rows a unit has."""
         assert self.rows is not None, "needed_rows comes first"
         return self.rows
 
     def proved_rows(self) -> int | None:
-        """How many rows one unit has at most, if that is proved and few enough for none to be scaled."""
+        """Return how many rows one unit has at most, if proved and so few that none needs scaling."""
         at_most = None if self.owned.at_most is None else self.owned.at_most // self.measure.copies
-        counted = any(each.part is Part.UNITS for each in self.measure.statistics)
+        counted = any(statistic.part is Part.UNITS for statistic in self.measure.statistics)
         if at_most is not None and at_most <= (self.rows or at_most) and (at_most == 1 or not counted):
             return at_most
         return None
 
     def detail_rows(self, detail: Detail) -> int:
-        """How many rows of a unit count in full in a detail, its copies in grouping sets counted apart."""
-        proved = self._proved_in(detail)
+        """Return how many rows of a unit count in full in a detail, counting each copy in a grouping set."""
+        proved = self._proved_detail_rows(detail)
         return self.guessed * self.measure.copies if proved is None else proved
 
-    def _proved_in(self, detail: Detail) -> int | None:
+    def _proved_detail_rows(self, detail: Detail) -> int | None:
         own = part("plan", detail.kind).own_rows(detail)
         if own is not None:
             return own
@@ -109,8 +109,8 @@ class MeasureFacts:
         return at_most if few else None
 
     def needed_rows(self) -> tuple[NeededBounds, ...]:
-        """The number of rows of one unit, where clipping starts from it and nobody says it."""
-        proved = [self._proved_in(each) for each in self.measure.details]
+        """Return the rows per unit as missing, if clipping starts there and nobody says it."""
+        proved = [self._proved_detail_rows(detail) for detail in self.measure.details]
         if self.measure.statistics or self.keys_alone:
             proved.append(self.proved_rows())
         if self.rows is not None or None not in proved:
@@ -133,7 +133,7 @@ def measure_facts_of(measure: Measure, known: Known, terms: Terms, share: Fracti
 
 
 def keys_alone(measure: Measure, public: Public) -> bool:
-    """Whether nothing is released but which groups there are."""
+    """Whether the measure releases only which groups exist."""
     return not measure.aggregates and not public.whole
 
 
@@ -143,23 +143,23 @@ def _settled(measure: Measure, owned: Owned) -> bool:
 
 
 def _rows(measure: Measure, known: Known, owned: Owned, public: Public) -> tuple[int | None, str]:
-    """Where clipping starts: as the query says, or as the policy guesses.
+    """Return where clipping starts, by the query or by the policy's guess, and which of them says it.
 
-    A unit that is in one group at most contributes to no more, whatever is said of its groups.
+    If a unit is in one group at most, a query's number of groups changes nothing.
     """
-    said = measure.clip
-    if keys_alone(measure, public) and said is None:
+    clip = measure.clip
+    if keys_alone(measure, public) and clip is None:
         return 1, KEYS_ALONE
-    if said is None or (said.name == "max_groups_contributed" and _settled(measure, owned)):
+    if clip is None or (clip.name == "max_groups_contributed" and _settled(measure, owned)):
         rows = None if owned.rows is None else owned.rows // measure.copies
-        return rows, _rows_said(measure, known)
-    assert isinstance(said.value, int)
-    return said.value, f"{said.name} in the query"
+        return rows, _policy_source(measure, known)
+    assert isinstance(clip.value, int)
+    return clip.value, f"{clip.name} in the query"
 
 
-def _rows_said(measure: Measure, known: Known) -> str:
-    tables = {each.table for each in scans(measure.relation)}
-    found = [each.name for each in known.tables if each.name in tables and "" in each.found]
-    if found:
-        return f"rows per {known.unit} of {' and '.join(found)} found privately"
+def _policy_source(measure: Measure, known: Known) -> str:
+    scanned = {scan.table for scan in scans(measure.relation)}
+    names = [table.name for table in known.tables if table.name in scanned and "" in table.found]
+    if names:
+        return f"rows per {known.unit} of {' and '.join(names)} found privately"
     return f"rows_per_unit in {known.policy_name}"

@@ -1,4 +1,4 @@
-"""Which noise: of the mechanisms that the price buys, the one whose numbers err least."""
+"""Choose the noise: among the mechanisms that the price buys, the one with the smallest error."""
 
 from __future__ import annotations
 
@@ -11,79 +11,79 @@ from dpsql.plan.key_rule import threshold
 from dpsql.plan.measure_facts import MeasureFacts
 
 LARGEST_SCALE = 2**50
-"""Grid steps of a noise's scale at most."""
+"""Largest scale of a noise in grid steps."""
 
 _USUAL = 20
-"""Groups that a unit is in, where nobody says it."""
+"""Assumed number of groups of a unit, if neither query nor policy says it."""
 
 
-def noise_of(subject: MeasureFacts) -> tuple[Clip, Noise]:
-    """For all sums of a measure, of which there may be none, or nothing but whose keys are shown."""
-    if subject.keys_alone:
-        return _noise_of_keys(subject)
-    if not subject.measure.statistics:
+def noise_of(facts: MeasureFacts) -> tuple[Clip, Noise]:
+    """Return the clip and the noise of a measure's sums; it may have no sums, or release keys only."""
+    if facts.keys_alone:
+        return _noise_of_keys(facts)
+    if not facts.measure.statistics:
         nothing = mechanism("laplace").event(0, 1.0)
         return Clip(Norm.L1, 0, Shape.ROWS), Noise("laplace", Norm.L1, 0, 1.0, nothing)
-    return _noise_of_sums(subject)
+    return _noise_of_sums(facts)
 
 
 def deviation(noise: Noise) -> float:
     return mechanism(noise.mechanism).deviation(noise.scale)
 
 
-def noise_with(subject: MeasureFacts, name: str, clip: Clip, ratio: float) -> Noise:
-    """A mechanism's noise for a clip; ``ratio`` is the noise's scale for a clip of one."""
+def noise_with(facts: MeasureFacts, name: str, clip: Clip, ratio: float) -> Noise:
+    """Return a mechanism's noise for a clip; ``ratio`` is the scale for a clip of one grid step."""
     chosen = mechanism(name)
     scale = chosen.scale_for(clip.steps, ratio)
     if not scale < LARGEST_SCALE:
         raise refuse(
             "D503",
             "the price is too small: the noise would not fit the grid",
-            subject.measure.span,
+            facts.measure.span,
             help="pay more for this query",
         )
-    a = subject.allowance
+    a = facts.allowance
     event = chosen.event(clip.steps, scale, a.gaussian_epsilon, a.gaussian_point_delta)
     return Noise(name, clip.norm, clip.steps, scale, event)
 
 
-def _noise_of_sums(subject: MeasureFacts) -> tuple[Clip, Noise]:
-    """The mechanism with the smaller deviation; Laplace where they tie."""
-    l1, l2 = clips_of(subject)
-    allowance = subject.allowance
-    choices = [(l1, noise_with(subject, "laplace", l1, 1 / allowance.laplace))]
+def _noise_of_sums(facts: MeasureFacts) -> tuple[Clip, Noise]:
+    """Return the mechanism with the smallest deviation."""
+    l1, l2 = clips_of(facts)
+    allowance = facts.allowance
+    choices = [(l1, noise_with(facts, "laplace", l1, 1 / allowance.laplace))]
     if allowance.gaussian is not None:
-        choices.append((l2, noise_with(subject, "gaussian", l2, allowance.gaussian)))
-    if allowance.geometric is not None and subject.public.whole and _whole_units(subject, l1):
-        choices.insert(0, (l1, noise_with(subject, "geometric", l1, 1 / allowance.geometric)))
-    return min(choices, key=lambda each: deviation(each[1]))
+        choices.append((l2, noise_with(facts, "gaussian", l2, allowance.gaussian)))
+    if allowance.geometric is not None and facts.public.whole and _whole_units(facts, l1):
+        choices.insert(0, (l1, noise_with(facts, "geometric", l1, 1 / allowance.geometric)))
+    return min(choices, key=lambda choice: deviation(choice[1]))
 
 
-def _whole_units(subject: MeasureFacts, clip: Clip) -> bool:
-    """Whether every number is a count, and no unit is scaled: then noise may be whole as well."""
+def _whole_units(facts: MeasureFacts, clip: Clip) -> bool:
+    """Whether every number is a count and no unit is scaled, so that the noise may be a whole number too."""
     return clip.shape is Shape.ROWS and all(
-        each.part in (Part.ROWS, Part.UNITS) and each.most == geometric.UNIT
-        for each in subject.measure.statistics
+        statistic.part in (Part.ROWS, Part.UNITS) and statistic.most == geometric.UNIT
+        for statistic in facts.measure.statistics
     )
 
 
-def _noise_of_keys(subject: MeasureFacts) -> tuple[Clip, Noise]:
-    """Where nothing but keys is released: the mechanism that shows a group of the fewest units.
+def _noise_of_keys(facts: MeasureFacts) -> tuple[Clip, Noise]:
+    """Return the mechanism for keys only: the one that shows groups with the fewest units.
 
-    A unit has one vote in all, and a norm to spread it in: in t groups it adds 1/t to each (L1), or
-    1/sqrt(t) (L2). A larger clip only adds noise: c times the noise, and never c times the votes.
+    A unit has one vote of norm 1 to spread: in t groups it adds 1/t to each (L1), or 1/sqrt(t) (L2). A
+    larger clip only adds noise: c times the noise, but never c times the votes.
     """
-    l1, l2 = clips_of(subject)
-    allowance = subject.allowance
-    choices = [(l1, noise_with(subject, "laplace", l1, 1 / allowance.laplace))]
+    l1, l2 = clips_of(facts)
+    allowance = facts.allowance
+    choices = [(l1, noise_with(facts, "laplace", l1, 1 / allowance.laplace))]
     if allowance.gaussian is not None:
-        choices.append((l2, noise_with(subject, "gaussian", l2, allowance.gaussian)))
-    private = subject.private_groups()
-    groups = 1 if private == 1 else subject.owned.rows or _USUAL
+        choices.append((l2, noise_with(facts, "gaussian", l2, allowance.gaussian)))
+    private = facts.private_groups()
+    groups = 1 if private == 1 else facts.owned.rows or _USUAL
 
     def votes(choice: tuple[Clip, Noise]) -> float:
         clip, noise = choice
-        rule = threshold(subject, clip, noise, private or subject.many_groups())
+        rule = threshold(facts, clip, noise, private or facts.many_groups())
         spread: float = groups ** (1 / clip.norm.value)
         return rule.units * spread
 

@@ -1,8 +1,8 @@
 """Split -> Plan: what exactly is released, with which noise, at what price.
 
-For each measure: how a unit's vector is bounded (``Shape``), the norm and mechanism with the smaller
-expected error under the accountant in force, and the rule that shows a group. Nothing here has seen
-the data: plans, prices and refusals depend on the query, the policy and the public tables.
+For each measure: how a unit's vector is clipped (``Shape``), the norm and mechanism with the smaller
+expected error under the policy's accountant, and the key rule. Nothing here reads private data: plans,
+prices and refusals depend on the query, the policy and the public tables only.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from dpsql.policy.catalogue import Known
 from dpsql.rewrite.disjoint_cells import candidates, load
 
 _ROUNDS = (Fraction(1, 10), Fraction(9, 10))
-"""Of the price of keys that are sought twice: the common ones are found for little."""
+"""Shares of the price of two rounds of keys: a first round for common keys is cheap."""
 
 
 def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan | NeededBounds:
-    """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it.
+    """Return the plan: explain prints it, the ledger records its digest, the audit checks it.
 
-    Or all the bounds that the query needs and nobody declared: what is made on stand-ins is no plan.
+    If bounds are missing, return all of them instead: a plan on stand-in bounds is no plan.
     """
-    measures = [each for stage in split.stages for each in stage.measures]
+    measures = [measure for stage in split.stages for measure in stage.measures]
     share = share_of(measures) * terms.share
     try:
-        needed = _needed(split, [measure_facts_of(each, known, terms, share) for each in measures])
+        needed = _needed(split, [measure_facts_of(measure, known, terms, share) for measure in measures])
         if needed:
             return NeededBounds.of_all(needed)
         stages = resting(
@@ -50,12 +50,12 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan | Nee
                 tuple(
                     min(
                         (
-                            planned(measure_facts_of(way, known, terms, share), values)
-                            for way in candidates(each)
+                            planned(measure_facts_of(candidate, known, terms, share), values)
+                            for candidate in candidates(measure)
                         ),
                         key=_variance,
                     )
-                    for each in stage.measures
+                    for measure in stage.measures
                 ),
                 stage.post,
                 stage.awaited,
@@ -67,30 +67,30 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan | Nee
     except Error as error:
         raise error.within(split.source.text, split.source.name) from None
     digest = digest_of(stages, terms)
-    paid = any(each.events for stage in stages for each in stage.measures)
+    paid = any(measure.events for stage in stages for measure in stage.measures)
     price = float(Fraction(terms.epsilon) * terms.share) if paid else 0.0
     return Plan(split.source, stages, price, terms.accountant.name, digest)
 
 
-def _needed(split: Split, subjects: list[MeasureFacts]) -> list[NeededBounds]:
-    """What bind and rewrite missed, and the numbers of rows that clipping would start from."""
+def _needed(split: Split, all_facts: list[MeasureFacts]) -> list[NeededBounds]:
+    """Return the bounds missing in bind and rewrite, and the missing rows per unit where clipping starts."""
     needed = list(split.needed)
-    for subject in subjects:
+    for facts in all_facts:
         if not split.needed:
-            _check_shown(subject)
-        needed += subject.needed_rows()
-    for each in needed:
-        each.refusal.within(split.source.text, split.source.name)
+            _check_shown(facts)
+        needed += facts.needed_rows()
+    for bounds in needed:
+        bounds.refusal.within(split.source.text, split.source.name)
     return needed
 
 
-def _check_shown(subject: MeasureFacts) -> None:
-    """D304 unless groups that are not public can be shown."""
-    if not subject.public.whole and subject.allowance.laplace_delta is None:
+def _check_shown(facts: MeasureFacts) -> None:
+    """Raise D304 if groups are not public and the accountant has no delta for a threshold."""
+    if not facts.public.whole and facts.allowance.laplace_delta is None:
         raise refuse(
             "D304",
             "these groups are not public, and there is no delta to show them with",
-            subject.measure.span,
+            facts.measure.span,
             label="which groups exist depends on the data",
             help="group by a column with declared values, or cut a declared range (age // 10); "
             "or let the owner choose another accountant",
@@ -98,81 +98,82 @@ def _check_shown(subject: MeasureFacts) -> None:
 
 
 def _variance(planned: MeasurePlan) -> float:
-    """What noise adds to all numbers together, relative to what one row adds to each."""
+    """Return the noise variance of all numbers together, each relative to what one row adds to it."""
     return float(load(planned.measure)) * deviation(planned.noise) ** 2
 
 
-def planned(subject: MeasureFacts, values: Values) -> MeasurePlan:
-    """One measure: its vector and its details, each with its noise and its price."""
-    return _in_rounds(_in_runs(_planned(subject, values), subject), subject, values)
+def planned(facts: MeasureFacts, values: Values) -> MeasurePlan:
+    """Plan one measure: its vector and its details, each with its noise and its price."""
+    return _in_rounds(_in_runs(_in_one_round(facts, values), facts), facts, values)
 
 
-def _planned(subject: MeasureFacts, values: Values) -> MeasurePlan:
-    measure = subject.measure
-    clip, noise = noise_of(subject)
-    proved, enforced = subject.private_groups(), None
-    if not subject.public.whole and proved is None:
-        enforced = subject.many_groups()
-    rule = rule_of(subject, clip, noise, proved or enforced, values)
-    groups = subject.proved_groups()
+def _in_one_round(facts: MeasureFacts, values: Values) -> MeasurePlan:
+    measure = facts.measure
+    clip, noise = noise_of(facts)
+    proved, enforced = facts.private_groups(), None
+    if not facts.public.whole and proved is None:
+        enforced = facts.many_groups()
+    rule = rule_of(facts, clip, noise, proved or enforced, values)
+    groups = facts.proved_groups()
     details = tuple(
-        part("plan", each.kind).planned(
-            each, measure, subject.detail_rows(each), groups, subject.share, subject.bought
+        part("plan", detail.kind).planned(
+            detail, measure, facts.detail_rows(detail), groups, facts.share, facts.bought
         )
-        for each in measure.details
+        for detail in measure.details
     )
     return MeasurePlan(
-        *(_in_l2(measure) if noise.norm is Norm.L2 else measure, subject.columns, rule, clip.shape, noise),
-        *(enforced, subject.rows, subject.rows_from, details),
+        *(_in_l2(measure) if noise.norm is Norm.L2 else measure, facts.columns, rule, clip.shape, noise),
+        *(enforced, facts.rows, facts.rows_from, details),
     )
 
 
-def _in_rounds(whole: MeasurePlan, subject: MeasureFacts, values: Values) -> MeasurePlan:
-    """Keys alone, sought twice where the second time costs little of its sharpness.
+def _in_rounds(single: MeasurePlan, facts: MeasureFacts, values: Values) -> MeasurePlan:
+    """Plan two rounds for keys only, if the second round's threshold is little higher than a single round's.
 
-    Under rho, nine tenths of the price are 5 % more noise; where epsilons add up they are 11 %.
+    Nine tenths of the price give 5 % more noise under zCDP, and 11 % where epsilons add up.
     """
-    one_group = subject.private_groups() == 1
-    if not subject.keys_alone or one_group or whole.measure.sets or subject.rows_from != KEYS_ALONE:
-        return whole
+    one_group = facts.private_groups() == 1
+    if not facts.keys_alone or one_group or single.measure.sets or facts.rows_from != KEYS_ALONE:
+        return single
     try:
-        first, again = (_planned(replace(subject, share=subject.share * part), values) for part in _ROUNDS)
-    except Error:  # too small a price to be shared
-        return whole
-    before, after = whole.rule, again.rule
+        first, again = (_in_one_round(replace(facts, share=facts.share * part), values) for part in _ROUNDS)
+    except Error:  # the price is too small to be split
+        return single
+    before, after = single.rule, again.rule
     assert isinstance(before, Threshold)
     assert isinstance(after, Threshold)
-    if whole.noise.norm is not Norm.L2 or after.steps > 1.08 * before.steps:
-        return whole
+    if single.noise.norm is not Norm.L2 or after.steps > 1.08 * before.steps:
+        return single
     return replace(first, again=again)
 
 
-def _in_runs(plain: MeasurePlan, subject: MeasureFacts) -> MeasurePlan:
-    """The same by sums of runs of groups, where running totals are asked for and become more exact."""
+def _in_runs(plain: MeasurePlan, facts: MeasureFacts) -> MeasurePlan:
+    """Measure runs of groups instead of single groups, if the running totals become more exact."""
     groups = running_groups(plain)
     if groups is None:
         return plain
-    clip, _ = clips_of(subject)  # in L1, whatever the noise: so the columns' norms bound it
-    found, least = plain, asked_of(plain.measure, plain_variances(groups)) * deviation(plain.noise) ** 2
+    clip, _ = clips_of(facts)  # in L1 for any noise, so that the columns' norms bound it
+    best, least = plain, asked_of(plain.measure, plain_variances(groups)) * deviation(plain.noise) ** 2
     for name, norm, branching in CHOICES:
-        ratio = 1 / subject.allowance.laplace if name == "laplace" else subject.allowance.gaussian
+        ratio = 1 / facts.allowance.laplace if name == "laplace" else facts.allowance.gaussian
         column = prefix.column(branching, groups, norm)
         wider = Clip(norm, clip.steps * column, clip.shape)
         if ratio is None or not mechanism(name).scale_for(wider.steps, ratio) < LARGEST_SCALE:
             continue
-        noise = noise_with(subject, name, wider, ratio)
+        noise = noise_with(facts, name, wider, ratio)
         error = asked_of(plain.measure, prefix.variances(branching, groups)) * deviation(noise) ** 2
         if error < least:
             runs = Runs(branching, groups, clip.steps, column, delivered_unit(plain.measure))
-            found, least = replace(plain, shape=clip.shape, noise=noise, runs=runs), error
-    return found
+            best, least = replace(plain, shape=clip.shape, noise=noise, runs=runs), error
+    return best
 
 
 def _in_l2(measure: Measure) -> Measure:
-    """Cells of polynomials in the basis that is short in L2, and tells more there: as many, as long."""
+    """Use the Lagrange basis: as many cells, smaller L2 norm, less variance."""
     return replace(
         measure,
         statistics=tuple(
-            replace(each, part=Part.LAGRANGE) if each.part in CELLS else each for each in measure.statistics
+            replace(statistic, part=Part.LAGRANGE) if statistic.part in CELLS else statistic
+            for statistic in measure.statistics
         ),
     )

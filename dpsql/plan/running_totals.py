@@ -1,9 +1,9 @@
-"""Whether running totals are asked for, and how exact they are in one way and another.
+"""Running totals: whether a measure is shown as running totals, and their variance with and without runs.
 
 SELECT bin, SUM(COUNT(*)) OVER (ORDER BY bin) FROM ... GROUP BY bin
 
-one group after the other   the n-th total has the noise of n groups: 16/epsilon for 256 of them
-runs of 8, 64               8.5/epsilon
+one sum per group   the n-th total has the noise of n groups: 16/epsilon for 256 groups
+runs of 8, 64       8.5/epsilon
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys
 from dpsql.mechanisms import prefix
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+    from numpy.typing import NDArray  # a separate module of numpy that loads slowly
 
 CHOICES = (
     *(("laplace", Norm.L1, branching) for branching in prefix.BRANCHINGS),
     ("gaussian", Norm.L2, prefix.ROOT),
 )
-"""Mechanism, norm of the columns, matrix."""
+"""(mechanism, norm of the columns, branching of the matrix)."""
 
 
 def running_groups(planned: MeasurePlan) -> int | None:
-    """How many groups are added up in the order of the only key; None where that is not what is asked."""
+    """Return how many groups are added up in the order of the only key; None if not a running total."""
     measure, rule = planned.measure, planned.rule
     single = len(measure.statistics) == 1 and len(measure.keys) == 1 and not measure.sets
     if not (measure.running and single and not measure.details and isinstance(rule, PublicKeys)):
@@ -39,22 +39,22 @@ def running_groups(planned: MeasurePlan) -> int | None:
 
 
 def plain_variances(groups: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of groups and running totals, where every group has a noise of its own with a variance of 1."""
+    """Return the variances of groups and running totals if every group has its own noise of variance 1."""
     return np.ones(groups), np.arange(1.0, groups + 1)
 
 
 def asked_of(measure: Measure, variances: tuple[NDArray[np.float64], NDArray[np.float64]]) -> float:
-    """The variances of all numbers that are shown: running totals, and the groups if these are shown too."""
+    """Add the variances of all shown numbers: running totals, and the groups if these are shown too."""
     groups, totals = variances
     running = dict(measure.running)
-    shown = any(running.get(each.call.name, True) for each in measure.finishes)
+    shown = any(running.get(finish.call.name, True) for finish in measure.finishes)
     return float(totals.sum()) + (float(groups.sum()) if shown else 0.0)
 
 
 def delivered_unit(measure: Measure) -> int:
-    """The grid steps of 1, or of the last decimal, if that is what every number is rounded to."""
+    """Return the grid steps of 1, or of the last decimal place, if every number is rounded to it; else 1."""
     (statistic,) = measure.statistics
-    types = {each.type for each in measure.finishes}
+    types = {finish.type for finish in measure.finishes}
     if len(types) != 1 or (kind := types.pop()).kind not in (Kind.INTEGER, Kind.DECIMAL):
         return 1
     last = Fraction(1, 10 ** decimal_size(kind)[1]) if kind.kind is Kind.DECIMAL else Fraction(1)

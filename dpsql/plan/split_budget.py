@@ -1,7 +1,7 @@
-"""How the price of a query is shared: equally among the mechanisms that release its numbers.
+"""Split the price of a query equally among the mechanisms that release its numbers.
 
-The sums of one measure are one vector with one noise, so they are one part together; each of its
-details (a histogram, a matching) is another.
+All sums of one measure are one vector with one noise: one part. Each of its details (a histogram, a
+matching) is another part.
 """
 
 from __future__ import annotations
@@ -12,5 +12,5 @@ from dpsql.ir.measure import Measure
 
 
 def share_of(measures: list[Measure]) -> Fraction:
-    """What each part gets of the price; all parts together get the whole."""
-    return Fraction(1, max(1, sum(each.parts for each in measures)))
+    """Return each part's share of the price; the shares add up to 1."""
+    return Fraction(1, max(1, sum(measure.parts for measure in measures)))

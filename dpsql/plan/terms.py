@@ -1,4 +1,4 @@
-"""What planning needs to know of the owner's rules: the accountant, the budget, the price."""
+"""Terms of a plan under the owner's rules: accountant, budget and price."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dpsql.accounting import Accountant, Budget
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What planning needs to know of the owner's rules: the accountant, the budget, the price."""
+    """Terms of a plan under the owner's rules: accountant, budget and price."""
 
     accountant: Accountant
     budget: Budget
     epsilon: float
-    given: bool = False  # by the call
+    given: bool = False  # the call gave the price
     share: Fraction = Fraction(1)  # of the price, for this plan

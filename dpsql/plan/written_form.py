@@ -3,10 +3,10 @@
     Ref("age")                     Ref(name='age')
     Materialized(columns, rows)    Given(columns=(...), rows=(...), keys=())
 
-A ledger knows what was paid for by the digest of this text. So the tags of classes, fields and members stand
-here as they were first written, whatever the code calls them by now; renaming changes nothing here. Details
-bring their own (``Detail.written``). What is left out of a class changes no digest: places in the query's
-text, and whose word a range is. A type that is not listed raises TypeError.
+The digest of this text is the ledger's key of a plan. So the tags of classes, fields and members stay as they
+were first written, whatever their names in the code: a renaming changes nothing here. Details
+bring their own (``Detail.written``). Fields that are not listed change no digest: spans of the query's text, and who declared a range. A type that is not listed raises
+TypeError.
 """
 
 from __future__ import annotations
@@ -138,29 +138,29 @@ _MEMBERS: dict[Enum, str] = {
     Spacing.LOG: "<Spacing.LOG: 'logarithmic'>",
 }
 
-_FORMS = {made: (tag, tuple(fields.split())) for made, (tag, fields) in _TAGS.items()}
+_FORMS = {kind: (tag, tuple(fields.split())) for kind, (tag, fields) in _TAGS.items()}
 
 _PLAIN = frozenset(
     (type(None), bool, int, float, str, Decimal, Fraction, datetime.date, datetime.datetime)
-)  # their repr is the language's own
+)  # Python itself defines their repr
 
 
 def written(value: object) -> str:
-    """The text of a value that plans are made of; TypeError for any other."""
-    made = type(value)
-    if made in _PLAIN:
+    """Return the text of a value of a plan; TypeError for a type that is not listed."""
+    kind = type(value)
+    if kind in _PLAIN:
         return repr(value)
-    if made is tuple:
+    if kind is tuple:
         assert isinstance(value, tuple)
-        inside = ", ".join(map(written, value))
-        return f"({inside},)" if len(value) == 1 else f"({inside})"
+        items = ", ".join(map(written, value))
+        return f"({items},)" if len(value) == 1 else f"({items})"
     if isinstance(value, Enum):
         return _MEMBERS[value]
     if isinstance(value, Detail):
         tag, *fields = value.written.split()
         names = tuple(fields)
-    elif made in _FORMS:
-        tag, names = _FORMS[made]
+    elif kind in _FORMS:
+        tag, names = _FORMS[kind]
     else:
-        raise TypeError(f"{made.__name__} has no written form")
+        raise TypeError(f"{kind.__name__} has no written form")
     return f"{tag}({', '.join([f'{name}={written(getattr(value, name))}' for name in names])})"

@@ -13,10 +13,10 @@ PASSES = (check_other_groups, to_statistics, to_weights)
 
 
 def rewrite(split: Split, known: Known) -> Split:
-    """All passes, one after the other. Where bounds are ``needed``, they are all that it tells."""
+    """Run all passes. If bounds are ``needed``, only they matter: an error after them is dropped."""
     try:
-        for each in PASSES:
-            split = each(split, known)
+        for rewrite_pass in PASSES:
+            split = rewrite_pass(split, known)
     except Error as error:
         if not split.needed:
             raise error.within(split.source.text, split.source.name) from None

@@ -1,14 +1,14 @@
-"""Weights of a query's aggregates -> finer or coarser grids of their statistics, in one clip.
+"""Accuracy weights of a query's aggregates -> finer or coarser grids of their statistics, in one clip.
 
     weights = [1, 4]    COUNT(*) in steps of 2^-20 rows, SUM(cost) in steps a quarter as large as without
 
-Claim   what a row adds to a family is at most its ``most``, as before.
-Proof   The number in a statistic is a value over a step; a step k times smaller makes it at most k times as
-        many steps, and ``most`` grows as much, rounded up. All numbers get the same noise in steps, so the
-        noise of a weighed one is k times smaller in its own measure, and the clip grows by what it adds.
+Claim   a row adds at most ``most`` steps to a family, as before.
+Proof   A statistic is a value divided by a step. A step k times smaller makes it at most k times as many
+        steps, and ``most`` grows by the same factor, rounded up. All numbers get the same noise in steps, so
+        the noise of a weighted one is k times smaller in its own units, and the clip grows by what it adds.
 Test    tests/test_weights.py, grammar_tests/options/weights.sql
 
-What several aggregates share has the largest of their weights; the smallest of the query is 1.
+A statistic shared by several aggregates has the largest of their weights; the smallest weight counts as 1.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ from dpsql.policy.catalogue import Known
 
 
 def to_weights(split: Split, known: Known) -> Split:
-    """Every measure with its statistics weighed."""
+    """Apply the weights to every measure."""
     stages = tuple(
-        replace(stage, measures=tuple(weighed(each) for each in stage.measures)) for stage in split.stages
+        replace(stage, measures=tuple(weighed(measure) for measure in stage.measures))
+        for stage in split.stages
     )
     return replace(split, stages=stages)
 
 
 def weighed(measure: Measure) -> Measure:
-    """The measure as its weights want it."""
+    """Scale the grid steps of a measure's statistics by their weights."""
     if len(set(measure.weights)) < 2:
         return measure
     least = min(measure.weights)
@@ -50,8 +51,8 @@ def weighed(measure: Measure) -> Measure:
     return replace(measure, statistics=tuple(statistics), families=tuple(families))
 
 
-def _finer(each: Statistic, factor: Fraction) -> Statistic:
-    """In steps so many times smaller; what counts rows, or shares of them, has whole numbers of steps."""
-    most = math.ceil(each.most * factor)
-    counts = each.part in (Part.ROWS, Part.UNITS) or each.other is not None
-    return replace(each, most=most, step=Fraction(1, most) if counts else each.step / factor)
+def _finer(statistic: Statistic, factor: Fraction) -> Statistic:
+    """Divide the step by a factor; a count, or a share of one, keeps a whole number of steps per row."""
+    most = math.ceil(statistic.most * factor)
+    counts = statistic.part in (Part.ROWS, Part.UNITS) or statistic.other is not None
+    return replace(statistic, most=most, step=Fraction(1, most) if counts else statistic.step / factor)

@@ -1,18 +1,18 @@
-"""Overlapping conditions -> disjoint cells, where adding these up again is more exact.
+"""Overlapping conditions -> disjoint cells, if sums of cells are more exact.
 
     COUNT(*) FILTER (WHERE age < 18), COUNT(*) FILTER (WHERE age < 65), COUNT(*)
 
     one by one   a row counts up to three times: three numbers with the noise of an L1 of 3
-    cells        below 18; from 18 to 65; all else, NULL too: a row counts once, the numbers are sums of
+    cells        below 18; from 18 to 65; all else, NULL included: a row counts once, the numbers are sums of
                  one, two and three cells with the noise of an L1 of 1
 
-Claim   a row is in one cell of a block at most, and in one family at most of those that became one.
+Claim   a row is in at most one cell of a block, and in at most one of the families that are merged.
 Proof   Two cells differ in a condition that is true in one of them and not true in the other: their own
-        conditions say so, whatever the data. Families become one where no row can be active in both
+        conditions say so, for any data. Families are merged only if no row can be active in both
         (facts/truth_vectors.py). So one row adds at most the largest ``most`` of them.
 Test    tests/test_atoms.py, grammar_tests/aggregates/overlaps.sql
 
-A cell's condition is its path in a tree that splits the truth vectors, so that it asks no more than needed.
+A cell's condition is its path in a tree that splits the truth vectors, so it tests no more than needed.
 """
 
 from __future__ import annotations
@@ -31,21 +31,22 @@ from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.statistic import Family, Part, Statistic
 
 _FAMILIES = 300
-"""Of more, those of different parts count as if they could go together."""
+"""Most families compared at a time; families of different parts count as overlapping."""
 
 _CONDITIONS, _CELLS = 300, 512
-"""Of a block at most; what is larger is taken in parts."""
+"""Most conditions and cells of a block; a larger block is split in halves."""
 
-_WAYS = 64
+_COMBINATIONS = 64
+"""Most combinations of blocks that are compared."""
 
 _Vector = tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Families (positions) that differ in their conditions alone, and the truth vectors of these.
+    """Families (positions) that differ only in their conditions, and the truth vectors of these.
 
-    Where each condition holds the next, so many cells in a row (``width``) are counted as a run as well.
+    If the conditions are nested, every ``width`` consecutive cells are also measured as one run.
     """
 
     families: tuple[int, ...]
@@ -55,20 +56,23 @@ class _Block:
 
 
 def candidates(measure: Measure) -> list[Measure]:
-    """The most exact ways to take a measure, by what its L1 norm costs and by what its L2 norm costs."""
+    """Return the most exact rewrites of a measure: the best under an L1 norm, and the best under L2."""
     if len(measure.families) < 2:
         return [measure]
     truths = TruthVectors(facts_of(measure.relation))
-    overlaps = _overlaps([_active(each, measure, truths) for each in measure.families], truths)
+    overlaps = _overlaps([_may_add(family, measure, truths) for family in measure.families], truths)
     options = [[(), *blocks] for blocks in _options(measure, truths)]
-    chosen = itertools.islice(itertools.product(*options), _WAYS)
-    found = [_taken(measure, [block for blocks in each for block in blocks], overlaps) for each in chosen]
-    best = [min(found, key=cost) for cost in (_cost_in_l1, _cost_in_l2)]
+    combinations = itertools.islice(itertools.product(*options), _COMBINATIONS)
+    rewrites = [
+        _with_cells(measure, [block for blocks in combination for block in blocks], overlaps)
+        for combination in combinations
+    ]
+    best = [min(rewrites, key=cost) for cost in (_cost_in_l1, _cost_in_l2)]
     return best[:1] if best[0] is best[1] else best
 
 
 def load(measure: Measure) -> Fraction:
-    """The variances of all numbers together, in those of a cell whose ``most`` is one step."""
+    """Add the variances of all numbers, in units of the variance of a cell with a ``most`` of one step."""
     return sum(
         (
             Fraction(1, measure.statistics[cell].most ** 2)
@@ -81,117 +85,125 @@ def load(measure: Measure) -> Fraction:
 
 
 def _cost_in_l1(measure: Measure) -> Fraction:
-    return load(measure) * sum(each.most for each in measure.families) ** 2
+    return load(measure) * sum(family.most for family in measure.families) ** 2
 
 
 def _cost_in_l2(measure: Measure) -> Fraction:
-    return load(measure) * sum(each.most**2 for each in measure.families)
+    return load(measure) * sum(family.most**2 for family in measure.families)
 
 
 # ---- when a row adds to a family ---------------------------------------------------------------------
 
 
-def _active(family: Family, measure: Measure, truths: TruthVectors) -> Question:
-    """Whether a row can add anything to a family."""
-    parts = [_adds(measure.statistics[i], len(family.statistics) == 1, truths) for i in family.statistics]
-    values = frozenset(value for each in parts for value in each.values)
-    cuts = frozenset(cut for each in parts for cut in each.cuts)
-    return Question(lambda row: any(each.true(row) for each in parts), values, cuts)
+def _may_add(family: Family, measure: Measure, truths: TruthVectors) -> Question:
+    """Return the question whether a row can add anything to a family."""
+    alone = len(family.statistics) == 1
+    questions = [_statistic_may_add(measure.statistics[i], alone, truths) for i in family.statistics]
+    values = frozenset(value for question in questions for value in question.values)
+    cuts = frozenset(cut for question in questions for cut in question.cuts)
+    return Question(lambda row: any(question.true(row) for question in questions), values, cuts)
 
 
 def _overlaps(questions: list[Question], truths: TruthVectors) -> list[set[int]]:
-    """For every family, which others a row can be active in at the same time; looked at in parts."""
-    found: list[set[int]] = []
+    """Return for every family the others that one row can be active in too; compared in parts."""
+    overlaps: list[set[int]] = []
     every = frozenset(range(len(questions)))
     for start in range(0, len(questions), _FAMILIES):
         part = questions[start : start + _FAMILIES]
         outside = every - set(range(start, start + len(part)))
-        found += [{*outside, *(start + i for i in together)} for together in truths.overlaps(part)]
-    return found
+        overlaps += [{*outside, *(start + i for i in together)} for together in truths.overlaps(part)]
+    return overlaps
 
 
-def _adds(each: Statistic, alone: bool, truths: TruthVectors) -> Question:
-    """NULL adds nothing to any statistic, and 0 nothing to a sum that starts there."""
-    if each.argument is None:
-        return truths.is_true(each.condition)
-    if each.part is Part.VALUE and alone and each.offset == 0 and each.low <= 0 <= each.high:
-        return truths.adds(each.condition, each.argument)
-    return truths.is_given(each.condition, each.argument)
+def _statistic_may_add(statistic: Statistic, alone: bool, truths: TruthVectors) -> Question:
+    """Return the question for one statistic: NULL adds nothing, nor does 0 to a sum without offset."""
+    if statistic.argument is None:
+        return truths.is_true(statistic.condition)
+    starts_at_zero = statistic.offset == 0 and statistic.low <= 0 <= statistic.high
+    if statistic.part is Part.VALUE and alone and starts_at_zero:
+        return truths.adds(statistic.condition, statistic.argument)
+    return truths.is_given(statistic.condition, statistic.argument)
 
 
 # ---- cells -------------------------------------------------------------------------------------------
 
 
 def _options(measure: Measure, truths: TruthVectors) -> Iterator[list[tuple[_Block, ...]]]:
-    """For families that differ in their conditions alone: one block of all, one for each part of them
+    """Yield options for each set of families that differ only in their conditions.
 
-    that has no value in common with the others. Statistics that are equal without their conditions add the
-    same of the same row, so the cells of one family are those of the others.
+    The options are one block of all families, or one block for each part that shares no value with the
+    others; both also with runs. Statistics that are equal without their conditions add the same for the
+    same row, so all families of a set have the same cells.
     """
     alike: dict[tuple[Statistic, ...], list[int]] = {}
     for place, family in enumerate(measure.families):
-        own = [measure.statistics[i] for i in family.statistics]
-        if all(each.part is not Part.UNITS for each in own):
-            alike.setdefault(tuple(_unconditional(each) for each in own), []).append(place)
+        statistics = [measure.statistics[i] for i in family.statistics]
+        if all(statistic.part is not Part.UNITS for statistic in statistics):
+            alike.setdefault(tuple(_unconditional(statistic) for statistic in statistics), []).append(place)
     for places in alike.values():
         conditions = {i: _condition(measure.statistics[measure.families[i].statistics[0]]) for i in places}
-        asked = {i: truths.is_true(conditions[i]) for i in places}
-        parts = [[places[i] for i in part] for part in linked([asked[i].values for i in places])]
-        constant = [i for i in places if not asked[i].values]
-        dependent = sorted((part for part in parts if asked[part[0]].values), key=len)
-        if constant and dependent:  # what is always true adds one cell at most to any block
+        questions = {i: truths.is_true(conditions[i]) for i in places}
+        parts = [[places[i] for i in part] for part in linked([questions[i].values for i in places])]
+        constant = [i for i in places if not questions[i].values]
+        dependent = sorted((part for part in parts if questions[part[0]].values), key=len)
+        if constant and dependent:  # constant conditions add at most one cell to a block
             dependent[-1] = sorted((*dependent[-1], *constant))
-        found = []
+        options = []
         for split in ([places], dependent) if len(dependent) > 1 else ([places],):
-            blocks = tuple(one for part in split for one in _blocks(part, conditions, asked, truths))
+            blocks = tuple(block for part in split for block in _blocks(part, conditions, questions, truths))
             if blocks:
-                found.append(blocks)
-                in_runs = tuple(_in_runs(each) for each in blocks)
-                if in_runs != blocks:
-                    found.append(in_runs)
-        yield found
+                options.append(blocks)
+                with_runs = tuple(_with_runs(block) for block in blocks)
+                if with_runs != blocks:
+                    options.append(with_runs)
+        yield options
 
 
 def _blocks(
-    part: list[int], conditions: dict[int, Scalar | None], asked: dict[int, Question], truths: TruthVectors
+    part: list[int],
+    conditions: dict[int, Scalar | None],
+    questions: dict[int, Question],
+    truths: TruthVectors,
 ) -> list[_Block]:
-    """The families as one block where it is small enough, else as the blocks of their halves."""
+    """Return the families as one block if it is small enough, else as the blocks of their halves."""
     if len(part) < 2:
         return []
-    vectors = truths.vectors([asked[i] for i in part]) if len(part) <= _CONDITIONS else None
+    vectors = truths.vectors([questions[i] for i in part]) if len(part) <= _CONDITIONS else None
     if vectors is None or len(vectors) > _CELLS:
         middle = len(part) // 2
         halves = (part[:middle], part[middle:])
-        return [each for half in halves for each in _blocks(half, conditions, asked, truths)]
+        return [block for half in halves for block in _blocks(half, conditions, questions, truths)]
     if all(sum(vector) <= 1 for vector in vectors):
         return []
     possible = [any(vector[i] for vector in vectors) for i in range(len(part))]
     if not all(possible):  # a number that is always 0 is measured as it is
-        kept = [i for i, yes in zip(part, possible, strict=True) if yes]
-        return _blocks(kept, conditions, asked, truths)
+        nonzero = [i for i, yes in zip(part, possible, strict=True) if yes]
+        return _blocks(nonzero, conditions, questions, truths)
     return [_Block(tuple(part), tuple(conditions[i] for i in part), tuple(sorted(vectors, reverse=True)))]
 
 
-def _in_runs(block: _Block) -> _Block:
-    """The block with runs of about the root of its cells, where its conditions hold one another."""
+def _with_runs(block: _Block) -> _Block:
+    """Add runs of about the square root of the number of cells, if the block's conditions are nested."""
     steps = sorted((vector for vector in block.vectors if any(vector)), key=sum)
     nested = all(sum(map(max, low, high)) == sum(high) for low, high in itertools.pairwise(steps))
     return replace(block, width=math.isqrt(len(steps))) if nested and len(steps) >= 9 else block
 
 
-def _unconditional(each: Statistic) -> Statistic:
-    return replace(each, condition=None, argument=None if each.part is Part.ROWS else each.argument)
+def _unconditional(statistic: Statistic) -> Statistic:
+    argument = None if statistic.part is Part.ROWS else statistic.argument
+    return replace(statistic, condition=None, argument=argument)
 
 
-def _condition(each: Statistic) -> Scalar | None:
-    """When a row counts: a count asks that its argument is given, as a condition would."""
-    if each.part is not Part.ROWS or each.argument is None:
-        return each.condition
-    return _all_of([*([each.condition] if each.condition else []), Call("is_not_null", (each.argument,))])
+def _condition(statistic: Statistic) -> Scalar | None:
+    """Return when a row counts: for a count, a condition that its argument is not NULL is part of it."""
+    if statistic.part is not Part.ROWS or statistic.argument is None:
+        return statistic.condition
+    own = [statistic.condition] if statistic.condition else []
+    return _all_of([*own, Call("is_not_null", (statistic.argument,))])
 
 
 def _cells(block: _Block) -> Iterator[tuple[_Vector, Scalar | None]]:
-    """The vectors in which some condition is true, each with the path that leads to it."""
+    """Yield the vectors in which some condition is true, each with its path in the tree as a condition."""
 
     def split(vectors: list[_Vector], path: list[Scalar]) -> Iterator[tuple[_Vector, Scalar | None]]:
         if len(vectors) == 1:
@@ -201,18 +213,19 @@ def _cells(block: _Block) -> Iterator[tuple[_Vector, Scalar | None]]:
         even = [min(sum(column), len(vectors) - sum(column)) for column in zip(*vectors, strict=True)]
         i = even.index(max(even))
         condition = block.conditions[i]
-        assert condition is not None, "it is true in some vectors only"
+        assert condition is not None, "a condition that is always true splits nothing"
         untrue = Call("is_distinct_from", (condition, Literal(True, BOOLEAN)))
-        yield from split([each for each in vectors if each[i]], [*path, condition])
-        yield from split([each for each in vectors if not each[i]], [*path, untrue])
+        yield from split([vector for vector in vectors if vector[i]], [*path, condition])
+        yield from split([vector for vector in vectors if not vector[i]], [*path, untrue])
 
     return split(list(block.vectors), [])
 
 
 def _levels(block: _Block) -> list[list[tuple[_Vector, Scalar | None]]]:
-    """Cells with their conditions, and in which numbers of the block each is added.
+    """Return the cells, each with the families that add it and its condition.
 
-    With runs there are two lists: a number adds the runs that it holds whole, and the cells of one more.
+    With runs there are two lists, runs and cells: a family adds the runs that it contains, and the cells of
+    one more run.
     """
     if not block.width:
         return [list(_cells(block))]
@@ -228,13 +241,13 @@ def _levels(block: _Block) -> list[list[tuple[_Vector, Scalar | None]]]:
         tuple(block.conditions[i] for i in opening),
         tuple(sorted({tuple(vector[i] for i in opening) for vector in block.vectors}, reverse=True)),
     )
-    whole = sorted(_cells(runs), key=lambda cell: sum(cell[0]))
+    run_cells = sorted(_cells(runs), key=lambda cell: sum(cell[0]))
     rest = [
-        (tuple(yes and not held for yes, held in zip(vector, starts[p // block.width], strict=True)), path)
+        (tuple(yes and not run for yes, run in zip(vector, starts[p // block.width], strict=True)), path)
         for p, (vector, path) in enumerate(cells)
     ]
     return [
-        [(start, path) for start, (_, path) in zip(starts, whole, strict=True)],
+        [(start, path) for start, (_, path) in zip(starts, run_cells, strict=True)],
         [(uses, path) for uses, path in rest if any(uses)],
     ]
 
@@ -246,67 +259,70 @@ def _all_of(parts: list[Scalar]) -> Scalar | None:
 # ---- the measure -------------------------------------------------------------------------------------
 
 
-def _taken(measure: Measure, blocks: list[_Block], overlaps: list[set[int]]) -> Measure:
-    """The measure with some families in cells, and what no row touches together in one family."""
-    first = {each.families[0]: each for each in blocks}
-    inside = {i for each in blocks for i in each.families}
+def _with_cells(measure: Measure, blocks: list[_Block], overlaps: list[set[int]]) -> Measure:
+    """Replace the blocks' families by cells, and merge families that no row is active in together."""
+    first = {block.families[0]: block for block in blocks}
+    inside = {i for block in blocks for i in block.families}
     statistics: list[Statistic] = []
     moved: dict[int, tuple[int, ...]] = {}
-    families: list[tuple[Family, frozenset[int]]] = []  # each with the places of the old ones
+    families: list[tuple[Family, frozenset[int]]] = []  # each with the positions of the old ones
     for place, family in enumerate(measure.families):
         if place in first:
             block = first[place]
             for level in _levels(block):
-                made: list[tuple[int, ...]] = []
+                cells: list[tuple[int, ...]] = []
                 for uses, condition in level:
                     for i, used in zip(block.families, uses, strict=True):
                         for k, old in enumerate(measure.families[i].statistics if used else ()):
                             moved[old] = (*moved.get(old, ()), len(statistics) + k)
-                    made.append(tuple(range(len(statistics), len(statistics) + len(family.statistics))))
+                    cells.append(tuple(range(len(statistics), len(statistics) + len(family.statistics))))
                     bare = (_unconditional(measure.statistics[i]) for i in family.statistics)
-                    statistics += [replace(each, condition=condition) for each in bare]
-                families.append((Family(tuple(made), family.most), frozenset(block.families)))
+                    statistics += [replace(statistic, condition=condition) for statistic in bare]
+                families.append((Family(tuple(cells), family.most), frozenset(block.families)))
         elif place not in inside:
             for old in family.statistics:
                 moved[old] = (len(statistics),)
                 statistics.append(measure.statistics[old])
-            held = tuple(tuple(new for old in each for new in moved[old]) for each in family.alternatives)
-            families.append((Family(held, family.most), frozenset((place,))))
+            kept = tuple(tuple(new for i in old_ones for new in moved[i]) for old_ones in family.alternatives)
+            families.append((Family(kept, family.most), frozenset((place,))))
     finishes = tuple(
         replace(
-            each, statistics=tuple(tuple(n for i in number for n in moved[i]) for number in each.statistics)
+            finish,
+            statistics=tuple(tuple(n for i in number for n in moved[i]) for number in finish.statistics),
         )
-        for each in measure.finishes
+        for finish in measure.finishes
     )
     return replace(
         measure,
         statistics=tuple(statistics),
-        families=tuple(_joined(families, overlaps)),
+        families=tuple(_merge_disjoint(families, overlaps)),
         finishes=finishes,
         units=None if measure.units is None else moved[measure.units][0],
     )
 
 
-def _joined(families: list[tuple[Family, frozenset[int]]], overlaps: list[set[int]]) -> Iterator[Family]:
-    """Families of which any two in one set are apart: those that meet most others choose first.
+def _merge_disjoint(
+    families: list[tuple[Family, frozenset[int]]], overlaps: list[set[int]]
+) -> Iterator[Family]:
+    """Merge families that no row is active in together, greedily, those with most overlaps first.
 
-    Two families of one block are its runs and its cells: what is in a cell is in a run.
+    Two families of one block are its runs and its cells; they overlap, since every cell is in a run.
     """
     meets = [
         {
             j
             for j, (_, theirs) in enumerate(families)
-            if j != i and (theirs == origin or any(overlaps[one] & theirs for one in origin))
+            if j != i and (theirs == origin or any(overlaps[place] & theirs for place in origin))
         }
         for i, (_, origin) in enumerate(families)
     ]
     sets: list[list[int]] = []
     for i in sorted(range(len(families)), key=lambda i: (-families[i][0].most, -len(meets[i]), i)):
-        fitting = next((each for each in sets if not meets[i] & set(each)), None)
+        fitting = next((members for members in sets if not meets[i] & set(members)), None)
         if fitting is None:
             sets.append([i])
         else:
             fitting.append(i)
-    for each in sorted(sorted(one) for one in sets):
-        alternatives = sorted(one for i in each for one in families[i][0].alternatives)
-        yield Family(tuple(alternatives), max(families[i][0].most for i in each))
+    for members in sorted(sorted(unsorted) for unsorted in sets):
+        alternatives = sorted(positions for i in members for positions in families[i][0].alternatives)
+        yield Family(tuple(alternatives), max(families[i][0].most for i in members))

@@ -1,7 +1,7 @@
-"""Refuse an other group where it would say nothing, or something wrong.
+"""Refuse an other group that would be empty or wrong.
 
-GROUP BY ward                            every ward is shown: there is no rest
-COUNT(DISTINCT patient_id) by place      a patient of two places is in neither's rest, but counts in both
+GROUP BY ward                            every ward is shown: nothing is left for the other group
+COUNT(DISTINCT patient_id) by place      a patient may be in two places: the total less the groups is wrong
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dpsql.policy.catalogue import Known
 
 
 def check_other_groups(split: Split, known: Known) -> Split:
-    """The split as it is."""
+    """Check every measure; return the split unchanged."""
     for stage in split.stages:
-        for each in stage.measures:
-            if each.other is not None:
-                _check(each, known)
+        for measure in stage.measures:
+            if measure.other is not None:
+                _check(measure, known)
     return split
 
 
@@ -34,19 +34,19 @@ def _check(measure: Measure, known: Known) -> None:
             label="the values of these keys are public: every group is shown, and none is left for it",
             help="leave it out",
         )
-    counted = next((each for each in measure.aggregates if shelf()[each.function].counts_units), None)
+    counted = next((call for call in measure.aggregates if shelf()[call.function].counts_units), None)
     if counted is not None and not _one_group(measure):
         raise refuse(
             "D252",
-            f"the {known.unit}s of an other group are not known",
+            f"the number of {known.unit}s in the other group is not known",
             counted.span,
-            label=f"a {known.unit} may be in several groups: the total less the groups is not the rest",
+            label=f"a {known.unit} may be in several groups: the total less the groups would be too small",
             help="count rows, COUNT(*); or leave other_group out",
         )
 
 
 def _one_group(measure: Measure) -> bool:
-    """Whether a unit is in one group at most (and in the total)."""
+    """Whether a unit is in at most one group (and in the total)."""
     owned = ownership_of(measure.relation)
     assert isinstance(owned, Owned)
     number = refs(measure.keys[0].scalar)

@@ -4,10 +4,10 @@
 
     one family of two statistics: sum of x, and sum of 120 - x, on a grid of about 2^20 steps to 120
 
-A row adds at most 2^20 steps in L1 to the two together, where three separate sums would add three times
-as much: COUNT beside SUM costs nothing more. A variance needs three such sums, which tell the count, the
-sum and the mean too; what is asked of a pair of arguments needs nine, which tell of each what the three
-would. A hidden count of units is added where keys are not public.
+A row adds at most 2^20 steps in L1 to the two together. Three separate sums would add three times as much:
+COUNT beside SUM costs nothing more. A variance needs a family of three sums, which also give the count, the
+sum and the mean. An aggregate of two arguments needs nine, which also give what the three give of each
+argument. If keys are not public, a hidden count of units is added for the threshold.
 """
 
 from __future__ import annotations
@@ -48,60 +48,60 @@ from dpsql.rewrite.details import Details
 from dpsql.rewrite.filter_from_case import filtered
 
 GRID = 2**20
-"""Grid steps of one row at its most."""
+"""Most grid steps of one row."""
 
 _Argument: TypeAlias = tuple[Scalar | None, Scalar | None]
-"""What is aggregated, under which condition."""
+"""The argument of an aggregate, and its condition."""
 
 _Key: TypeAlias = tuple[tuple[Scalar, ...], Scalar | None]
-"""No argument, one or two, and the condition."""
+"""Zero, one or two arguments, and the condition."""
 
 _Cells: TypeAlias = tuple[tuple[int, ...], ...]
-"""Numbers that are sums of statistics (their positions)."""
+"""Numbers as sums of statistics, each a tuple of their positions."""
 
 _PAIRED = (Need.ROWS, Need.TOTAL)
-"""What a pair of sums tells."""
+"""Needs that a pair of sums fulfils."""
 
 _LARGEST = 1e300
-"""Beyond it, floating-point arithmetic on the way to the grid would overflow."""
+"""Largest absolute value; beyond it, floating-point arithmetic before the grid would overflow."""
 
 _ANY = Interval(0, 1)
-"""In the place of a range that is missing."""
+"""Stand-in for a missing range."""
 
 _SMALL = frozenset(("TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"))
 
 
 def to_statistics(split: Split, known: Known) -> Split:
-    """Every measure with what it needs to know of each row, and how its aggregates are made of that."""
+    """Give every measure its statistics and details, and the formulas of its aggregates over these."""
     needed = list(split.needed)
     try:
         stages = tuple(
-            replace(stage, measures=tuple(_with_statistics(each, known, needed) for each in stage.measures))
+            replace(stage, measures=tuple(_with_statistics(m, known, needed) for m in stage.measures))
             for stage in split.stages
         )
     except Error:
         if not needed:
             raise
-        stages = ()  # what goes wrong behind a missing bound says nothing: that stands first
+        stages = ()  # an error after a missing bound may be due to the stand-in: the bound comes first
     return replace(split, stages=stages, needed=tuple(needed))
 
 
 def _with_statistics(measure: Measure, known: Known, needed: list[NeededBounds]) -> Measure:
-    """One measure; where bounds are missing they are noted, and the measure is made on stand-ins."""
+    """Give one measure its statistics; add missing bounds to ``needed`` and go on with stand-ins."""
     while True:
         statistics = _Statistics(measure, known)
-        made = statistics.measure()
+        result = statistics.measure()
         if not statistics.needed:
-            return made
+            return result
         needed += statistics.needed
         missing = NeededBounds.of_all(statistics.needed).bounds
         measure = replace(measure, relation=with_stand_ins(measure.relation, missing))
-        if not uncounted(measure.relation):  # then nothing else can be missing
+        if not uncounted(measure.relation):  # no other bound can be missing
             return measure
 
 
 class _Statistics:
-    """``needed`` are bounds that nobody declared: where there are some, the measure is of no use."""
+    """Builds the statistics of one measure. If there are ``needed`` bounds, the result is unusable."""
 
     def __init__(self, measure: Measure, known: Known) -> None:
         self.needed: list[NeededBounds] = []
@@ -109,30 +109,30 @@ class _Statistics:
         self._facts = facts_of(measure.relation)
         owned = ownership_of(measure.relation)
         assert isinstance(owned, Owned)
-        self._single = owned.at_most == measure.copies  # a row's copies are in different groups
-        self._hidden = not public_keys(measure, known).whole
+        self._one_row = owned.at_most == measure.copies  # copies of a row are in different groups
+        self._hidden_count = not public_keys(measure, known).whole
         self._statistics: list[Statistic] = []
         self._families: list[Family] = []
         self._details = Details(measure, self._bounds)
-        self._crossed: set[_Key] = set()
+        self._product_keys: set[_Key] = set()
         for call in measure.aggregates:
             if Need.PRODUCT in shelf()[call.function].needs:
-                self._crossed |= {_key(call), _swapped(_key(call))}
+                self._product_keys |= {_key(call), _swapped(_key(call))}
 
     def measure(self) -> Measure:
         m = self._measure
-        picked = [filtered(call, self._facts) for call in m.aggregates]
-        calls = [self._plain(call) for call in picked]
-        units = self._alone(self._count(Part.UNITS, (None, None))) if self._hidden else None
-        told = self._shared_families(calls)
+        filtered_calls = [filtered(call, self._facts) for call in m.aggregates]
+        calls = [self._simplified(call) for call in filtered_calls]
+        units = self._own_family(self._count(Part.UNITS, (None, None))) if self._hidden_count else None
+        shared = self._shared_families(calls)
         finishes = []
-        for call, own, plain in zip(m.aggregates, picked, calls, strict=True):
+        for call, filtered_call, simple in zip(m.aggregates, filtered_calls, calls, strict=True):
             if Need.DETAIL in shelf()[call.function].needs:
-                places = self._details.places(plain)
+                places = self._details.places(simple)
                 finishes.append(Finish(call, (), released_type(call, m), places))
             else:
-                used = self._used(plain, told)  # refuses first: it points at the argument
-                finishes.append(Finish(own, used, released_type(call, m)))
+                cells = self._cells_of(simple, shared)  # first: its refusal points at the argument
+                finishes.append(Finish(filtered_call, cells, released_type(call, m)))
         return replace(
             m,
             statistics=tuple(self._statistics),
@@ -142,102 +142,102 @@ class _Statistics:
             units=units,
         )
 
-    def _plain(self, call: AggregateCall) -> AggregateCall:
-        """The call, with its argument left out where it is never NULL; units are rows where each has one."""
-        if call.others and _key(call) not in self._crossed and call.function in SIDES:
-            return self._one_side(call)
+    def _simplified(self, call: AggregateCall) -> AggregateCall:
+        """Drop an argument that is never NULL from a count; count rows for units if each unit has one row."""
+        if call.others and _key(call) not in self._product_keys and call.function in SIDES:
+            return self._of_one_side(call)
         argument = call.argument
         rule = shelf()[call.function]
-        if rule.counts and argument is not None and self._always(argument):
+        if rule.counts and argument is not None and self._always_counts(argument):
             argument = None
-        function = "count" if rule.counts_units and self._single else call.function
+        function = "count" if rule.counts_units and self._one_row else call.function
         return replace(call, function=function, argument=argument)
 
-    def _always(self, argument: Scalar) -> bool:
+    def _always_counts(self, argument: Scalar) -> bool:
         """Whether every row counts for COUNT(x), SUM(x) and AVG(x): no NULL, no NaN."""
         fact = fact_of(argument, self._facts)
         return not fact.nullable and fact.type.kind is not Kind.FLOAT
 
-    def _one_side(self, call: AggregateCall) -> AggregateCall:
-        """What reads one side of a pair, as an aggregate of that side with a condition."""
+    def _of_one_side(self, call: AggregateCall) -> AggregateCall:
+        """Turn an aggregate of one side of a pair into one of that side, under a condition."""
         sides = (call.argument, *call.others)
         read = [sides[place] for place in SIDES[call.function]]
         condition = call.condition
-        for each in dict.fromkeys(sides):
-            assert each is not None
-            if each not in read and fact_of(each, self._facts).nullable:
-                present = Call("is_not_null", (each,))
+        for side in dict.fromkeys(sides):
+            assert side is not None
+            if side not in read and fact_of(side, self._facts).nullable:
+                present = Call("is_not_null", (side,))
                 condition = present if condition is None else Call("and", (condition, present))
         return replace(call, argument=read[0] if read else None, condition=condition, others=())
 
     # ---- which statistics --------------------------------------------------------------------------
 
     def _shared_families(self, calls: list[AggregateCall]) -> dict[_Key, _Cells]:
-        """Families of several statistics, by what each tells: as few as can be.
+        """Build as few families of several statistics as possible, by the arguments and condition they serve.
 
-        What is asked of equal arguments under equal conditions is asked of the same values of the same rows.
+        Aggregates with equal arguments and conditions read the same values of the same rows.
         """
-        told: dict[_Key, _Cells] = {}
+        shared: dict[_Key, _Cells] = {}
         for call in calls:
-            if call.others and Need.DETAIL not in shelf()[call.function].needs and _key(call) not in told:
-                self._cross(call, told)
+            if call.others and Need.DETAIL not in shelf()[call.function].needs and _key(call) not in shared:
+                self._add_product_family(call, shared)
         for call in calls:
-            if Need.SQUARE in shelf()[call.function].needs and _key(call) not in told:
-                told[_key(call)] = self._triple(call)
-                if self._always(_argument(call)):
-                    told[(), call.condition] = told[_key(call)]
-        self._pairs(calls, told)
-        return told
+            if Need.SQUARE in shelf()[call.function].needs and _key(call) not in shared:
+                shared[_key(call)] = self._add_triple(call)
+                if self._always_counts(_argument(call)):
+                    shared[(), call.condition] = shared[_key(call)]
+        self._add_pairs(calls, shared)
+        return shared
 
-    def _cross(self, call: AggregateCall, told: dict[_Key, _Cells]) -> None:
-        """Nine statistics; where the other side is never NULL, they tell all of each side."""
+    def _add_product_family(self, call: AggregateCall, shared: dict[_Key, _Cells]) -> None:
+        """Add nine statistics of a pair; they also serve one side if the other side is never NULL."""
         (first, second), condition = _key(call)
-        nine = self._nine(call)
+        nine = self._product_cells(call)
         by_first = tuple(nine[3 * i : 3 * i + 3] for i in range(3))
         by_second = tuple(nine[i::3] for i in range(3))
-        whole = tuple((position,) for position in nine)
-        told[(first, second), condition] = whole
-        told[(second, first), condition] = tuple(whole[3 * j + i] for i in range(3) for j in range(3))
-        if first == second or self._always(second):
-            told.setdefault(((first,), condition), by_first)
-        if self._always(first):
-            told.setdefault(((second,), condition), by_second)
-        if self._always(first) and self._always(second):
-            told.setdefault(((), condition), (nine,))
+        cells = tuple((position,) for position in nine)
+        shared[(first, second), condition] = cells
+        shared[(second, first), condition] = tuple(cells[3 * j + i] for i in range(3) for j in range(3))
+        if first == second or self._always_counts(second):
+            shared.setdefault(((first,), condition), by_first)
+        if self._always_counts(first):
+            shared.setdefault(((second,), condition), by_second)
+        if self._always_counts(first) and self._always_counts(second):
+            shared.setdefault(((), condition), (nine,))
 
-    def _pairs(self, calls: list[AggregateCall], told: dict[_Key, _Cells]) -> None:
-        """Arguments of which rows and total are both wanted: a family of two statistics for each."""
-        counted = {_key(call) for call in calls if shelf()[call.function].counts} - told.keys()
-        if self._hidden and self._single:
-            counted.discard(((), None))  # the hidden count tells it
+    def _add_pairs(self, calls: list[AggregateCall], shared: dict[_Key, _Cells]) -> None:
+        """Add a family of two statistics for each argument with both its rows and its total wanted."""
+        counted = {_key(call) for call in calls if shelf()[call.function].counts} - shared.keys()
+        if self._hidden_count and self._one_row:
+            counted.discard(((), None))  # the hidden count gives it
         for call in calls:
             rule = shelf()[call.function]
             if call.argument is None or not {*_PAIRED} >= {*rule.needs} or Need.TOTAL not in rule.needs:
                 continue
             key = _key(call)
-            rows = ((), call.condition) if self._always(call.argument) else key
-            if key not in told and (not rule.adds_up or rows in counted):
-                told[key] = self._pair(call)
+            rows = ((), call.condition) if self._always_counts(call.argument) else key
+            if key not in shared and (not rule.adds_up or rows in counted):
+                shared[key] = self._add_pair(call)
                 counted.discard(rows)
-                if rows not in told or _size(told[rows]) > 2:  # fewer cells tell it with less noise
-                    told[rows] = told[key]
+                if rows not in shared or _size(shared[rows]) > 2:  # fewer cells have less noise
+                    shared[rows] = shared[key]
 
-    def _used(self, call: AggregateCall, told: dict[_Key, _Cells]) -> _Cells:
-        """The positions of the statistics that make one aggregate."""
+    def _cells_of(self, call: AggregateCall, shared: dict[_Key, _Cells]) -> _Cells:
+        """Return the positions of the statistics that one aggregate is computed from."""
         key = (call.argument, call.condition)
         needs = shelf()[call.function].needs
         if Need.UNITS in needs:
-            return ((self._alone(self._count(Part.UNITS, key)),),)
-        if key == (None, None) and self._hidden and self._single:
-            return ((self._alone(self._count(Part.UNITS, key)),),)
-        if _key(call) in told:
-            return told[_key(call)]
+            return ((self._own_family(self._count(Part.UNITS, key)),),)
+        if key == (None, None) and self._hidden_count and self._one_row:
+            return ((self._own_family(self._count(Part.UNITS, key)),),)
+        if _key(call) in shared:
+            return shared[_key(call)]
         if Need.TOTAL in needs:
-            return ((self._alone(self._total(call)),),)
-        return ((self._alone(self._count(Part.ROWS, key)),),)
+            return ((self._own_family(self._total(call)),),)
+        return ((self._own_family(self._count(Part.ROWS, key)),),)
 
-    def _alone(self, statistic: Statistic) -> int:
-        """Its position: an equal one adds the same in every row, and is in the norm of its own family."""
+    def _own_family(self, statistic: Statistic) -> int:
+        """Return the position of a statistic, adding it with its own family unless an equal one exists."""
         if statistic not in self._statistics:
             self._statistics.append(statistic)
             self._families.append(Family(((len(self._statistics) - 1,),), statistic.most))
@@ -262,29 +262,29 @@ class _Statistics:
             bounds.high,
         )
 
-    def _pair(self, call: AggregateCall) -> _Cells:
+    def _add_pair(self, call: AggregateCall) -> _Cells:
         value = self._value(call)
-        first = self._family((replace(value, part=Part.REST), value), value.most)
+        first = self._add_family((replace(value, part=Part.REST), value), value.most)
         return (first,), (first + 1,)
 
-    def _triple(self, call: AggregateCall) -> _Cells:
+    def _add_triple(self, call: AggregateCall) -> _Cells:
         value = self._value(call)
         cells = tuple(replace(value, part=Part.BERNSTEIN, cell=i) for i in range(3))
-        first = self._family(cells, value.most + SLACK)
+        first = self._add_family(cells, value.most + SLACK)
         return (first,), (first + 1,), (first + 2,)
 
     def _value(self, call: AggregateCall) -> Statistic:
-        """The place of an argument on the grid of its range."""
-        bounds, fact = self._wide(call)
+        """Return the statistic of an argument on the grid of its range."""
+        bounds, fact = self._widened_bounds(call)
         width = Fraction(bounds.high) - Fraction(bounds.low)
         step = _step(fact, width)
         most, low, high = math.ceil(width / step), bounds.low, bounds.high
         return Statistic(Part.VALUE, _argument(call), call.condition, step, most, low, high, low)
 
-    def _nine(self, call: AggregateCall) -> tuple[int, ...]:
-        """Positions of the products of each side's three polynomials."""
+    def _product_cells(self, call: AggregateCall) -> tuple[int, ...]:
+        """Add the nine products of the sides' three polynomials; return their positions."""
         sides = (_argument(call), *call.others)
-        first, second = (self._wide(replace(call, argument=side))[0] for side in sides)
+        first, second = (self._widened_bounds(replace(call, argument=side))[0] for side in sides)
         axis = Axis(sides[1], second.low, second.high)
         cell = Statistic(
             Part.BERNSTEIN,
@@ -296,25 +296,25 @@ class _Statistics:
             first.high,
             other=axis,
         )
-        start = self._family(tuple(replace(cell, cell=i) for i in range(9)), GRID + SLACK)
+        start = self._add_family(tuple(replace(cell, cell=i) for i in range(9)), GRID + SLACK)
         return tuple(range(start, start + 9))
 
-    def _family(self, statistics: tuple[Statistic, ...], most: int) -> int:
-        """Add statistics of which one row adds at most ``most`` steps; the position of the first."""
+    def _add_family(self, statistics: tuple[Statistic, ...], most: int) -> int:
+        """Add a family of at most ``most`` steps per row; return the position of its first statistic."""
         first = len(self._statistics)
         self._statistics += statistics
         self._families.append(Family((tuple(range(first, len(self._statistics))),), most))
         return first
 
-    def _wide(self, call: AggregateCall) -> tuple[Interval, Fact]:
-        """The range of an argument, made wider where it is one number: any grid will do for a constant."""
+    def _widened_bounds(self, call: AggregateCall) -> tuple[Interval, Fact]:
+        """Return the range of an argument, widened if it is one number: any grid fits a constant."""
         bounds, fact = self._bounds(call)
         if Fraction(bounds.low) == Fraction(bounds.high):
             bounds = Interval(min(0, bounds.low), max(0, bounds.high) or 1)
         return bounds, fact
 
     def _bounds(self, call: AggregateCall) -> tuple[Interval, Fact]:
-        """The range of an argument: finite, or the query is refused."""
+        """Return the finite range of an argument; without one, add a needed bound or refuse the query."""
         assert call.argument is not None
         facts = dict(self._facts)
         for part in conjuncts(call.condition) if call.condition is not None else ():
@@ -326,23 +326,23 @@ class _Statistics:
             if bounds is not None and max(abs(bounds.low), abs(bounds.high)) >= _LARGEST:
                 raise Unbounded(
                     "these values do not fit the fixed-point grid",
-                    f"divide the value by a constant, or clamp it: {_clamped(call, fact)}",
+                    f"divide the value by a constant, or clamp it: {_clamp_example(call, fact)}",
                     code="D305",
                 )
             if bounds is None:
                 raise Unbounded(
                     f"this {call.function.upper()} has no finite bound",
-                    f"bound it: {_clamped(call, fact)}, or let the owner declare a range",
+                    f"bound it: {_clamp_example(call, fact)}, or let the owner declare a range",
                 )
-        except Unbounded as finding:
-            unbounded = finding.code == "D301"
+        except Unbounded as error:
+            unbounded = error.code == "D301"
             refusal = refuse(
-                finding.code,
-                finding.title,
+                error.code,
+                error.title,
                 call.argument.span or call.span,
                 label="its values can be any number" if unbounded else "",
-                notes=self._declared(call.argument),
-                help=finding.help,
+                notes=self._declared_ranges(call.argument),
+                help=error.help,
             )
             if not unbounded:
                 raise refusal from None
@@ -350,15 +350,15 @@ class _Statistics:
             return _ANY, Fact(fact.type, _ANY, fact.nullable)
         return bounds, fact
 
-    def _declared(self, argument: Scalar) -> tuple[str, ...]:
-        """What the policy says of every column that the argument reads."""
+    def _declared_ranges(self, argument: Scalar) -> tuple[str, ...]:
+        """Return notes with the policy's declaration of every column that the argument reads."""
         notes = []
         for table, column in sorted(origins_of(self._measure.relation, argument)):
-            known = self._known.table(table)
-            if known is None:
+            declared = self._known.table(table)
+            if declared is None:
                 continue
-            fact = next(each.fact for each in known.columns if each.name == column)
-            line = dict(known.lines).get(column)
+            fact = next(known_column.fact for known_column in declared.columns if known_column.name == column)
+            line = dict(declared.lines).get(column)
             place = f" ({self._known.policy_name}:{line})" if line else ""
             bounds = bounded_range(fact)
             if bounds is None:
@@ -369,8 +369,8 @@ class _Statistics:
         return tuple(notes)
 
 
-def _clamped(call: AggregateCall, fact: Fact) -> str:
-    """The aggregate with limits of the analyst's own: NULL stays NULL, so that it counts for nothing."""
+def _clamp_example(call: AggregateCall, fact: Fact) -> str:
+    """Return the aggregate over a clamped argument, for a help. NULL stays NULL, so it adds nothing."""
     if fact.type.kind in (Kind.DATE, Kind.TIMESTAMP):
         ends = (f"{fact.type.sql} '{day}'" for day in ("2020-01-01", "2029-12-31"))
         clamp = "CASE WHEN x IS NOT NULL THEN LEAST(GREATEST(x, {}), {}) END".format(*ends)
@@ -402,7 +402,7 @@ def _size(cells: _Cells) -> int:
 
 
 def bounded_range(fact: Fact) -> Interval | None:
-    """The finite range of a number, from its domain or a small type; None when there is none."""
+    """Return the finite range of a number, by its domain or a small type; None if there is none."""
     if isinstance(fact.domain, Interval | Categories) or (
         isinstance(fact.domain, Listed) and fact.domain.bounds is not None
     ):
@@ -415,9 +415,9 @@ def bounded_range(fact: Fact) -> Interval | None:
 
 
 def _step(fact: Fact, most: Fraction) -> Fraction:
-    """The value of a grid step: whole numbers and decimals fall on the grid exactly where they can.
+    """Return the value of a grid step: whole numbers and decimals are multiples of it, if possible.
 
-    Else it is a power of two, so that scaling a floating-point value does not round it.
+    Otherwise it is a power of two, so that scaling a floating-point value does not round it.
     """
     most = max(most, Fraction(1, 2**900))
     scale = decimal_size(fact.type)[1] if fact.type.kind is Kind.DECIMAL else 0

@@ -1,7 +1,7 @@
-"""Policy + engine + ledger: what is true for as long as a connection lasts.
+"""Session: policy, engine and ledger of one connection.
 
-Opening checks everything that the policy declares against the database, once for the same data read alike;
-what fails is the owner's to see and to mend, and nothing is answered before that.
+Opening checks every declaration of the policy against the database, once for each version of the data. If
+one fails, the owner must repair it before any query is answered.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Session(AnalystBudget):
         except BaseException:
             self.engine.close()
             raise
-        self.clock: datetime.datetime | None = None  # a time at which all queries are asked
+        self.clock: datetime.datetime | None = None  # a fixed time for now(), for all queries
         self.version = f"{self.engine.version()}:{version(self.policy)}"
         self.sealed = Sealed(self._public_rows, self.policy.timezone, self.policy.limits)
         try:
@@ -56,104 +56,103 @@ class Session(AnalystBudget):
     # ---- opening -----------------------------------------------------------------------------------
 
     def _checked(self) -> Known:
-        """The policy held against the catalogue, its keys verified for this data as it is read now."""
+        """Check the policy against the catalogue and verify its keys on the present data."""
         catalogue = self.engine.describe()
         self._same_types(catalogue)
         reading = self.engine.reading()
         verified = self.ledger.verified(reading)
         keys = declared_keys(self.policy, catalogue)
-        held: set[Key] = {key for key in keys if _said(key) in verified}
-        fresh = {key for key in keys if key not in held and self.engine.is_key(key)}
+        old: set[Key] = {key for key in keys if _key_fact(key) in verified}
+        fresh = {key for key in keys if key not in old and self.engine.is_key(key)}
         names = {table.name for table in catalogue.tables}
         sizes = {
             table.name: self.engine.size(_spelling(table.name, names))
             for table in self.policy.tables
             if table.public and _spelling(table.name, names) in names
         }
-        found = known(self.policy, catalogue, sizes, held | fresh)
-        facts = {_said(key) for key in fresh} | check_readable(self.engine, found, verified)
-        result = self._with_ranges(found)
+        declared = known(self.policy, catalogue, sizes, old | fresh)
+        facts = {_key_fact(key) for key in fresh} | check_readable(self.engine, declared, verified)
+        result = self._with_ranges(declared)
         if facts:
             self.ledger.note_verified(reading, frozenset(facts))
         return result
 
     def _checked_views(self) -> dict[str, View]:
-        """What each view holds, or D808."""
+        """Return the columns of each view, or raise D808."""
         if not self.known.views:
             return {}
         from dpsql.session.views import check_all_views
 
         return check_all_views(self.policy, self.known, self.engine, self.sealed)
 
-    def _with_ranges(self, found: Known) -> Known:
-        """What public tables show of their own numbers: the least and the greatest of each column."""
+    def _with_ranges(self, declared: Known) -> Known:
+        """Add to each column of a public table the range of its values."""
         tables = []
-        for table in found.tables:
+        for table in declared.tables:
             ranges = self.engine.ranges(table.name) if table.public else {}
             columns = tuple(_with_range(column, ranges.get(column.name)) for column in table.columns)
             tables.append(replace(table, columns=columns))
-        return replace(found, tables=tuple(tables))
+        return replace(declared, tables=tuple(tables))
 
     def _same_types(self, catalogue: Catalogue) -> None:
-        """No mentioned column changed its type since the ledger last saw it."""
+        """Check that no column of the policy changed its type since it was last noted in the ledger."""
         latest = kept_types(self.ledger)
         if latest is not None:
             compare(latest, self.policy, catalogue)
         keep_types(self.ledger, snapshot(self.policy, catalogue))
 
     def _public_rows(self, table: str) -> tuple[list[str], list[str], list[tuple[object, ...]]]:
-        found = self.known.table(table)
-        assert found is not None
-        assert found.public, "only public tables are copied"
+        public = self.known.table(table)
+        assert public is not None
+        assert public.public, "only public tables are copied"
         types, rows = self.engine.rows(table)
-        return [column.name for column in found.columns], types, rows
+        return [column.name for column in public.columns], types, rows
 
-    # ---- what is known ------------------------------------------------------------------------------
+    # ---- bounds -------------------------------------------------------------------------------------
 
     @property
     def find_bounds(self) -> bool:
-        """Whether the owner lets queries find what the policy leaves out."""
+        """Whether the owner lets queries find bounds that the policy leaves out."""
         return self.policy.query.find_bounds
 
     def bounds(self, missing: MissingBound) -> tuple[Bound, ...]:
-        """What was found of it for this version of the data, the first first."""
+        """Return the found bounds for this version of the data, oldest first."""
         from dpsql.plan.bound_search import bound_of, name_of
         from dpsql.release.serialization import from_bytes
 
-        found = []
+        bounds = []
         for stored, where in self.ledger.found(name_of(missing, self.known), self.version):
             place = int(from_bytes(stored, [1] * where.tables)[where.place].sums[0, 0])
             bound = bound_of(missing, self.known, place, where.time)
-            how = replace(bound, strength=where.strength, paid=where.epsilon, asker=where.asker)
-            found.append(how)
-        return tuple(found)
+            bounds.append(replace(bound, strength=where.strength, paid=where.epsilon, asker=where.asker))
+        return tuple(bounds)
 
     def searches(self, missing: MissingBound) -> tuple[Search, ...]:
-        """What was paid for finding it, and for others with it, and has no answer yet."""
+        """Return paid searches for this bound, and perhaps others, that have no answer yet."""
         from dpsql.plan.bound_search import name_of
 
-        self.engine.unchanged()  # an answer to them is one of this version
+        self.engine.unchanged()  # their answers must come from this version
         return self.ledger.searches(name_of(missing, self.known), self.version)
 
     def tables(self) -> tuple[Table, ...]:
-        """What exists for an analyst, with the bounds that were found by now."""
+        """Return the tables and views that an analyst may query, with the bounds found so far."""
         from dpsql.facts.missing_bounds import all_missing_bounds
         from dpsql.policy.found_bounds import with_bounds
         from dpsql.policy.listing import tables_of
 
-        found = [
-            max(each, key=lambda bound: bound.strength)
-            for each in map(self.bounds, all_missing_bounds(self.known))
-            if each
+        strongest = [
+            max(bounds, key=lambda bound: bound.strength)
+            for bounds in map(self.bounds, all_missing_bounds(self.known))
+            if bounds
         ]
-        return tables_of(with_bounds(self.known, found), self.views)
+        return tables_of(with_bounds(self.known, strongest), self.views)
 
     def asked(self, asker: str) -> bool:
-        """Whether a query has paid for bounds."""
+        """Whether a query has paid for a bound search."""
         return self.ledger.asked(asker, self.version)
 
     def now(self) -> datetime.datetime:
-        """What a query's now() is."""
+        """Return the value of now() in a query."""
         return self.clock or datetime.datetime.now(datetime.UTC)
 
     def close(self) -> None:
@@ -170,10 +169,10 @@ def _with_range(column: Column, bounds: Interval | None) -> Column:
     return Column(column.name, Fact(fact.type, domain, fact.nullable))
 
 
-def _said(key: Key) -> str:
+def _key_fact(key: Key) -> str:
     return fact("key", key.table, key.columns)
 
 
 def _spelling(name: str, names: set[str]) -> str:
-    """The database's own spelling of a table's name."""
-    return next((each for each in names if each.casefold() == name.casefold()), name)
+    """Return the database's own spelling of a table's name."""
+    return next((spelling for spelling in names if spelling.casefold() == name.casefold()), name)

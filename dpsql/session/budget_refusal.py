@@ -1,7 +1,7 @@
-"""What is said where a budget does not hold a price: what it would take, and the most that fits.
+"""Refusal of a price that does not fit the budget: what the query costs, and the most that fits.
 
 the query costs epsilon 0.9; at most 0.412 fits
-the export costs epsilon 1.599, and takes as much as a query at 7.24 does (zcdp); at most 5 fits
+the export costs epsilon 1.599, as much of the budget as a query at 7.24 (zcdp); at most 5 fits
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dpsql.render.digits import above, below
 
 @dataclass(frozen=True, slots=True)
 class Means:
-    """What would be paid from: of each account, what was spent and what is granted."""
+    """The accounts to pay from, each as (spent, granted)."""
 
     accountant: Accountant
     budget: Budget
@@ -28,37 +28,37 @@ class Means:
 
 
 def too_dear(price: float, events: tuple[Event, ...], means: Means, error: Overdrawn) -> Error:
-    """D501 of a price, and of the events that it pays for."""
-    whose = "the database's budget" if error.analyst is None else f"{error.analyst}'s budget"
+    """Return D501 for a price and the events that it pays for."""
+    payer = "the database's budget" if error.analyst is None else f"{error.analyst}'s budget"
     fits = means.accountant.largest(means.accounts, means.budget, (error.needed, error.left))
     most = f"at most {below(fits)} fits" if fits >= 1e-4 else "next to nothing is left"
     takes = means.accountant.price_of(error.needed, means.budget)
-    coins = [each.epsilon for each in events if isinstance(each, ResponseEvent)]
-    said = f"the {'export' if coins else 'query'} costs epsilon {_price_text(price, fits)}"
+    responses = [event.epsilon for event in events if isinstance(event, ResponseEvent)]
+    cost = f"the {'export' if responses else 'query'} costs epsilon {_price_text(price, fits)}"
     if takes > 1.01 * price:
-        said += f", and takes as much as a query at {above(takes)} does ({means.accountant.name})"
-    smaller = _smaller(events, coins, means) if coins else ""
+        cost += f", as much of the budget as a query at {above(takes)} ({means.accountant.name})"
+    smaller = _smaller_export(events, responses, means) if responses else ""
     return refuse(
         "D501",
-        f"{whose} does not hold this price",
-        label=f"{said}; {most}",
-        help=smaller or "ask for a smaller epsilon, or ask something that was answered before: that is free",
+        f"{payer} does not hold this price",
+        label=f"{cost}; {most}",
+        help=smaller or "ask for a smaller epsilon, or repeat an earlier query: that is free",
     )
 
 
 def _price_text(price: float, fits: float) -> str:
-    """A price that is more than what fits, in as many digits as show it."""
+    """Format a price with enough digits to show that it is more than what fits."""
     shown = f"{price:g}"
     return shown if float(shown) > float(below(fits)) or price < fits else repr(price)
 
 
-def _smaller(events: tuple[Event, ...], coins: list[float], means: Means) -> str:
-    """At which epsilons of its columns the same export fits; what hides how many rows there are stays."""
+def _smaller_export(events: tuple[Event, ...], responses: list[float], means: Means) -> str:
+    """Say at which epsilons of its columns the export fits, at the same price for the number of rows."""
 
     def fits(part: float) -> bool:
         less = (
-            replace(each, epsilon=each.epsilon * part) if isinstance(each, ResponseEvent) else each
-            for each in events
+            replace(event, epsilon=event.epsilon * part) if isinstance(event, ResponseEvent) else event
+            for event in events
         )
         return means.holds(means.accountant.charge(tuple(less)))
 
@@ -67,15 +67,14 @@ def _smaller(events: tuple[Event, ...], coins: list[float], means: Means) -> str
         middle = (low + high) / 2
         low, high = (middle, high) if fits(middle) else (low, middle)
     if low < 1e-3:
-        return "let each row answer more by chance, and hide the number of rows for less"
-    if len(coins) == 1:
-        return f"let each row answer more by chance: DP_RANDOMIZED_RESPONSE(x, {_down(low * coins[0])}) fits"
-    return (
-        f"let each row answer more by chance: with {_down(low)} times these epsilons of its columns it fits"
-    )
+        return "ask for smaller epsilons of the columns, and a smaller epsilon for the number of rows"
+    if len(responses) == 1:
+        fitting = _down(low * responses[0])
+        return f"ask for a smaller epsilon of the column: DP_RANDOMIZED_RESPONSE(x, {fitting}) fits"
+    return f"ask for smaller epsilons of the columns: with {_down(low)} times these the export fits"
 
 
 def _down(number: float) -> str:
-    """In three digits, never more than it is."""
+    """Round down to three digits."""
     step = 10.0 ** (math.floor(math.log10(number)) - 2)
     return f"{math.floor(number / step) * step:.3g}"

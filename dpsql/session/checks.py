@@ -1,4 +1,4 @@
-"""What opening looks at: the policy, whether the data can be read, what the ledger is bound to, old types."""
+"""Checks when a session opens: the policy, readable data, the ledger's promise, unchanged column types."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def load_policy(path: Path) -> Policy:
-    """The owner's policy from its file, or D80x."""
+    """Read the owner's policy from its file, or raise D80x."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = "is not text in UTF-8" if isinstance(error, UnicodeDecodeError) else "cannot be read"
         if isinstance(error, FileNotFoundError):
-            reason = "is not there"
+            reason = "does not exist"
         raise refuse(
             "D807",
             f"the policy {path.name} {reason}",
@@ -36,55 +36,55 @@ def load_policy(path: Path) -> Policy:
 
 
 def parse_policy(text: str, name: str) -> Policy:
-    """The policy that this text says, under any accountant that there is; or D80x."""
+    """Parse a policy under any installed accountant, or raise D80x."""
     return read_policy(text, name, accountants())
 
 
-def check_readable(engine: Engine, found: Known, verified: Set[str] = frozenset()) -> set[str]:
-    """That every value can be read, as a fact for each table of which it is not known yet; or D602.
+def check_readable(engine: Engine, known: Known, verified: Set[str] = frozenset()) -> set[str]:
+    """Check that every value can be read, or raise D602; return the facts that are new.
 
-    Else a query would fail or not by the rows that it meets, and tell of them without a price.
+    Otherwise a query would fail or not depending on private rows, and reveal them at no price.
     """
     facts = set[str]()
-    for table in found.tables:
-        readable = fact("readable", table.name, [each.name for each in table.columns])
+    for table in known.tables:
+        readable = fact("readable", table.name, [column.name for column in table.columns])
         if readable not in verified:
             if not engine.is_readable(table.name, table.columns):
                 raise refuse(
                     "D602",
                     f"the table {table.name} holds values that cannot be read",
                     label="pages are damaged, a text is not UTF-8, or a number or time is beyond its type",
-                    help="write it anew; nothing can be asked before that",
+                    help="repair the table; no query can be asked before that",
                 )
             facts.add(readable)
     return facts
 
 
 def fact(kind: str, table: str, columns: Sequence[str]) -> str:
-    """The name under which the ledger keeps what was found true: no two facts have one."""
+    """Return the ledger's name of a verified fact; different facts have different names."""
     return json.dumps([kind, table, *columns])
 
 
 def promise(policy: Policy, engine: Engine) -> Promise:
-    """What a ledger of this database under this policy is bound to."""
+    """Return the promise that binds a ledger of this database under this policy."""
     rule = policy.budget
     return Promise(engine.identity(), unit_text(policy), rule.accountant, rule.delta)
 
 
 def kept_types(ledger: Ledger) -> str | None:
-    """The types of all mentioned columns, as they were last seen: a ``snapshot``."""
-    return _kept(ledger)[1]
+    """Return the last noted types of the policy's columns, as a ``snapshot``."""
+    return _latest_types(ledger)[1]
 
 
 def keep_types(ledger: Ledger, now: str) -> None:
-    """Note the types, unless they are those that were last seen."""
-    number, latest = _kept(ledger)
+    """Note the types unless they equal the last noted ones."""
+    number, latest = _latest_types(ledger)
     if latest != now:
         ledger.note_verified(f"schema {number + 1}", frozenset((now,)))
 
 
-def _kept(ledger: Ledger) -> tuple[int, str | None]:
+def _latest_types(ledger: Ledger) -> tuple[int, str | None]:
     number, latest = 0, None
-    while found := ledger.verified(f"schema {number + 1}"):
-        number, latest = number + 1, next(iter(found))
+    while types := ledger.verified(f"schema {number + 1}"):
+        number, latest = number + 1, next(iter(types))
     return number, latest

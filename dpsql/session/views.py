@@ -1,7 +1,7 @@
-"""The views of a policy, held against the database as an analyst would use them: D808, before anybody does.
+"""Check the policy's views as an analyst would use them; D808 when the session opens, not in a query.
 
-A view of rows is bound, and one that ends in a release is planned as well. Nothing is paid, and no private
-row is read.
+Every view is bound; a view that ends in a release is planned as well. Nothing is paid, and no private row
+is read.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from dpsql.rewrite import rewrite
 
 
 def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed) -> dict[str, View]:
-    """What each view of the policy holds; D808 for one that an analyst could not use as it stands."""
+    """Return each view's columns; D808 for a view that an analyst could not use."""
     if policy.query.find_bounds:
-        known = with_bounds(known, [widest(each, known) for each in all_missing_bounds(known)])
+        known = with_bounds(known, [widest(missing, known) for missing in all_missing_bounds(known)])
     sealed.begin()
-    found = check_views(policy, known, sealed.public, sealed.check)
+    views = check_views(policy, known, sealed.public, sealed.check)
     rule = policy.budget
     terms = Terms(accountant(rule.accountant), Budget(rule.epsilon, rule.delta), policy.query.epsilon)
     for view in known.views:
-        if found[view.name].kind != RELEASED:
+        if views[view.name].kind != RELEASED:
             continue
         sealed.begin()
         name = view.name.replace('"', '""')
         try:
             query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
             split = rewrite(bind(query, known, sealed.public, sealed.check), known)
-            made = plan(split, known, terms, engine.values)
-            if isinstance(made, NeededBounds):
-                raise made.refusal
-            types_of_stages(made.stages, sealed)
+            planned = plan(split, known, terms, engine.values)
+            if isinstance(planned, NeededBounds):
+                raise planned.refusal
+            types_of_stages(planned.stages, sealed)
         except Error as error:
             raise refused_view(policy, view, error) from None
-    return found
+    return views
