@@ -93,7 +93,7 @@ def test_every_default(
     assert [each.name for each in policy.tables] == ["patients", "visits"]  # wards is nobody's yet: hidden
     assert not any(column.range or column.values for table in policy.tables for column in table.columns)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\\d patients\n")))
-    for line in out.partition("What comes next:")[2].strip().split("\n"):  # those three commands run
+    for line in out.partition("Next steps:")[2].strip().split("\n"):  # those three commands run
         program, *arguments = shlex.split(line)
         assert program == "dpsql"
         assert main(arguments) == 0
@@ -257,7 +257,7 @@ def test_a_wrong_answer_is_asked_again_at_a_terminal(folder: Path) -> None:
         terminal.type("\n")
     assert terminal.end() == 0, terminal.screen
     assert (folder / "clinic.toml").exists()
-    assert "What comes next:" in terminal.screen
+    assert "Next steps:" in terminal.screen
 
 
 @pytest.mark.parametrize("key", ["Ctrl-C", "Ctrl-D"])
@@ -365,6 +365,6 @@ def test_thousands_are_not_taken_for_fractions(tmp_path: Path) -> None:
     lines = "".join(f"{i};{i % 3}.{i:03},50\n" for i in range(200))
     (tmp_path / "kunden" / "kunden.csv").write_text("Kundennr;Umsatz\n" + lines)
     done = answer(tmp_path / "kunden", *[""] * 3, *[""] * 5, "", "0 5.000")
-    assert "without marks between thousands" in done.stderr
+    assert "without thousands separators" in done.stderr
     assert answer(tmp_path / "kunden", *[""] * 3, *[""] * 5, "", "0 5000", "").returncode == 0
     assert 'Umsatz = { type = "DOUBLE", range = [0, 5000] }' in (tmp_path / "kunden.toml").read_text()
