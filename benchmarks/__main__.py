@@ -1,4 +1,4 @@
-"""`python -m benchmarks [name ...] [--quick] [--save]`: run one question or all, print, and keep.
+"""`python -m benchmarks [name ...] [--quick] [--save]`: run one benchmark or all; print and save the figures.
 
     planning   text -> plan                       noise      draws a second
     query      a whole query on 1,000 rows        accuracy   error against epsilon, beside the formula's
@@ -10,7 +10,7 @@
     ledger     opening one of 100,000 answers      skipped  files read in full, beside by statistics
     found      sums whose range is found privately
 
---quick runs everything small, to see that it runs; its figures mean nothing. --save writes
+--quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures.
 """
 
@@ -79,7 +79,7 @@ def _now() -> str:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures depend on beside the code."""
+    """Return what the figures depend on besides the code."""
     return {
         "system": platform.system(),
         "release": platform.release(),

@@ -1,14 +1,14 @@
-"""How far from the truth is every aggregate, from small epsilon to large, and beside what is recommended?
+"""What is the error of every aggregate, from small epsilon to large, and against the recommended mechanism?
 
-The engine measures once; the release is then drawn again and again with the system's randomness, in the
-way every answer gets its noise. ``noise`` is the root mean square of (released - exact clipped answer) over
-all groups and repetitions, ``formula`` what the plan's mechanism and scale promise of it where that is plain;
-``error`` is measured against plain DuckDB on all rows, so it holds what the clip takes away too.
+The engine measures once; the release is then drawn many times with the system's randomness, as for every
+answer. ``noise`` is the root mean square of (released - exact clipped answer) over all groups and
+repetitions, ``formula`` the value of it that follows from the plan's mechanism and scale, where there is a
+simple formula. ``error`` is measured against plain DuckDB on all rows, so it includes the bias of clipping.
 
     COUNT, SUM     deviation of the mechanism * value of a grid step
     AVG            deviation * width * sqrt(rest^2 + total^2) / (rest + total)^2      (first order)
 
-An average is shown over the groups that hold many more rows than noise; nan where there are none.
+An average is shown over the groups with many more rows than noise; nan if there are none.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _one(
 
 
 def _steady(what: MeasurePlan, sums: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Groups in which the first-order formula holds: a ratio needs many more rows than noise."""
+    """Return the groups in which the first-order formula holds: those with many more rows than noise."""
     if len(what.measure.statistics) <= 1:
         return np.full(len(sums), True)
     rows = sums[:, : len(what.measure.statistics)].sum(axis=1)
@@ -103,7 +103,7 @@ def _steady(what: MeasurePlan, sums: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _formula(what: MeasurePlan, sums: NDArray[np.int64]) -> Floats:
-    """NaN for what is more than one sum or one pair."""
+    """Return the error by the formula; NaN for more than one sum or one pair."""
     deviation = mechanism(what.noise.mechanism).deviation(what.noise.scale)
     statistics = what.measure.statistics
     if len(statistics) == 1:

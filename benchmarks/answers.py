@@ -1,6 +1,6 @@
-"""On five million rows, what do moments and medians cost beside what they are made of?
+"""On five million rows, how long do moments and medians take, compared with plain aggregates?
 
-Moments by group are held against our own SUM by group, a median against plain DuckDB's.
+Moments by group are compared with dpsql's own SUM by group, a median with plain DuckDB's.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def run(setting: Setting) -> Report:
 
 
 def _measured(db: dpsql.Connection, sql: str) -> Callable[[], object]:
-    """What the engine does for a query after it is paid, each time as a new statement."""
+    """Return the engine's work for a paid query, each time as a new statement."""
     session, numbers = session_of(db), itertools.count(1)
 
     def once() -> object:

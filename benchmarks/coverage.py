@@ -1,15 +1,15 @@
 """How often do the 95 % intervals hold the truth, in groups of 20, 200 and 20,000?
 
-The truth is the same aggregate of the exact clipped sums: an interval speaks of noise alone. The engine
-measures once; then the release is drawn again and again with the system's randomness, in the way every
-answer gets its noise. ``half-width`` is the share of draws with |value - truth| <= margin, ``interval`` that
-of low <= truth <= high, both of the draws that have a margin. An aggregate that is not answered is left out.
-Not judged are shares where one draw in twenty has no margin, because noise leaves nothing to say, and those
-of arithmetic over two noisy numbers. A median's margin speaks of its bins too: its truth is the rows' own.
+The truth is the same aggregate of the exact clipped sums, since an interval covers only noise. The engine
+measures once; then the release is drawn many times with the system's randomness, as for every answer.
+``half-width`` is the share of draws with |value - truth| <= margin, ``interval`` the share with
+low <= truth <= high, both among the draws with a margin. An aggregate that is not answered is left out.
+Shares are not judged if one draw in twenty has no margin, or for arithmetic over two noisy numbers. A
+median's margin includes its bins: its truth is the quantile of the rows.
 
-The last table is of a group whose key is private, so that it is shown only when its noisy count reaches
-the threshold: of the draws that show it, the share whose interval holds its true count; ``plain`` is what the
-mechanism's half-width alone would give.
+The last table is for a group with a private key, which appears only if its noisy count reaches the threshold:
+the share of intervals that hold the true count, among the draws that show the group. ``plain`` is the share
+with the mechanism's half-width alone.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def run(setting: Setting) -> Report:
 
 
 def _planned(db: dpsql.Connection, sql: str) -> MeasurePlan | None:
-    """The one measure of a query; None where it is not answered."""
+    """Return the one measure of a query; None if it is refused."""
     session = session_of(db)
     terms = Terms(session.accountant, session.budget, EPSILON)
     try:
@@ -86,7 +86,7 @@ def _planned(db: dpsql.Connection, sql: str) -> MeasurePlan | None:
 
 
 def _shares(db: dpsql.Connection, what: MeasurePlan, repetitions: int) -> list[tuple[float, ...]]:
-    """For each size in order: half-width, interval, median margin, share of draws without a value."""
+    """Return for each size: half-width, interval, median margin, share of draws without a value."""
     exact = session_of(db).engine.measure(what)
     if what.details:
         rows = "SELECT median(income) FROM people GROUP BY town ORDER BY town"

@@ -1,4 +1,4 @@
-"""The databases that the questions run on: seeded, made anew for every run, each with its policy.
+"""The databases of the benchmarks: seeded, created for every run, each with its policy.
 
 people   one row per person: state (50, skewed), age, income (some above the declared range)
 sized    one row per person, in towns of given sizes
@@ -26,19 +26,19 @@ PRIVATE = ("customer", "orders", "lineitem")
 
 
 def session_of(db: dpsql.Connection) -> Session:
-    """The session behind an owner's connection."""
+    """Return the session of an owner's connection."""
     return db._open()
 
 
 def plain(db: dpsql.Connection) -> duckdb.DuckDBPyConnection:
-    """Plain DuckDB on the very instance that dpsql uses: same file, threads, settings and cache."""
+    """Return plain DuckDB on the instance that dpsql uses: same file, threads, settings and cache."""
     engine = session_of(db).engine
     connection: duckdb.DuckDBPyConnection = engine._connection  # type: ignore[attr-defined]  # DuckDB's own
     return connection.cursor()
 
 
 def connect(path: Path, accountant: str = "zcdp") -> dpsql.Connection:
-    """The owner's connection, under the policy of that accountant, with a ledger of its own.
+    """Return an owner's connection under the policy of that accountant, with its own ledger.
 
     Under ``approx`` the whole budget is one query of epsilon 1, which gets all of delta.
     """
@@ -55,7 +55,7 @@ def _policies(path: Path, rest: str) -> None:
 
 
 def people(setting: Setting, rows: int) -> Path:
-    """One-row people."""
+    """Create people with one row each."""
     path = setting.folder / f"people-{rows}.duckdb"
     if path.exists():
         return path
@@ -86,7 +86,7 @@ def people(setting: Setting, rows: int) -> Path:
 
 
 def sized(setting: Setting, sizes: tuple[int, ...]) -> Path:
-    """One-row people in towns of exactly these many; their streets are private."""
+    """Create people with one row each in towns of these sizes; their streets are private."""
     path = setting.folder / "sized.duckdb"
     if path.exists():
         return path
@@ -119,7 +119,7 @@ def sized(setting: Setting, sizes: tuple[int, ...]) -> Path:
 
 
 def visits(setting: Setting, rows: int, users: int) -> Path:
-    """Many rows per user, heavy-tailed; rows_per_unit is the 95th percentile."""
+    """Create many rows per user, heavy-tailed; rows_per_unit is the 95th percentile."""
     path = setting.folder / f"visits-{rows}.duckdb"
     if path.exists():
         return path
@@ -158,7 +158,7 @@ def visits(setting: Setting, rows: int, users: int) -> Path:
 
 
 def baskets(setting: Setting, rows: int, users: int) -> Path:
-    """Which of a fifth as many items as rows a user bought, common and rare ones: number and name.
+    """Create purchases of common and rare items, a fifth as many items as rows: number and name.
 
     The aisle (8) is public, the shop (200) and the town of the shop (40) are not.
     """
@@ -198,17 +198,17 @@ def baskets(setting: Setting, rows: int, users: int) -> Path:
 
 
 def tpch_queries() -> dict[int, str]:
-    """The query texts by number."""
+    """Return the query texts by number."""
     return {int(path.stem[1:]): path.read_text() for path in sorted(TPCH.glob("q*.sql"))}
 
 
 def tiny_tpch(setting: Setting) -> Path:
-    """A few hundred rows, for planning and for a quick look."""
+    """Create a few hundred rows, for planning and for --quick."""
     return _tpch(setting.folder / "tpch-tiny.duckdb", (TPCH / "tiny.sql").read_text())
 
 
 def tpch(setting: Setting) -> Path:
-    """TPC-H at the setting's scale; FileNotFoundError where tpchgen-cli is not installed."""
+    """Create TPC-H at the setting's scale; FileNotFoundError if tpchgen-cli is not installed."""
     path = setting.folder / f"tpch-{setting.scale:g}.duckdb"
     if path.exists():
         return path
@@ -230,7 +230,7 @@ def _tpch(path: Path, loads: str) -> Path:
 
 
 def _generate(folder: Path, scale: float) -> None:
-    """tpchgen-cli has a subcommand for the format from 3.0 on, and an option before."""
+    """Run tpchgen-cli: from 3.0 on the format is a subcommand, before it an option."""
     beside = Path(sysconfig.get_path("scripts")) / "tpchgen-cli"
     tool = str(beside) if beside.exists() else shutil.which("tpchgen-cli")
     if tool is None:

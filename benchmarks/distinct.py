@@ -1,7 +1,7 @@
-"""What does COUNT(DISTINCT x) cost beside fetching its pairs, in time and memory, and how close is it?
+"""What does COUNT(DISTINCT x) take in time and memory, compared with counting its pairs, and how exact is it?
 
-The pairs are the different (unit, x), by group (unit, group, x): plain DuckDB counts them, a matching has
-to see each of them. A plain COUNT(DISTINCT x) needs none.
+The pairs are the distinct (unit, x), by group (unit, group, x). Plain DuckDB counts them; a matching has to
+process each of them. A plain COUNT(DISTINCT x) needs none.
 """
 
 from __future__ import annotations

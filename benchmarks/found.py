@@ -1,10 +1,10 @@
-"""How far off are sums whose range is found privately, from few people and small prices to many and large?
+"""What is the error of sums with a privately found range, by the number of people and the price?
 
-Every row is so many fresh ledgers: each finds the range of ``wealth`` anew for a fifth of the price, and then
-answers SUM(wealth) with the rest. The truth is the sum of all rows. ``median`` and ``90 %`` are of
+Every row stands for many new ledgers. Each finds the range of ``wealth`` for a fifth of the price, and then
+answers SUM(wealth) with the rest. The truth is the sum of all rows. ``median`` and ``90 %`` are quantiles of
 |answer - truth| / truth, ``margin`` is the median of margin / truth, and ``held`` is the share of answers
-with |answer - truth| <= margin: what a margin does not show is what the range cuts off.
-``astray`` is the share that is worst: off by half of the truth or more, and by more than three margins.
+with |answer - truth| <= margin. A margin does not include the values that the range clips.
+``astray`` is the share with an error of half the truth or more, and of more than three margins.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def run(setting: Setting) -> Report:
 
 
 def _people(setting: Setting, size: int, accountant: str) -> tuple[Path, float]:
-    """One row each, lognormal wealth of about 1,800, and the truth."""
+    """Create people with lognormal wealth of about 1,800; return the truth."""
     path = setting.folder / f"found-{size}-{accountant}.duckdb"
     wealth = np.random.default_rng(size).lognormal(7, 1, size).round(2)
     with duckdb.connect(str(path)) as connection:
@@ -76,7 +76,7 @@ def _people(setting: Setting, size: int, accountant: str) -> tuple[Path, float]:
 
 
 def _ask(db: dpsql.Connection, ledger: Path, price: float) -> tuple[float, float]:
-    """The answer of a ledger that is new, and its margin. One connection serves all: that takes less time."""
+    """Return the answer of a new ledger, and its margin. All share one connection, which saves time."""
     session = session_of(db)
     session.ledger.close()
     session.ledger = Ledger.open(ledger, promise(session.policy, session.engine), session.granted())

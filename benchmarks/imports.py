@@ -1,4 +1,4 @@
-"""What does `import dpsql` cost beside what it stands on? Fresh processes, in turns."""
+"""How long does `import dpsql` take, compared with its dependencies? Fresh processes, in turns."""
 
 from __future__ import annotations
 

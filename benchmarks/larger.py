@@ -1,4 +1,4 @@
-"""Are files answered that are larger than the memory DuckDB may use, and how much is spilled?"""
+"""Are files larger than DuckDB's memory limit answered, and how much is spilled?"""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def run(setting: Setting) -> Report:
 
 
 def _files(setting: Setting, kind: str, number: int, rows: int) -> Path:
-    """So many files of visits to a tenth as many people; a note of 32 letters makes each row long."""
+    """Write files of visits of a tenth as many people; a note of 32 letters makes each row long."""
     folder = setting.folder / f"{kind}-files"
     (folder / "visits").mkdir(parents=True)
     people = rows * number // 10

@@ -1,10 +1,10 @@
-"""What does a ledger of 100,000 answers cost whoever opens it, beside an empty one? In fresh processes.
+"""How long does opening a ledger of 100,000 answers take, compared with an empty one? In fresh processes.
 
     Ledger.open         the ledger alone: its sums, its last entries, its promise
-    dpsql.connect       with the database, the policy and all that is checked there
-    the whole process   the processor's time and the peak memory, imports included
+    dpsql.connect       with the database, the policy and all checks
+    the whole process   the CPU time and the peak memory, imports included
 
-The long one is filled with a count for each answer, in transactions of many, through its own pen.
+The long ledger is filled through its own writer, with a count for each answer, many per transaction.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def run(setting: Setting) -> Report:
 
 
 def _fill(db: dpsql.Connection, many: int) -> None:
-    """So many debits with their answers, as queries leave them; without waiting for the disk."""
+    """Write debits with their answers, as queries do, but without waiting for the disk."""
     db.execute("SELECT COUNT(*) FROM people")
     session = db._open()
     *_, debit, _ = session.ledger.entries()

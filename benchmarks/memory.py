@@ -1,4 +1,4 @@
-"""How much memory does a private answer take at its peak, each in a fresh process?"""
+"""What is the peak memory of a private answer? Each in a fresh process."""
 
 from __future__ import annotations
 

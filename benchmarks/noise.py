@@ -1,4 +1,4 @@
-"""How many draws of noise a second does one core make, beside generators that are not private?"""
+"""How many draws of noise per second does one core make, compared with generators that are not private?"""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run(setting: Setting) -> Report:
 
 
 def _opendp(name: str, scale: float) -> float | None:
-    """opendp's draws on a vector of zeros, where it is installed."""
+    """Time opendp's draws on a vector of zeros, if it is installed."""
     if importlib.util.find_spec("opendp") is None:
         return None
     import opendp.prelude as dp

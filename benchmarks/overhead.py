@@ -1,8 +1,8 @@
 """How much longer than plain DuckDB does a private answer take on millions of rows?
 
-The same file, process, threads and settings; each statement is a new one on both sides (its condition
-is always true). ``measure`` is the SQL that dpsql runs; ``execute`` is all of it, the two durable writes
-of the ledger included, which cost the same on any data.
+Both use the same file, process, threads and settings; each statement is new on both sides (it has a condition
+that is always true). ``measure`` is the SQL that dpsql runs. ``execute`` is the whole query, with the two
+durable writes of the ledger, which take the same time on any data.
 """
 
 from __future__ import annotations

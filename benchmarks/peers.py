@@ -1,10 +1,10 @@
-"""At the same epsilon and delta, whose answers are closer to the truth: ours or a rival's?
+"""At the same epsilon and delta, how large is dpsql's error compared with other systems?
 
 One-row people by state, fifty public groups, one query for each of COUNT, SUM, AVG and VAR. Every rival runs
-its own released version in an environment of its own (made under the folder PEERS, or one for this run
-alone), and is asked in the way that its own documentation recommends. The figure is the root mean square
-of (answer - truth) over all groups and repetitions; the ratio is a rival's over ours, with an interval of two
-standard errors, of which the upper end is judged: where both add the same noise it is 1 but for chance.
+its released version in its own environment (under the folder PEERS, or one for this run alone), and is asked
+as its documentation recommends. The figure is the root mean square of (answer - truth) over all groups and
+repetitions. The ratio is a rival's figure over dpsql's, with an interval of two standard errors. Its upper
+end is judged, since with equal noise the ratio is 1 only up to chance.
 
     opendp       0.16, its Polars context: one noise scale for all columns of a query
     smartnoise   smartnoise-sql 1.0.10; its epsilon is per statistic, so each gets an equal part
@@ -99,7 +99,7 @@ def run(setting: Setting) -> Report:
 def _rival(
     name: str, data: Path, setting: Setting, repetitions: int
 ) -> tuple[dict[str, list[dict[str, float]]], str]:
-    """Every aggregate's answers, one dictionary by state for each repetition; or why there are none."""
+    """Return the answers of every aggregate, a dictionary by state per repetition; or why there are none."""
     home = Path(os.environ.get("PEERS", setting.folder)) / f"v_{name}"
     python = home / "bin" / "python"
     if not python.exists() and setting.quick:
@@ -127,7 +127,7 @@ def _rival(
 def _published(
     cursor: duckdb.DuckDBPyConnection, aggregate: str, states: list[str], repetitions: int
 ) -> Floats:
-    """The published method's answers for a query of this one aggregate."""
+    """Return the published method's answers for a query of this one aggregate."""
     sigma = analytic_sigma(EPSILON / 2, DELTA / 2)
     rows = cursor.execute(
         "SELECT state, count(*), sum(LEAST(income, 200000)), sum(age / 120), sum((age / 120) ** 2) "

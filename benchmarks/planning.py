@@ -70,7 +70,7 @@ def run(setting: Setting) -> Report:
 
 
 def _wide(setting: Setting) -> list[Runs]:
-    """EXPLAIN of a sum of every column, where nobody declared their ranges, and where all are declared."""
+    """Time EXPLAIN of a sum of every column, with no declared ranges and with all ranges declared."""
     names = [f"c{i}" for i in range(COLUMNS)]
     sql = f"SELECT {', '.join(f'SUM({name})' for name in names)} FROM wide"
     opened = []
@@ -97,7 +97,7 @@ def _wide(setting: Setting) -> list[Runs]:
 
 
 def _planned(session: Session, sql: str, rounds: int) -> tuple[Runs, Runs, str]:
-    """The times of both, and the code of a refusal. Each text is new, lest anything remembers it."""
+    """Return both times, and the code of a refusal. Each text is new, so that no cache has it."""
     numbers, codes = itertools.count(), set[str]()
 
     def ours() -> None:

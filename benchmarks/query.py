@@ -1,6 +1,6 @@
-"""How long does a whole query on a thousand rows take, durable debit included, and where does it go?
+"""How long does a whole query on a thousand rows take, durable debit included, and which steps take it?
 
-Every statement is a new one, so nothing is a repeat that the ledger would serve.
+Every statement is new, so the ledger serves no repeat.
 """
 
 from __future__ import annotations

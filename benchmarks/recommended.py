@@ -1,8 +1,8 @@
-"""Small data sets on which the error of the recommended mechanism is known, and ours on them.
+"""Small data sets with a known error of the recommended mechanism, and dpsql's error on them.
 
-Each case is a table of values, one query under pure differential privacy at epsilon 1, and the figure that a
-simulation of the recommended mechanism gave (one seed: the first digit counts). Ours is the mean over a few
-seeds of the data; the answers go the whole way through the engine and the finish.
+Each case is a table of values, one query under pure differential privacy at epsilon 1, and the error in a
+simulation of the recommended mechanism (one seed, so only the first digit is significant). dpsql's error is
+the mean over a few seeds of the data; the answers pass through the engine and the finish.
 
     rms    root mean square error                       rank       |share of the values below - quantile|
     mean   mean absolute error over the groups          relative   mean |error| / truth
@@ -172,7 +172,7 @@ CASES = (
 
 
 def recommended(setting: Setting) -> tuple[Table, list[Verdict]]:
-    """Every case's figure, ours, and how many times as large ours is."""
+    """Return the figure of every case, dpsql's error, and their ratio."""
     table = Table(
         "beside the recommended mechanism, epsilon 1", ("case", "metric", "figure", "ours", "ratio")
     )

@@ -1,4 +1,4 @@
-"""One release drawn again and again: measured once, noised by the system's randomness every time.
+"""Many draws of one release: measured once, with new noise from the system's randomness each time.
 
 Drawn(db, "SELECT state, AVG(age) FROM people GROUP BY state", 1.0).values(200)    one row per release
 """
@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 
 class Drawn:
-    """The last aggregate of a query of one stage and one measure."""
+    """The release of a query with one stage and one measure."""
 
     def __init__(self, db: dpsql.Connection, sql: str, epsilon: float) -> None:
         session = session_of(db)
@@ -32,19 +32,19 @@ class Drawn:
         self._exact = session.engine.measure(self.planned)
 
     def quiet(self) -> ReleasedTable:
-        """Without noise, thresholds at one unit."""
+        """Return the plan without noise and with thresholds at one unit."""
         return silently(self._exact, self.planned)
 
     def exact(self) -> Floats:
-        """The answers without noise, in the order of the keys."""
+        """Return the answers without noise, in the order of the keys."""
         return self._finished(self.quiet())
 
     def values(self, repetitions: int) -> Floats:
-        """One row per release, one column per group; all keys are public."""
+        """Return one row per release, one column per group; all keys are public."""
         return np.array([self._finished(self.once()) for _ in range(repetitions)])
 
     def answers(self, repetitions: int) -> list[tuple[Value, ...]]:
-        """The aggregates of the one group there is, whatever their types, of every release."""
+        """Return the aggregates of the only group, of any type, for every release."""
         tables = (finish(self.once(), self.planned) for _ in range(repetitions))
         return [tuple(column.values[0] for column in each) for each in tables]
 

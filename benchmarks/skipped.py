@@ -1,7 +1,7 @@
-"""What does it cost that parquet files are read in full, whatever a query asks?
+"""How much time does it cost to read parquet files in full?
 
-Beside it the same engine whose reader is given the conditions, and skips by statistics: it is not right in
-all files (grammar_tests/layouts). ``measure`` alone is timed. The days of the visits are sorted, so that the
+The comparison is the same engine with a reader that gets the conditions and skips by statistics; it is wrong
+for some files (grammar_tests/layouts). Only ``measure`` is timed. The visits are sorted by day, so that the
 narrow range is the worst case.
 """
 

@@ -1,11 +1,11 @@
-"""How long until a fresh process answers, beside the `duckdb` package doing the same? In turns.
+"""How long until a fresh process answers, compared with the `duckdb` package? In turns.
 
-    python -c "import duckdb; ... .execute(sql).fetchall()"     start to its answer, the measure of all
+    python -c "import duckdb; ... .execute(sql).fetchall()"     start to its answer, the reference
     dpsql query DB -c sql                                       start to its answer: paid, released, stored
     dpsql shell DB                                              start to its first prompt
 
-Time on the clock ends with the first line of the answer; the processor's time is that of the whole process,
-which a busy machine stretches less. Every ``dpsql query`` pays: it gets a ledger that holds no such answer.
+Elapsed time ends with the first line of the answer. CPU time is that of the whole process, which a busy
+machine affects less. Every ``dpsql query`` pays: its ledger does not hold the answer.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _DPSQL = (sys.executable, "-c", "from dpsql.cli import program; program()")  # a
 
 @dataclass(frozen=True, slots=True)
 class Took:
-    """One process: until it said something, and what it cost the processor, in milliseconds."""
+    """One process: the time to its first output, and its CPU time, in milliseconds."""
 
     clock: float
     processor: float
@@ -92,7 +92,7 @@ def run(setting: Setting) -> Report:
 
 
 def _answer(command: tuple[str, ...], setting: Setting) -> Took:
-    """Until the first line comes through a pipe."""
+    """Time a process until its first line arrives in a pipe."""
     start = time.perf_counter()
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=ROOT, env=environment(setting)
@@ -106,7 +106,7 @@ def _answer(command: tuple[str, ...], setting: Setting) -> Took:
 
 
 def _prompt(command: tuple[str, ...], setting: Setting) -> Took:
-    """Until a terminal shows the prompt; then the end of what could be typed."""
+    """Time a process until a terminal shows the prompt; then end its input."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
     start = time.perf_counter()

@@ -1,9 +1,9 @@
-"""Runs that take turns, the tables they end in, and processes of their own.
+"""Alternating runs, tables of results, and fresh processes.
 
     first, second = alternate([plain, ours], rounds=5)     plain ours plain ours plain ours ...
 
-Two things are compared by running them in turns, so that a machine that slows down slows both; what is
-shown is the median, with the smallest and the largest run beside it.
+Two things are compared by running them in turns, so that a machine that slows down slows both. A table shows
+the median, the smallest and the largest run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a question is asked with: small data or whole, TPC-H's scale, a folder to work in."""
+    """The settings of a benchmark: small or full data, TPC-H's scale, a working folder."""
 
     quick: bool
     scale: float
@@ -52,7 +52,7 @@ class Runs:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One figure beside its target; ``limit`` is the most it may be (or the least, for ``at_least``)."""
+    """One figure and its target; ``limit`` is its maximum (or its minimum, for ``at_least``)."""
 
     what: str
     value: float
@@ -77,7 +77,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows under names."""
+    """Rows with column names."""
 
     title: str
     columns: tuple[str, ...]
@@ -99,7 +99,7 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The answer to one question."""
+    """The result of one benchmark."""
 
     tables: tuple[Table, ...]
     verdicts: tuple[Verdict, ...] = ()
@@ -129,7 +129,7 @@ class Report:
 
 
 def shown(value: object) -> str:
-    """Three digits are enough for the eye; the saved file holds all of them."""
+    """Format a number with three digits; the saved file holds all digits."""
     if isinstance(value, Runs):
         return str(value)
     if isinstance(value, float):
@@ -138,7 +138,7 @@ def shown(value: object) -> str:
 
 
 def alternate(contestants: Sequence[Callable[[], object]], rounds: int, warm: int = 1) -> list[Runs]:
-    """Each contestant's times when they run in turns; the first ``warm`` rounds are not counted."""
+    """Run contestants in turns and return their times; the first ``warm`` rounds are not counted."""
     times: list[list[float]] = [[] for _ in contestants]
     for number in range(warm + rounds):
         for kept, run in zip(times, contestants, strict=True):
@@ -150,7 +150,7 @@ def alternate(contestants: Sequence[Callable[[], object]], rounds: int, warm: in
 
 
 def ratio(what: str, ours: Runs, theirs: Runs, limit: float | None) -> Verdict:
-    """Median over median, with the smallest and largest ratio of two runs that followed each other."""
+    """Return median over median, with the smallest and largest ratio of two consecutive runs."""
     pairs = [mine / other for mine, other in zip(ours.times, theirs.times, strict=True)]
     return Verdict(what, ours.median / theirs.median, limit, low=min(pairs), high=max(pairs))
 
@@ -160,7 +160,7 @@ def ratio(what: str, ours: Runs, theirs: Runs, limit: float | None) -> Verdict:
 
 @contextlib.contextmanager
 def stopwatch(places: Sequence[tuple[object, str, str]]) -> Iterator[dict[str, float]]:
-    """Milliseconds spent in (object, attribute) calls, under a label each, while this is open."""
+    """Record the milliseconds spent in (object, attribute) calls, by label, in a context."""
     spent: dict[str, float] = {label: 0.0 for _, _, label in places}
     old = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
 
@@ -187,13 +187,13 @@ def stopwatch(places: Sequence[tuple[object, str, str]]) -> Iterator[dict[str, f
 
 
 def environment(setting: Setting) -> dict[str, str]:
-    """That of a Python which keeps compiled modules, as an installed program does."""
+    """Return the environment of a Python that keeps compiled modules, as an installed program does."""
     kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     return kept | {"PYTHONPYCACHEPREFIX": str(setting.folder / "compiled")}
 
 
 def fresh(setting: Setting, code: str, *arguments: str) -> Any:
-    """What a fresh Python prints last, as JSON."""
+    """Run a program in a fresh Python; return its last line, read as JSON."""
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         cwd=ROOT,

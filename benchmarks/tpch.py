@@ -1,8 +1,8 @@
-"""Which TPC-H queries are answered with a customer as the unit, at what price in time and accuracy?
+"""Which TPC-H queries are answered with the customer as the unit, in what time and with what error?
 
-The data comes from tpchgen-cli (the bench extra); with --quick, or where it is not installed, it is a tiny
-database of the same shape, whose errors say nothing. Queries 2, 11 and 16 read public tables alone: they
-are exact, and nothing is measured for them.
+The data comes from tpchgen-cli (the bench extra). With --quick, or if it is not installed, the data is a tiny
+database of the same shape, and errors mean nothing. Queries 2, 11 and 16 read only public tables: they are
+exact, and nothing is measured for them.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _answered(db: dpsql.Connection, sql: str, keys: int, setting: Setting) -> tu
 
 
 def _error(rows: list[tuple[Any, ...]], truth: list[tuple[Any, ...]], keys: int) -> float:
-    """The median over all numbers of |answer - truth| / |truth|; a missing or NULL number is wholly wrong."""
+    """Return the median of |answer - truth| / |truth| over all numbers; missing or NULL counts as 1."""
     found = {row[:keys]: row[keys:] for row in rows}
     errors = []
     for row in truth:

@@ -1,4 +1,4 @@
-"""What the owner writes: two private tables, a foreign key, a public table; then a mistake in it."""
+"""A policy with two private tables, a foreign key and a public table; then a mistake in it."""
 
 import tempfile
 from pathlib import Path

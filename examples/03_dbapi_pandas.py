@@ -1,4 +1,4 @@
-"""dpsql is a PEP 249 module: cursors, parameters, and pandas where it is installed."""
+"""dpsql is a PEP 249 module: cursors, parameters, and pandas if it is installed."""
 
 import tempfile
 import warnings

@@ -1,4 +1,4 @@
-"""What a query costs, why asking twice is free, and what happens when the budget is used up."""
+"""The price of a query, free repeats, and an exhausted budget."""
 
 import tempfile
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Before paying: what would be released, how far the noise would reach, whose bounds it rests on."""
+"""Explain a query before paying: its release, its expected errors and its bounds."""
 
 import tempfile
 from pathlib import Path

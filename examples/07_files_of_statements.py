@@ -1,4 +1,4 @@
-"""A file of statements: priced as a whole, one total shared over it, a file for each answer."""
+"""A file of statements: priced as a whole, with one total divided among them, and a file for each answer."""
 
 import json
 import tempfile

@@ -102,7 +102,7 @@ def test_names_prices_and_time_limits() -> None:
         ("SELECT 1; SET memory = 3; SELECT 2", (1, 11), "SET epsilon: what each statement"),
         ("SET epsilon = many; SELECT 1", (1, 1), "a positive number"),
         ("SET timeout = -1; SELECT 1", (1, 1), "SET timeout = 30"),
-        ("-- name: a\nSELECT 1;\n-- name: A\nSELECT 2", (4, 1), "stands on line 2 already"),
+        ("-- name: a\nSELECT 1;\n-- name: A\nSELECT 2", (4, 1), "is on line 2 already"),
         ("-- name: statement_02\nSELECT 1;\nSELECT 2", (3, 1), "it has none of its own"),
         ("-- name: Manifest\nSELECT 1", (2, 1), "manifest.json"),
         ("-- nothing", None, "there is no statement"),
@@ -180,7 +180,7 @@ def test_a_dry_run_tells_prices_and_pays_nothing(clinic_run: Runner) -> None:
     remaining = clinic_run.manifest["remaining"]
     assert f"{math.floor(remaining * 1e4) / 1e4:g} afterwards" in said
     again = clinic_run.run(SCRIPT, "--dry-run")
-    assert "of which 2 was paid before" in again
+    assert "2 of it paid before" in again
     assert "answered before" in again
 
 
@@ -189,7 +189,7 @@ def test_steps_that_were_taken_are_free(clinic_run: Runner) -> None:
     assert "at most 20" in clinic_run.run(near, "--dry-run")
     clinic_run.run(near)
     said = clinic_run.run(None, "--dry-run")
-    assert "of which 20 was paid before" in said
+    assert "20 of it paid before" in said
     clinic_run.run(None, "--out", str(clinic_run.folder / "again"))
     with dpsql.connect(clinic_run.database) as db:
         price = db.price(near)
@@ -235,7 +235,7 @@ def test_the_greatest_weight_of_one_question_counts(clinic_run: Runner) -> None:
 def test_a_price_of_its_own_comes_off_a_total_once(clinic_run: Runner) -> None:
     own = "SELECT OPTIONS(epsilon = 1.0) COUNT(*) FROM patients;\n"
     said = clinic_run.run(own * 2 + "SELECT AVG(age) FROM patients;", "--epsilon", "2")
-    assert "together as private as one price of 2" in said
+    assert "together as private as one query at 2" in said
     assert clinic_run.manifest["had"] - clinic_run.manifest["remaining"] == pytest.approx(2, rel=2e-3)
 
 
@@ -246,7 +246,7 @@ def test_a_bound_that_is_found_for_one_text_is_not_a_price_for_another(clinic_ru
     clinic_run.run(None)
     assert [each["paid"] for each in clinic_run.manifest["statements"]] == [1.0, 1.0]
     again = text.split("\n")[0] * 2
-    assert "epsilon 0.8 in all, of which 0.8 was paid before" in clinic_run.run(again, "--dry-run")
+    assert "epsilon 0.8 in all, 0.8 of it paid before" in clinic_run.run(again, "--dry-run")
 
 
 def test_a_refusal_is_told_before_anything_is_paid(clinic_run: Runner) -> None:
@@ -269,9 +269,9 @@ def test_a_dry_run_tells_what_is_refused_in_its_place(clinic_run: Runner) -> Non
     rows = [line.split()[1] for line in said.splitlines() if line.startswith("│")]
     assert rows == ["name", "statement_01", "statement_02"]
     assert "1 statement: free" in said
-    assert "one more is refused: a run with --keep-going skips that, any other asks nothing" in said
+    assert "one more is refused: a run with --keep-going skips it, without it nothing is asked" in said
     assert "monthly.sql:1:43" in said
-    assert "a file of statements is given none" in said
+    assert "a file of statements has no parameters" in said
 
 
 def test_a_file_that_the_budget_does_not_hold_is_not_begun(clinic_run: Runner) -> None:
@@ -370,7 +370,7 @@ def test_prices_of_their_own_come_off_the_total(clinic_run: Runner) -> None:
     said = clinic_run.run(
         SCRIPT.replace("SET epsilon = default;", ""), "--epsilon", "2", "--dry-run", exits=1
     )
-    assert "each says its price itself, as old on line 4 does" in said
+    assert "old on line 4 does, for example" in said
 
 
 # ---- going on ------------------------------------------------------------------------------------------
@@ -463,8 +463,8 @@ def test_time_stands_still_for_a_run(clinic_run: Runner, monkeypatch: pytest.Mon
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ("data", "the database was written to since"),
-        ("policy", "the policy says something else now"),
+        ("data", "the database has been written to since"),
+        ("policy", "the policy has changed its tables"),
         ("ledger", "this is another ledger"),
         ("analyst", "another analyst asks"),
         ("file", "statement 2 (by_ward) is not what it was"),
@@ -586,7 +586,7 @@ def test_a_run_that_ran_short_goes_on_with_what_the_owner_grants(
         db.execute("SELECT AVG(age) FROM patients", epsilon=1.4)
     said = clinic_run.run(None, "--analyst", "bob", "--resume", exits=3)
     assert "the budget does not hold the rest of this file" in said
-    assert "let the owner grant more, and go on with --resume then" in said
+    assert "let the owner grant more, then continue with --resume" in said
     policy = clinic_run.database.with_suffix(".toml")
     policy.write_text(policy.read_text().replace("epsilon = 2.0", "epsilon = 4.0"))
     said = clinic_run.run(None, "--analyst", "bob", "--resume")
@@ -633,7 +633,7 @@ def test_a_failure_stops_and_says_how_to_go_on(clinic_run: Runner, monkeypatch: 
         said = clinic_run.run(SCRIPT, exits=1)
     assert "stopped at old: 0 of 5 statements answered, paid epsilon 0.5" in said
     assert "--resume" in said
-    (line,) = (each for each in said.splitlines() if each.startswith("go on with: dpsql run "))
+    (line,) = (each for each in said.splitlines() if each.startswith("continue with: dpsql run "))
     assert clinic_run.entry("old")["code"] == "D601"
     said = clinic_run.run(None, *line.split()[7:])
     assert "5 of 5 statements answered, paid epsilon 2" in said
@@ -715,7 +715,7 @@ def test_ctrl_c_ends_it_in_order(clinic_run: Runner) -> None:
     assert terminal.ended() == 130
     said = terminal.screen.decode()
     assert "stopped at slow: 1 of 3 statements answered, paid epsilon 1" in said
-    assert "go on with: dpsql run " in said
+    assert "continue with: dpsql run " in said
     assert "Traceback" not in said
     assert [each["state"] for each in clinic_run.manifest["statements"]] == ["answered", "waiting", "waiting"]
     assert clinic_run.manifest["ended"] is None

@@ -92,7 +92,7 @@ def test_every_default(
     assert [each.name for each in policy.tables] == ["patients", "visits"]  # wards is nobody's yet: hidden
     assert not any(column.range or column.values for table in policy.tables for column in table.columns)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\\d patients\n")))
-    for line in out.partition("What comes next:")[2].strip().split("\n"):  # those three commands run
+    for line in out.partition("Next steps:")[2].strip().split("\n"):  # those three commands run
         program, *arguments = shlex.split(line)
         assert program == "dpsql"
         assert main(arguments) == 0
@@ -118,7 +118,7 @@ def test_a_schema_without_people(tmp_path: Path, capsys: pytest.CaptureFixture[s
     with contextlib.closing(duckdb.connect(str(tmp_path / "x.duckdb"))) as connection:
         connection.execute("CREATE TABLE t (x DOUBLE)")
     assert main(["init", str(tmp_path / "x.duckdb"), "--yes"]) == 1
-    assert "no table here has a column that could tell one person from another" in capsys.readouterr().err
+    assert "no table has a column that could identify a person" in capsys.readouterr().err
     assert files(tmp_path) == {"x.duckdb"}
 
 
@@ -165,9 +165,9 @@ def test_answers_from_a_pipe(folder: Path) -> None:
         (6, "nan", "nan is not a positive number"),
         (7, "0.5", "a delta this large promises nothing"),
         (8, "3", "more than the whole budget"),
-        (9, "0.1", "less than a query costs that names no price"),
+        (9, "0.1", "less than the default price"),
         (10, "ana 3", "more than the whole budget"),
-        (12, "110 0", "the lower end comes first"),
+        (12, "110 0", "the lower bound comes first"),
         (12, "young", "a range is two numbers or two dates"),
         (12, "2024-01-01 2024-12-31", "two numbers"),
         (13, ",", "a list holds 1 to 10,000 values"),
@@ -251,12 +251,12 @@ def test_a_wrong_answer_is_asked_again_at_a_terminal(folder: Path) -> None:
     terminal = Terminal("init", str(folder / "clinic.duckdb"))
     terminal.until("[patients]:")
     terminal.type("patient\n")
-    terminal.until("did you mean patients?\r\n  the table with one row for each [patients]:")
+    terminal.until("did you mean patients?\r\n  the table with one row per person [patients]:")
     for _ in range(25):  # all other questions, and more line breaks than there are
         terminal.type("\n")
     assert terminal.end() == 0, terminal.screen
     assert (folder / "clinic.toml").exists()
-    assert "What comes next:" in terminal.screen
+    assert "Next steps:" in terminal.screen
 
 
 @pytest.mark.parametrize("key", ["Ctrl-C", "Ctrl-D"])
@@ -364,6 +364,6 @@ def test_thousands_are_not_taken_for_fractions(tmp_path: Path) -> None:
     lines = "".join(f"{i};{i % 3}.{i:03},50\n" for i in range(200))
     (tmp_path / "kunden" / "kunden.csv").write_text("Kundennr;Umsatz\n" + lines)
     done = answer(tmp_path / "kunden", *[""] * 3, *[""] * 5, "", "0 5.000")
-    assert "without marks between thousands" in done.stderr
+    assert "without thousands separators" in done.stderr
     assert answer(tmp_path / "kunden", *[""] * 3, *[""] * 5, "", "0 5000", "").returncode == 0
     assert 'Umsatz = { type = "DOUBLE", range = [0, 5000] }' in (tmp_path / "kunden.toml").read_text()

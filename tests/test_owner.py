@@ -27,7 +27,7 @@ def retyped(clinic: Path) -> None:
 
 def test_what_the_ledger_has_left(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert check(clinic) == 0
-    assert "ledger    none yet: the first query makes clinic.ledger" in capsys.readouterr().out
+    assert "ledger    none yet: the first query creates clinic.ledger" in capsys.readouterr().out
     assert not clinic.with_suffix(".ledger").exists()
     with dpsql.connect(clinic, analyst="ana") as db:
         db.execute(COUNT, epsilon=2.0)

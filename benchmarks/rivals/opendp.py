@@ -1,7 +1,7 @@
-"""opendp's Polars context, asked again and again: data epsilon delta repetitions -> JSON lines.
+"""Repeated queries to opendp's Polars context: data epsilon delta repetitions -> JSON lines.
 
-Group keys are given, lengths are bounded, and one noise scale is found such that all columns of a query
-spend the whole price together. AVG is a noisy sum over a noisy count, VAR made of the moments.
+Group keys are passed in, lengths are bounded, and one noise scale is searched such that all columns of a
+query together spend the whole price. AVG is a noisy sum over a noisy count; VAR is computed from the moments.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""smartnoise-sql over DuckDB, asked again and again: data epsilon delta repetitions -> JSON lines.
+"""Repeated queries to smartnoise-sql over DuckDB: data epsilon delta repetitions -> JSON lines.
 
 Its epsilon is the price of one statistic, so a query of n mechanisms gets epsilon / n for each, as a careful
-user would ask. It has no reader for DuckDB: PostgreSQL's, whose SQL is near enough, is given a connection.
+user would ask. It has no reader for DuckDB, so its PostgreSQL reader gets a DuckDB connection.
 """
 
 import json

@@ -1,10 +1,10 @@
-"""A file of statements as one paid whole: ``dpsql run``.
+"""``dpsql run``: price a file of statements as a whole, then answer them one by one.
 
-text --script--> Script --bill--> Bill --journal--> manifest.json --run--> a file for each answer
-                            |                            |
-                          shares                   written before anything is paid,
-                     of one total price            and again after each statement
+text --script--> Script --bill--> Bill --start--> manifest.json --run--> a file for each answer
+                            |                          |
+                          shares                 written before anything is paid,
+                     of one total price          and again after each statement
 
-Everything is read, planned and priced before the first debit. A run that was killed is continued from its
-manifest, at the same prices and the same time: what was paid for is served by the ledger, as it was.
+Everything is read, planned and priced before the first debit. A killed run resumes from its manifest, at
+the same prices and the same time: the ledger serves again what was paid for.
 """

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written aside, made durable, and put in their place by one rename."""
+"""Write files atomically: write a temporary file, sync it, and rename it. Lock the folder of a run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ASIDE = ".aside"
 
 
 def write(content: bytes, file: Path) -> None:
-    """A file with this content, durably; before that, what was there."""
+    """Replace the content of a file, atomically and durably."""
     aside = file.with_name(f".{file.name}{_ASIDE}")
     try:
         with aside.open("wb") as stream:
@@ -27,17 +27,17 @@ def write(content: bytes, file: Path) -> None:
     except OSError as error:
         raise InterfaceError(
             f"{file} could not be written: {error.strerror}",
-            help="nothing is lost: what was answered is in the ledger; go on with --resume",
+            help="nothing is lost: the answers are in the ledger; continue with --resume",
         ) from None
 
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """A folder, made if there is none, in which no other run writes at the same time.
+    """Lock a folder, created if needed, so that no other run writes there.
 
-    One that was made for nothing is taken away again.
+    A folder that was created here and stays empty is removed.
     """
-    made = not folder.exists()
+    created = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(folder, os.O_RDONLY)
@@ -51,18 +51,18 @@ def alone(folder: Path) -> Iterator[None]:
         except BlockingIOError:
             raise refuse(
                 "D509",
-                "another run is at work in this folder",
+                "another run is using this folder",
                 label=str(folder),
                 help="wait until it has ended; or name another folder with --out",
             ) from None
         if not os.access(folder, os.W_OK):
             raise InterfaceError(f"{folder} cannot be written to", help="name another with --out")
-        for left in folder.glob(f".*{_ASIDE}"):  # by a run that was killed
+        for aside in folder.glob(f".*{_ASIDE}"):  # left by a killed run
             with suppress(OSError):
-                left.unlink()
+                aside.unlink()
         yield
     finally:
-        if made:
+        if created:
             with suppress(OSError):  # it is not empty
                 folder.rmdir()
         os.close(handle)

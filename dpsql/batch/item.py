@@ -16,10 +16,10 @@ from dpsql.parse.parse import Query
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A statement that would be answered: ``epsilon`` is the price that its call says, if it says one.
+    """A statement that would be answered. ``epsilon`` is the price of its call, if it has one.
 
-    ``query`` is what was read of it. ``cost`` is what it takes now, after those before it; ``like`` names
-    the first of those before it that measure the same, which pays for both.
+    ``query`` is its parsed text. ``cost`` is what it takes now, after the statements before it. ``like``
+    names the first statement before it that measures the same, and pays for both.
     """
 
     task: Task
@@ -32,22 +32,22 @@ class Item:
 
     @property
     def paid(self) -> bool:
-        """Whether it has a price at all."""
+        """Whether it has a price."""
         return not self.query.explained and bool(self.plan.events or self.plan.first)
 
     @property
     def said(self) -> bool:
-        """Whether the query says its price or its accuracy."""
+        """Whether the query sets its price or its accuracy."""
         return self.query.epsilon is not None or self.query.goal is not None
 
     @property
     def own(self) -> bool:
-        """Whether the query or a SET says them."""
+        """Whether the query or a SET before it sets its price or accuracy."""
         return self.said or self.task.epsilon is not None
 
     @property
     def measured(self) -> tuple[str, str]:
-        """Equal for statements that are answered by one measurement. Bounds are found for a text."""
+        """Return a key, equal for statements that share a measurement. Found bounds depend on the text."""
         return self.plan.digest, self.task.sql if self.plan.bounds else ""
 
     @property

@@ -1,10 +1,10 @@
-"""manifest.json: what a run is going to do, written before anything is paid, and what it has done so far.
+"""manifest.json: the statements of a run and their state, written before anything is paid.
 
 {"run": "...", "started": "...", "rests_on": {"data": ..., "policy": ..., ...}, "statements": [
     {"name": "old", "sql": "...", "price": 0.5, "state": "answered", "file": "old.csv", "sha256": "..."},
     {"name": "by_ward", "sql": "...", "price": 0.5, "state": "waiting", ...}]}
 
-It holds prices, names and fingerprints, and of answers how far their noise reaches: no exact number.
+It holds prices, names, fingerprints and the margins of answers: no exact number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WAITING, ANSWERED, REFUSED = "waiting", "answered", "refused"
 
 @dataclass(frozen=True, slots=True)
 class Margin:
-    """A column of an answer: the middle and the largest of its half-widths, where it has any."""
+    """A column of an answer, with the median and the largest of its margins, if it has any."""
 
     name: str
     type: str
@@ -38,12 +38,12 @@ class Margin:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One statement. ``set`` is the price that a SET says, ``epsilon`` the one that its call says.
+    """One statement. ``set`` is the price of a SET before it, ``epsilon`` the price of its call.
 
     ``price`` is what it costs at most, ``paid`` what it cost this run; ``repeated`` says that the ledger held
-    its answer already. ``digest`` names what is measured, ``steps`` that it is approached in steps; ``like``
-    names a statement before it that measures the same, and pays for both. ``granted`` is a mark of the
-    owner's budgets and prices under which it was priced: noise is drawn by them.
+    its answer already. ``digest`` identifies the measurement, ``steps`` says that it is approached in steps.
+    ``like`` names a statement before it that measures the same, and pays for both. ``granted`` is a
+    fingerprint of the budgets and prices under which it was priced: the noise depends on them.
     """
 
     name: str
@@ -75,15 +75,17 @@ class Entry:
 
     @property
     def unpriced(self) -> bool:
-        """Refused before anything was paid: it has no plan, and no share of a total."""
+        """Whether it was refused before anything was paid: it has no plan, and no share of a total."""
         return not self.digest
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One run of one file. ``rests_on`` is what may not change before it ends; ``mark`` is how many purchases
+    """One run of one file.
 
-    the analyst had made before it; ``had`` is what would remain without it, ``remaining`` what does.
+    ``rests_on`` holds fingerprints of what must not change before the run ends. ``mark`` is how many
+    purchases the analyst had made before it. ``had`` is what would remain without the run, ``remaining``
+    what remains.
     """
 
     run: str
@@ -105,49 +107,49 @@ class Manifest:
 
     @property
     def price(self) -> float:
-        """The sum of all prices, where statements that measure the same have one."""
-        return math.fsum(each.price for each in self.statements if not each.like)
+        """Return the sum of all prices; statements that measure the same count once."""
+        return math.fsum(entry.price for entry in self.statements if not entry.like)
 
     @property
     def paid(self) -> float:
-        """What was paid so far, by the prices."""
-        return math.fsum(each.paid for each in self.statements)
+        """Return the sum of what was paid so far."""
+        return math.fsum(entry.paid for entry in self.statements)
 
     @property
     def waiting(self) -> tuple[Entry, ...]:
-        """What is still to be answered."""
-        return tuple(each for each in self.statements if not each.answered)
+        """Return the entries without an answer."""
+        return tuple(entry for entry in self.statements if not entry.answered)
 
 
 def save(manifest: Manifest, folder: Path) -> None:
-    """Put it in its place, whole."""
+    """Write the manifest atomically."""
     sums = {"price": manifest.price, "paid": manifest.paid}
     content = {"dpsql_run": FORMAT} | sums | _finite(asdict(manifest))
     write((json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n").encode(), folder / NAME)
 
 
 def _finite(value: Any) -> Any:
-    """JSON has no infinity: how far noise reaches is nothing there."""
+    """Replace infinite numbers by None: JSON has no infinity."""
     match value:
         case float() if not math.isfinite(value):
             return None
         case dict():
-            return {key: _finite(each) for key, each in value.items()}
+            return {key: _finite(element) for key, element in value.items()}
         case list() | tuple():
-            return [_finite(each) for each in value]
+            return [_finite(element) for element in value]
         case _:
             return value
 
 
 def load(folder: Path) -> Manifest | None:
-    """The manifest of the run in a folder; None where there is none."""
+    """Return the manifest of the run in a folder, or None."""
     file = folder / NAME
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
         if content.pop("dpsql_run") != FORMAT:
             raise ValueError
         del content["price"], content["paid"]
-        statements = tuple(_entry(each) for each in content.pop("statements"))
+        statements = tuple(_entry(entry) for entry in content.pop("statements"))
         moment = datetime.datetime.fromisoformat(content["started"])
         if moment.tzinfo is None or type(content["rests_on"]) is not dict:
             raise ValueError
@@ -159,10 +161,10 @@ def load(folder: Path) -> Manifest | None:
             "D509",
             "this manifest cannot be read",
             label=str(file),
-            help="start again with another --out: what was answered before is free, at the same prices",
+            help="start again with another --out: statements answered before are free at the same prices",
         ) from None
 
 
 def _entry(content: Mapping[str, Any]) -> Entry:
-    said = {each.name: content[each.name] for each in fields(Entry)}
-    return Entry(**said | {"columns": tuple(Margin(**each) for each in content["columns"])})
+    values = {field.name: content[field.name] for field in fields(Entry)}
+    return Entry(**values | {"columns": tuple(Margin(**column) for column in content["columns"])})

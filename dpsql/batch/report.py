@@ -1,8 +1,8 @@
-"""One page of a whole run: every answer as a chart and a table, what it cost, and what is promised to whom.
+"""One HTML page of a run: each answer as a chart and a table, what it cost, and the privacy promise.
 
 page(Report(title="monthly", parts=(Part("by_ward", "SELECT ...", answer, price=0.5, paid=0.5), ...), ...))
 
-The page stands by itself: it holds no script, and a browser that shows it asks nobody for anything.
+The page is self-contained: it holds no script and loads nothing.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SAFE = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A statement: its answer, or why there is none. ``price`` is its own, ``paid`` what this run paid."""
+    """A statement with its answer or its error, its price, and what this run paid for it."""
 
     name: str
     sql: str
@@ -39,7 +39,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Guarded:
-    """A table of the policy: whose rows it holds, and what is declared of its columns."""
+    """A table of the policy: who its rows belong to, and the declarations of its columns."""
 
     name: str
     whose: str
@@ -48,7 +48,7 @@ class Guarded:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """The policy in short: whom it protects, and how much of that all answers together may use up."""
+    """The policy in short: the unit, the budget of all answers together, and the tables."""
 
     unit: str
     key: str
@@ -60,7 +60,7 @@ class Promise:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything that the page tells; ``taken`` is what the run took off the budget, never more than paid."""
+    """The content of the page; ``taken`` is what the run took off the budget, never more than ``paid``."""
 
     title: str
     database: str
@@ -75,7 +75,7 @@ class Report:
 
 
 def page(report: Report) -> str:
-    """The whole page."""
+    """Return the HTML of the page."""
     parts = [
         _head(report),
         _promise(report.promise),
@@ -96,18 +96,18 @@ def page(report: Report) -> str:
 
 def _head(report: Report) -> str:
     who = f"asked by {report.analyst}" if report.analyst else "asked by the owner"
-    answered = sum(each.answer is not None for each in report.parts)
+    answered = sum(part.answer is not None for part in report.parts)
     figures = (
         ("answered", f"{answered} of {len(report.parts)}"),
         ("paid epsilon", f"{report.paid:g}"),
         ("off the budget", above(report.taken)),
         ("remaining", below(report.remaining)),
     )
-    listed = "".join(f"<div><dt>{name}</dt><dd>{_line(text)}</dd></div>" for name, text in figures)
+    figure_list = "".join(f"<div><dt>{name}</dt><dd>{_line(text)}</dd></div>" for name, text in figures)
     return (
         f"<header><h1>{_line(report.title)}</h1>"
         f'<p class="soft">{_line(report.database)}, {_line(who)}, {_line(report.time)}</p>'
-        f'<dl class="figures">{listed}</dl></header>\n<main>'
+        f'<dl class="figures">{figure_list}</dl></header>\n<main>'
     )
 
 
@@ -115,14 +115,14 @@ def _promise(promise: Promise) -> str:
     unit = _line(promise.unit)
     chance = f'<span class="whole">{promise.delta:g}</span>'
     delta = f", but for a chance of {chance} (delta)" if promise.delta else ""
-    said = (
+    text = (
         f"Whether all rows of any one {unit} are in the database or none of them, what is answered is "
         "nearly equally likely: numbers from private rows carry noise, so that each probability changes by "
         f"a factor of at most e<sup>{promise.epsilon:g}</sup>{delta}. This holds for everything that is ever "
         "answered, to all analysts together, this page included. "
         "± says how far the noise reaches in 95 of 100 cases."
     )
-    return f'<div class="promise"><h2>What is promised to every {unit}</h2><p>{said}</p></div>'
+    return f'<div class="promise"><h2>What is promised to every {unit}</h2><p>{text}</p></div>'
 
 
 def _contents(report: Report) -> str:
@@ -130,8 +130,8 @@ def _contents(report: Report) -> str:
         (f'<a href="#s{at}">{_line(part.name)}</a>', _price(part), _paid(part), _state(part))
         for at, part in enumerate(report.parts, 1)
     ]
-    listed = _table(("statement", "price", "paid", "answer"), rows, numbers=(1, 2))
-    return f"<section><h2>Statements</h2>{listed}</section>"
+    table = _table(("statement", "price", "paid", "answer"), rows, numbers=(1, 2))
+    return f"<section><h2>Statements</h2>{table}</section>"
 
 
 def _price(part: Part) -> str:
@@ -153,47 +153,47 @@ def _state(part: Part) -> str:
 
 def _part(at: int, part: Part) -> str:
     paid = f"paid {part.paid:g}" if part.paid or part.answer is None else _paid(part)
-    said = [f"price epsilon {part.price:g}, {paid}"] if _price(part) else ["paid nothing"]
+    notes = [f"price epsilon {part.price:g}, {paid}"] if _price(part) else ["paid nothing"]
     if part.digest:
-        said[0] += f"; plan {part.digest[:12]}"
+        notes[0] += f"; plan {part.digest[:12]}"
     if part.answer is None:
-        shown = f'<pre class="bad">{_text(part.error)}</pre>'
+        body = f'<pre class="bad">{_text(part.error)}</pre>'
     else:
-        shown = f'{_chart(part.answer)}<div class="wide">{table_html(part.answer)}</div>'
-        said = [*below_table(part.answer, Look(rows=ROWS))[:-1], *said]
-    notes = "<br>".join(map(_line, said))
+        body = f'{_chart(part.answer)}<div class="wide">{table_html(part.answer)}</div>'
+        notes = [*below_table(part.answer, Look(rows=ROWS))[:-1], *notes]
+    small_print = "<br>".join(map(_line, notes))
     return (
-        f'<section id="s{at}"><h2>{_line(part.name)}</h2><pre>{_text(part.sql)}</pre>{shown}'
-        f'<p class="soft small">{notes}</p></section>'
+        f'<section id="s{at}"><h2>{_line(part.name)}</h2><pre>{_text(part.sql)}</pre>{body}'
+        f'<p class="soft small">{small_print}</p></section>'
     )
 
 
 def _chart(answer: AnswerFields) -> str:
     try:
         return chart_svg(answer, alone=False)
-    except InterfaceError:  # there is no number to draw
+    except InterfaceError:  # the answer has no number to draw
         return ""
 
 
 def _policy(promise: Promise) -> str:
     delta = f' at delta <span class="whole">{promise.delta:g}</span>' if promise.delta else ""
-    said = (
+    text = (
         f"It protects every {_line(promise.unit)}: one value of <code>{_line(promise.key)}</code>. All "
         f"answers together may use up epsilon {promise.epsilon:g}{delta}, counted as {promise.accountant}."
     )
     rows = [
-        (_line(each.name), _line(each.whose), "<br>".join(map(_line, each.columns)))
-        for each in promise.tables
+        (_line(table.name), _line(table.whose), "<br>".join(map(_line, table.columns)))
+        for table in promise.tables
     ]
-    listed = _table(("table", "rows", "columns, as declared"), rows)
-    return f"<section><h2>The owner's policy, in short</h2><p>{said}</p>{listed}</section></main>"
+    tables = _table(("table", "rows", "columns, as declared"), rows)
+    return f"<section><h2>The owner's policy, in short</h2><p>{text}</p>{tables}</section></main>"
 
 
 def _table(heads: tuple[str, ...], rows: Sequence[tuple[str, ...]], numbers: tuple[int, ...] = ()) -> str:
     def cells(row: tuple[str, ...], start: str, end: str) -> str:
         kinds = (' class="number"' if at in numbers else "" for at in range(len(row)))
-        found = (f"<{start}{kind}>{cell}</{end}>" for kind, cell in zip(kinds, row, strict=True))
-        return f"<tr>{''.join(found)}</tr>"
+        html_cells = (f"<{start}{kind}>{cell}</{end}>" for kind, cell in zip(kinds, row, strict=True))
+        return f"<tr>{''.join(html_cells)}</tr>"
 
     body = "".join(cells(row, "td", "td") for row in rows)
     head = cells(heads, 'th scope="col"', "th")

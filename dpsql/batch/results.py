@@ -1,9 +1,9 @@
-"""An answer -> the file of it, and what the manifest says of it.
+"""Write an answer to its file, and describe it for the manifest.
 
     old.csv    n,n_margin      old.json    rows and margins      old.parquet    as csv, with types
                4422,25
 
-A file holds the answer alone, not what was paid or what remained: written again, it is the same.
+A file holds only the answer, not what was paid or what remained: writing it again gives the same bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FORMATS = ("csv", "parquet", "json")
 
 
 def keep(answer: AnswerFields, entry: Entry, folder: Path, format: str) -> Entry:
-    """Write the answer's file; the entry that says so."""
+    """Write the file of an answer; return the entry that records it."""
     content = content_of(answer, format)
     file = folder / f"{entry.name}.{format}"
     write(content, file)
@@ -51,8 +51,8 @@ def content_of(answer: AnswerFields, format: str) -> bytes:
 
 
 def _columns(answer: AnswerFields) -> tuple[Margin, ...]:
-    found = []
+    columns = []
     for at, (name, sql) in enumerate(zip(answer.columns, answer.types, strict=True)):
-        widths = [each for row in answer.margins if (each := row[at]) is not None]
-        found.append(Margin(name, sql, median(widths) if widths else None, max(widths, default=None)))
-    return tuple(found)
+        widths = [width for row in answer.margins if (width := row[at]) is not None]
+        columns.append(Margin(name, sql, median(widths) if widths else None, max(widths, default=None)))
+    return tuple(columns)

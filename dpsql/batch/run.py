@@ -1,4 +1,4 @@
-"""The loop: one statement after the other is asked, kept in a file, and noted in the manifest."""
+"""Answer the statements of a run in order: ask each, write its file, and update the manifest."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from dpsql.terminal.waiting import beside
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How far a run has come; ``answers`` are those of this time.
+    """The state of a run when it ends or stops; ``answers`` are those of this call.
 
-    ``at`` names the statement at which it was stopped, by ``error`` or by hand.
+    ``at`` names the statement at which it stopped, because of ``error`` or of Ctrl-C.
     """
 
     manifest: Manifest
@@ -39,11 +39,11 @@ def run(
     folder: Path,
     asked: Container[str],
     keep_going: bool,
-    told: Callable[[Error], None],
+    report_error: Callable[[Error], None],
 ) -> Outcome:
-    """Ask the statements of these names. With ``keep_going`` a refusal is told, and the next one is asked."""
+    """Answer the statements named in ``asked``. With ``keep_going`` report a refusal and continue."""
     answers: dict[str, Answer] = {}
-    done = sum(each.name not in asked for each in manifest.statements)
+    done = sum(entry.name not in asked for entry in manifest.statements)
     progress = Progress(len(manifest.statements), done)
     try:
         for at, (task, entry) in enumerate(zip(script.tasks, manifest.statements, strict=True)):
@@ -51,21 +51,21 @@ def run(
                 continue
             progress.at(entry.name)
             try:
-                answer = _asked(db, entry, progress)
-                kept = keep(answer, entry, folder, manifest.format)
-                kept = replace(kept, paid=_paid(db, manifest, at, answer))
-            except Error as found:
-                if found.code == "D001":  # the file could not be written, nor will the next ones be
+                answer = _ask(db, entry, progress)
+                answered = keep(answer, entry, folder, manifest.format)
+                answered = replace(answered, paid=_paid(db, manifest, at, answer))
+            except Error as caught:
+                if caught.code == "D001":  # the file could not be written: the next ones would fail too
                     raise
-                error = script.error(found, task)
-                manifest = with_paid(db, _with(manifest, at, refused(entry, error)))
+                error = script.error(caught, task)
+                manifest = with_paid(db, _with_entry(manifest, at, refused(entry, error)))
                 save(manifest, folder)
                 progress.clear()
                 if not keep_going:
                     return Outcome(manifest, answers, entry.name, error)
-                told(error)
+                report_error(error)
             else:
-                manifest = replace(_with(manifest, at, kept), remaining=answer.remaining)
+                manifest = replace(_with_entry(manifest, at, answered), remaining=answer.remaining)
                 save(manifest, folder)
                 answers[entry.name] = answer
             progress.ended()
@@ -81,19 +81,19 @@ def run(
     return Outcome(manifest, answers)
 
 
-def _asked(db: Connection, entry: Entry, progress: Progress) -> Answer:
+def _ask(db: Connection, entry: Entry, progress: Progress) -> Answer:
     db.timeout = entry.timeout
     return beside(db, lambda: db.execute(entry.sql, epsilon=entry.epsilon), progress.tick)
 
 
 def _paid(db: Connection, manifest: Manifest, at: int, answer: Answer) -> float:
-    """What an answer cost this run; one that was interrupted before is completed for what was paid then."""
+    """Return what an answer cost this run, including a payment before an interruption."""
     if not manifest.statements[at].paid:
         return answer.cost
     return with_paid(db, manifest).statements[at].paid
 
 
-def _with(manifest: Manifest, at: int, entry: Entry) -> Manifest:
-    found = list(manifest.statements)
-    found[at] = entry
-    return replace(manifest, statements=tuple(found))
+def _with_entry(manifest: Manifest, at: int, entry: Entry) -> Manifest:
+    entries = list(manifest.statements)
+    entries[at] = entry
+    return replace(manifest, statements=tuple(entries))

@@ -1,4 +1,4 @@
-"""The text of a script -> what is to be run, each statement under its own name.
+"""The text of a script -> its tasks: statements with names, prices and time limits.
 
 SET epsilon = 0.2;
 -- name: old                          Task("old", "SELECT COUNT(*) ...", line 4, epsilon=0.2)
@@ -16,8 +16,8 @@ from dpsql.ir.source import Span
 from dpsql.parse.scripts import Statement, amount, in_script, statements
 
 SETTINGS = {
-    "epsilon": "what each statement from there on costs, or default",
-    "timeout": "after how many seconds each statement from there on is interrupted, or off",
+    "epsilon": "the price of each statement that follows, or default",
+    "timeout": "the seconds after which each statement that follows is interrupted, or off",
 }
 
 RESERVED = "manifest"
@@ -25,7 +25,7 @@ RESERVED = "manifest"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One statement, and what holds for it: the price and the time limit that a SET before it says."""
+    """One statement, with the price and the time limit of the SETs before it."""
 
     name: str
     statement: Statement
@@ -38,7 +38,7 @@ class Task:
 
     @property
     def said(self) -> tuple[str, str, float | None, float | None]:
-        """What may not change while a run lasts: more time may be allowed to it."""
+        """Return what must not change during a run; the time limit may."""
         return self.name, self.sql, self.epsilon, self.statement.weight
 
 
@@ -51,7 +51,7 @@ class Script:
     tasks: tuple[Task, ...]
 
     def error(self, error: Error, task: Task) -> Error:
-        """An error of one of its statements, pointing into the whole text: at its first word, if at none."""
+        """Return an error of a statement with its span in the whole text; without one, the first word."""
         error = in_script(error, task.statement, self.text, self.name)
         if error.start is None:
             error.text, error.name = self.text, self.name
@@ -61,7 +61,7 @@ class Script:
 
 
 def read(text: str, name: str) -> Script:
-    """All statements of a text; D107 for a comment or a setting that means nothing."""
+    """Read all statements of a text; raise D107 for an unknown comment or setting."""
     try:
         tasks = _tasks(statements(text, name))
         if not tasks:
@@ -72,43 +72,45 @@ def read(text: str, name: str) -> Script:
     return Script(text, name, tasks)
 
 
-def _tasks(found: tuple[Statement, ...]) -> tuple[Task, ...]:
-    number = sum(each.setting is None for each in found)
+def _tasks(parsed: tuple[Statement, ...]) -> tuple[Task, ...]:
+    number = sum(statement.setting is None for statement in parsed)
     digits = max(2, len(str(number)))
     settings: dict[str, float | None] = dict.fromkeys(SETTINGS)
     tasks: list[Task] = []
-    for each in found:
-        if each.setting is not None:
-            settings[each.setting[0]] = _value(each, *each.setting)
+    for statement in parsed:
+        if statement.setting is not None:
+            settings[statement.setting[0]] = _value(statement, *statement.setting)
             continue
-        name = each.name or f"statement_{len(tasks) + 1:0{digits}}"
-        tasks.append(Task(name, each, settings["epsilon"], settings["timeout"]))
+        name = statement.name or f"statement_{len(tasks) + 1:0{digits}}"
+        tasks.append(Task(name, statement, settings["epsilon"], settings["timeout"]))
     return tuple(tasks)
 
 
-def _span(each: Statement) -> Span:
-    return Span(each.start, each.start + len(each.text))
+def _span(statement: Statement) -> Span:
+    return Span(statement.start, statement.start + len(statement.text))
 
 
-def _value(each: Statement, name: str, said: str) -> float | None:
+def _value(statement: Statement, name: str, text: str) -> float | None:
     if name not in SETTINGS:
         raise refuse(
             "D107",
             f"there is no setting {name}",
-            _span(each),
+            _span(statement),
             label="a file can set epsilon and timeout",
-            notes=tuple(f"SET {known}: {what}" for known, what in SETTINGS.items()),
+            notes=tuple(f"SET {setting}: {meaning}" for setting, meaning in SETTINGS.items()),
             help="write SET epsilon = 0.2; or leave it out",
         )
     try:
-        return amount(said)
+        return amount(text)
     except ValueError:
         wanted = "SET epsilon = 0.2" if name == "epsilon" else "SET timeout = 30"
-        raise refuse("D107", f"{name} is a positive number", _span(each), help=f"write {wanted};") from None
+        raise refuse(
+            "D107", f"{name} is a positive number", _span(statement), help=f"write {wanted};"
+        ) from None
 
 
 def _check_names(tasks: tuple[Task, ...]) -> None:
-    """Each name becomes a file's, also where files' names know no capitals."""
+    """Refuse duplicate names: each becomes a file name, and some file systems ignore case."""
     first: dict[str, Task] = {}
     for task in tasks:
         key = unicodedata.normalize("NFC", task.name).casefold()
@@ -117,16 +119,20 @@ def _check_names(tasks: tuple[Task, ...]) -> None:
                 "D107",
                 f"no result can be called {task.name}",
                 _span(task.statement),
-                label="manifest.json tells what the run has done",
+                label="manifest.json is the manifest of the run",
                 help="give it another name",
             )
         before = first.setdefault(key, task)
         if before is not task:
-            own = "" if task.statement.name is not None else " (it has none of its own, so this is its place)"
+            position_note = (
+                ""
+                if task.statement.name is not None
+                else " (it has no name, so it is called by its position)"
+            )
             raise refuse(
                 "D107",
-                f"two statements are called {task.name}{own}",
+                f"two statements are called {task.name}{position_note}",
                 _span(task.statement),
-                label=f"{before.name} stands on line {before.statement.line} already: each becomes a file",
+                label=f"{before.name} is on line {before.statement.line} already: each name becomes a file",
                 help="give them different names: -- name: visits_by_ward",
             )

@@ -1,4 +1,4 @@
-"""A manifest before anything is paid, and one that is taken up again: at its prices, on what it rests on."""
+"""Create the manifest of a new run, and check that a stopped run can be resumed."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from dpsql.errors import Error, refuse
 from dpsql.policy.model import version
 
 _CHANGED = {
-    "data": "the database was written to since",
+    "data": "the database has been written to since",
     "database": "this is another database",
-    "policy": "the policy says something else now of tables, bounds or whom it protects",
+    "policy": "the policy has changed its tables, its bounds or its unit",
     "ledger": "this is another ledger",
     "analyst": "another analyst asks",
     "dpsql": "this is another version of dpsql",
 }
 
-_START_AGAIN = "start again with another --out: what was answered on the same data at the same price is free"
+_START_AGAIN = "start again with another --out: answers on the same data at the same price are free"
 
 
 def stand_at(db: Connection, started: str | None = None) -> str:
-    """Ask everything at one moment: a time of a run, or now."""
+    """Set the clock of the session to the time of a run, or to now; return the time."""
     now = datetime.datetime.now(datetime.UTC)
     moment = now if started is None else datetime.datetime.fromisoformat(started)
     db._open().clock = moment
@@ -40,7 +40,7 @@ def stand_at(db: Connection, started: str | None = None) -> str:
 def begun(
     db: Connection, script: Script, bill: Bill, started: str, total: float | None, format: str
 ) -> Manifest:
-    """What is going to be done."""
+    """Return the manifest of a new run."""
     import duckdb
 
     from dpsql import __version__
@@ -68,14 +68,14 @@ def begun(
 
 
 def _entry(task: Task) -> Entry:
-    said = task.statement
+    statement = task.statement
     return Entry(
         name=task.name,
-        line=said.line,
+        line=statement.line,
         sql=task.sql,
         epsilon=task.epsilon,
         timeout=task.timeout,
-        weight=said.weight,
+        weight=statement.weight,
         price=0.0,
         digest="",
         steps=False,
@@ -84,13 +84,13 @@ def _entry(task: Task) -> Entry:
 
 
 def as_billed(db: Connection, entries: Sequence[Entry], bill: Bill) -> tuple[Entry, ...]:
-    """The entries with what their statements would cost, or why they are refused.
+    """Return the entries with the prices of their statements, or with their refusals.
 
-    A price is set once; what it buys may change with the owner's budgets until it is paid.
+    A price is set once. What it buys may change with the owner's budgets until it is paid.
     """
-    items = {each.task.name: each for each in bill.items}
+    items = {item.task.name: item for item in bill.items}
     errors = {task.name: error for task, error in bill.refused}
-    found, usual, mark = [], db.epsilon, granted(db)
+    billed, usual, mark = [], db.epsilon, granted(db)
     for entry in entries:
         item = items.get(entry.name)
         if item is not None and not entry.paid:
@@ -105,8 +105,8 @@ def as_billed(db: Connection, entries: Sequence[Entry], bill: Bill) -> tuple[Ent
             )
         elif (error := errors.get(entry.name)) is not None:
             entry = refused(entry, error)
-        found.append(entry)
-    return tuple(found)
+        billed.append(entry)
+    return tuple(billed)
 
 
 def refused(entry: Entry, error: Error) -> Entry:
@@ -114,7 +114,7 @@ def refused(entry: Entry, error: Error) -> Entry:
 
 
 def _rests_on(db: Connection) -> dict[str, str]:
-    """Fingerprints of everything that decides what is measured, and what was paid for it."""
+    """Return fingerprints of everything that decides what is measured and what was paid for it."""
     from dpsql import __version__
 
     session = db._open()
@@ -122,7 +122,9 @@ def _rests_on(db: Connection) -> dict[str, str]:
     return {
         "database": mark(session.engine.identity()),
         "data": mark(session.engine.version()),
-        "policy": version(session.policy),  # not of budgets: more may be granted to a run that ran short
+        "policy": version(
+            session.policy
+        ),  # without budgets: the owner may grant more to a run that ran short
         "ledger": mark("ledger"),
         "analyst": db.analyst or "",
         "dpsql": __version__,
@@ -132,24 +134,24 @@ def _rests_on(db: Connection) -> dict[str, str]:
 def taken_up(
     db: Connection, script: Script, manifest: Manifest, total: float | None, format: str | None
 ) -> Manifest:
-    """The same run, as far as it has come; D509 where it would not be the same any more."""
+    """Return the manifest of a resumed run; raise D509 if something it depends on has changed."""
     now = _rests_on(db)
     changed = [name for name in _CHANGED if manifest.rests_on.get(name) != now[name]]
     if changed:
         raise refuse(
             "D509",
-            f"this run cannot go on: {_CHANGED[changed[0]]}",
+            f"this run cannot be resumed: {_CHANGED[changed[0]]}",
             notes=tuple(_CHANGED[name] for name in changed[1:]),
-            label="what is left of it would be paid for something else, or twice",
+            label="its other statements would measure something else, or be paid twice",
             help=_START_AGAIN,
         )
     _check_script(script, manifest)
-    for option, asked, kept in (("--epsilon", total, manifest.total), ("--format", format, manifest.format)):
-        if asked is not None and asked != kept:
+    for option, asked, noted in (("--epsilon", total, manifest.total), ("--format", format, manifest.format)):
+        if asked is not None and asked != noted:
             raise refuse(
                 "D509",
-                f"this run began with {'no ' + option if kept is None else f'{option} {kept}'}",
-                label="what was said at its beginning holds to its end",
+                f"this run began with {'no ' + option if noted is None else f'{option} {noted}'}",
+                label="this option cannot change during a run",
                 help=f"leave {option} out; or start again with another --out",
             )
     now_at = [
@@ -160,7 +162,7 @@ def taken_up(
 
 
 def _check_script(script: Script, manifest: Manifest) -> None:
-    """No statement is another one now."""
+    """Raise D509 if a statement has changed."""
     for number, (task, entry) in enumerate(zip(script.tasks, manifest.statements, strict=False), 1):
         if task.said != (entry.name, entry.sql, entry.set, entry.weight):
             raise refuse(

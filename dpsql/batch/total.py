@@ -1,6 +1,6 @@
-"""One total over the statements of a file that say no price: what each of them costs then.
+"""Divide one total price among the statements of a file that set no price.
 
---epsilon 2      SELECT OPTIONS(epsilon = 1.0) ...     keeps its price, which comes off the total
+--epsilon 2      SELECT OPTIONS(epsilon = 1.0) ...     keeps its price, subtracted from the total
                  SELECT COUNT(*) FROM patients         1.48
                  select count(*) from patients         1.48: the same measurement, and the same share
 """
@@ -16,58 +16,58 @@ from dpsql.dbapi import Connection
 from dpsql.errors import refuse
 
 MOST = 1e9
-"""No budget is so large."""
+"""Larger than any budget."""
 
 
 def shares_of(db: Connection, items: Sequence[Item], total: float) -> dict[str, float | None]:
-    """The price of each statement that says none; those that measure the same share one."""
+    """Return the price of each statement that sets none; those that measure the same share one."""
     session = db._open()
     rule, accountant = session.budget, session.accountant
     if not 0 < total < MOST:
-        raise refuse("D503", "a total is a finite positive number", help="give --epsilon 2.0, say")
-    fixed = _alike([each for each in items if each.paid and each.own])
-    sharing = _alike([each for each in items if each.paid and not each.own])
+        raise refuse("D503", "a total is a finite positive number", help="for example --epsilon 2.0")
+    fixed = _by_measurement([item for item in items if item.paid and item.own])
+    sharing = _by_measurement([item for item in items if item.paid and not item.own])
     if not sharing:
         if not fixed:
             return {}  # nothing costs anything
         first = fixed[0][0].task
         raise refuse(
             "D503",
-            "no statement is left to share this total",
-            label=f"each says its price itself, as {first.name} on line {first.statement.line} does",
-            help="leave out --epsilon; or take SET epsilon and OPTIONS(epsilon = ...) out of the file",
+            "every statement sets its own price: no statement can share this total",
+            label=f"{first.name} on line {first.statement.line} does, for example",
+            help="leave out --epsilon; or remove SET epsilon and OPTIONS(epsilon = ...) from the file",
         )
     prices = [same[0].epsilons for same in fixed]
-    left = combined((total, *prices), accountant, rule)
-    if not left:
+    remaining = combined((total, *prices), accountant, rule)
+    if not remaining:
         raise refuse(
             "D503",
             f"a total of {total:g} leaves nothing to share",
-            label=f"{_many(len(fixed))} already: {sum(prices):g} in all",
-            help="give a larger --epsilon, or take SET epsilon out of the file",
+            label=f"{_count_text(len(fixed))} already: {sum(prices):g} in all",
+            help="give a larger --epsilon, or remove SET epsilon from the file",
         )
-    found = shared(left, _weights(sharing, accountant), accountant, rule, session.ceiling)
-    return {each.task.name: price for same, price in zip(sharing, found, strict=True) for each in same}
+    share_prices = shared(remaining, _weights(sharing, accountant), accountant, rule, session.ceiling)
+    return {item.task.name: price for same, price in zip(sharing, share_prices, strict=True) for item in same}
 
 
-def _alike(items: Sequence[Item]) -> list[list[Item]]:
-    """Those that measure the same, together."""
-    found: dict[tuple[str, str], list[Item]] = {}
-    for each in items:
-        found.setdefault(each.measured, []).append(each)
-    return list(found.values())
+def _by_measurement(items: Sequence[Item]) -> list[list[Item]]:
+    """Group items by what they measure."""
+    by_measured: dict[tuple[str, str], list[Item]] = {}
+    for item in items:
+        by_measured.setdefault(item.measured, []).append(item)
+    return list(by_measured.values())
 
 
 def _weights(sharing: Sequence[Sequence[Item]], accountant: Accountant) -> list[float]:
-    """Those that are declared, the greatest of statements that measure the same; or the best."""
+    """Return the declared weights, per measurement the largest; without any, balanced weights."""
     declared = [
-        max((weight for each in same if (weight := each.task.statement.weight) is not None), default=None)
+        max((weight for item in same if (weight := item.task.statement.weight) is not None), default=None)
         for same in sharing
     ]
-    if all(each is None for each in declared):
+    if all(weight is None for weight in declared):
         return balance([same[0].plan for same in sharing], accountant)
-    return [1.0 if each is None else each for each in declared]
+    return [1.0 if weight is None else weight for weight in declared]
 
 
-def _many(number: int) -> str:
-    return "one statement says its price" if number == 1 else f"{number} statements say their prices"
+def _count_text(number: int) -> str:
+    return "one statement sets its price" if number == 1 else f"{number} statements set their prices"

@@ -1,7 +1,8 @@
-"""Other people's tools at our door: what each expects of a database, said in terms of a Connection.
+"""Adapters for other tools, written over a Connection.
 
-alchemy      SQLAlchemy's dialect ``dpsql:///clinic.duckdb?analyst=ana``, and what stands on it
-             (pandas, polars, JupySQL)
+alchemy      SQLAlchemy's dialect ``dpsql:///clinic.duckdb?analyst=ana``, also for pandas, polars
+             and JupySQL
+harlequin    Harlequin's adapter
 
 Each bridge imports its tool, so nothing imports a bridge: the tool finds it by its entry point.
 """

@@ -1,7 +1,7 @@
 """Harlequin's adapter: ``harlequin -a dpsql clinic.duckdb --analyst ana --epsilon 0.1``.
 
-The catalogue shows what the policy lets exist, with ranges; beside a noised column stands its margin. What
-remains is said at the start; a query that is cancelled stays paid if it was.
+The catalogue shows the tables and columns of the policy, with ranges. A noised column is followed by its
+margins. The first message shows what remains. A cancelled query stays paid if it was paid.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from dpsql.ir.column import Kind, type_named
 from dpsql.policy.listing import Column, Table
 
 OPTIONS = [
-    TextOption("analyst", "Whose budget pays; the owner's if it is left out."),
-    TextOption("epsilon", "The price of each query; the policy's if it is left out."),
-    PathOption("policy", "The policy; beside the database if it is left out.", exists=True, dir_okay=False),
-    PathOption("ledger", "The ledger; beside the database if it is left out.", dir_okay=False),
+    TextOption("analyst", "Who asks, and whose budget pays; default: the owner."),
+    TextOption("epsilon", "The price of each query; default: the policy's."),
+    PathOption("policy", "The policy; default: beside the database.", exists=True, dir_okay=False),
+    PathOption("ledger", "The ledger; default: beside the database.", dir_okay=False),
 ]
 _SHORT = {
     Kind.BOOLEAN: "t/f", Kind.INTEGER: "##", Kind.DECIMAL: "#.#", Kind.FLOAT: "#.#", Kind.TEXT: "s",
@@ -33,7 +33,7 @@ _SHORT = {
 
 
 class Cursor(HarlequinCursor):
-    """An answer; a column that carries noise is followed by its margins."""
+    """An answer; each noised column is followed by its margins."""
 
     def __init__(self, answer: Answer) -> None:
         self._columns: list[tuple[str, str]] = []
@@ -57,18 +57,20 @@ class Cursor(HarlequinCursor):
     def fetchall(self) -> Any:
         if self._rows:
             return self._rows[: self._limit]
-        import pyarrow  # Harlequin brings it; it alone says which columns no row has
+        import pyarrow  # comes with Harlequin; only a table has columns without rows
 
         return pyarrow.table({name: pyarrow.array([], pyarrow.string()) for name, _ in self._columns})
 
 
 class Connection(HarlequinConnection):
-    """One database, each query at one price."""
+    """A connection for Harlequin, with one price for every query."""
 
     def __init__(self, db: dpsql.Connection, epsilon: float | None) -> None:
         self._db, self._epsilon = db, epsilon
-        own = [each.remaining for each in db.budget.accounts if each.analyst == db.analyst]
-        self.init_message = f"epsilon {min([db.budget.remaining, *own]):.4g} remains"
+        analyst_remaining = [
+            account.remaining for account in db.budget.accounts if account.analyst == db.analyst
+        ]
+        self.init_message = f"epsilon {min([db.budget.remaining, *analyst_remaining]):.4g} remains"
 
     def execute(self, query: str) -> Cursor:
         try:
@@ -80,14 +82,14 @@ class Connection(HarlequinConnection):
         self._db.interrupt()
 
     def get_catalog(self) -> Catalog:
-        return Catalog([_table(each) for each in self._db.tables])
+        return Catalog([_table(table) for table in self._db.tables])
 
     def close(self) -> None:
         self._db.close()
 
 
 class Adapter(HarlequinAdapter):
-    """What Harlequin starts."""
+    """The adapter that Harlequin loads."""
 
     ADAPTER_OPTIONS = OPTIONS
     ADAPTER_DETAILS = "Differentially private SQL: noised answers with margins, paid for from a budget."
@@ -106,7 +108,9 @@ class Adapter(HarlequinAdapter):
         **_: Any,
     ) -> None:
         if len(conn_str) != 1:
-            raise HarlequinConfigError("Name one: harlequin -a dpsql clinic.duckdb", "Which database?")
+            raise HarlequinConfigError(
+                "Name one database: harlequin -a dpsql clinic.duckdb", "Which database?"
+            )
         try:
             self._epsilon = None if epsilon is None or epsilon == "" else float(epsilon)
         except ValueError:
@@ -129,14 +133,14 @@ class Adapter(HarlequinAdapter):
 def _table(table: Table) -> CatalogItem:
     name = ".".join(map(_quoted, table.name.split(".")))
     kind = "view" if table.view else "public table" if table.public else "private table"
-    columns = [_column(each, name) for each in table.columns]
+    columns = [_column(column, name) for column in table.columns]
     return CatalogItem(name, name, table.name, "v" if table.view else "t", columns, kind)
 
 
 def _column(column: Column, table: str) -> CatalogItem:
     name = _quoted(column.name)
-    said = f"{column.type} {column.hint}".strip()
-    return CatalogItem(f"{table}.{name}", name, column.name, _short(column.type), type_name=said)
+    type_text = f"{column.type} {column.hint}".strip()
+    return CatalogItem(f"{table}.{name}", name, column.name, _short(column.type), type_name=type_text)
 
 
 def _short(sql: str) -> str:

@@ -1,11 +1,10 @@
-"""The command line: words to commands, and every way to end.
+"""The command line: run one command and return its exit code.
 
     0    answered             2    wrong usage (argparse says what)
     1    refused              3    the budget does not hold the price
-    130  stopped by Ctrl-C    141  whoever read the output left
+    130  stopped by Ctrl-C    141  the reader closed the pipe
 
-An answer goes to standard output and a refusal to standard error: where there is the one, there is
-nothing of the other.
+An answer goes to standard output, a refusal to standard error. A command never writes both.
 """
 
 from __future__ import annotations
@@ -24,14 +23,14 @@ from dpsql.terminal.output import abandon_output, flush, refusal, tell
 
 REFUSED, USAGE, EXHAUSTED, READER_LEFT = 1, 2, 3, 141
 
-_PAID = "stopped: what was paid stays paid; ask the same query again and it is completed for that price"
+_PAID = "stopped: what was paid stays paid; ask the same query again, and it is completed without a new price"
 
 
 def program() -> NoReturn:
-    """``main`` in a process of its own, set up to start quickly.
+    """Run ``main`` as the console script, set up to start quickly.
 
-    Loading makes many objects and no garbage, so the collector need not look after every 700. numpy would
-    start threads to multiply matrices, and ours are small.
+    Imports create many objects and no garbage, so the collector runs less often. numpy must not start
+    threads: the matrices here are small.
     """
     gc.set_threshold(50_000)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -39,25 +38,25 @@ def program() -> NoReturn:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code. Never a traceback: it could hold data."""
-    with _stoppable() as stopped:
+    """Run one command and return its exit code. Print no traceback: it could show data."""
+    with _signals_recorded() as stopped:
         try:
-            return _command(arguments)
+            return _run_command(arguments)
         except BaseException as error:
             if stopped:
                 abandon_output()
-                tell(_words(error))
+                tell(_stop_message(error))
                 return 128 + stopped[0]
-            return _ended(error)
+            return _report_error(error)
 
 
-def _words(error: BaseException) -> str:
-    """What a stopped command says of itself, or of any."""
+def _stop_message(error: BaseException) -> str:
+    """Return the message of a stopped command, or the general one."""
     return str(error) if isinstance(error, KeyboardInterrupt) and str(error) else _PAID
 
 
-def _command(arguments: Sequence[str] | None) -> int:
-    from dpsql.cli.command_list import parsed, parser, spelled_out  # here, where Ctrl-C is already understood
+def _run_command(arguments: Sequence[str] | None) -> int:
+    from dpsql.cli.command_list import parsed, parser, spelled_out  # imported here, where Ctrl-C is handled
 
     words = spelled_out(sys.argv[1:] if arguments is None else list(arguments))
     if not words:
@@ -70,7 +69,7 @@ def _command(arguments: Sequence[str] | None) -> int:
     return code
 
 
-def _ended(error: BaseException) -> int:
+def _report_error(error: BaseException) -> int:
     match error:
         case SystemExit(code=int(code)):  # argparse: usage, help, version
             abandon_output()
@@ -99,10 +98,11 @@ def _ended(error: BaseException) -> int:
 
 
 @contextmanager
-def _stoppable() -> Iterator[list[int]]:
-    """A signal ends the command in order (the engine's spill folder is removed) and is noted in the list.
+def _signals_recorded() -> Iterator[list[int]]:
+    """Turn signals into KeyboardInterrupt, so that the engine's spill folder is removed.
 
-    What runs may turn the interruption into an error of its own, so the note is what counts.
+    The yielded list records the signals. Code below may turn the interrupt into another error; the list
+    still tells that a signal arrived.
     """
     stopped: list[int] = []
 
@@ -112,7 +112,7 @@ def _stoppable() -> Iterator[list[int]]:
 
     before = {}
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        with suppress(ValueError):  # not in the main thread: signals are somebody else's
+        with suppress(ValueError):  # not the main thread: signals cannot be set here
             before[number] = signal.signal(number, stop)
     try:
         yield stopped

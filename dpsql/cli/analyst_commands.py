@@ -1,4 +1,4 @@
-"""The analyst's commands: query, explain, budget; and what a refusal's code means."""
+"""The analyst's commands: query, explain, budget and why."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COUNT = '"SELECT COUNT(*) FROM patients"'
 
 
 def arguments(names: Commands) -> None:
-    made = command(
+    parser = command(
         names,
         "query",
         "answer one query",
@@ -36,53 +36,53 @@ def arguments(names: Commands) -> None:
             '"SELECT ward, AVG(age) FROM patients WHERE age >= ? GROUP BY ward"',
         ),
     )
-    shared_arguments.database(made)
-    shared_arguments.query(made)
-    made.add_argument(
+    shared_arguments.database(parser)
+    shared_arguments.query(parser)
+    parser.add_argument(
         "--format", choices=("table", "csv", "json", "parquet"), default="table", help="default: table"
     )
-    made.add_argument(
-        "--margins", action="store_true", help="csv, parquet: a margin after each noised column"
+    parser.add_argument(
+        "--margins", action="store_true", help="csv, parquet: add a margin after each noised column"
     )
-    made.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the answer to a file")
-    made.set_defaults(run=query, usage=made.error)
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the answer to a file")
+    parser.set_defaults(run=query, usage=parser.error)
 
-    made = command(
+    parser = command(
         names,
         "explain",
         "what a query would release, and at what price: free",
-        "What a query would release, how far the noise would reach, on whose bounds and at what price. "
+        "Show what a query would release, its expected errors, the bounds it uses and its price. "
         "Reads no private row, and costs nothing.",
         (f"dpsql explain clinic.duckdb -c {_COUNT}",),
     )
-    shared_arguments.database(made)
-    shared_arguments.query(made)
-    made.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
-    made.set_defaults(run=explain, usage=made.error)
+    shared_arguments.database(parser)
+    shared_arguments.query(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.set_defaults(run=explain, usage=parser.error)
 
-    made = command(
+    parser = command(
         names,
         "budget",
-        "what was granted and spent, by whom, on what",
+        "the epsilon granted and spent, by analyst, and the latest purchases",
         examples=("dpsql budget clinic.duckdb", "dpsql budget clinic.duckdb --all"),
     )
-    shared_arguments.database(made)
-    made.add_argument(
+    shared_arguments.database(parser)
+    parser.add_argument(
         "--all",
         action="store_true",
-        help=f"every purchase, not the latest {LATEST} alone; reads and checks the whole ledger",
+        help=f"show every purchase, not only the latest {LATEST}; reads and checks the whole ledger",
     )
-    made.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
-    made.set_defaults(run=budget)
+    parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+    parser.set_defaults(run=budget)
 
-    made = command(
+    parser = command(
         names,
         "why",
-        "what the code of a refusal means, and what to write instead",
+        "explain the code of a refusal, and show what to write instead",
         examples=("dpsql why D301",),
     )
-    made.add_argument("code", metavar="CODE", help="as in error[D301]")
-    made.set_defaults(run=why)
+    parser.add_argument("code", metavar="CODE", help="as in error[D301]")
+    parser.set_defaults(run=why)
 
 
 def query(options: Namespace) -> int:
@@ -102,7 +102,7 @@ def query(options: Namespace) -> int:
 
 
 def explain(options: Namespace) -> int:
-    """What a query would release."""
+    """Print what a query would release, or write it as JSON."""
     sql = sql_of(options)
     with opened(options) as db:
         explanation = db.explain(sql, values_of(options.param), epsilon=options.epsilon)
@@ -114,7 +114,7 @@ def explain(options: Namespace) -> int:
 
 
 def budget(options: Namespace) -> int:
-    """What was granted and spent, by whom, on what."""
+    """Print what was granted and spent, and the purchases."""
     with opened(options) as db:
         most = None if options.all else LATEST
         if options.format == "json":
@@ -125,11 +125,11 @@ def budget(options: Namespace) -> int:
 
 
 def why(options: Namespace) -> int:
-    """What a refusal's code means."""
+    """Explain the code of a refusal."""
     code = re.sub(r"^error\[(\w+)\].*", r"\1", options.code)
     entry = entry_of(code)
     if entry is None:
-        raise InterfaceError(f"there is no code {code}", help="give one as it stands in a message: D301")
+        raise InterfaceError(f"there is no code {code}", help="copy the code from a message: D301")
     put(entry)
     return 0
 
@@ -137,11 +137,11 @@ def why(options: Namespace) -> int:
 def answered(
     db: Connection, sql: str, values: tuple[Value, ...] = (), epsilon: float | None = None
 ) -> Answer:
-    """The answer to one query."""
+    """Return the answer to one query; Ctrl-C interrupts it."""
     return beside(db, lambda: db.execute(sql, values, epsilon=epsilon))
 
 
-# ---- what comes out ----------------------------------------------------------------------------------
+# ---- output -------------------------------------------------------------------------------------------
 
 
 def _print(answer: Answer, options: Namespace) -> None:
@@ -153,23 +153,27 @@ def _print(answer: Answer, options: Namespace) -> None:
 
 
 def check_output(file: Path | None, options: Namespace | None = None) -> None:
-    """Before anything is paid: no answer goes where nothing can be written, or over what is read."""
+    """Refuse an output file that cannot be written or that is an input. Runs before anything is paid."""
     if file is None:
         return
     folder = file.parent
     try:
         place = file if file.exists() else folder
-        right = folder.is_dir() and not file.is_dir() and os.access(place, os.W_OK)
+        writable = folder.is_dir() and not file.is_dir() and os.access(place, os.W_OK)
     except OSError:  # a name that is too long for a file
-        right = False
-    if not right:
-        raise InterfaceError(f"{file} cannot be written", help="name a file in a folder of yours")
-    if options is not None and any(_same(file, each) for each in shared_arguments.files_read(options)):
-        raise InterfaceError(f"{file} is read here, and is not written over", help="name another file")
+        writable = False
+    if not writable:
+        raise InterfaceError(
+            f"{file} cannot be written", help="name a file in a folder that you can write to"
+        )
+    if options is not None and any(_same_file(file, path) for path in shared_arguments.files_read(options)):
+        raise InterfaceError(
+            f"{file} is an input of this command, and is not overwritten", help="name another file"
+        )
 
 
-def _same(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
+def _same_file(first: Path, second: Path) -> bool:
+    return first.exists() and second.exists() and first.samefile(second)
 
 
 def write(content: bytes, file: Path) -> None:
@@ -178,5 +182,5 @@ def write(content: bytes, file: Path) -> None:
     except OSError as error:
         raise InterfaceError(
             f"{file} could not be written: {error.strerror}",
-            help="nothing is lost: asked again, the same query is served from the ledger, free",
+            help="nothing is lost: ask the same query again, and the ledger answers it, free",
         ) from None

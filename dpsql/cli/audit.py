@@ -1,4 +1,4 @@
-"""``dpsql audit DB FILE.sql``: whether each statement keeps its promise on the owner's own data."""
+"""``dpsql audit DB FILE.sql``: test on the owner's data that each statement keeps its privacy promise."""
 
 from __future__ import annotations
 
@@ -30,44 +30,51 @@ if TYPE_CHECKING:
 
 FAILED = 1
 
-WARNING = "For the owner only: exact measurements of private rows, without noise. Show nobody else."
+WARNING = "For the owner only: exact measurements of private rows, without noise. Show them to nobody else."
 
 
 def arguments(names: Commands) -> None:
-    made = command(
+    parser = command(
         names,
         "audit",
-        "the owner's: whether statements keep their promise on this data",
-        "For every statement of a file: leave out one unit after the other, measure exactly, and compare the "
-        "largest movement with the declared sensitivity; then release noise many times with and without the "
-        "unit that moved most, hold what that proves of epsilon against what was planned, and of what is "
-        "chosen, like a median, compare the chances themselves. Nothing is debited. Units that are not tried "
-        "may move more. It takes the data itself, no account: who may read the files may run it, and what it "
-        "prints is for the owner only. It exits with 1 unless every statement keeps its promise.",
+        "the owner's: test that statements keep their promise on this data",
+        "For every statement of a file: leave out one unit at a time, measure exactly, and compare the "
+        "largest change with the declared sensitivity. Then release noise many times with and without the "
+        "unit with the largest change, and compare the epsilon that this proves with the planned one; where "
+        "a value is chosen, like a median, compare the probabilities themselves. Nothing is debited. Units "
+        "that are not tried may change more. Whoever can read the files can run it; no account is asked for, "
+        "and what it prints is for the owner only. It exits with 1 unless every statement keeps its "
+        "promise.",
         (
             "dpsql audit clinic.duckdb questions.sql",
             "dpsql audit clinic.duckdb questions.sql --units 50 --trials 0",
         ),
     )
-    made.add_argument("database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder")
-    made.add_argument("file", type=Path, metavar="FILE", help="the statements, each ended by a semicolon")
-    made.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
-    made.add_argument("--epsilon", type=float, metavar="E", help="the price of each; default: the policy's")
-    made.add_argument(
-        "--units", type=int, default=20, metavar="N", help="how many units are left out, in turn; default: 20"
+    parser.add_argument(
+        "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder"
     )
-    made.add_argument(
+    parser.add_argument("file", type=Path, metavar="FILE", help="the statements, each ended by a semicolon")
+    parser.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
+    parser.add_argument("--epsilon", type=float, metavar="E", help="the price of each; default: the policy's")
+    parser.add_argument(
+        "--units",
+        type=int,
+        default=20,
+        metavar="N",
+        help="how many units to leave out, one at a time; default: 20",
+    )
+    parser.add_argument(
         "--trials",
         type=int,
         default=1000,
         metavar="N",
         help="releases of noise with and without a unit, 0 for none; default: 1000",
     )
-    made.set_defaults(run=audit, usage=made.error)
+    parser.set_defaults(run=audit, usage=parser.error)
 
 
 def audit(options: Namespace) -> int:
-    """Audit every statement; 0 if all keep their promise."""
+    """Audit every statement; return 0 if all keep their promise."""
     from dpsql.audit import owners_session
     from dpsql.audit.neighbour_views import Lacking
     from dpsql.dbapi import connect
@@ -79,16 +86,16 @@ def audit(options: Namespace) -> int:
     asked = statements(text, options.file.name)
     try:
         with tempfile.TemporaryDirectory(prefix="dpsql-audit-") as folder:
-            ledger = Path(folder) / "audit.ledger"  # its own: nothing is debited, and nothing noted
+            ledger = Path(folder) / "audit.ledger"  # a temporary one: nothing is debited
             with connect(options.database, options.policy, ledger) as db:
                 session = owners_session(db)
                 with closing(Lacking(options.database, session.policy, session.known)) as neighbour:
-                    return _audited(options, db, session, neighbour, asked, text)
+                    return _audit_statements(options, db, session, neighbour, asked, text)
     except KeyboardInterrupt:
         raise KeyboardInterrupt("stopped: an audit pays nothing, and leaves nothing behind") from None
 
 
-def _audited(
+def _audit_statements(
     options: Namespace,
     db: Connection,
     session: Session,
@@ -101,23 +108,25 @@ def _audited(
 
     units = neighbour.units(options.units, secrets.randbits(31))
     if not units:
-        raise InterfaceError("nobody is in this database: there is nothing to leave out", help="load data")
-    work = _Work(db, neighbour, sum(each.setting is None for each in asked))
+        raise InterfaceError("the table of units is empty: there is nothing to leave out", help="load data")
+    work = _Runner(db, neighbour, sum(statement.setting is None for statement in asked))
     rows: list[tuple[str, ...]] = []
     price, failed, number = options.epsilon or session.policy.query.epsilon, list[str](), 0
-    for at, each in enumerate(asked, 1):
-        name = each.name or str(at)
-        if each.setting is not None:
-            price = _price(each, price)
+    for at, statement in enumerate(asked, 1):
+        name = statement.name or str(at)
+        if statement.setting is not None:
+            price = _price_after(statement, price)
             continue
         number += 1
         try:
             parts = work.done(
                 name,
-                partial(audited, session, each.text, price, neighbour, units, options.trials, work.going),
+                partial(
+                    audited, session, statement.text, price, neighbour, units, options.trials, work.going
+                ),
             )
         except Error as error:
-            in_script(error.within(each.text, name), each, text, options.file.name)
+            in_script(error.within(statement.text, name), statement, text, options.file.name)
             tell(refusal(error))
             rows.append((name, "", "", "", "refused"))
             failed.append(name)
@@ -127,13 +136,13 @@ def _audited(
             failed.append(name)
     put(WARNING)
     put(box(_TITLES, rows, (False, False, True, True, False)))
-    _say(f"{_tried(options, len(units), session.policy.unit.name)}\n\n{_verdict(number, failed)}")
+    _put_paragraphs(f"{_legend(options, len(units), session.policy.unit.name)}\n\n{_verdict(number, failed)}")
     flush()
     return FAILED if failed else 0
 
 
-class _Work:
-    """Statements at work beside us, one by one: a terminal shows how far they are, and Ctrl-C stops them."""
+class _Runner:
+    """Runs the statements one by one in a thread, with progress on a terminal; Ctrl-C stops them."""
 
     def __init__(self, db: Connection, neighbour: Lacking, statements: int) -> None:
         self._engines, self._stopped = (db, neighbour), threading.Event()
@@ -152,30 +161,30 @@ class _Work:
             self._progress.ended()
             self._progress.clear()
 
-    def going(self, what: str) -> None:
-        self._now = what
+    def going(self, step: str) -> None:
+        self._now = step
         if self._stopped.is_set():
             raise KeyboardInterrupt
 
     def interrupt(self) -> None:
         self._stopped.set()
-        for each in self._engines:
-            each.interrupt()
+        for engine in self._engines:
+            engine.interrupt()
 
 
-def _tried(options: Namespace, units: int, unit: str) -> str:
-    """What was done, and how to read the numbers."""
-    said = (
+def _legend(options: Namespace, units: int, unit: str) -> str:
+    """Return the text that says what was done and how to read the numbers."""
+    text = (
         f"{units} {unit}s were left out, one after the other. Moved: the furthest that this moved exact "
         "numbers, in parts of what was declared; above 100 % there is too little noise."
     )
     if options.trials:
-        said += (
+        text += (
             " Epsilon: the privacy loss that was found beside the one that was planned; of noise it is what "
             f"{options.trials:,} releases with and without the furthest {unit} prove, of choices the largest "
             "that there is. A verdict is wrongly not ok once in a billion."
         )
-    return said
+    return text
 
 
 def _verdict(number: int, failed: list[str]) -> str:
@@ -184,7 +193,7 @@ def _verdict(number: int, failed: list[str]) -> str:
     return f"PASSED: {'the statement keeps' if number == 1 else f'all {number} statements keep'} the promise."
 
 
-def _say(text: str) -> None:
+def _put_paragraphs(text: str) -> None:
     for paragraph in text.split("\n\n"):
         put(textwrap.fill(paragraph, max(40, min(width(), 100)), break_on_hyphens=False))
 
@@ -194,18 +203,20 @@ _TITLES = ("statement", "part", "moved, of declared", "epsilon found, of planned
 
 def _row(name: str, part: Part) -> tuple[str, ...]:
     moved = f"{100 * part.moved:.2f} % of {part.declared:,}"
-    found = "-" if part.least is None else f"{part.least:.3f}"
-    return name, part.name, moved, f"{found} of {part.claimed:.3f}", part.verdict
+    epsilon = "-" if part.least is None else f"{part.least:.3f}"
+    return name, part.name, moved, f"{epsilon} of {part.claimed:.3f}", part.verdict
 
 
-def _price(each: Statement, price: float) -> float:
-    """What SET epsilon says; other settings are no matter of an audit."""
-    assert each.setting is not None
-    name, value = each.setting
+def _price_after(statement: Statement, price: float) -> float:
+    """Return the price after a SET statement; only SET epsilon changes it."""
+    assert statement.setting is not None
+    name, value = statement.setting
     try:
         return float(value) if name == "epsilon" else price
     except ValueError:
-        raise InterfaceError(f"line {each.line}: {value} is not a price", help="SET epsilon = 0.2;") from None
+        raise InterfaceError(
+            f"line {statement.line}: {value} is not a price", help="SET epsilon = 0.2;"
+        ) from None
 
 
 def _text(file: Path) -> str:

@@ -1,4 +1,4 @@
-"""What the command line understands: the list of commands. Each file says what arguments its own take.
+"""The list of commands. The file of a command describes its arguments and runs it.
 
 dpsql query clinic.duckdb "SELECT ..."
       |
@@ -27,45 +27,45 @@ COMMANDS = {
     "export": "export",
     "estimate": "export",
 }
-"""Every command, and the file of this folder that holds it."""
+"""The file of this folder that holds each command."""
 
 
 def spelled_out(words: list[str]) -> list[str]:
-    """``dpsql clinic.duckdb`` is ``dpsql shell clinic.duckdb``: its first word is a path, and no command.
+    """Insert the command where a path comes first: ``dpsql clinic.duckdb`` is ``dpsql shell clinic.duckdb``.
 
-    With options that are a query's alone (``dpsql clinic.duckdb "SELECT ..." --format csv``) it is a query.
+    With options that only ``query`` has (``dpsql clinic.duckdb "SELECT ..." --format csv``) it is a query.
     """
     first = words[0] if words else "--help"
     if first in COMMANDS or first in ("-h", "--help", "--version"):
         return words
-    if any(each.isspace() for each in first) and not os.path.exists(first):
+    if any(character.isspace() for character in first) and not os.path.exists(first):
         parser("shell").error('a database comes first: dpsql DB "SELECT ..."')
     if not ("." in first or first[0] == "-" or os.sep in first or os.path.exists(first)):
         return words
-    _, over = parser("shell").parse_known_args(["shell", *words])
-    return ["query" if any(each.startswith("-") for each in over) else "shell", *words]
+    _, rest = parser("shell").parse_known_args(["shell", *words])
+    return ["query" if any(word.startswith("-") for word in rest) else "shell", *words]
 
 
 def parsed(words: list[str]) -> Namespace:
-    """The options of a command line. Older Pythons leave the SQL over that stands behind an option."""
-    made = parser(words[0])
-    options, over = made.parse_known_args(words)
-    if len(over) == 1 and not over[0].startswith("-") and getattr(options, "sql", "") is None:
-        options.sql = over[0]
-    elif over:
-        loose = getattr(options, "sql", None) and not over[0].startswith("-")
-        made.error(f"unrecognized arguments: {' '.join(over)}{' (SQL stands in quotes)' if loose else ''}")
+    """Parse a command line. Older Pythons do not assign SQL that follows an option; do it here."""
+    command = parser(words[0])
+    options, rest = command.parse_known_args(words)
+    if len(rest) == 1 and not rest[0].startswith("-") and getattr(options, "sql", "") is None:
+        options.sql = rest[0]
+    elif rest:
+        loose = getattr(options, "sql", None) and not rest[0].startswith("-")
+        command.error(f"unrecognized arguments: {' '.join(rest)}{' (SQL stands in quotes)' if loose else ''}")
     return options
 
 
 def parser(first: str = "") -> ArgumentParser:
-    """The whole command line; for a first word that is a command, only what that one needs is loaded."""
+    """Return the parser of all commands; if ``first`` is a command, load only that one."""
     from dpsql import __version__
 
     top = ArgumentParser(
         prog="dpsql",
-        description="Differentially private SQL over a DuckDB database. With a database in the place of a "
-        "command, it opens the shell, or answers the SQL behind it.",
+        description="Differentially private SQL rest a DuckDB database. With a database instead of a "
+        "command, it opens the shell, or answers the SQL that follows.",
         epilog=EXITS,
     )
     top.add_argument("--version", action="version", version=f"dpsql {__version__}")

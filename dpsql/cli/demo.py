@@ -1,4 +1,4 @@
-"""``dpsql demo``: a made-up clinic, a few questions, one refusal, and the budget afterwards."""
+"""``dpsql demo``: answer a few queries on generated data, show a refusal and the budget."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from dpsql.terminal.output import flush, interactive, look, paint, put, refusal,
 
 
 def arguments(names: Commands) -> None:
-    made = command(
+    parser = command(
         names,
         "demo",
         "build a made-up clinic and show a few answers",
         "Build a made-up clinic, show a few answers and, in a terminal, open the shell on it.",
         ("dpsql demo", "dpsql demo --dir clinic"),
     )
-    made.add_argument("--dir", type=Path, metavar="DIR", help="keep the clinic's files in this folder")
-    made.set_defaults(run=demo)
+    parser.add_argument("--dir", type=Path, metavar="DIR", help="keep the clinic's files in this folder")
+    parser.set_defaults(run=demo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +52,20 @@ _QUESTIONS = (
     _Question(
         "How old are they, by ward?",
         "SELECT ward, COUNT(*) AS patients, AVG(age) AS age\nFROM patients GROUP BY ward",
-        "The policy lists the wards, so each of them appears, whoever lies there.",
+        "The policy lists the wards, so each of them appears, even one without patients.",
     ),
     _Question(
         "What do the buildings cost? (A join with a public table.)",
         _BUILDINGS,
-        "The margins are wider, for they hide all the visits of any one patient.",
+        "The margins are wider, because the noise hides all visits of any one patient.",
     ),
     _Question(
         "How often does a patient come? (First per patient, then over all.)",
         "SELECT AVG(n) AS visits, AVG(cost) AS cost\n"
         "FROM (SELECT patient_id, COUNT(*) AS n, SUM(cost) AS cost\n"
         "      FROM visits GROUP BY patient_id)",
-        "A patient with more than 15 visits counts as if they had 15 (rows_per_unit): a\n"
-        "margin tells how far the noise reaches, not what the clipping takes away.",
+        "A patient with more than 15 visits counts as if they had 15 (rows_per_unit). A\n"
+        "margin measures the noise, not what the clipping takes away.",
     ),
     _Question(
         "Where do they live? (Nobody listed the towns.)",
@@ -84,7 +84,7 @@ _NOSY = "SELECT patient_id, SUM(cost) FROM visits GROUP BY patient_id"
 
 
 def demo(options: Namespace) -> int:
-    """Build the clinic and show it; where somebody sits, open the shell on it."""
+    """Build the clinic and show answers; in a terminal, open the shell on it."""
     keep = options.dir is not None or interactive()
     folder = _folder(options.dir)
     try:
@@ -96,7 +96,7 @@ def demo(options: Namespace) -> int:
         with connect(database, analyst="ana") as db:
             _show(db)
         if keep:
-            put(_next(folder))
+            put(_next_steps(folder))
         if interactive():
             put("\nAnd here is the shell, for questions of your own: \\? lists what there is, \\q leaves.\n")
             flush()
@@ -118,13 +118,13 @@ def _folder(asked: Path | None) -> Path:
         asked.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InterfaceError(
-            f"{asked} cannot be made: {error.strerror}", help="name another folder"
+            f"{asked} cannot be created: {error.strerror}", help="name another folder"
         ) from None
     return asked
 
 
 def _short_policy() -> str:
-    """The policy without its tail: what is promised, and what one table allows."""
+    """Return the first part of the policy: the budget, the analyst, the unit and one table."""
     return POLICY.split("[tables.visits]")[0].split("\n", 1)[1].rstrip("\n")
 
 
@@ -153,7 +153,7 @@ def _heading(title: str, sql: str) -> None:
     put(paint(textwrap.indent(sql, "    "), "cyan") + "\n")
 
 
-def _next(folder: Path) -> str:
+def _next_steps(folder: Path) -> str:
     return f"""
 The clinic stays in {folder}. Try:
 

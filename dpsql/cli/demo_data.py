@@ -1,8 +1,8 @@
-"""A made-up clinic: 20,000 patients, about 70,000 visits, and a public table of wards.
+"""Generated data of a clinic: 20,000 patients, about 70,000 visits, and a public table of wards.
 
-Everything here is invented from a fixed hash, so that the demo's data is the same everywhere. It has the
-shape of real data: a few patients with very many visits, a long tail of towns, costs with no upper
-end, values that were never written down.
+Everything is computed from a fixed hash, so the data is the same everywhere. It has the shape of real
+data: a few patients with very many visits, a long tail of towns, costs without an upper bound, missing
+values.
 """
 
 from __future__ import annotations
@@ -110,8 +110,8 @@ key = "ward"
 
 
 def build(folder: Path) -> Path:
-    """Make ``clinic.duckdb`` and ``clinic.toml`` in a folder; returns the database's path."""
-    import duckdb  # no other command makes a database
+    """Create ``clinic.duckdb`` and ``clinic.toml`` in a folder; return the path of the database."""
+    import duckdb  # imported here: only this command creates a database
 
     database = folder / "clinic.duckdb"
     connection = duckdb.connect(str(database))

@@ -1,4 +1,4 @@
-"""Rows of randomized responses: the owner writes them, and whoever gets them counts by them."""
+"""``dpsql export`` writes rows of randomized responses; ``dpsql estimate`` estimates counts from them."""
 
 from __future__ import annotations
 
@@ -22,31 +22,33 @@ if TYPE_CHECKING:
 
 
 def arguments(names: Commands) -> None:
-    made = command(
+    parser = command(
         names,
         "export",
-        "the owner's: rows of randomized responses, to give away",
-        "Write rows in which every column answers at random, and a manifest beside the file for whoever "
-        "counts by them.",
+        "the owner's: write rows of randomized responses, to give away",
+        "Write rows in which every column holds randomized responses, and beside the file a manifest that "
+        "estimates need.",
         (
             "dpsql export clinic.duckdb -o wards.csv -c "
             '"SELECT DP_RANDOMIZED_RESPONSE(ward, 0.5) AS ward FROM patients"',
         ),
     )
-    shared_arguments.database(made, analyst=False)
-    shared_arguments.query(made)
-    made.add_argument("--format", choices=("csv", "json", "parquet"), default="csv", help="default: csv")
-    made.add_argument("-o", "--output", type=Path, metavar="FILE", required=True, help="the file to write")
-    made.set_defaults(run=export, usage=made.error)
+    shared_arguments.database(parser, analyst=False)
+    shared_arguments.query(parser)
+    parser.add_argument("--format", choices=("csv", "json", "parquet"), default="csv", help="default: csv")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", required=True, help="the file to write")
+    parser.set_defaults(run=export, usage=parser.error)
 
-    made = command(
+    parser = command(
         names,
         "estimate",
-        "how many have each value, by an exported file: free",
+        "estimate how many rows have each value, from an exported file: free",
         examples=("dpsql estimate wards.csv",),
     )
-    made.add_argument("file", type=Path, metavar="FILE", help="with its manifest beside it")
-    made.set_defaults(run=estimate)
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="an exported file, with its manifest beside it"
+    )
+    parser.set_defaults(run=estimate)
 
 
 def export(options: Namespace) -> int:
@@ -54,49 +56,51 @@ def export(options: Namespace) -> int:
     from dpsql.estimates import manifest_beside
 
     sql, file = sql_of(options), options.output
-    for each in (file, manifest_beside(file)):
-        check_output(each)
+    for path in (file, manifest_beside(file)):
+        check_output(path)
     with opened(options) as db:
         values = values_of(options.param)
-        made = beside(db, lambda: db.export(sql, values, epsilon=options.epsilon))
-    write(_content(made, options.format), file)
-    said = json.dumps(made.manifest, indent=2, ensure_ascii=False) + "\n"
-    write(said.encode("utf-8"), manifest_beside(file))
+        result = beside(db, lambda: db.export(sql, values, epsilon=options.epsilon))
+    write(_content(result, options.format), file)
+    manifest = json.dumps(result.manifest, indent=2, ensure_ascii=False) + "\n"
+    write(manifest.encode("utf-8"), manifest_beside(file))
     tell(
-        f"{len(made.rows)} rows in {on_a_line(file.name)}, and how to count by them in "
+        f"{len(result.rows)} rows in {on_a_line(file.name)}, and what estimates need in "
         + on_a_line(manifest_beside(file).name)
     )
-    tell(summary(_answer(made)))
+    tell(summary(_answer(result)))
     return 0
 
 
 def estimate(options: Namespace) -> int:
-    """The estimates of every column of an exported file."""
+    """Print the estimated counts of every column of an exported file."""
     from dpsql.estimates import estimates as estimated
 
     file: Path = options.file
-    for name, listed in estimated(file).items():
+    for name, estimates in estimated(file).items():
         cells = [
             (
-                "NULL" if each.value is None else printable(plain(each.value)),
-                f"{each.count:.1f}",
-                f"{each.deviation:.1f}",
-                f"{100 * each.share:.2f} %",
+                "NULL" if estimate.value is None else printable(plain(estimate.value)),
+                f"{estimate.count:.1f}",
+                f"{estimate.deviation:.1f}",
+                f"{100 * estimate.share:.2f} %",
             )
-            for each in listed
+            for estimate in estimates
         ]
         put(box((name, "estimate", "deviation", "share"), cells, (False, True, True, True)))
     return 0
 
 
-def _content(made: Export, format: str) -> bytes:
-    answer = _answer(made)
+def _content(result: Export, format: str) -> bytes:
+    answer = _answer(result)
     if format == "parquet":
         return to_parquet(answer)
     return (rows_to_json(answer) if format == "json" else to_csv(answer)).encode("utf-8")
 
 
-def _answer(made: Export) -> Answer:
-    """No value of it has a margin: what noise there is, is in the values."""
-    margins: list[tuple[float | None, ...]] = [(None,) * len(made.columns)] * len(made.rows)
-    return Answer(made.columns, made.types, made.rows, margins, made.cost, made.remaining, made.repeated)
+def _answer(result: Export) -> Answer:
+    """Return the rows as an answer without margins: the noise is in the values themselves."""
+    margins: list[tuple[float | None, ...]] = [(None,) * len(result.columns)] * len(result.rows)
+    return Answer(
+        result.columns, result.types, result.rows, margins, result.cost, result.remaining, result.repeated
+    )

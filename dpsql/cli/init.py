@@ -1,9 +1,9 @@
-"""``dpsql init DB``: the few questions that make a policy.
+"""``dpsql init DB``: ask the owner a few questions, then check and write a policy.
 
-    1 who is protected    2 whose the other tables are    3 the budget    4 who asks    5 ranges and lists
+    1 the unit    2 units of the other tables    3 the budget    4 the analysts    5 ranges and lists
 
-Names, types and keys are all that the questions are made from. Ranges and lists of values are published
-with the policy, so they are never taken from the data: the owner writes what is known without looking.
+The questions use only names, types and keys of the schema. Ranges and lists of values are published with
+the policy, so they are never taken from the data: the owner writes what is known without looking.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ STOPPED, DECLINED = 130, 1
 
 
 def init(options: Namespace) -> int:
-    """Ask, show, check, write."""
+    """Ask the questions, show the policy, check it and write it."""
     database: Path = options.database
     file: Path = options.policy or beside(database, ".toml")
-    _new(file)
+    _refuse_existing(file)
     try:
         with closing(open_database(database)) as engine:
             asker = Asker(options.yes)
@@ -52,38 +52,40 @@ def init(options: Namespace) -> int:
     if not wanted:
         tell("nothing was written")
         return DECLINED
-    new_file(text.encode(), file, help="copy the policy from above into a file")
-    put(_next(database, file, policy))
+    new_file(text.encode(), file, help="copy the policy printed above into a file")
+    put(_next_steps(database, file, policy))
     return 0
 
 
 def _introduction(policy: Policy) -> str:
-    said = f"What is promised to each {policy.unit.name}, and what analysts may ask."
+    text = f"What is promised to each {policy.unit.name}, and what analysts may ask."
     if any(table.csv is not None for table in policy.tables):
-        said += "\n# Types of csv columns were guessed from first lines: a value that does not fit is NULL."
-    return said
+        text += (
+            "\n# Types of csv columns were guessed from the first lines: a value that does not fit is NULL."
+        )
+    return text
 
 
-def _new(file: Path) -> None:
+def _refuse_existing(file: Path) -> None:
     if file.exists() or file.is_symlink():
         raise InterfaceError(
-            f"there is a policy {file} already, and it is not overwritten",
-            help="edit it and try dpsql policy check; or name another file: --policy FILE",
+            f"the policy {file} exists already, and is not overwritten",
+            help="edit it and run dpsql policy check; or name another file: --policy FILE",
         )
 
 
-def _next(database: Path, file: Path, policy: Policy) -> str:
-    given = shlex.quote(str(database))
+def _next_steps(database: Path, file: Path, policy: Policy) -> str:
+    arguments = shlex.quote(str(database))
     if file != beside(database, ".toml"):
-        given += f" --policy {shlex.quote(str(file))}"
+        arguments += f" --policy {shlex.quote(str(file))}"
     who = f" --analyst {shlex.quote(policy.analysts[0].name)}" if policy.analysts else ""
     table = policy.unit.table
     if not re.fullmatch(r"\w+(\.\w+)?", table):
         table = '"' + table.replace('"', '""') + '"'
     question = shlex.quote(f"SELECT COUNT(*) FROM {table}")
     return f"""
-{file} is written. What comes next:
+{file} is written. Next steps:
 
-    dpsql explain {given} -c {question}
-    dpsql query {given}{who} -c {question}
-    dpsql shell {given}{who}"""
+    dpsql explain {arguments} -c {question}
+    dpsql query {arguments}{who} -c {question}
+    dpsql shell {arguments}{who}"""

@@ -1,4 +1,4 @@
-"""What the owner's commands understand; what runs them loads when they do.
+"""The arguments of the owner's commands. The code that runs a command is imported when it runs.
 
 init      init.py           policy draft, policy check      owner_commands.py
 """
@@ -17,76 +17,78 @@ def arguments(names: Commands) -> None:
 
 
 def _init(names: Commands) -> None:
-    made = command(
+    parser = command(
         names,
         "init",
-        "the owner's: a few questions that make a policy",
-        "Ask the few questions that make a policy, show it, hold it against the database, and write it. "
+        "the owner's: write a policy from a few questions",
+        "Ask a few questions, show the policy that they make, check it against the database, and write it. "
         "Enter takes the default of a question; Ctrl-C leaves without a file. Answers may come from a pipe.",
         ("dpsql init clinic.duckdb", "dpsql init clinic.duckdb --yes"),
     )
-    made.add_argument(
+    parser.add_argument(
         "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
     )
-    made.add_argument("--policy", type=Path, metavar="FILE", help="the file to write; default: DB with .toml")
-    made.add_argument("--yes", action="store_true", help="ask nothing: take every default")
-    made.set_defaults(run=init)
+    parser.add_argument(
+        "--policy", type=Path, metavar="FILE", help="the file to write; default: DB with .toml"
+    )
+    parser.add_argument("--yes", action="store_true", help="ask nothing: take every default")
+    parser.set_defaults(run=init)
 
 
 def _policy(names: Commands) -> None:
-    text = "Draft a first policy from the schema alone, or hold a policy against its database."
+    text = "Draft a first policy from the schema alone, or check a policy against its database."
     kinds = command(names, "policy", "write a first policy, or check one", text).add_subparsers(
         metavar="draft|check", required=True
     )
-    made = command(
+    parser = command(
         kinds,
         "draft",
-        "a first policy from the schema alone, to be edited",
-        "Print a first policy, made from names, types and keys alone: no row is read. Lines "
-        "marked decide are yours to settle. (dpsql init asks for them instead.)",
+        "print a first policy from the schema alone, to be edited",
+        "Print a first policy, made from names, types and keys alone: no row is read. The "
+        "owner decides the lines marked decide. (dpsql init asks for them instead.)",
         ("dpsql policy draft clinic.duckdb > draft.toml",),
     )
-    made.add_argument(
+    parser.add_argument(
         "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
     )
-    made.set_defaults(run=draft)
-    made = command(
+    parser.set_defaults(run=draft)
+    parser = command(
         kinds,
         "check",
-        "hold a policy against its database",
-        "Hold a policy against its database, with everything that opening it for an analyst would check, and "
-        "say what it amounts to and what the ledger has left.",
+        "check a policy against its database",
+        "Check a policy against its database, as opening it for an analyst does, and print what it allows "
+        "and what remains in the ledger.",
         ("dpsql policy check clinic.duckdb", "dpsql policy check clinic.duckdb --accept"),
     )
-    made.add_argument(
+    parser.add_argument(
         "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
     )
-    made.add_argument("policy", type=Path, nargs="?", metavar="POLICY", help="default: DB with .toml")
-    made.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
-    made.add_argument(
+    parser.add_argument("policy", type=Path, nargs="?", metavar="POLICY", help="default: DB with .toml")
+    parser.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
+    parser.add_argument(
         "--accept",
         action="store_true",
-        help="columns have other types than the ledger has seen, and what is declared of them still holds",
+        help="accept column types that have changed since the ledger saw them: declarations still hold",
     )
-    made.set_defaults(run=check)
+    parser.set_defaults(run=check)
 
 
 def init(options: Namespace) -> int:
-    """A few questions, and a policy."""
+    """Ask a few questions, and write a policy."""
     from dpsql.cli.init import init
 
     return init(options)
 
 
 def draft(options: Namespace) -> int:
-    """A first policy, on standard output."""
+    """Print a first policy."""
     from dpsql.cli.owner_commands import draft
 
     return draft(options)
 
 
 def check(options: Namespace) -> int:
-    """A policy, held against its database."""
+    """Check a policy against its database."""
     from dpsql.cli.owner_commands import check
 
     return check(options)

@@ -1,6 +1,6 @@
-"""The owner's commands: draft a policy from the schema, and hold one against its database.
+"""The owner's commands: draft a policy from the schema, and check one against its database.
 
-Nothing is spent here. The ledger is only looked at, unless the owner accepts that columns have other types.
+Nothing is spent here. The ledger is only read, unless the owner accepts changed column types.
 """
 
 from __future__ import annotations
@@ -35,54 +35,54 @@ from dpsql.terminal.output import put
 
 
 def draft(options: Namespace) -> int:
-    """A first policy, on standard output."""
+    """Print a first policy."""
     with closing(open_database(options.database)) as engine:
         put(drafted(engine.describe(), options.database.name).rstrip("\n"))
     return 0
 
 
 def check(options: Namespace) -> int:
-    """Everything that opening a connection would check, and what the policy amounts to."""
+    """Check what opening a connection checks, and print what the policy allows."""
     file: Path = options.policy or beside(options.database, ".toml")
-    kept: Path = options.ledger or beside(options.database, ".ledger")
+    ledger_path: Path = options.ledger or beside(options.database, ".ledger")
     policy = load_policy(file)
     with closing(open_database(options.database, policy)) as engine:
-        said = checked(policy, engine, options.database.name)
-        ledger = Ledger.look(kept, promise(policy, engine))
+        text = checked(policy, engine, options.database.name)
+        ledger = Ledger.look(ledger_path, promise(policy, engine))
         if ledger is None:
             if options.accept:
                 raise InterfaceError(
-                    f"there is no ledger {kept}: nothing has been seen of any type",
-                    help="the first query makes one; or name another, --ledger FILE",
+                    f"there is no ledger {ledger_path}: no column types are known yet",
+                    help="the first query creates one; or name another: --ledger FILE",
                 )
-            put(f"{said}\nledger    none yet: the first query makes {on_a_line(kept.name)}")
+            put(f"{text}\nledger    none yet: the first query creates {on_a_line(ledger_path.name)}")
             return 0
         with ledger:
-            accepted = _types(policy, engine, ledger, options.accept)
-            put("\n".join([said, *left(policy, ledger, on_a_line(kept.name)), *accepted]))
+            accepted = _check_types(policy, engine, ledger, options.accept)
+            put("\n".join([text, *left(policy, ledger, on_a_line(ledger_path.name)), *accepted]))
     return 0
 
 
-def _types(policy: Policy, engine: Engine, ledger: Ledger, accept: bool) -> list[str]:
-    """Columns are of the types that they were of when the ledger last saw them, or the owner accepts it."""
+def _check_types(policy: Policy, engine: Engine, ledger: Ledger, accept: bool) -> list[str]:
+    """Compare column types with those in the ledger; with ``accept`` store the new ones."""
     catalogue = engine.describe()
     before = kept_types(ledger)
     if before is None or not accept:
         if before is not None:
             compare(before, policy, catalogue)
         return []
-    found = changed(before, policy, catalogue)
+    changes = changed(before, policy, catalogue)
     keep_types(ledger, snapshot(policy, catalogue))
-    return [printable(f"accepted  {each.table}.{each.column}: {each.how}") for each in found] or [
-        "accepted  nothing: every column has the type that the ledger knows"
+    return [printable(f"accepted  {change.table}.{change.column}: {change.how}") for change in changes] or [
+        "accepted  nothing: every column has its type in the ledger"
     ]
 
 
 def left(policy: Policy, ledger: Ledger, name: str) -> list[str]:
-    """What remains of each budget."""
+    """Return a line for the whole budget, and one per analyst: spent and remaining."""
     rule, rules = policy.budget, accountant(policy.budget.accountant)
     lines = []
-    for who, granted in [(None, rule.epsilon), *((each.name, each.epsilon) for each in policy.analysts)]:
+    for who, granted in [(None, rule.epsilon), *((rule.name, rule.epsilon) for rule in policy.analysts)]:
         spent = rules.epsilon(ledger.spent(who), Budget(granted, rule.delta))
         remains = below(max(0.0, granted - spent))
         of = f"ledger    {name}" if who is None else f"          {who}"
@@ -91,60 +91,62 @@ def left(policy: Policy, ledger: Ledger, name: str) -> list[str]:
 
 
 def checked(policy: Policy, engine: Engine, database: str) -> str:
-    """What the policy amounts to, if it holds."""
-    found = held_against(policy, engine)
-    with closing(Sealed(partial(_public_rows, engine, found), policy.timezone, policy.limits)) as sealed:
-        views = check_all_views(policy, found, engine, sealed)
-    odd = [f"decide    {each}" for each in engine.misread()]
+    """Return the summary of a policy that holds for its database; raise if it does not."""
+    tables = held_against(policy, engine)
+    with closing(Sealed(partial(_public_rows, engine, tables), policy.timezone, policy.limits)) as sealed:
+        views = check_all_views(policy, tables, engine, sealed)
+    warnings = [f"decide    {warning}" for warning in engine.misread()]
     return printable(
-        "\n".join([summary(policy, found, views, database), *hidden(found, engine.describe()), *odd])
+        "\n".join([summary(policy, tables, views, database), *hidden(tables, engine.describe()), *warnings])
     )
 
 
-def hidden(found: Known, catalogue: Catalogue) -> list[str]:
-    """What does not exist for analysts: tables, and columns of private tables, that the policy leaves out."""
-    said = []
-    tables = [each.name for each in catalogue.tables if found.table(each.name) is None]
+def hidden(visible: Known, catalogue: Catalogue) -> list[str]:
+    """Return lines with the tables and columns that the policy leaves out: analysts cannot use them."""
+    lines = []
+    tables = [table.name for table in catalogue.tables if visible.table(table.name) is None]
     if tables:
-        said.append(f"hidden    {', '.join(tables)}")
+        lines.append(f"hidden    {', '.join(tables)}")
     for table in catalogue.tables:
-        known = found.table(table.name)
-        if known is not None:
-            seen = {each.name for each in known.columns}
+        listed = visible.table(table.name)
+        if listed is not None:
+            seen = {column.name for column in listed.columns}
             names = [
-                each for each in (*(one.name for one in table.columns), *table.untyped) if each not in seen
+                name
+                for name in (*(column.name for column in table.columns), *table.untyped)
+                if name not in seen
             ]
             if names:
-                said.append(f"hidden    {table.name}: {', '.join(names)}")
+                lines.append(f"hidden    {table.name}: {', '.join(names)}")
             if table.unstable:
-                each = "generated, and may read differently each time: store its values"
-                said.append(f"hidden    {table.name}: {', '.join(table.unstable)} ({each})")
-    return said
+                reason = "generated, and may change between reads: store its values"
+                lines.append(f"hidden    {table.name}: {', '.join(table.unstable)} ({reason})")
+    return lines
 
 
 def held_against(policy: Policy, engine: Engine) -> Known:
-    """The policy over this database, with its keys verified on the rows that are there now."""
+    """Return the tables under the policy, with its keys verified on the present rows."""
     catalogue = engine.describe()
     public = {fold(rule.name) for rule in policy.tables if rule.public}
-    sizes = {each.name: engine.size(each.name) for each in catalogue.tables if fold(each.name) in public}
+    sizes = {table.name: engine.size(table.name) for table in catalogue.tables if fold(table.name) in public}
     keys = declared_keys(policy, catalogue)
-    found = known(policy, catalogue, sizes, {key for key in keys if engine.is_key(key)})
-    check_readable(engine, found)
-    return found
+    tables = known(policy, catalogue, sizes, {key for key in keys if engine.is_key(key)})
+    check_readable(engine, tables)
+    return tables
 
 
 def _public_rows(
-    engine: Engine, found: Known, name: str
+    engine: Engine, tables: Known, name: str
 ) -> tuple[list[str], list[str], list[tuple[object, ...]]]:
-    table = found.table(name)
+    table = tables.table(name)
     assert table is not None
     assert table.public
     types, rows = engine.rows(table.name)
     return [column.name for column in table.columns], types, rows
 
 
-def summary(policy: Policy, found: Known, views: Mapping[str, View], database: str) -> str:
-    """What analysts will meet, in a few lines."""
+def summary(policy: Policy, known_tables: Known, views: Mapping[str, View], database: str) -> str:
+    """Return the policy in a few lines: the unit, the prices, the limits and the tables."""
     budget, price = policy.budget, policy.query
     lines = [
         f"ok: {policy.name} holds for {database}",
@@ -157,21 +159,24 @@ def summary(policy: Policy, found: Known, views: Mapping[str, View], database: s
     if (limits := policy.limits) != LimitsRule():
         lines.append(
             f"limits    {limits.seconds:g} seconds, {memory_text(limits.memory)}, {limits.rows:,} rows: "
-            "of planning, post-processing and answers"
+            "for planning, post-processing and answers"
         )
-    lines += [f"analyst   {each.name}: epsilon {each.epsilon:g}" for each in policy.analysts]
-    for table in found.tables:
-        lines += _table(table, policy.unit.name)
+    lines += [f"analyst   {rule.name}: epsilon {rule.epsilon:g}" for rule in policy.analysts]
+    for table in known_tables.tables:
+        lines += _table_lines(table, policy.unit.name)
     lines += [f"view      {name}: {view.kind}" for name, view in views.items()]
     if policy.query.find_bounds:
-        lines += [f"found     {each}, by the first query that needs it" for each in all_missing_bounds(found)]
+        lines += [
+            f"found     {bound}, by the first query that needs it"
+            for bound in all_missing_bounds(known_tables)
+        ]
     else:
-        missing = [each.table for each in all_missing_bounds(found) if not each.column]
+        missing = [bound.table for bound in all_missing_bounds(known_tables) if not bound.column]
         lines += [f"decide    {name} needs rows_per_unit before it can be aggregated" for name in missing]
     return printable("\n".join(lines))
 
 
-def _table(table: KnownTable, unit: str) -> list[str]:
+def _table_lines(table: KnownTable, unit: str) -> list[str]:
     if table.public:
         return [f"public    {table.name}: {table.size:,} rows"]
     way = f"one row per {unit}"
@@ -184,8 +189,8 @@ def _table(table: KnownTable, unit: str) -> list[str]:
     lines = [f"private   {table.name}: {way}"]
     for title, names in (
         ("groups", _public_columns(table)),
-        ("sums", _summed(table)),
-        ("counts", _others(table)),
+        ("sums", _summable(table)),
+        ("counts", _other_columns(table)),
     ):
         if names:
             lines.append(f"  {title:<7} {', '.join(names)}")
@@ -193,24 +198,28 @@ def _table(table: KnownTable, unit: str) -> list[str]:
 
 
 def _public_columns(table: KnownTable) -> list[str]:
-    """Columns whose every value is public: grouped by without a threshold."""
-    return [each.name for each in table.columns if isinstance(each.fact.domain, Categories | Listed)]
+    """Return the columns with public values: GROUP BY needs no threshold."""
+    return [column.name for column in table.columns if isinstance(column.fact.domain, Categories | Listed)]
 
 
-def _summed(table: KnownTable) -> list[str]:
-    """Numbers with a finite range: they can be summed as they are."""
-    found = []
-    for each in table.columns:
-        bounds = bounded_range(each.fact) if each.fact.type.numeric else None
-        if bounds is not None and each.name != table.unit_column:
-            found.append(f"{each.name} [{bounds.low:g}, {bounds.high:g}]")
-    return found
+def _summable(table: KnownTable) -> list[str]:
+    """Return the numeric columns with a finite range: they can be summed directly."""
+    ranges = []
+    for column in table.columns:
+        bounds = bounded_range(column.fact) if column.fact.type.numeric else None
+        if bounds is not None and column.name != table.unit_column:
+            ranges.append(f"{column.name} [{bounds.low:g}, {bounds.high:g}]")
+    return ranges
 
 
-def _others(table: KnownTable) -> list[str]:
-    """Columns to be counted, grouped by over a threshold, or summed once the query clamps them."""
-    taken = {*_public_columns(table), table.unit_column}
-    taken |= {each.name for each in table.columns if each.fact.type.numeric and bounded_range(each.fact)}
+def _other_columns(table: KnownTable) -> list[str]:
+    """Return the other columns: counted, grouped with a threshold, or summed once the query clips them."""
+    elsewhere = {*_public_columns(table), table.unit_column}
+    elsewhere |= {
+        column.name for column in table.columns if column.fact.type.numeric and bounded_range(column.fact)
+    }
     return [
-        each.name for each in table.columns if each.name not in taken and each.fact.type.kind is not Kind.NULL
+        column.name
+        for column in table.columns
+        if column.name not in elsewhere and column.fact.type.kind is not Kind.NULL
     ]

@@ -1,8 +1,8 @@
-"""Questions with a default each, for a person at a terminal or for lines from a pipe.
+"""Questions with defaults, answered at a terminal or by lines from a pipe.
 
       price of a query [0.1]: 0.2
 
-Enter takes the default. What cannot be read is asked again at a terminal; in a pipe it is an error.
+Enter takes the default. An invalid answer is asked again at a terminal; in a pipe it is an error.
 """
 
 from __future__ import annotations
@@ -27,113 +27,113 @@ T = TypeVar("T")
 
 
 class NotThis(Exception):
-    """An answer that cannot be taken, and why."""
+    """An invalid answer, and why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Whoever is asked; with ``defaults`` nobody is, and every default is the answer."""
+    """Asks questions; with ``defaults`` it asks nothing and takes every default."""
 
     defaults: bool
 
     def ask(self, question: str, default: str, read: Callable[[str], T]) -> T:
-        """The answer as ``read`` takes it."""
+        """Ask until ``read`` accepts the answer; return what it reads."""
         while True:
-            said = default if self.defaults else self._line(f"  {question} [{default}]: ") or default
+            text = default if self.defaults else self._line(f"  {question} [{default}]: ") or default
             try:
-                return read(said)
+                return read(text)
             except NotThis as wrong:
                 if self.defaults or not sys.stdin.isatty():
                     raise InterfaceError(f"{question}: {wrong}", help="give an answer that fits") from None
                 put(f"  {wrong}")
 
     def tell(self, text: str) -> None:
-        """A paragraph before the questions that it explains."""
+        """Print a paragraph that explains the next questions."""
         if not self.defaults:
             put("\n" + textwrap.fill(text, 78))
 
     def _line(self, prompt: str) -> str:
         flush()
         try:
-            said = input(printable(prompt))
+            text = input(printable(prompt))
         except EOFError:
-            if sys.stdin.isatty():  # Ctrl-D leaves like Ctrl-C
+            if sys.stdin.isatty():  # Ctrl-D stops, like Ctrl-C
                 raise KeyboardInterrupt from None
             put("")
             raise InterfaceError(
                 "there are fewer answers than questions",
-                help="end each answer with a line break, empty lines for defaults; or say --yes",
+                help="end each answer with a line break, with an empty line for a default; or use --yes",
             ) from None
         if not sys.stdin.isatty():
-            put(said)
-        return said.strip()
+            put(text)
+        return text.strip()
 
 
-# ---- how answers are read ------------------------------------------------------------------------------
+# ---- readers of answers --------------------------------------------------------------------------------
 
 
-def positive(said: str) -> float:
-    """A number above zero."""
+def positive(text: str) -> float:
+    """Read a positive number."""
     try:
-        number = float(said)
+        number = float(text)
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise NotThis(f"{said} is not a positive number")
+        raise NotThis(f"{text} is not a positive number")
     return number
 
 
-def yes(said: str) -> bool:
-    if fold(said) not in ("y", "yes", "n", "no"):
+def yes(text: str) -> bool:
+    if fold(text) not in ("y", "yes", "n", "no"):
         raise NotThis("yes or no?")
-    return fold(said) in ("y", "yes")
+    return fold(text) in ("y", "yes")
 
 
-def one_of(names: dict[str, T], what: str) -> Callable[[str], T]:
-    """One of these, by its name, as the database compares names."""
-    folded = {fold(name): each for name, each in names.items()}
+def one_of(names: dict[str, T], kind: str) -> Callable[[str], T]:
+    """Return a reader of one name, compared as the database compares names."""
+    folded = {fold(name): value for name, value in names.items()}
 
-    def read(said: str) -> T:
-        if fold(said) in folded:
-            return folded[fold(said)]
-        hint = perhaps(said, names) or f"there are {', '.join(names)}"
-        raise NotThis(f"there is no {what} {said}: {hint}")
-
-    return read
-
-
-def several_of(names: tuple[str, ...], what: str) -> Callable[[str], tuple[str, ...]]:
-    """Some of these, with commas between them, or none."""
-    single = one_of({each: each for each in names}, what)
-
-    def read(said: str) -> tuple[str, ...]:
-        return () if said == "none" else tuple(dict.fromkeys(single(each) for each in listed(said)))
+    def read(text: str) -> T:
+        if fold(text) in folded:
+            return folded[fold(text)]
+        hint = perhaps(text, names) or f"there are {', '.join(names)}"
+        raise NotThis(f"there is no {kind} {text}: {hint}")
 
     return read
 
 
-def listed(said: str) -> list[str]:
-    """``F, M, "a, b"`` -> F | M | a, b."""
-    (row,) = csv.reader([said], skipinitialspace=True)
-    return [each.strip() for each in row if each.strip()]
+def several_of(names: tuple[str, ...], kind: str) -> Callable[[str], tuple[str, ...]]:
+    """Return a reader of names separated by commas, or ``none``."""
+    single = one_of({name: name for name in names}, kind)
+
+    def read(text: str) -> tuple[str, ...]:
+        return () if text == "none" else tuple(dict.fromkeys(single(name) for name in listed(text)))
+
+    return read
 
 
-def ends(said: str) -> tuple[Bound, Bound]:
-    """``0 110``, ``0, 110`` or ``2024-01-01 2024-12-31``: two numbers or two dates."""
-    words = re.split(r"\s*,\s*|\s+|\s*\.\.\s*", said.strip("[]( )"))
+def listed(text: str) -> list[str]:
+    """Split at commas: ``F, M, "a, b"`` -> F | M | a, b."""
+    (row,) = csv.reader([text], skipinitialspace=True)
+    return [value.strip() for value in row if value.strip()]
+
+
+def ends(text: str) -> tuple[Bound, Bound]:
+    """Read a range: ``0 110``, ``0, 110`` or ``2024-01-01 2024-12-31``."""
+    words = re.split(r"\s*,\s*|\s+|\s*\.\.\s*", text.strip("[]( )"))
     try:
         low, high = tomllib.loads(f"ends = [{', '.join(words)}]")["ends"]
         ordered = low <= high
     except (ValueError, TypeError):
         raise NotThis("a range is two numbers or two dates, such as 0 110 or 2024-01-01 2024-12-31") from None
     if not ordered:
-        raise NotThis("the lower end comes first")
+        raise NotThis("the lower bound comes first")
     return low, high
 
 
-def values(said: str) -> tuple[str, ...]:
-    """A list of texts, each once."""
-    found = tuple(dict.fromkeys(listed(said)))
-    if not 0 < len(found) <= MOST_VALUES:
-        raise NotThis(f"a list holds 1 to {MOST_VALUES:,} values, with commas between them")
-    return found
+def values(text: str) -> tuple[str, ...]:
+    """Read a list of texts, without duplicates."""
+    texts = tuple(dict.fromkeys(listed(text)))
+    if not 0 < len(texts) <= MOST_VALUES:
+        raise NotThis(f"a list holds 1 to {MOST_VALUES:,} values, separated by commas")
+    return texts

@@ -1,4 +1,4 @@
-"""``dpsql run``: a file of statements, priced as a whole, answered into a folder, and taken up again."""
+"""``dpsql run``: price a file of statements, answer it into a folder, and resume a stopped run."""
 
 from __future__ import annotations
 
@@ -28,32 +28,38 @@ REFUSED, EXHAUSTED = 1, 3
 
 
 def arguments(names: Commands) -> None:
-    made = command(
+    parser = command(
         names,
         "run",
-        "answer a file of statements, into a folder",
-        "Answer all statements of a file, each into a file of its own, with a manifest that tells what they "
-        "cost. Everything is read and priced before anything is paid.",
+        "answer a file of statements into a folder",
+        "Answer every statement of a file into a file of its own, with a manifest of what they cost. "
+        "Everything is read and priced before anything is paid.",
         (
             "dpsql run clinic.duckdb monthly.sql --dry-run",
             "dpsql run clinic.duckdb monthly.sql --epsilon 2 --out november",
             "dpsql run clinic.duckdb monthly.sql --epsilon 2 --out november --resume",
         ),
     )
-    shared_arguments.database(made)
-    made.add_argument("file", metavar="FILE", help="statements with -- name: comments (-: standard input)")
-    made.add_argument("--epsilon", type=float, metavar="TOTAL", help="share this price over the statements")
-    made.add_argument("--out", type=Path, metavar="DIR", help="where results go; default: FILE with .results")
-    made.add_argument("--format", choices=("csv", "parquet", "json"), help="of the results; default: csv")
-    made.add_argument("--dry-run", action="store_true", help="only prices and expected errors: free")
-    made.add_argument("--resume", action="store_true", help="go on with a run that was stopped or killed")
-    made.add_argument("--keep-going", action="store_true", help="skip what is refused, and go on")
-    made.add_argument("--report", type=Path, metavar="HTML", help="write one page with all answers")
-    made.set_defaults(run=run, usage=made.error)
+    shared_arguments.database(parser)
+    parser.add_argument("file", metavar="FILE", help="statements with -- name: comments (-: standard input)")
+    parser.add_argument(
+        "--epsilon", type=float, metavar="TOTAL", help="divide this price among the statements"
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="DIR", help="the folder for results; default: FILE with .results"
+    )
+    parser.add_argument(
+        "--format", choices=("csv", "parquet", "json"), help="format of the results; default: csv"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="only print prices and expected errors: free")
+    parser.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
+    parser.add_argument("--keep-going", action="store_true", help="skip refused statements")
+    parser.add_argument("--report", type=Path, metavar="HTML", help="write one page with all answers")
+    parser.set_defaults(run=run, usage=parser.error)
 
 
 def run(options: Namespace) -> int:
-    """Answer a file of statements, or say what it would cost."""
+    """Answer a file of statements, or print what it would cost."""
     from dpsql.batch.atomic_files import alone
     from dpsql.batch.script import read
 
@@ -61,15 +67,15 @@ def run(options: Namespace) -> int:
         options.usage("--report shows answers, and --dry-run gets none")
     script = read(_text(options), Path(options.file).name if options.file != "-" else "standard input")
     if options.dry_run and not options.resume:
-        return _priced(options, script)
+        return _show_price(options, script)
     _check_report(options)
     folder = _folder(options)
     with alone(folder):
-        return _in_folder(options, script, folder)
+        return _begin_or_resume(options, script, folder)
 
 
 def _check_report(options: Namespace) -> None:
-    """The page takes the place of what is there: neither of what is read, nor of a device."""
+    """Refuse a report path that is an input or not a regular file."""
     from dpsql.cli.analyst_commands import check_output
 
     report: Path | None = options.report
@@ -78,10 +84,12 @@ def _check_report(options: Namespace) -> None:
         return
     script = Path(options.file)
     if not report.is_file() or (options.file != "-" and script.exists() and report.samefile(script)):
-        raise InterfaceError(f"{report} is no place for a page", help="name a new file: monthly.html")
+        raise InterfaceError(
+            f"the report cannot be written to {report}", help="name a new file: monthly.html"
+        )
 
 
-# ---- what goes in --------------------------------------------------------------------------------------
+# ---- input ---------------------------------------------------------------------------------------------
 
 
 def _text(options: Namespace) -> str:
@@ -100,12 +108,12 @@ def _folder(options: Namespace) -> Path:
         assert isinstance(options.out, Path)
         return options.out
     if options.file == "-":
-        options.usage("what is read from standard input needs --out DIR")
+        options.usage("statements from standard input need --out DIR")
     return Path(options.file).with_suffix(".results")
 
 
-def _again(options: Namespace) -> str:
-    """The command that goes on with this run."""
+def _resume_command(options: Namespace) -> str:
+    """Return the command that resumes this run."""
     words = ["dpsql", "run", str(options.database), options.file]
     for name in ("out", "policy", "ledger", "analyst", "report"):
         value = getattr(options, name)
@@ -114,11 +122,11 @@ def _again(options: Namespace) -> str:
     return shlex.join([*words, "--resume"])
 
 
-# ---- what is done --------------------------------------------------------------------------------------
+# ---- the run -------------------------------------------------------------------------------------------
 
 
-def _priced(options: Namespace, script: Script) -> int:
-    """What the whole file would cost from its beginning."""
+def _show_price(options: Namespace, script: Script) -> int:
+    """Print what the whole file would cost, from its beginning."""
     from dpsql.batch.bill import first_bill
     from dpsql.batch.start import stand_at
 
@@ -129,7 +137,7 @@ def _priced(options: Namespace, script: Script) -> int:
 
 @contextmanager
 def _nothing_paid() -> Iterator[None]:
-    """Ctrl-C in here stops what is free."""
+    """Say on Ctrl-C that nothing was paid: steps in this context are free."""
     try:
         yield
     except KeyboardInterrupt:
@@ -151,17 +159,17 @@ def _tell_refused(bill: Bill) -> None:
         tell("\n\n".join(refusal(error) for _, error in bill.refused) + "\n")
 
 
-def _in_folder(options: Namespace, script: Script, folder: Path) -> int:
-    """Begin or go on, in a folder that is ours alone."""
+def _begin_or_resume(options: Namespace, script: Script, folder: Path) -> int:
+    """Begin or resume a run in a locked folder."""
     from dpsql.batch.bill import check_budget, first_bill, second_bill
     from dpsql.batch.manifest import load, save
     from dpsql.batch.start import as_billed, begun, stand_at, taken_up
 
     manifest = load(folder)
     if manifest is not None and not options.resume:
-        raise _taken(manifest, folder, options)
+        raise _folder_in_use(manifest, folder, options)
     if manifest is None and options.resume:
-        tell(f"there is no run in {on_a_line(folder)} to go on with: this is its beginning")
+        tell(f"there is no run in {on_a_line(folder)} to resume: this run begins now")
     with opened(options) as db:
         with _nothing_paid():
             started = stand_at(db, None if manifest is None else manifest.started)
@@ -175,8 +183,8 @@ def _in_folder(options: Namespace, script: Script, folder: Path) -> int:
         _tell_refused(bill)
         if bill.refused and not options.keep_going:
             number = len(bill.refused)
-            said = "this statement is" if number == 1 else f"these {number} statements are"
-            tell(f"nothing was paid now: {said} refused; mend the file, or skip with --keep-going")
+            subject = "this statement is" if number == 1 else f"these {number} statements are"
+            tell(f"nothing was paid now: {subject} refused; correct the file, or skip with --keep-going")
             return REFUSED
         check_budget(bill, manifest is not None)
         if manifest is None:
@@ -184,23 +192,23 @@ def _in_folder(options: Namespace, script: Script, folder: Path) -> int:
         else:
             manifest = replace(manifest, statements=as_billed(db, manifest.statements, bill))
         save(manifest, folder)
-        return _run(options, script, folder, db, manifest, {each.task.name for each in bill.items})
+        return _answer_all(options, script, folder, db, manifest, {item.task.name for item in bill.items})
 
 
-def _taken(manifest: Manifest, folder: Path, options: Namespace) -> Error:
+def _folder_in_use(manifest: Manifest, folder: Path, options: Namespace) -> Error:
     from dpsql.batch.summaries import account
 
     return refuse(
         "D509",
         f"there is {'a run' if manifest.ended is None else 'a finished run'} in {folder} already",
         label=f"begun at {manifest.started[:16].replace('T', ' ')} UTC: {account(manifest)}",
-        help=f"go on with it: {_again(options)}; or name another folder with --out"
+        help=f"continue it: {_resume_command(options)}; or name another folder with --out"
         if manifest.waiting
-        else "name another folder with --out: what was answered at the same price is free there too",
+        else "name another folder with --out: statements answered at the same price are free there too",
     )
 
 
-def _run(
+def _answer_all(
     options: Namespace,
     script: Script,
     folder: Path,
@@ -211,19 +219,19 @@ def _run(
     from dpsql.batch.run import run
     from dpsql.batch.summaries import account, summary_text
 
-    def told(error: Error) -> None:
+    def tell_error(error: Error) -> None:
         tell(refusal(error))
 
-    outcome = run(db, script, manifest, folder, asked, options.keep_going, told)
+    outcome = run(db, script, manifest, folder, asked, options.keep_going, tell_error)
     if outcome.at:
-        said = f"stopped at {outcome.at}: {account(outcome.manifest)}"
-        stopped = f"{_filled(said, sys.stderr)}\ngo on with: {_again(options)}"
+        text = f"stopped at {outcome.at}: {account(outcome.manifest)}"
+        stopped = f"{_wrapped(text, sys.stderr)}\ncontinue with: {_resume_command(options)}"
         if outcome.error is None:
             raise KeyboardInterrupt(stopped)
         tell(f"{refusal(outcome.error)}\n{stopped}")
         return EXHAUSTED if outcome.error.code == "D501" else REFUSED
-    said = f"{_filled(account(outcome.manifest), sys.stdout)}\nresults in {on_a_line(folder)}"
-    put(f"{summary_text(outcome.manifest, look().width)}\n{said}")
+    text = f"{_wrapped(account(outcome.manifest), sys.stdout)}\nresults in {on_a_line(folder)}"
+    put(f"{summary_text(outcome.manifest, look().width)}\n{text}")
     if options.report is not None:
         from dpsql.batch.atomic_files import write
         from dpsql.batch.report import page
@@ -232,12 +240,12 @@ def _run(
         report = report_of(db, options.database, outcome.manifest, outcome.answers)
         write(page(report).encode(), options.report)
         tell(f"the report is {on_a_line(options.report)}")
-    codes = {each.code for each in outcome.manifest.statements if not each.answered}
+    codes = {entry.code for entry in outcome.manifest.statements if not entry.answered}
     return EXHAUSTED if "D501" in codes else REFUSED if codes else 0
 
 
-def _filled(text: str, stream: TextIO | None) -> str:
-    """Words that keep to the width of a terminal."""
+def _wrapped(text: str, stream: TextIO | None) -> str:
+    """Wrap a text to the width of the terminal; leave it alone elsewhere."""
     if stream is None or not stream.isatty():
         return text
     return textwrap.fill(text, width(), break_long_words=False, break_on_hyphens=False)

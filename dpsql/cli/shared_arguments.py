@@ -1,4 +1,4 @@
-"""What goes into a command: the arguments that several commands share, and what is read by them."""
+"""The arguments that several commands share, and functions that read their values."""
 
 from __future__ import annotations
 
@@ -25,60 +25,60 @@ Commands: TypeAlias = "argparse._SubParsersAction[ArgumentParser]"
 def command(
     names: Commands, name: str, help: str, text: str = "", examples: tuple[str, ...] = ()
 ) -> ArgumentParser:
-    """One more command: its line in the list, and what its own ``--help`` says around the arguments."""
-    said = text or f"{help[0].upper()}{help[1:]}."
-    shown = "".join(f"  {each}\n" for each in examples)
+    """Add a command with its line in the list, its description and its examples."""
+    description = text or f"{help[0].upper()}{help[1:]}."
+    lines = "".join(f"  {example}\n" for example in examples)
     return names.add_parser(
         name,
         help=help,
-        description=textwrap.fill(said, 78),
-        epilog=f"{'examples' if len(examples) > 1 else 'example'}:\n{shown}\n{EXITS}" if shown else EXITS,
+        description=textwrap.fill(description, 78),
+        epilog=f"{'examples' if len(examples) > 1 else 'example'}:\n{lines}\n{EXITS}" if lines else EXITS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
 
-def database(made: ArgumentParser, analyst: bool = True) -> None:
-    """The database, the files beside it, and (unless the command is the owner's) who asks."""
-    made.add_argument(
+def database(parser: ArgumentParser, analyst: bool = True) -> None:
+    """Add the database, its policy and ledger, and (unless the command is the owner's) the analyst."""
+    parser.add_argument(
         "database", type=Path, metavar="DB", help="a DuckDB, parquet or csv file, or a folder of them"
     )
-    made.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
-    made.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
+    parser.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
+    parser.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
     if not analyst:
-        made.set_defaults(analyst=None)
+        parser.set_defaults(analyst=None)
         return
-    made.add_argument("--analyst", metavar="NAME", help="who asks, and whose budget pays as well")
+    parser.add_argument("--analyst", metavar="NAME", help="who asks; the analyst's own budget pays too")
 
 
-def query(made: ArgumentParser) -> None:
-    """One query, its price and its parameters."""
-    text(made, "the query (- or nothing: standard input)")
-    made.add_argument("--epsilon", type=float, metavar="E", help="the price; default: the policy's")
-    made.add_argument(
+def query(parser: ArgumentParser) -> None:
+    """Add a query, its price and its parameters."""
+    text(parser, "the query (- or nothing: from standard input)")
+    parser.add_argument("--epsilon", type=float, metavar="E", help="the price; default: the policy's")
+    parser.add_argument(
         "--param",
         action="append",
         default=[],
         metavar="VALUE",
-        help="a value for the next question mark: 65, 1.5, true, null, else text ('65' in quotes is text)",
+        help="the value of the next question mark: 65, 1.5, true, null, else text ('65' in quotes is text)",
     )
 
 
-def text(made: ArgumentParser, help: str) -> None:
-    """SQL, as a word behind the database or as an option: people are used to either."""
-    made.add_argument("sql", nargs="?", metavar="SQL", help=help)
-    made.add_argument("-c", "--command", metavar="SQL", help="the same, as an option")
+def text(parser: ArgumentParser, help: str) -> None:
+    """Add SQL, as an argument after the database or as an option."""
+    parser.add_argument("sql", nargs="?", metavar="SQL", help=help)
+    parser.add_argument("-c", "--command", metavar="SQL", help="the same, as an option")
 
 
 def text_of(options: Namespace) -> str | None:
-    """The SQL that stands on the command line, if any does."""
+    """Return the SQL of the command line, or None."""
     if options.sql is not None and options.command is not None:
-        options.usage("give the query once: with -c, or behind the database")
-    found: str | None = options.command if options.sql is None else options.sql
-    return found
+        options.usage("give the query once: with -c, or after the database")
+    sql: str | None = options.command if options.sql is None else options.sql
+    return sql
 
 
 def opened(options: Namespace) -> Connection:
-    """The connection that these options describe."""
+    """Open the connection that the options describe; tell if a ledger was created."""
     db = connect(options.database, options.policy, options.ledger, options.analyst)
     if db.ledger_created:
         path = on_a_line(db.ledger_path)
@@ -87,7 +87,7 @@ def opened(options: Namespace) -> Connection:
 
 
 def files_read(options: Namespace) -> tuple[Path, ...]:
-    """The database, its policy and its ledger: nothing is written over them."""
+    """Return the database, its policy and its ledger: outputs must not overwrite them."""
     database: Path = options.database
     policy: Path = options.policy or beside(database, ".toml")
     ledger: Path = options.ledger or beside(database, ".ledger")
@@ -95,11 +95,11 @@ def files_read(options: Namespace) -> tuple[Path, ...]:
 
 
 def sql_of(options: Namespace) -> str:
-    """The query: an argument, or what stands on standard input."""
+    """Return the query, from an argument or from standard input."""
     text = text_of(options)
     try:
         if text is None and (sys.stdin is None or sys.stdin.isatty()):
-            options.usage("give a query behind the database, with -c, or on standard input")
+            options.usage("give a query after the database, with -c, or on standard input")
         if text is None or text == "-":
             text = sys.stdin.buffer.read().decode("utf-8")
         text.encode("utf-8")
@@ -109,12 +109,12 @@ def sql_of(options: Namespace) -> str:
 
 
 def values_of(texts: list[str]) -> tuple[Value, ...]:
-    """What stands for the question marks."""
+    """Return the values of the question marks."""
     return tuple(map(value_of, texts))
 
 
 def value_of(text: str) -> Value:
-    """A parameter as it would be read in SQL, but that text needs no quotes."""
+    """Read a parameter as a SQL literal, except that text needs no quotes."""
     folded = text.strip().casefold()
     if folded in ("true", "false", "null"):
         return {"true": True, "false": False, "null": None}[folded]

@@ -1,4 +1,4 @@
-"""``dpsql shell``: one question after the other."""
+"""``dpsql shell``: the interactive shell, and statements from a pipe."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from dpsql.cli.shared_arguments import Commands, command
 
 
 def arguments(names: Commands) -> None:
-    """What the command takes."""
-    made = command(
+    """Describe the command."""
+    parser = command(
         names,
         "shell",
-        "ask one query after the other, with completion; dpsql DB does the same",
-        "Ask one query after the other. In a terminal: history, completion by Tab, colours; \\? lists all. "
-        "Behind a pipe: statements from standard input, answers to standard output.",
+        "ask queries interactively, with completion; dpsql DB does the same",
+        "Ask queries interactively. In a terminal: history, completion by Tab, colours; \\? lists all "
+        "commands. In a pipe: statements from standard input, answers to standard output.",
         examples=(
             "dpsql shell clinic.duckdb --analyst ana",
             "dpsql shell clinic.duckdb < questions.sql",
             'dpsql shell clinic.duckdb "SELECT COUNT(*) FROM wards"',
         ),
     )
-    shared_arguments.database(made)
-    shared_arguments.text(made, "statements or commands to do instead of asking, as if they came from a pipe")
-    made.set_defaults(run=shell, usage=made.error)
+    shared_arguments.database(parser)
+    shared_arguments.text(parser, "statements or commands to run and leave, as if they came from a pipe")
+    parser.set_defaults(run=shell, usage=parser.error)
 
 
 def shell(options: Namespace) -> int:
-    """A session."""
+    """Run the shell."""
     from dpsql.shell import run
 
     return run(options, shared_arguments.text_of(options))

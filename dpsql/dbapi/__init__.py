@@ -1,8 +1,8 @@
-"""PEP 249 over a session, and the plain calls that say more: ``execute``, ``explain``, ``price``, ``budget``.
+"""The PEP 249 interface, with direct calls beside it: ``execute``, ``explain``, ``price``, ``budget``.
 
-connection.py   Connection and Cursor          rows.py     what a cursor fetches
-types.py        type codes and exceptions      accounts.py what was granted and spent
-guard.py        what may come in and go out    limits.py   queries that are stopped
+connection.py   Connection and Cursor             rows.py      fetching rows
+types.py        type codes and exceptions         accounts.py  budgets and purchases
+guard.py        checks of arguments and errors    limits.py    interrupts and time limits
 """
 
 from dpsql.dbapi.accounts import Account, Balance, Purchase

@@ -1,4 +1,4 @@
-"""What was granted, what was spent and on what, as an owner or an analyst may see it."""
+"""Budgets and purchases, as the owner or an analyst sees them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What was granted, and spent, by the whole database (``analyst`` is '') or by one analyst."""
+    """The epsilon granted to and spent by one analyst, or by all (``analyst`` is '')."""
 
     analyst: str
     granted: float
@@ -20,9 +20,9 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """The database's account, and one per analyst of the policy.
+    """The account of the database, and one account per analyst of the policy.
 
-    ``fits`` is the largest price of one query that both the database's account and the analyst's hold.
+    ``fits`` is the largest price of one query that both the database's and the analyst's account can pay.
     """
 
     granted: float
@@ -36,11 +36,11 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """One price that was paid: when, by whom ('' is the owner), for what.
+    """One paid price: when, by whom ('' is the owner), for what.
 
-    A purchase that is ``shared`` joined a debit made before: only its analyst paid again. One that is
-    not ``answered`` was interrupted, and is completed when somebody asks the same once more. ``parameters``
-    stood for the question marks of the SQL.
+    A ``shared`` purchase joined an earlier debit: only its analyst's account paid. A purchase that is not
+    ``answered`` was interrupted; asking the same query again completes it. ``parameters`` are the values of
+    the question marks.
     """
 
     time: str

@@ -1,4 +1,4 @@
-"""A database under its policy, and the cursors over it."""
+"""Connections to a database under its policy, and their cursors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpsql.dbapi.types import Exceptions
 from dpsql.errors import InterfaceError, NotSupportedError, refuse
 from dpsql.ir.source import Source
 
-if TYPE_CHECKING:  # the engines, the parser and all between load when the first database is opened
+if TYPE_CHECKING:  # loaded when the first database is opened
     from dpsql.accounting.entries import Entry
     from dpsql.answer import Answer
     from dpsql.ir.column import Value
@@ -38,7 +38,8 @@ def connect(
 ) -> Connection:
     """Open a database (a DuckDB file, a parquet or csv file, a folder of them) under its owner's policy.
 
-    Policy and ledger default to its name: clinic.toml and clinic.ledger of clinic.duckdb, data.toml of data/.
+    Policy and ledger default to files beside it: clinic.toml and clinic.ledger beside clinic.duckdb,
+    data.toml beside the folder data.
     """
     path = path_of(database, "a database")
     if not os.path.exists(path):
@@ -52,7 +53,7 @@ def connect(
 
 
 def beside(database: Path, ending: str) -> Path:
-    """The file that goes with a database: clinic.toml with clinic.duckdb, data.toml with the folder data."""
+    """Return the file beside a database: clinic.toml for clinic.duckdb, data.toml for the folder data."""
     if database.is_dir():
         folder = Path(os.path.abspath(database))
         return folder.with_name(folder.name + ending)
@@ -68,24 +69,24 @@ class Connection(Exceptions):
         self._process = os.getpid()
         self._session: Session | None = guarded(lambda: Session(database, policy, ledger, analyst))
         self._lock = threading.RLock()
-        self._calls = 0  # of the thread that has the lock: a signal's handler may call within a call
+        self._calls = 0  # calls of the thread that holds the lock: a signal handler may call within a call
         self._closing = False
         self.analyst = analyst
-        self.timeout: float | None = None  # seconds that a query may take
+        self.timeout: float | None = None  # time limit of a query, in seconds
         self.ledger_created = self._session.ledger.created
         self.ledger_path = ledger
 
     @property
     def _inherited(self) -> bool:
-        """Whether this process is a child of the one that opened it, and has nothing of it but the looks."""
+        """Whether this process was forked from the one that opened the connection, so it cannot be used."""
         return self._process != os.getpid()
 
     def _usable(self) -> None:
-        """InterfaceError where the connection is closed, or another process's."""
+        """Raise InterfaceError if the connection is closed or belongs to another process."""
         if self._inherited:
             raise InterfaceError(
                 "this connection belongs to the process that this one was forked from",
-                help="an engine does not survive a fork: open another here with dpsql.connect",
+                help="connections do not survive a fork: open another in this process with dpsql.connect",
             )
         if self._session is None or self._closing:
             raise InterfaceError("the connection is closed", help="open another with dpsql.connect")
@@ -97,8 +98,8 @@ class Connection(Exceptions):
 
     @contextmanager
     def _using(self) -> Iterator[Session]:
-        """The session, for one call at a time; nobody closes it meanwhile."""
-        self._usable()  # in a child nobody would ever give the lock back that another thread had taken
+        """Yield the session for one call at a time; it stays open until the call ends."""
+        self._usable()  # before the lock: after a fork, a lock held by another thread is never released
         try:
             with self._lock:
                 self._calls += 1
@@ -107,12 +108,12 @@ class Connection(Exceptions):
                 finally:
                     self._calls -= 1
         finally:
-            self._end()
+            self._close_session()
 
-    # ---- what dpsql says beside PEP 249 ------------------------------------------------------------
+    # ---- direct calls ------------------------------------------------------------------------------
 
     def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Answer:
-        """Answer one query, paying ``epsilon`` (the policy's default price if it is left out)."""
+        """Answer one query and pay ``epsilon`` (by default the policy's price)."""
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.pipeline import answer
@@ -122,7 +123,7 @@ class Connection(Exceptions):
     def explain(
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
     ) -> Explanation:
-        """What ``execute`` would release, with which noise, at what price. Reads no row, costs nothing."""
+        """Return what ``execute`` would release, its noise and its price. Reads no row, costs nothing."""
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.planning import planned
@@ -133,11 +134,11 @@ class Connection(Exceptions):
             )
 
     def price(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Price:
-        """What ``execute`` would cost now, and how exact it would be. Reads no row, costs nothing."""
+        """Return what ``execute`` would cost now, and its expected errors. Reads no row, costs nothing."""
         return self._priced(sql, parameters, epsilon)[1]
 
     def _priced(self, sql: str, parameters: Sequence[Value], epsilon: float | None) -> tuple[Plan, Price]:
-        """The plan too, for whoever prices many queries as one."""
+        """Return the plan and the price of a query."""
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.planning import parsed
@@ -147,19 +148,19 @@ class Connection(Exceptions):
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """What may stand behind FROM, with what is publicly known of each column."""
+        """Return the tables and views that queries may use, with what is publicly known of their columns."""
         with self._using() as session:
             return guarded(session.tables)
 
     def export(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Export:
-        """Rows of randomized responses, for the owner to give away: ``dpsql.estimates`` counts by them."""
+        """Return rows of randomized responses; ``dpsql.estimates`` estimates counts from them."""
         from dpsql.export import export
 
         self._open()
         if self.analyst is not None:
             raise refuse(
                 "D508",
-                "an export is the owner's",
+                "only the owner may export",
                 label=f"this connection was opened for {self.analyst}",
                 help="open one without analyst=; analysts ask queries: SELECT ward, COUNT(*) FROM ...",
             )
@@ -169,42 +170,42 @@ class Connection(Exceptions):
 
     @property
     def budget(self) -> Balance:
-        """What was granted, what is spent, what remains."""
+        """Return what was granted, what is spent and what remains."""
         with self._using() as session:
-            whole, *accounts = (Account(*each) for each in session.accounts())
+            total, *accounts = (Account(*account) for account in session.accounts())
             rule, fits = session.policy.budget, session.fits()
-        said = whole.granted, whole.spent, whole.remaining, rule.accountant, rule.delta
-        return Balance(*said, tuple(accounts), fits)
+        fields = total.granted, total.spent, total.remaining, rule.accountant, rule.delta
+        return Balance(*fields, tuple(accounts), fits)
 
     @property
     def purchases(self) -> tuple[Purchase, ...]:
-        """What was paid for, oldest first: an analyst's own, or everybody's on the owner's connection."""
+        """Return the purchases, oldest first: an analyst's own, or all on the owner's connection."""
         with self._using() as session:
             entries = guarded(session.ledger.entries)
         return tuple(
-            _purchase(each)
-            for each in entries
-            if each.kind in ("debit", "share") and self.analyst in (None, each.analyst)
+            _purchase(entry)
+            for entry in entries
+            if entry.kind in ("debit", "share") and self.analyst in (None, entry.analyst)
         )
 
     @property
     def purchase_count(self) -> int:
-        """How many ``purchases`` there are: those are all read and checked, these are counted already."""
+        """Return the number of ``purchases``, without reading the whole ledger."""
         with self._using() as session:
             return guarded(lambda: session.ledger.times(self.analyst))
 
     def latest_purchases(self, most: int) -> tuple[Purchase, ...]:
-        """The last so many of ``purchases``, oldest first, without reading the others."""
+        """Return the last ``most`` of ``purchases``, oldest first, without reading the others."""
         with self._using() as session:
             return tuple(map(_purchase, guarded(lambda: session.ledger.bought(self.analyst, most))))
 
     def interrupt(self) -> None:
-        """Stop the running query, from another thread. What was debited stays debited."""
+        """Stop the running query from another thread. What was debited stays debited."""
         interrupt(self._open())
 
     @property
     def epsilon(self) -> float:
-        """What a query costs where neither it nor the call says: at first the policy's default price."""
+        """The price of a query if neither the query nor the call sets one; at first the policy's default."""
         with self._using() as session:
             return session.usual
 
@@ -221,28 +222,28 @@ class Connection(Exceptions):
         return Cursor(self)
 
     def commit(self) -> None:
-        """Nothing to do: dpsql only reads, and a debit is durable at once."""
+        """Do nothing: dpsql only reads, and a debit is durable at once."""
         self._open()
 
     def rollback(self) -> None:
-        """A debit is never rolled back."""
+        """Raise NotSupportedError: a debit is never rolled back."""
         self._open()
         raise NotSupportedError("D104", "there are no transactions: a debit is never rolled back")
 
     def close(self) -> None:
-        """At once, or behind the call that is under way; one of this very thread is stopped first.
+        """Close now, or after the running call; interrupt a running call of this very thread.
 
-        It never waits. A signal's handler may close in the middle of any call, or of a step that another
-        thread waits for, and whoever waited for that thread there would wait for ever.
+        This never waits. A signal handler may close in the middle of any call, or of a step that another
+        thread waits for. Waiting for that thread would then be a deadlock.
         """
         if (
             self._session is not None and not self._inherited
-        ):  # what is a parent's is not the child's to close
+        ):  # a forked child must not close the parent's session
             self._closing = True
-            self._end()
+            self._close_session()
 
-    def _end(self) -> None:
-        """The end of what was closed, unless a call is under way: that comes here when it is over."""
+    def _close_session(self) -> None:
+        """Close the session if ``close`` was called and no call is running; a running call ends here too."""
         while self._closing and self._session is not None and self._lock.acquire(blocking=False):
             try:
                 if self._calls:
@@ -267,12 +268,12 @@ class Connection(Exceptions):
 
 
 def _purchase(entry: Entry) -> Purchase:
-    said = entry.time, entry.analyst, entry.sql, entry.epsilon
-    return Purchase(*said, entry.kind == "share", entry.answered, entry.parameters)
+    fields = entry.time, entry.analyst, entry.sql, entry.epsilon
+    return Purchase(*fields, entry.kind == "share", entry.answered, entry.parameters)
 
 
 class Cursor(Rows):
-    """Asks one query after another, and hands out the rows of the last answer."""
+    """Executes queries, and returns the rows of the last answer."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__()
@@ -286,19 +287,19 @@ class Cursor(Rows):
         return self
 
     def executemany(self, sql: str, sets: Sequence[Sequence[Value]]) -> None:
-        """Refused: each set would be a query with a price of its own."""
+        """Raise NotSupportedError: each set of values would be a query with its own price."""
         self._usable()
         self.answer = None
         raise NotSupportedError(
             "D104",
-            "executemany is not answered",
-            label="dpsql only reads, and would have to be paid for every set of values",
-            help="call execute for each, or ask one query with GROUP BY or IN (...)",
+            "executemany is not supported",
+            label="every set of values would be a query with its own price",
+            help="call execute for each set, or ask one query with GROUP BY or IN (...)",
         )
 
     def _usable(self) -> None:
         if self._closed:
-            raise InterfaceError("the cursor is closed", help="make another with connection.cursor()")
+            raise InterfaceError("the cursor is closed", help="open another with connection.cursor()")
         self.connection._open()
 
     def close(self) -> None:

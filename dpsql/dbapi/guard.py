@@ -1,4 +1,4 @@
-"""The border: a text and a sequence of values come in, and what goes wrong leaves as one of our errors."""
+"""Check the arguments of calls, and turn every failure into an error of dpsql."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ T = TypeVar("T")
 
 
 def guarded(step: Callable[[], T]) -> T:
-    """What goes wrong inside leaves as one of our errors, without a cause or frames that hold data."""
+    """Run a step; raise its failure as an error of dpsql, without a cause or frames that could hold data."""
     failure: Error | KeyboardInterrupt
     try:
         return step()
-    except KeyboardInterrupt:  # a notebook shows what the frames below held
+    except KeyboardInterrupt:  # a notebook would show the values in the frames
         failure = KeyboardInterrupt()
     except Error as error:
         failure = error
-    except RecursionError:  # told by the query's shape alone
+    except RecursionError:  # depends only on the shape of the query
         failure = refuse(
             "D103", "the query is nested too deeply", help="split it, and write long chains of OR as IN (...)"
         )
-    except Exception as error:  # a bug of ours: its words may hold data
+    except Exception as error:  # a bug in dpsql: its message may hold data
         failure = InternalError(
             "D901",
             f"an error of dpsql's own ({type(error).__name__})",
@@ -43,34 +43,34 @@ def guarded(step: Callable[[], T]) -> T:
 def text_of(sql: object) -> str:
     if not isinstance(sql, str):
         raise InterfaceError(f"a query is a text, not a {type(sql).__name__}", help="write SQL in a str")
-    return _spelled(sql)
+    return _encodable(sql)
 
 
-def _spelled(text: str) -> str:
-    """A text that can be written down at all: half a surrogate pair cannot."""
+def _encodable(text: str) -> str:
+    """Return the text if it can be encoded; refuse unpaired surrogates."""
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise InterfaceError("this text is not Unicode", help="it holds half of a surrogate pair") from None
+        raise InterfaceError("this text is not Unicode", help="remove the unpaired surrogate") from None
     return text
 
 
 def _no_sequence() -> InterfaceError:
     return InterfaceError(
-        "parameters are a sequence, one value for each question mark",
-        help="write ? in the query for each, and give them in order: (65,)",
+        "parameters are a sequence with one value for each question mark",
+        help="write ? in the query for each value, and give the values in order: (65,)",
     )
 
 
-def _own(value: object) -> object:
-    """Scalars of numpy and pandas, as frames hold them, are Python's own values; all else stays.
+def _python_value(value: object) -> object:
+    """Convert scalars of numpy and pandas to Python values; return anything else unchanged.
 
-    A module that another thread is importing does not have all its names yet, and nobody has values of it.
+    A module that another thread is importing may lack names; then no value of it can exist yet.
     """
     scalar = getattr(sys.modules.get("numpy"), "generic", None)
     if scalar is not None and isinstance(value, scalar):
         if value.dtype.kind == "M" and value.dtype.name != "datetime64[D]":
-            return value.astype("M8[us]").item()  # of nanoseconds, numpy makes a number
+            return value.astype("M8[us]").item()  # item() of nanoseconds would be a number
         return value.item() if value.dtype.kind in "biufUM" else value
     moment = getattr(sys.modules.get("pandas"), "Timestamp", None)
     if moment is not None and isinstance(value, moment):
@@ -79,39 +79,43 @@ def _own(value: object) -> object:
 
 
 def own(value: T) -> T:
-    """A price or a number of seconds that numpy holds, as Python's own."""
-    return cast(T, _own(value))
+    """Convert a price or a number of seconds from numpy to Python."""
+    return cast(T, _python_value(value))
 
 
-def path_of(value: object, what: str) -> Path:
-    """Where a file is; ``what`` it would be is said where this is no path."""
+def path_of(value: object, noun: str) -> Path:
+    """Return a path; ``noun`` names the file in errors."""
     try:
-        path = os.fspath(value)  # type: ignore[call-overload]  # found out here
+        path = os.fspath(value)  # type: ignore[call-overload]  # checked here
     except TypeError:
         path = None
     if not isinstance(path, str):
-        raise InterfaceError(f"{what} is named by a path, not by a {type(value).__name__}", help="give a str")
+        raise InterfaceError(
+            f"the path of {noun} is a str, not a {type(value).__name__}", help="give a str or a Path"
+        )
     if "\0" in path:
-        raise InterfaceError(f"{what} is named by a path without zeros", help="leave the zero byte out")
-    return Path(_spelled(path))
+        raise InterfaceError(f"the path of {noun} contains a null byte", help="remove the null byte")
+    return Path(_encodable(path))
 
 
 def name_of(analyst: object) -> str | None:
     if analyst is None or isinstance(analyst, str):
-        return None if analyst is None else _spelled(analyst)
-    raise InterfaceError(f"an analyst has a name, not a {type(analyst).__name__}", help='say analyst="ana"')
+        return None if analyst is None else _encodable(analyst)
+    raise InterfaceError(f"an analyst is a name, not a {type(analyst).__name__}", help='write analyst="ana"')
 
 
 def number_of(rows: object) -> int:
     try:
-        number = operator.index(rows)  # type: ignore[arg-type]  # found out here
+        number = operator.index(rows)  # type: ignore[arg-type]  # checked here
     except TypeError:
         raise InterfaceError(
             f"a number of rows is a whole number, not a {type(rows).__name__}",
-            help="fetchall() gives all that are left",
+            help="fetchall() returns the remaining rows",
         ) from None
     if number < 0:
-        raise InterfaceError(f"there are no {number} rows", help="fetchall() gives all that are left")
+        raise InterfaceError(
+            f"a number of rows is not negative: {number}", help="fetchall() returns the remaining rows"
+        )
     return number
 
 
@@ -119,10 +123,10 @@ def values_of(parameters: object) -> tuple[Value, ...]:
     if isinstance(parameters, Mapping | str | bytes):
         raise _no_sequence()
     try:
-        values: tuple[Value, ...] = tuple(map(_own, parameters))  # type: ignore[call-overload]  # found out here
+        values: tuple[Value, ...] = tuple(map(_python_value, parameters))  # type: ignore[call-overload]  # checked here
     except TypeError:
         raise _no_sequence() from None
     for value in values:
         if isinstance(value, str):
-            _spelled(value)
+            _encodable(value)
     return values

@@ -1,4 +1,4 @@
-"""Queries that are stopped: by somebody, or by the clock."""
+"""Interrupts and time limits of queries."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def interrupt(session: Session) -> None:
 
 @contextmanager
 def limited(session: Session, limit: float | None) -> Iterator[None]:
-    """Nothing runs for longer than ``limit`` seconds: what does is interrupted, and D603."""
-    session.sealed.start()  # it gets ready while the query is read
+    """Interrupt what runs for longer than ``limit`` seconds, and raise D603."""
+    session.sealed.start()  # starts while the query is parsed
     if limit is None:
         yield
         return
@@ -36,7 +36,7 @@ def limited(session: Session, limit: float | None) -> Iterator[None]:
     def watch() -> None:
         if not done.wait(longest):
             late.set()
-            while not done.wait(0.05):  # again and again: it may be on its way from one engine to the other
+            while not done.wait(0.05):  # repeatedly: the query may be between two engines
                 interrupt(session)
 
     watching = threading.Thread(target=watch, daemon=True)
@@ -54,4 +54,4 @@ def limited(session: Session, limit: float | None) -> Iterator[None]:
         ) from None
     finally:
         done.set()
-        watching.join()  # or it would interrupt the next query
+        watching.join()  # else it could interrupt the next query

@@ -1,4 +1,4 @@
-"""The half of a cursor that fetches: one answer's rows, in pieces or whole."""
+"""The fetching half of a cursor: rows one by one, in batches, or as frames."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Description = tuple[tuple[str, str, None, None, None, None, None], ...]
 
 
 class Rows(ABC):
-    """Hands out the rows of ``answer``; ``answer`` holds them all, with their margins."""
+    """Returns the rows of ``answer`` in pieces; ``answer`` holds all rows and margins."""
 
     lastrowid = None
-    """PEP 249: always None where rows have no number of their own."""
+    """PEP 249: None, because rows have no ids."""
 
     def __init__(self) -> None:
         self.arraysize = 1
@@ -41,7 +41,7 @@ class Rows(ABC):
 
     @abstractmethod
     def _usable(self) -> None:
-        """Raises where nothing can be fetched any more."""
+        """Raise InterfaceError if the cursor or the connection is closed."""
 
     def _answered(self) -> Answer:
         self._usable()
@@ -56,9 +56,9 @@ class Rows(ABC):
     def fetchmany(self, size: int | None = None) -> list[tuple[Any, ...]]:
         rows = self._answered().rows
         most = number_of(self.arraysize if size is None else size)
-        found = rows[self._at : self._at + most]
-        self._at += len(found)
-        return found
+        rows = rows[self._at : self._at + most]
+        self._at += len(rows)
+        return rows
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         return self.fetchmany(len(self._answered()))
@@ -80,20 +80,20 @@ class Rows(ABC):
         """PEP 249 allows this to do nothing."""
         self._usable()
 
-    # ---- the whole answer, whatever of it was fetched ----------------------------------------------
+    # ---- the whole answer, regardless of fetched rows ----------------------------------------------
 
     def df(self, *, margins: bool = False) -> Any:
-        """The answer as a pandas DataFrame."""
+        """Return the answer as a pandas DataFrame."""
         return self._answered().df(margins=margins)
 
     def pl(self, *, margins: bool = False) -> Any:
-        """The answer as a polars DataFrame."""
+        """Return the answer as a polars DataFrame."""
         return self._answered().pl(margins=margins)
 
     def arrow(self, *, margins: bool = False) -> Any:
-        """The answer as a pyarrow Table."""
+        """Return the answer as a pyarrow Table."""
         return self._answered().arrow(margins=margins)
 
     def fetchnumpy(self, *, margins: bool = False) -> dict[str, Any]:
-        """The answer as numpy arrays, by column."""
+        """Return the answer as numpy arrays, by column."""
         return self._answered().fetchnumpy(margins=margins)

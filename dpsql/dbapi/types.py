@@ -1,4 +1,4 @@
-"""What PEP 249 wants to be there by name: the makers of dates, the type codes, the exceptions."""
+"""The names that PEP 249 asks for: date constructors, type codes and exceptions."""
 
 from __future__ import annotations
 
@@ -27,24 +27,24 @@ def TimestampFromTicks(ticks: float) -> Timestamp:
 
 def _moment(ticks: float) -> time.struct_time:
     try:
-        found = time.localtime(float(ticks))
-        Date(*found[:3])
+        moment = time.localtime(float(ticks))
+        Date(*moment[:3])
     except (TypeError, ValueError, OverflowError, OSError):
         raise errors.InterfaceError(
-            "ticks are seconds since 1970, as a number", help="time.time() gives those of this moment"
+            "ticks are seconds since 1970, as a number", help="time.time() returns those of now"
         ) from None
-    return found
+    return moment
 
 
 class _TypeCode(str):
-    """A type code of ``description``: equal to DuckDB's names of all types it stands for."""
+    """A type code of ``description``, equal to the names of all DuckDB types that it stands for."""
 
     names: frozenset[str]
 
     def __new__(cls, name: str, *names: str) -> _TypeCode:
-        made = super().__new__(cls, name)
-        made.names = frozenset((name, *names))
-        return made
+        code = super().__new__(cls, name)
+        code.names = frozenset((name, *names))
+        return code
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, str) and other.partition("(")[0] in self.names
@@ -71,7 +71,7 @@ ROWID = _TypeCode("ROWID")
 
 
 class Exceptions:
-    """The exceptions, as PEP 249's optional extension has them: attributes of every connection."""
+    """The exceptions as attributes of every connection, an optional extension of PEP 249."""
 
     Warning = errors.Warning
     Error = errors.Error

@@ -4,9 +4,9 @@
     Materialized(columns, rows)    Given(columns=(...), rows=(...), keys=())
 
 The digest of this text is the ledger's key of a plan. So the tags of classes, fields and members stay as they
-were first written, whatever their names in the code: a renaming changes nothing here. Details
-bring their own (``Detail.written``). Fields that are not listed change no digest: spans of the query's text, and who declared a range. A type that is not listed raises
-TypeError.
+were first written, whatever their names in the code: a renaming changes nothing here. Details bring their own
+(``Detail.written``). Fields that are not listed change no digest: spans of the query's text, and who declared
+a range. A type that is not listed raises TypeError.
 """
 
 from __future__ import annotations

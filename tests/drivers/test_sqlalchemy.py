@@ -71,11 +71,11 @@ def test_policy_and_ledger_lie_beside_the_database(built: Path, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("url", "said"),
     [
-        ("dpsql:///clinic.duckdb?epsilon=3", "does not say epsilon"),
-        ("dpsql:///clinic.duckdb?database=other.duckdb", "does not say database"),
-        ("dpsql:///clinic.duckdb?Analyst=ana", "does not say Analyst"),
-        ("dpsql:///clinic.duckdb?analyst=ana&analyst=bob", "says analyst twice"),
-        ("dpsql://ana@host/clinic.duckdb", "no host and no user"),
+        ("dpsql:///clinic.duckdb?epsilon=3", "has no option epsilon"),
+        ("dpsql:///clinic.duckdb?database=other.duckdb", "has no option database"),
+        ("dpsql:///clinic.duckdb?Analyst=ana", "has no option Analyst"),
+        ("dpsql:///clinic.duckdb?analyst=ana&analyst=bob", "the option analyst of this URL is repeated"),
+        ("dpsql://ana@host/clinic.duckdb", "without a host or a user"),
         ("dpsql://", "names no database"),
     ],
 )
@@ -185,7 +185,7 @@ def test_columns_say_what_is_publicly_known(engine: sa.Engine) -> None:
     columns = {each["name"]: each for each in inspect(engine).get_columns("patients")}
     assert list(columns) == ["patient_id", "age", "sex", "ward", "town", "smoker"]
     assert [each["comment"] for each in columns.values()] == [
-        "whose row it is: a patient, never shown",
+        "the patient of the row: never shown",
         "in [0, 110]",
         "one of F, M",
         "one of Cardiology, Emergency, Geriatrics, Maternity, Oncology, Pediatrics",

@@ -1,9 +1,9 @@
 """SQLAlchemy's dialect: ``create_engine("dpsql:///clinic.duckdb?policy=...&ledger=...&analyst=ana")``.
 
-    dialect.py      what a URL may say, how a statement is asked and paid for
-    compiler.py     SQLAlchemy's expressions in DuckDB's words
+    dialect.py      URLs and execution
+    compiler.py     SQLAlchemy's expressions as DuckDB's SQL
     types.py        DuckDB's types as SQLAlchemy's
-    reflection.py   the tables that the policy lets exist
+    reflection.py   the tables of the policy
 
     engine = create_engine("dpsql:///clinic.duckdb?analyst=ana")
     with engine.connect() as connection:
@@ -13,8 +13,8 @@
         )
         result.context.answer.margins
 
-Everything is read and nothing written: there are no transactions, and INSERT is refused like any other
-statement that is not a question.
+dpsql only reads: there are no transactions, and INSERT is refused like any other statement that is not a
+query.
 """
 
 from dpsql.bridges.alchemy.dialect import Dialect

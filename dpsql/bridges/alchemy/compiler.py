@@ -1,8 +1,8 @@
-"""SQLAlchemy's expressions in DuckDB's words, where those differ from the standard's.
+"""SQLAlchemy's expressions as DuckDB's SQL, where it differs from the standard.
 
 column // 10             age // 10                        keeps its list of groups
 column.ilike("m%")       ward ILIKE ?
-column.icontains("x")    ward ILIKE '%' || ? || '%'       a pattern is a constant: nothing is lowered
+column.icontains("x")    ward ILIKE '%' || ? || '%'       a pattern is a constant: no lower(...)
 column.regexp_match(x)   regexp_matches(ward, ?)
 cast(column, Float)      CAST(age AS DOUBLE)
 select(...).offset(5)    OFFSET ?
@@ -29,17 +29,17 @@ RESERVED = set(
     tuple union unique unpack unpivot using values varchar variadic verbose when where window with
     """.split()
 )
-"""What DuckDB reads as a word of its own, so that as a name it is quoted."""
+"""DuckDB's keywords: names that must be quoted."""
 
 
 class Preparer(IdentifierPreparer):
-    """Names: plain where they can be, else in double quotes."""
+    """Names, in double quotes where needed."""
 
     reserved_words = RESERVED
 
 
 class TypeCompiler(GenericTypeCompiler):
-    """Types in CAST: a Float is a double, as everywhere in Python."""
+    """Types in CAST; a Float is a double, as in Python."""
 
     def visit_float(self, type_: Any, **kw: Any) -> str:
         return "DOUBLE"
@@ -58,7 +58,7 @@ class TypeCompiler(GenericTypeCompiler):
 
 
 class Compiler(SQLCompiler):
-    """Statements. What cannot be answered is not refused here: the query does it better, with a caret."""
+    """Statements. Nothing is refused here: executing the query refuses it better, with a caret."""
 
     def visit_floordiv_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
         return f"{self.process(binary.left, **kw)} // {self.process(binary.right, **kw)}"
@@ -70,27 +70,27 @@ class Compiler(SQLCompiler):
         return self._ilike("NOT ILIKE", binary, **kw)
 
     def _ilike(self, word: str, binary: Any, **kw: Any) -> str:
-        said = f"{self.process(binary.left, **kw)} {word} {self.process(binary.right, **kw)}"
+        text = f"{self.process(binary.left, **kw)} {word} {self.process(binary.right, **kw)}"
         escape = binary.modifiers.get("escape")
-        return said if escape is None else f"{said} ESCAPE {self.render_literal_value(escape, STRINGTYPE)}"
+        return text if escape is None else f"{text} ESCAPE {self.render_literal_value(escape, STRINGTYPE)}"
 
     def visit_ilike_case_insensitive_operand(self, element: Any, **kw: Any) -> str:
         return str(self.process(element.element, **kw))
 
     def visit_regexp_match_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        return self._called("regexp_matches", binary, **kw)
+        return self._function_call("regexp_matches", binary, **kw)
 
     def visit_not_regexp_match_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        return f"NOT {self._called('regexp_matches', binary, **kw)}"
+        return f"NOT {self._function_call('regexp_matches', binary, **kw)}"
 
     def visit_regexp_replace_op_binary(self, binary: Any, operator: Any, **kw: Any) -> str:
-        return self._called("regexp_replace", binary, **kw)
+        return self._function_call("regexp_replace", binary, **kw)
 
-    def _called(self, function: str, binary: Any, **kw: Any) -> str:
-        said = [self.process(binary.left, **kw), self.process(binary.right, **kw)]
+    def _function_call(self, function: str, binary: Any, **kw: Any) -> str:
+        arguments = [self.process(binary.left, **kw), self.process(binary.right, **kw)]
         if flags := binary.modifiers.get("flags"):
-            said.append(self.render_literal_value(flags, STRINGTYPE))
-        return f"{function}({', '.join(said)})"
+            arguments.append(self.render_literal_value(flags, STRINGTYPE))
+        return f"{function}({', '.join(arguments)})"
 
     def visit_try_cast(self, cast: Any, **kw: Any) -> str:
         return f"TRY_CAST({self.process(cast.clause, **kw)} AS {self.process(cast.typeclause, **kw)})"

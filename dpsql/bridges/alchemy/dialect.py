@@ -1,9 +1,9 @@
-"""The dialect itself: what a URL may say, and how a statement is asked and paid for.
+"""The SQLAlchemy dialect: URLs, connections and execution.
 
-    dpsql:///clinic.duckdb                                 policy and ledger lie beside it
+    dpsql:///clinic.duckdb                                 policy and ledger are beside it
     dpsql:////data/clinic.duckdb?analyst=ana&policy=/etc/clinic.toml&ledger=/var/lib/clinic.ledger
 
-The price of a statement is its ``epsilon`` among SQLAlchemy's execution options, or the policy's default.
+The price of a statement is the execution option ``epsilon``, or the policy's default.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ SAID_IN_A_URL = ("policy", "ledger", "analyst")
 
 
 class Context(DefaultExecutionContext):
-    """One execution. ``answer`` is ours, whole: with its margins, what it cost and what remains."""
+    """One execution. ``answer`` is the whole answer, with margins, its cost and what remains."""
 
     answer: dpsql.Answer | None = None
 
 
 class Dialect(Reflection):
-    """dpsql for SQLAlchemy: it reads, and nothing else."""
+    """dpsql for SQLAlchemy, read-only."""
 
     name = "dpsql"
     driver = "dpsql"
@@ -59,10 +59,10 @@ class Dialect(Reflection):
         return dpsql
 
     def create_connect_args(self, url: URL) -> tuple[list[Any], dict[str, Any]]:
-        """The database's path, and which of the owner's files and which analyst go with it; nothing else."""
+        """Return the database's path, and the policy, ledger and analyst of the URL."""
         if url.host or url.port or url.username or url.password:
             raise dpsql.InterfaceError(
-                "a URL of dpsql names a file, no host and no user",
+                "a URL of dpsql names a file, without a host or a user",
                 help="write three slashes: dpsql:///clinic.duckdb?analyst=ana",
             )
         if not url.database:
@@ -73,12 +73,12 @@ class Dialect(Reflection):
         for key, value in url.query.items():
             if key not in SAID_IN_A_URL:
                 raise dpsql.InterfaceError(
-                    f"a URL of dpsql does not say {key}",
-                    help="it may say ?policy=...&ledger=...&analyst=...",
+                    f"a URL of dpsql has no option {key}",
+                    help="its options are ?policy=...&ledger=...&analyst=...",
                 )
             if not isinstance(value, str) or not value:
                 raise dpsql.InterfaceError(
-                    f"this URL says {key} twice, or says nothing of it", help="say it once, or leave it out"
+                    f"the option {key} of this URL is repeated or empty", help="give it once, or leave it out"
                 )
         return [url.database], dict(url.query)
 
@@ -86,7 +86,7 @@ class Dialect(Reflection):
         return MAIN
 
     def do_rollback(self, dbapi_connection: Any) -> None:
-        """Nothing to take back: nothing was written, and what was paid stays paid."""
+        """Do nothing: nothing was written, and what was paid stays paid."""
 
     def get_isolation_level_values(self, dbapi_connection: Any) -> list[IsolationLevel]:
         return ["AUTOCOMMIT"]
@@ -95,9 +95,9 @@ class Dialect(Reflection):
         return "AUTOCOMMIT"
 
     def set_isolation_level(self, dbapi_connection: Any, level: IsolationLevel) -> None:
-        """It is what it is: each answer is paid and kept at once."""
+        """Do nothing: each answer is paid and stored at once."""
 
-    # ---- asking ------------------------------------------------------------------------------------
+    # ---- execution ---------------------------------------------------------------------------------
 
     def do_execute(
         self, cursor: Any, statement: str, parameters: Any, context: ExecutionContext | None = None

@@ -1,9 +1,9 @@
-"""The tables that the policy lets exist, as SQLAlchemy's inspector asks for them. Nothing is read for it.
+"""The tables of the policy, as SQLAlchemy's inspector asks for them. No row is read.
 
     inspect(engine).get_columns("patients")      name, type, nullable, comment: "in [0, 110]"
     Table("visits", metadata, autoload_with=engine).foreign_keys
 
-Whose a row is, is told as a foreign key, so that ``select(...).join(visits)`` knows its condition.
+The column that leads to the unit is a foreign key, so ``select(...).join(visits)`` knows its condition.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ MAIN = "main"
 
 
 class Reflection(DefaultDialect):
-    """What a dialect tells of tables; all of it is in the policy."""
+    """The reflection methods of the dialect; everything comes from the policy."""
 
     @cache
     def get_schema_names(self, connection: Any, **kw: Any) -> list[str]:
-        return sorted({MAIN, *(_schema(each) for each in _tables(connection))})
+        return sorted({MAIN, *(_schema(table) for table in _tables(connection))})
 
     @cache
     def get_table_names(self, connection: Any, schema: str | None = None, **kw: Any) -> list[str]:
-        return [_name(each) for each in _tables(connection) if _in(each, schema) and not each.view]
+        return [_name(table) for table in _tables(connection) if _in(table, schema) and not table.view]
 
     @cache
     def get_view_names(self, connection: Any, schema: str | None = None, **kw: Any) -> list[str]:
-        return [_name(each) for each in _tables(connection) if _in(each, schema) and each.view]
+        return [_name(view) for view in _tables(connection) if _in(view, schema) and view.view]
 
     def has_table(self, connection: Any, table_name: str, schema: str | None = None, **kw: Any) -> bool:
-        return any(_is(each, table_name, schema) for each in _tables(connection))
+        return any(_is(table, table_name, schema) for table in _tables(connection))
 
     @cache
     def get_columns(
@@ -54,14 +54,14 @@ class Reflection(DefaultDialect):
         table = _table(connection, table_name, schema)
         return [
             {
-                "name": each.name,
-                "type": type_of(each.type),
-                "nullable": each.nullable,
+                "name": column.name,
+                "type": type_of(column.type),
+                "nullable": column.nullable,
                 "default": None,
                 "autoincrement": False,
-                "comment": column_comment(each, table),
+                "comment": column_comment(column, table),
             }
-            for each in table.columns
+            for column in table.columns
         ]
 
     @cache
@@ -76,23 +76,23 @@ class Reflection(DefaultDialect):
         self, connection: Any, table_name: str, schema: str | None = None, **kw: Any
     ) -> list[ReflectedUniqueConstraint]:
         keys = _table(connection, table_name, schema).keys
-        return [{"column_names": list(each), "name": None} for each in keys[1:]]
+        return [{"column_names": list(key), "name": None} for key in keys[1:]]
 
     @cache
     def get_foreign_keys(
         self, connection: Any, table_name: str, schema: str | None = None, **kw: Any
     ) -> list[ReflectedForeignKeyConstraint]:
         tables = _tables(connection)
-        found = owner_of(_table(connection, table_name, schema), tables)
-        if found is None:
+        reference = owner_of(_table(connection, table_name, schema), tables)
+        if reference is None:
             return []
-        column, other, key = found
+        column, owner, key = reference
         return [
             {
                 "name": None,
                 "constrained_columns": [column],
-                "referred_schema": None if _schema(other) == MAIN else _schema(other),
-                "referred_table": _name(other),
+                "referred_schema": None if _schema(owner) == MAIN else _schema(owner),
+                "referred_table": _name(owner),
                 "referred_columns": [key],
                 "options": {},
             }
@@ -128,19 +128,19 @@ class Reflection(DefaultDialect):
 
 
 def column_comment(column: Column, table: Table) -> str | None:
-    """What is publicly known of a column's values: ``in [0, 110]``."""
+    """Return what is publicly known of a column's values: ``in [0, 110]``."""
     if column.range is not None:
-        found = ", found privately" if column.found else ""
-        return f"in [{column.range[0]}, {column.range[1]}]{found}"
+        suffix = ", found privately" if column.found else ""
+        return f"in [{column.range[0]}, {column.range[1]}]{suffix}"
     if column.values is not None:
         return "one of " + ", ".join(map(str, column.values))
     if column.unit:
-        return f"whose row it is: a {table.unit}, never shown"
+        return f"the {table.unit} of the row: never shown"
     return None
 
 
 def table_comment(table: Table) -> str:
-    """What a table is to an analyst: ``private: rows of a patient, clipped from 15 on``."""
+    """Return the kind of a table: ``private: rows of a patient, clipped from 15 on``."""
     if table.view:
         return f"view: {table.view}"
     if table.public:
@@ -152,14 +152,14 @@ def table_comment(table: Table) -> str:
 
 
 def owner_of(table: Table, tables: tuple[Table, ...]) -> tuple[str, Table, str] | None:
-    """By which column a row finds its owner, and where: (patient_id, patients, patient_id)."""
+    """Return the foreign key to the unit's table: (patient_id, patients, patient_id)."""
     if not table.path:
         return None
     column, step, place = table.path[0].partition(" -> ")
     if step:
         name, _, key = place.rpartition(".")
-        return next(((column, each, key) for each in tables if each.name == name), None)
-    holders = [each for each in tables if _holds_each_unit_once(each)]
+        return next(((column, table, key) for table in tables if table.name == name), None)
+    holders = [holder for holder in tables if _holds_each_unit_once(holder)]
     if len(holders) != 1 or holders[0].name == table.name:
         return None
     return column, holders[0], holders[0].path[0]
@@ -170,14 +170,14 @@ def _holds_each_unit_once(table: Table) -> bool:
 
 
 def _tables(connection: Any) -> tuple[Table, ...]:
-    found: tuple[Table, ...] = connection.connection.driver_connection.tables
-    return found
+    tables: tuple[Table, ...] = connection.connection.driver_connection.tables
+    return tables
 
 
 def _table(connection: Any, name: str, schema: str | None) -> Table:
-    for each in _tables(connection):
-        if _is(each, name, schema):
-            return each
+    for table in _tables(connection):
+        if _is(table, name, schema):
+            return table
     raise NoSuchTableError(name if schema is None else f"{schema}.{name}")
 
 

@@ -20,7 +20,7 @@ _MICROSECOND = datetime.timedelta(microseconds=1)
 
 
 class Interval(type_api.NativeForEmulated, sqltypes._AbstractInterval):
-    """A length of time, sent as its microseconds."""
+    """A duration, sent as microseconds."""
 
     __visit_name__ = "INTERVAL"
     native = True
@@ -64,7 +64,7 @@ _NAMED: dict[str, type[types.TypeEngine[Any]]] = {
 
 
 def type_of(sql: str) -> types.TypeEngine[Any]:
-    """The type of a column of the policy; ``NullType`` where SQLAlchemy has no word for it."""
+    """Return the SQLAlchemy type of a column; ``NullType`` if there is none."""
     if sized := re.fullmatch(r"DECIMAL\((\d+), ?(\d+)\)", sql):
         return types.DECIMAL(int(sized[1]), int(sized[2]))
     if sql == "ENUM":
@@ -75,7 +75,7 @@ def type_of(sql: str) -> types.TypeEngine[Any]:
 
 
 class Uuid(types.Uuid[Any]):
-    """A UUID is asked for as the text that it is written as."""
+    """A UUID, sent as text."""
 
     def bind_processor(self, dialect: Any) -> Callable[[Any], Any]:
         return lambda value: str(value) if isinstance(value, uuid.UUID) else value
