@@ -1,4 +1,4 @@
--- D101: the text is not SQL that we can read.
+-- D101: the text is not SQL that dpsql can read.
 
 -- case: a misspelled keyword
 -- outcome: refused D101 at 1:12

@@ -1,4 +1,4 @@
--- D106: the parameters do not fit the question marks.
+-- D106: the parameters do not match the question marks.
 
 -- case: a question mark without a value
 -- outcome: refused D106

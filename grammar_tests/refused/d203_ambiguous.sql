@@ -1,4 +1,4 @@
--- D203: the column name means more than one column here.
+-- D203: the column name is ambiguous.
 
 -- case: the unit of two tables
 -- outcome: refused D203 at 1:14

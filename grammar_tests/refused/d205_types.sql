@@ -1,4 +1,4 @@
--- D205: these types do not go together.
+-- D205: these types cannot be combined.
 
 -- case: a number plus a text
 -- outcome: refused D205 at 1:12

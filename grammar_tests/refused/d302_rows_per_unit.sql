@@ -1,4 +1,4 @@
--- D302: nothing says where one unit's contribution starts to be clipped.
+-- D302: nothing says where clipping one unit's rows starts.
 
 -- case: a count of rows
 -- outcome: refused D302 at 1:8

@@ -1,4 +1,4 @@
--- D401: private tables are joined on something that is not the unit.
+-- D401: private tables are not joined on the unit.
 
 -- case: on another column
 -- outcome: refused D401 at 1:38

@@ -1,4 +1,4 @@
--- D404: rows kept by this outer join belong to nobody.
+-- D404: rows kept by this outer join belong to no unit.
 
 -- case: a public table kept, all rows counted
 -- outcome: refused D404 at 1:53
