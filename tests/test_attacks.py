@@ -2096,7 +2096,7 @@ def test_what_the_keys_of_a_group_determine_is_exact_and_free(tmp_path: Path) ->
         assert "MIN and MAX have about" in of_regions.note
         with pytest.raises(dpsql.NotSupportedError) as refused:
             db.execute(f"SELECT region, ANY_VALUE(c.size), COUNT(*) {joined} region")
-        assert "the key of its public table" in refused.value.help
+        assert "the key of the public table" in refused.value.help
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.0"])
