@@ -424,10 +424,10 @@ def test_the_odds_are_those_of_one_step_and_of_two(opened: Open) -> None:
     two = f"{math.exp(2):.1f} and {math.exp(10):,.0f}"
     said = " ".join(README.split())
     assert (
-        f"whether a person is there by a factor of at most e^epsilon ({one}), but for a chance of delta"
+        f"whether a person is in the data by a factor of at most e^epsilon ({one}), except with probability delta"
         in said
     )
-    assert f"e^(2 epsilon) ({two}), but for a chance of (1 + e^epsilon) delta" in said
+    assert f"e^(2 epsilon) ({two}), except with probability (1 + e^epsilon) delta" in said
     sql = "SELECT SUM(LEAST(GREATEST(age - 60, -60), 60)) FROM people"
     changes = (
         "DELETE FROM people WHERE pid = 0",
@@ -1185,7 +1185,7 @@ def test_a_column_that_reads_differently_each_time_is_not_there(tmp_path: Path, 
     policy = load_policy(path.with_suffix(".toml"))
     with closing(open_database(path, policy)) as engine:
         said = checked(policy, engine, "d.duckdb")
-    assert "hidden    people: first, made (generated, and may read differently each time" in said
+    assert "hidden    people: first, made (generated, and may change between reads" in said
 
 
 def test_a_macro_that_goes_by_the_name_of_a_function_is_none(tmp_path: Path) -> None:

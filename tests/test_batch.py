@@ -99,11 +99,11 @@ def test_names_prices_and_time_limits() -> None:
 @pytest.mark.parametrize(
     ("text", "where", "words"),
     [
-        ("SELECT 1; SET memory = 3; SELECT 2", (1, 11), "SET epsilon: what each statement"),
+        ("SELECT 1; SET memory = 3; SELECT 2", (1, 11), "SET epsilon: the price of each statement"),
         ("SET epsilon = many; SELECT 1", (1, 1), "a positive number"),
         ("SET timeout = -1; SELECT 1", (1, 1), "SET timeout = 30"),
         ("-- name: a\nSELECT 1;\n-- name: A\nSELECT 2", (4, 1), "is on line 2 already"),
-        ("-- name: statement_02\nSELECT 1;\nSELECT 2", (3, 1), "it has none of its own"),
+        ("-- name: statement_02\nSELECT 1;\nSELECT 2", (3, 1), "it has no name"),
         ("-- name: Manifest\nSELECT 1", (2, 1), "manifest.json"),
         ("-- nothing", None, "there is no statement"),
     ],
@@ -173,7 +173,7 @@ def test_standard_input(clinic: Path) -> None:
 def test_a_dry_run_tells_prices_and_pays_nothing(clinic_run: Runner) -> None:
     said = clinic_run.run(SCRIPT, "--dry-run")
     assert "5 statements: epsilon 2 in all" in said
-    assert "under zcdp less than the sum of prices" in said
+    assert "under zcdp, less than the sum of prices" in said
     assert clinic_run.purchases() == []
     assert not clinic_run.out.exists()
     clinic_run.run(SCRIPT)
@@ -308,7 +308,7 @@ def test_two_runs_do_not_write_into_one_folder(clinic_run: Runner) -> None:
     )
     assert other.stdout is not None
     assert other.stdout.readline() == "held\n"
-    assert "another run is at work" in clinic_run.run(SCRIPT, exits=1)
+    assert "another run is using" in clinic_run.run(SCRIPT, exits=1)
     other.communicate()
     clinic_run.run(SCRIPT)
 
@@ -642,7 +642,7 @@ def test_a_failure_stops_and_says_how_to_go_on(clinic_run: Runner, monkeypatch: 
 
 def test_resume_without_a_run_is_its_beginning(clinic_run: Runner) -> None:
     said = clinic_run.run(SCRIPT, "--resume")
-    assert "this is its beginning" in said
+    assert "this run begins now" in said
     before = clinic_run.manifest
     said = clinic_run.run(SCRIPT, "--resume")
     assert "5 of 5" in said
