@@ -6,7 +6,7 @@ Proof   a vector of L1 sensitivity D under Laplace noise of scale b is D/b-priva
         is adaptive (Dwork et al. 2006; Rogers et al. 2016 for adaptively chosen epsilons). A choice whose
         loss ranges over an interval of length epsilon is epsilon-private: the interval holds 0, since
         both laws add up to one. A column of randomized responses is epsilon-private.
-Test    tests/test_accountants.py
+Test    tests/privacy/test_accountants.py
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Claim   one unit changes the counts of all groups together by at most the values that it may claim.
 Proof   mechanisms/matching.py
-Test    tests/test_matching.py, grammar_tests/aggregates/distinct_values.sql
+Test    tests/privacy/test_matching.py, grammar_tests/aggregates/distinct_values.sql
 
 Where a unit has more values than it may claim, values that nobody else claims are not counted.
 
@@ -11,7 +11,7 @@ Of what is a key of the rows, COUNT(DISTINCT x) is COUNT(x), and is measured as 
 Claim   then one row changes the count by at most 1, as in count.py.
 Proof   what is measured is a count of rows, and its clip is that of rows: nothing rests on the key. Were it
         none after all, rows would be counted where values were asked for: a wrong number, as private.
-Test    grammar_tests/aggregates/distinct_values.sql, tests/test_attacks.py
+Test    grammar_tests/aggregates/distinct_values.sql, tests/privacy/test_attacks.py
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Claim   one row adds its weight to one value; a count that only grows costs half of what a distance does.
 Proof   ``mechanisms.exponential``, the monotone case; units of many rows weigh what their clip leaves.
-Test    grammar_tests/aggregates/modes.sql, tests/test_order.py
+Test    grammar_tests/aggregates/modes.sql, tests/unit/test_order.py
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ condition that the other side is not NULL. The y stands first, as in SQL.
 
 Claim   one row changes what is measured by at most 1, together.
 Proof   avg.py, variance.py, covariance.py: everything here is computed of noisy sums.
-Test    grammar_tests/aggregates/pairs.sql, tests/test_moments.py
+Test    grammar_tests/aggregates/pairs.sql, tests/unit/test_moments.py
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Proof   the column stands in public rows that have a key; the join makes each co
         public row: the one that is found by the group's keys. In an outer join that may be none, and then the
         column is NULL; nothing but these equalities decides it. Nothing of this reads a private row; were a
         declared key none, another value of the public rows would be shown.
-Test    grammar_tests/public/looked_up.sql, tests/test_attacks.py
+Test    grammar_tests/public/looked_up.sql, tests/privacy/test_attacks.py
 """
 
 from __future__ import annotations

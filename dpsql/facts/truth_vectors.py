@@ -8,7 +8,7 @@ Proof   Constants cut the values of an ordered type into places: below the first
         next... A comparison with constants, made in a type that keeps every value of the column apart and in
         order, depends on the place alone. Whatever else a condition reads is a value of its own with places
         true, false and NULL. All combinations of places are tried; a row has one of them.
-Test    tests/test_truths.py: DuckDB's own truth vectors of random rows
+Test    tests/unit/test_truths.py: DuckDB's own truth vectors of random rows
 
 Declared ranges and lists have no say here, types and NOT NULL have: rows may break what is declared.
 """

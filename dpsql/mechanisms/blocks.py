@@ -8,7 +8,7 @@ Proof   A group has a public number of blocks, and those without a value stand i
         its weights always add up, and one block's value that moves is one weight less in a bin and one
         more in another: 2 in L1, 2 m over all groups. The rest is that of ``quantiles`` for weights of
         which one unit moves at most 2 m: the median's loss moves by half of what the weights do.
-Test    tests/test_samples.py
+Test    tests/privacy/test_samples.py
 
 A block of few units has not the value that all of them have (its skewness is nearer to 0, its largest
 value smaller): that bias is no noise, and no margin knows of it. More blocks mean smaller ones; with fewer,

@@ -13,7 +13,7 @@ Proof   each looks at the rows between the middles to its neighbours only: these
         distance moves by at most w, and so does the number of all; what it is compared with is a constant.
         So losses move by at most w, and at the rate epsilon / (2 D) the price is linear in w, as in
         ``quantiles``.
-Test    tests/test_density.py
+Test    tests/unit/test_density.py
 """
 
 from __future__ import annotations

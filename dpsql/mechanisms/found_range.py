@@ -21,7 +21,7 @@ Proof   1. it is in a range or it is not, and in ``nothing`` never. The base mea
            of mechanisms/exponential.py for losses that no unit moves upwards.
         2. its weight is at most that of all ranges together times exp(epsilon * h), and ``nothing`` weighs a
            thousand times as much as they do.
-Test    tests/test_found_range.py
+Test    tests/privacy/test_found_range.py
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ Proof   Let S and S' be what is claimed so far without and with unit u: S is a s
         In ``_offered`` all units claim at once their first ``most`` values that are not refused, and a
         value refuses all but the first unit that claimed it. That ends in the same: if it does for the
         first k units, the next is refused exactly values that one of these keeps.
-Test    tests/test_matching.py
+Test    tests/privacy/test_matching.py
 """
 
 from __future__ import annotations

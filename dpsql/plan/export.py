@@ -17,7 +17,7 @@ Proof   1. The number of rows that leave is T = max(0, rows + padding + noise); 
         3. Under zCDP the same holds of Renyi divergences, which are quasi-convex in such mixtures.
         Nothing is left to a delta. ``padding`` is 28 scales of the noise, so that fewer rows than there are
         leave with a chance below 4e-13: estimates take that for never.
-Test    tests/test_export.py
+Test    tests/unit/test_export.py
 """
 
 from __future__ import annotations

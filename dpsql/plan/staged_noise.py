@@ -8,7 +8,7 @@ Claim   a margin is shown only where the released number differs from that of th
 Proof   a measure reads private rows, public ones, and the rows that earlier stages hand down. Only the
         last may differ from what they would be without noise, and do not where the SQL that makes them
         reads public tables and measures that cost nothing: such a measure lists public keys.
-Test    tests/test_staged_margins.py
+Test    tests/unit/test_staged_margins.py
 
 How far the inner noise reaches depends on the private rows that lie near the released numbers, and of these
 nothing is public: so it is said that there is no margin, and none is made up.

@@ -6,7 +6,7 @@ Claim   what a row adds to a family is at most its ``most``, as before.
 Proof   The number in a statistic is a value over a step; a step k times smaller makes it at most k times as
         many steps, and ``most`` grows as much, rounded up. All numbers get the same noise in steps, so the
         noise of a weighed one is k times smaller in its own measure, and the clip grows by what it adds.
-Test    tests/test_weights.py, grammar_tests/options/weights.sql
+Test    tests/unit/test_weights.py, grammar_tests/options/weights.sql
 
 What several aggregates share has the largest of their weights; the smallest of the query is 1.
 """

@@ -10,7 +10,7 @@ Claim   a row is in one cell of a block at most, and in one family at most of th
 Proof   Two cells differ in a condition that is true in one of them and not true in the other: their own
         conditions say so, whatever the data. Families become one where no row can be active in both
         (facts/truth_vectors.py). So one row adds at most the largest ``most`` of them.
-Test    tests/test_atoms.py, grammar_tests/aggregates/overlaps.sql
+Test    tests/privacy/test_atoms.py, grammar_tests/aggregates/overlaps.sql
 
 A cell's condition is its path in a tree that splits the truth vectors, so that it asks no more than needed.
 """

@@ -26,7 +26,7 @@ from dpsql.policy.toml import read_policy
 from dpsql.session.checks import load_policy
 from dpsql.terminal.output import put
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 DATA = """
 CREATE TABLE people (person_id INTEGER PRIMARY KEY, name VARCHAR, age INTEGER, kind ENUM ('a', 'secret'),
