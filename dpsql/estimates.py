@@ -1,4 +1,4 @@
-"""For whoever reads an export: how many units have each value, counted by answers given at random.
+"""Count, from an export, how many units have each value that they gave at random.
 
     for each in estimates("patients.csv")["ward"]:
         each.value, each.count, each.deviation, each.share

@@ -1,4 +1,4 @@
-"""Whose turn it is among the threads of a process: one at a time, and closing never waits.
+"""Threads of a process take turns, one at a time; closing never waits.
 
     thread 1   taken ---------------- released, then what was put off
     thread 2        waits ...................... taken ---

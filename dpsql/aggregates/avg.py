@@ -4,7 +4,7 @@ With y = (x - low) / (high - low) a row adds (1 - y, y): two outputs whose L1 no
 
 Claim   one row changes the pair by at most 1 in L1 (and so in L2).
 Proof   0 <= y <= 1 after the clamp, and the two parts add up to exactly one row's weight.
-Test    grammar_tests/aggregates/avg.sql
+Test    grammar_tests/aggregates/sums.sql
 """
 
 from __future__ import annotations

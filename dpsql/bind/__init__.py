@@ -1,4 +1,4 @@
-"""Query -> Split: what do the words mean, and where does privacy end?
+"""Query -> Split: look up what the words mean, and find where privacy ends.
 
 split            the whole query: its measures, and the SQL above them
   queries        SELECT, set operations, VALUES, CTEs, tables: each Private or Open (scope/sources)

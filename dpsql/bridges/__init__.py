@@ -1,4 +1,4 @@
-"""Other people's tools at our door: what each expects of a database, said in terms of a Connection.
+"""Adapters for other people's tools: what each expects of a database, said in terms of a Connection.
 
 alchemy      SQLAlchemy's dialect ``dpsql:///clinic.duckdb?analyst=ana``, and what stands on it
              (pandas, polars, JupySQL)

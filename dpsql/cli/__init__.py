@@ -1,4 +1,4 @@
-"""The command line: words to commands, and every way to end.
+"""The command line: parse the words, run the command, end with a code.
 
     0    answered             2    wrong usage (argparse says what)
     1    refused              3    the budget does not hold the price

@@ -1,4 +1,4 @@
-"""Policy + engine + ledger: what is true for as long as a connection lasts.
+"""A session: the policy, the engine and the ledger that a connection holds for as long as it lasts.
 
 Opening checks everything that the policy declares against the database, once for the same data read alike;
 what fails is the owner's to see and to mend, and nothing is answered before that.

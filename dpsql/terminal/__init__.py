@@ -1,1 +1,1 @@
-"""What a person sees in a terminal, and while they wait: the doors share it."""
+"""Printing to a terminal, and what is shown while one waits: for the command line and the shell."""
