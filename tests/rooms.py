@@ -19,7 +19,7 @@ LAST = "<!-- Here ends what is written. -->\n"
 BESIDE = {
     "tests/unit/": "What one module does.",
     "tests/cli/": "The command line, the shell, terminals, files and pages, as people and scripts meet them.",
-    "tests/privacy/": "Oracles, attacks, the ledger, noise, sensitivity, audits, found bounds, the sealed engine.",
+    "tests/privacy/": "Oracles, attacks, the ledger, noise, sensitivity, audits, found bounds.",
     "tests/drivers/": "Other people's tools, against the installed package.",
     "grammar_tests/": "The language: cases in SQL, the worlds that judge them, queries drawn at random.",
     "benchmarks/": "How fast and how exact: `python -m benchmarks`.",
