@@ -1,72 +1,127 @@
-"""The worlds that fixtures are judged in, each built once per test process."""
+"""The worlds that fixtures are judged in: databases built once for all workers, opened by each.
+
+Removing a unit gives a neighbour. The units of the adversarial world are of three families:
+
+    busy       has more than a hundred rows in one table: what clips are for
+    patient    has a row in ``patients``, and few rows elsewhere
+    stranger   has rows, but none in ``patients``
+"""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import duckdb
 import pytest
-from cases import HERE, script
+from cases import HERE, WORLDS, Case, script
+from shared import shared
+from tiers import quick
 
 import dpsql
+from dpsql.audit import plan_of
 from dpsql.audit.neighbours import shuffled, units_of, without
 from dpsql.engines.duckdb import DuckDB
+from dpsql.ir.plan import Plan
+from dpsql.session import Session
 
 POLICIES = ("world.toml", "pure.toml", "finds.toml")
 
 APPROX = "approx.toml"
 """world.toml under the other accountant that has a delta."""
 
+BUSY = """
+SELECT DISTINCT patient_id FROM (
+    SELECT patient_id, 'visits' AS place FROM visits
+    UNION ALL SELECT patient_id, 'orders' FROM sales.orders
+    UNION ALL SELECT patient_id, 'refunds' FROM sales.refunds
+) GROUP BY patient_id, place HAVING COUNT(*) > 100
+"""
+
+Neighbour = tuple[str, DuckDB]
+
+_plan_of = lru_cache(maxsize=8)(plan_of)  # the tests of a case follow one another
+
 
 @dataclass(frozen=True)
 class Worlds:
-    """A connection per world and policy, and engines on the adversarial world's neighbours."""
+    """A connection per world and policy, and engines on the adversarial world's neighbours.
+
+    A quick run has no shuffled copies, and each case meets three neighbours.
+    """
 
     connections: dict[tuple[str, str], dpsql.Connection]
     plain: duckdb.DuckDBPyConnection
     whole: DuckDB
-    neighbours: list[tuple[str, DuckDB]]
+    families: dict[str, list[Neighbour]]
     shuffles: list[DuckDB]
+    quick: bool
+
+    def session(self, world: str, case: Case) -> Session:
+        """Give the owner's session of a case's policy in a world."""
+        return self.connections[world, case.policy.name]._open()
+
+    def plan(self, world: str, case: Case) -> Plan:
+        """Plan a case, once for all its tests: no private row decides a plan, unless it finds bounds."""
+        finds = case.policy.name == "finds.toml"
+        return _plan_of(self.session(world if finds else "world", case), case.sql, case.cost)
+
+    def neighbours(self, case: Case) -> list[Neighbour]:
+        """Give every neighbour; in a quick run one of each family, chosen by the case's hash."""
+        if self.quick:
+            at = zlib.crc32(case.id.encode())
+            return [family[at % len(family)] for family in self.families.values()]
+        return [each for family in self.families.values() for each in family]
 
 
 @pytest.fixture(scope="session")
-def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Worlds]:
-    folder = tmp_path_factory.mktemp("worlds")
-    paths = {name: folder / f"{name}.duckdb" for name in ("world", "calm", "empty")}
-    for name, path in paths.items():
-        with duckdb.connect(str(path)) as connection:
-            connection.execute(script(name))
+def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Worlds]:
+    folder, own = shared(tmp_path_factory, "worlds", build), tmp_path_factory.mktemp("ledgers")
+    fast = quick(pytestconfig)
+    approx = own / APPROX
+    approx.write_text((HERE / "world.toml").read_text().replace('"zcdp"', '"approx"'))
+    policies = [(world, HERE / name) for world in WORLDS for name in POLICIES] + [("world", approx)]
     connections = {
-        (name, policy): dpsql.connect(path, HERE / policy, folder / f"{name}-{policy}.ledger")
-        for name, path in paths.items()
-        for policy in POLICIES
+        (world, policy.name): dpsql.connect(
+            folder / f"{world}.duckdb", policy, own / f"{world}-{policy.name}.ledger"
+        )
+        for world, policy in policies
     }
-    known = connections["world", "world.toml"]._open().known
-    world = paths["world"]
-    for policy in POLICIES:
-        connections["world", policy].close()
-    copies: dict[str, Path] = {}
-    for unit in units_of(world, known):
-        copies[str(unit)] = folder / f"without-{unit}.duckdb"
-        without(world, copies[str(unit)], known, unit)
-    mixed = [folder / f"shuffled-{salt}.duckdb" for salt in (1, 2)]
-    for salt, path in enumerate(mixed):
-        shuffled(world, path, known, salt)
-    for policy in POLICIES:
-        connections["world", policy] = dpsql.connect(world, HERE / policy, folder / f"world-{policy}.ledger")
-    other = folder / APPROX
-    other.write_text((HERE / "world.toml").read_text().replace('"zcdp"', '"approx"'))
-    connections["world", APPROX] = dpsql.connect(world, other, folder / "world-approx.ledger")
     plain = duckdb.connect(":memory:")
     plain.execute(script("calm"))
-    whole = DuckDB(world)
-    neighbours = [(name, DuckDB(path)) for name, path in copies.items()]
-    shuffles = [DuckDB(path, threads=threads) for path, threads in zip(mixed, (1, 2), strict=True)]
-    yield Worlds(connections, plain, whole, neighbours, shuffles)
+    whole = DuckDB(folder / "world.duckdb")
+    families = {
+        family: [(path.stem, DuckDB(path)) for path in sorted((folder / family).iterdir())]
+        for family in ("busy", "patient", "stranger")
+    }
+    shuffles = (
+        [] if fast else [DuckDB(folder / f"shuffled-{threads}.duckdb", threads=threads) for threads in (1, 2)]
+    )
+    yield Worlds(connections, plain, whole, families, shuffles, fast)
     for connection in connections.values():
         connection.close()
     plain.close()
-    for engine in (whole, *shuffles, *(each for _, each in neighbours)):
+    for engine in (whole, *shuffles, *(each for family in families.values() for _, each in family)):
         engine.close()
+
+
+def build(folder: Path) -> None:
+    """Write the worlds, and of the adversarial one every neighbour, by family, and two shuffled copies."""
+    for name in WORLDS:
+        with duckdb.connect(str(folder / f"{name}.duckdb")) as connection:
+            connection.execute(script(name))
+    world = folder / "world.duckdb"
+    with dpsql.connect(world, HERE / "world.toml", folder / "first.ledger") as first:
+        known = first._open().known
+    with duckdb.connect(str(world), read_only=True) as connection:
+        patients = {unit for (unit,) in connection.execute("SELECT patient_id FROM patients").fetchall()}
+        busy = {unit for (unit,) in connection.execute(BUSY).fetchall()}
+    for unit in units_of(world, known):
+        family = "busy" if unit in busy else "patient" if unit in patients else "stranger"
+        (folder / family).mkdir(exist_ok=True)
+        without(world, folder / family / f"{unit}.duckdb", known, unit)
+    for salt in (1, 2):
+        shuffled(world, folder / f"shuffled-{salt}.duckdb", known, salt - 1)

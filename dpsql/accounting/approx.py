@@ -9,7 +9,7 @@ Claim   queries whose charges stay within the total are together (epsilon, delta
 Proof   Laplace noise is (D/b, 0)-private. Gaussian noise is private at every point of its curve
         (Balle and Wang 2018, theorem 8), so also at the planned point, which is checked again here.
         Keys shown by a threshold add its delta. Basic composition is adaptive (Rogers et al. 2016).
-Test    tests/test_accountants.py
+Test    tests/privacy/test_accountants.py
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Proof   A vector of L1 sensitivity D with Laplace noise of scale b is D/b-privat
         adaptive (Dwork et al. 2006; Rogers et al. 2016 for adaptively chosen epsilons). A choice with a
         privacy loss in an interval of length epsilon is epsilon-private: the interval holds 0, since
         both distributions add up to one. A column of randomized responses is epsilon-private.
-Test    tests/test_accountants.py
+Test    tests/privacy/test_accountants.py
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ Proof   Gaussian noise is D^2/(2 sigma^2)-zCDP (Bun and Steinke 2016, propositio
         threshold make it delta-approximate zCDP; sums of rho and of delta compose adaptively, as a filter
         (Feldman and Zrnic 2021; Whitehouse et al. 2023). rho gives (epsilon, .8 delta) by Canonne, Kamath
         and Steinke 2020, proposition 12, and the threshold's sum is at most .2 delta.
-Test    tests/test_accountants.py
+Test    tests/privacy/test_accountants.py
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ With y = (x - low) / (high - low) a row adds (1 - y, y): two numbers with an L1 
 
 Claim   one row changes the pair by at most 1 in L1 (and so in L2).
 Proof   0 <= y <= 1 after the clamp, and the two parts add up to exactly one row's weight.
-Test    grammar_tests/aggregates/avg.sql, tests/test_aggregates.py
+Test    grammar_tests/aggregates/sums.sql
 """
 
 from __future__ import annotations

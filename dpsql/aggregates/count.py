@@ -2,7 +2,7 @@
 
 Claim   one row changes the count by at most 1.
 Proof   it is counted once or not at all; the vector clip bounds a unit with many rows.
-Test    grammar_tests/aggregates/count.sql
+Test    grammar_tests/aggregates/counts.sql
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Claim   one unit changes the counts of all groups together by at most the number of values that it may claim.
 Proof   mechanisms/matching.py
-Test    tests/test_matching.py, grammar_tests/aggregates/distinct_values.sql
+Test    tests/privacy/test_matching.py, grammar_tests/aggregates/distinct_values.sql
 
 If a unit has more values than it may claim, its values that no other unit claims are not counted.
 
@@ -11,7 +11,7 @@ If x is a key of the rows, COUNT(DISTINCT x) is COUNT(x), and is measured as tha
 Claim   then one row changes the count by at most 1, as in count.py.
 Proof   a count of rows is measured, with the clip of rows: privacy does not depend on the key. If the key
         were not unique after all, rows would be counted instead of values: a wrong number, but as private.
-Test    grammar_tests/aggregates/distinct_values.sql, tests/test_attacks.py
+Test    grammar_tests/aggregates/distinct_values.sql, tests/privacy/test_attacks.py
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Claim   one unit changes each group's count by at most 1.
 Proof   it is counted once in each group in which it has a row; the vector clip bounds its groups.
-Test    grammar_tests/aggregates/count_distinct_unit.sql
+Test    grammar_tests/aggregates/counts.sql
 """
 
 from __future__ import annotations

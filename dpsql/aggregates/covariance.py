@@ -10,7 +10,7 @@ Proof   L1 and L2 norms of a product of vectors are the products of their norms.
         which a family has a slack of 8.
 Error   the moments of y and z are rounded by a few steps of 2^-20 of the ranges' products if all rows are
         alike; where they differ, the errors average out. The correlation with what does not vary is NULL.
-Test    grammar_tests/aggregates/pairs.sql, tests/test_moments.py
+Test    grammar_tests/aggregates/pairs.sql, tests/unit/test_moments.py
 """
 
 from __future__ import annotations

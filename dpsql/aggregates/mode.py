@@ -2,7 +2,7 @@
 
 Claim   one row adds its weight to one value; losses that one unit moves in one direction only cost half.
 Proof   ``mechanisms.exponential``, the monotone case; the clip bounds the weight of a unit of many rows.
-Test    grammar_tests/aggregates/modes.sql, tests/test_order.py
+Test    grammar_tests/aggregates/modes.sql, tests/unit/test_order.py
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ condition that the other side is not NULL. The y is the first argument, as in SQ
 
 Claim   one row changes all measured sums together by at most 1.
 Proof   avg.py, variance.py, covariance.py: everything here is computed from noisy sums.
-Test    grammar_tests/aggregates/pairs.sql, tests/test_moments.py
+Test    grammar_tests/aggregates/pairs.sql, tests/unit/test_moments.py
 """
 
 from __future__ import annotations

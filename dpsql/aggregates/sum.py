@@ -3,7 +3,7 @@
 Claim   one row changes the sum by at most max(|low|, |high|).
 Proof   it adds its clamped value, which lies in [low, high], or nothing; the vector clip bounds a
         unit with many rows.
-Test    grammar_tests/aggregates/sum.sql
+Test    grammar_tests/aggregates/sums.sql
 """
 
 from __future__ import annotations

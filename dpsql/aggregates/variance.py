@@ -18,7 +18,7 @@ Proof   The first three are not negative and add up to (1 - y + y)^2 = 1. With z
         at most a half (and 2^-20), so by 2.5 steps in L2, for which a family has a slack of 8.
 Error   q is rounded, by half a step of 2^-19 of (high - low)^2 or less: so far may a variance without noise
         be from DuckDB's if all rows are alike. Where they differ, the errors average out.
-Test    grammar_tests/aggregates/moments.sql, tests/test_moments.py
+Test    grammar_tests/aggregates/moments.sql, tests/unit/test_moments.py
 """
 
 from __future__ import annotations

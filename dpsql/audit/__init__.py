@@ -1,4 +1,4 @@
-"""The owner's hook for auditors: exactly what the noise is added to, without noise and without a debit.
+"""For auditors, and the owner only: exactly what noise is added to, without noise and without a debit.
 
     for m in audit.measure(db, "SELECT ward, AVG(age) FROM patients GROUP BY ward"):
         m.rows, m.noises, m.threshold

@@ -9,7 +9,7 @@ Claim   ``worst`` is the largest privacy loss that any answer of a detail's last
 Proof   The mechanisms run as they are, once on each side. What is drawn on our side is chosen on theirs too,
         so that both ask for the same candidates from then on; of each choice the chances follow from its
         losses and its rate. That draws have these chances is ``drawn_by_law``'s to say.
-Test    tests/test_audit_chances.py
+Test    tests/privacy/test_audit_chances.py
 
 A thousand draws could not prove a loss of one half: what is compared here are the chances themselves.
 """

@@ -11,7 +11,7 @@ Proof   an event is chosen by the first half of the releases alone; on the secon
         1e-9 each, and p <= e^epsilon q + delta. For the law: the distance of an empirical distribution
         from the true one exceeds t with probability 2 exp(-2 n t^2) at most (Dvoretzky, Kiefer and
         Wolfowitz 1956, with Massart's constant), for laws on whole numbers too.
-Test    tests/test_audit_command.py
+Test    tests/privacy/test_audit_command.py
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ from dpsql.mechanisms.exponential import Integers
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import StageOutputs, types_of_stages
 from dpsql.release.release import completed, in_runs
+from dpsql.session import Session
 
 # ---- sensitivity -------------------------------------------------------------------------------------
 
@@ -184,7 +185,11 @@ def _shown(each: MeasurePlan, rule: Threshold, more: Groups, fewer: Groups) -> l
 def without_noise(db: Connection, sql: str, epsilon: float) -> list[tuple[object, ...]]:
     """The rows of a query with no noise and thresholds at one unit: exact private data, for the owner."""
     session = owners_session(db)
-    plan = plan_of(session, sql, epsilon)
+    return silent_rows(session, plan_of(session, sql, epsilon))
+
+
+def silent_rows(session: Session, plan: Plan) -> list[tuple[object, ...]]:
+    """The same of a plan."""
     types = types_of_stages(plan.stages, session.sealed)
     so_far = StageOutputs(session.sealed)
     for stage in plan.stages:
@@ -268,6 +273,7 @@ __all__ = [
     "ready_measures",
     "sensitivity",
     "shares",
+    "silent_rows",
     "violations",
     "widest_bin",
     "without_noise",

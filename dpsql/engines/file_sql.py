@@ -13,7 +13,7 @@ Proof   DuckDB reads a column of whole lines. The mark between columns is the li
         of a line is told, \\n, so that \\r and \\n both end one; where DuckDB finds out itself that it is
         \\r\\n, a lone \\r takes the next line's first letter. What stands in a line is taken apart by total
         functions, and a value is cast with TRY_CAST.
-Test    tests/test_csv_lines.py
+Test    tests/cli/test_csv_lines.py
 
 So quotes are understood within a line, and a line break always ends a row. DuckDB's own quotes do not end
 there: one that is never closed would swallow everybody who follows.

@@ -9,7 +9,7 @@ Proof   the column belongs to public rows that have a key. The join makes each c
         the one with the group's keys. An outer join may find no such row; then the column is NULL, and these
         equalities alone decide that. Nothing here reads a private row. If a declared key were not unique, a
         value of another public row would be shown.
-Test    grammar_tests/public/looked_up.sql, tests/test_attacks.py
+Test    grammar_tests/public/looked_up.sql, tests/privacy/test_attacks.py
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Proof   Constants cut the values of an ordered type into places: below the first
         next... A comparison with constants depends on the place alone, if it is made in a type that keeps all
         values of the column distinct and in order. Anything else that a condition reads is a value of its own
         with the places true, false and NULL. All combinations of places are tried; a row has one of them.
-Test    tests/test_truths.py: DuckDB's own truth vectors of random rows
+Test    tests/unit/test_truths.py: DuckDB's own truth vectors of random rows
 
 Declared ranges and lists are not used, since rows may break them. Types and NOT NULL are used.
 """

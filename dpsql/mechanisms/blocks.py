@@ -8,7 +8,7 @@ Proof   A group has a public number of blocks, and blocks without a value count 
         its weights have a fixed sum, and moving one block's value is one weight less in a bin and one
         more in another: 2 in L1, 2 m over all groups. The rest is the proof of ``quantiles`` for weights of
         which one unit moves at most 2 m: the median's loss moves by half of what the weights do.
-Test    tests/test_samples.py
+Test    tests/privacy/test_samples.py
 
 The value of a block of few units differs from that of all units (its skewness is nearer to 0, its largest
 value smaller). That bias is not noise, and no margin includes it. More blocks are smaller blocks; with

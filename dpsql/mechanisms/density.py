@@ -13,7 +13,7 @@ Proof   each choice reads only the rows between the middles to its neighbours. T
         distance by at most w, and so the number of all rows; it is compared with a constant.
         So losses move by at most w, and at the rate epsilon / (2 D) the price is linear in w, as in
         ``quantiles``.
-Test    tests/test_density.py
+Test    tests/unit/test_density.py
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Proof   1. Of two neighbours, log(weight) of a candidate moves by at most epsilo
            A running sum of n numbers that reaches s is off by at most n s 2^-53; ``_SUM`` covers it, the
            rounding of U and of the sum to which U is added.
         4. The number inside a run: words below the largest multiple of the run's size, others dropped.
-Test    tests/test_exponential.py
+Test    tests/privacy/test_exponential.py
 
 Work depends on the number of runs, and but for one draw in many millions on nothing else.
 """

@@ -21,7 +21,7 @@ Proof   1. a unit is in a range or it is not, and never in ``nothing``. The base
            is the claim of mechanisms/exponential.py for losses that no unit moves upwards.
         2. the range's weight is at most that of all ranges together times exp(epsilon * h), and ``nothing``
            has a thousand times their weight.
-Test    tests/test_found_range.py
+Test    tests/privacy/test_found_range.py
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Proof   the true numbers are integers, so x + floor(y + 1/2) = floor(x + y + 1/2
         (The discrete Gaussian law does not keep the first formula: at s = 4.2247 and eps = 1 its delta
         is 2 % larger.) ``sampler`` draws y exactly for the scale as a rational number; ``scale_for``
         rounds up, and both curves fall as the scale grows.
-Test    tests/test_mechanisms.py, tests/test_sampler.py::test_law
+Test    tests/privacy/test_mechanisms.py, tests/privacy/test_sampler.py::test_law
 """
 
 from __future__ import annotations

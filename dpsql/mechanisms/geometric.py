@@ -11,7 +11,7 @@ Proof   the chance of k units is (1 - q) / (1 + q) q^|k| with q = exp(-UNIT / sc
         eps0-private mechanism is (eps0 tanh(eps0 / 2))-zCDP (Bun and Steinke 2016, proposition 3.3, with
         the exact constant). ``sampler`` draws the difference of two geometric numbers exactly, for the
         scale as a rational number; ``scale_for`` rounds up.
-Test    tests/test_geometric.py
+Test    tests/privacy/test_geometric.py
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ Proof   the true numbers are integers, so x + floor(y + 1/2) = floor(x + y + 1/2
         shift and 0 at 0, so a vector costs at most what one coordinate shifted by the whole L1 does.
         (The discrete Laplace law is another mechanism and costs more: eps0 tanh(eps0/2).)
         ``sampler`` draws y exactly for the scale as a rational number; ``scale_for`` rounds up.
-Test    tests/test_mechanisms.py, tests/test_sampler.py::test_law
+Test    tests/privacy/test_mechanisms.py, tests/privacy/test_sampler.py::test_law
 """
 
 from __future__ import annotations

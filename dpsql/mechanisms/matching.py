@@ -16,7 +16,7 @@ Proof   Let S and S' be the values claimed so far without and with unit u. S is 
         In ``_offered`` all units claim at once their first ``most`` values that do not refuse them, and a
         value refuses all but the first unit that claimed it. The result is the same: if it is so for the
         first k units, the next is refused by exactly the values that one of these keeps.
-Test    tests/test_matching.py
+Test    tests/privacy/test_matching.py
 """
 
 from __future__ import annotations

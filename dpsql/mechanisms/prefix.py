@@ -11,7 +11,7 @@ Claim   where a unit's x has an L1 norm of at most M, it moves A x by at most M 
         column of A), in L1 and in L2.
 Proof   A x_u is the sum over i of x_u[i] times column i; the triangle inequality. A x is exact and integer,
         so rounded noise applies; the groups are computed from the noisy A x alone.
-Test    tests/test_prefix.py
+Test    tests/privacy/test_prefix.py
 
 Trees of few levels (Hay et al. 2010; Qardaji et al. 2013) suit Laplace noise best, without their root. The
 square root of the matrix of running totals (Fichtenberger, Henzinger and Upadhyay 2023), in steps of 2^-10,

@@ -20,7 +20,7 @@ Proof   1. A target splits weight W in parts q and 1 - q: the loss of a bin is t
            bounded range the same: ranges add up, and of each the price is convex and 0 at 0.
         3. A loss counts up to a public limit: the smaller of it and a constant moves no further than it.
         4. What a part asks is a function of its own weights, of q and of cuts that are known by then.
-Test    tests/test_quantiles.py
+Test    tests/privacy/test_quantiles.py
 
 Every bin is a candidate as often as every other, filled or not. The bin that was cut stays a candidate on
 both sides: many equal values may be a third and a half of all.

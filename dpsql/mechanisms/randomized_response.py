@@ -12,7 +12,7 @@ Proof   Probabilities are whole multiples of 2^-64, and E <= e^epsilon is a rati
                 Two values differ in two marks; the larger of the four ratios is (1 - q) / q <= E. (Optimized
                 unary encoding, Wang et al. 2017.)
         One word decides one answer: u < (k - 1) w names the other value u // w; no u is rejected.
-Test    tests/test_randomized_response.py
+Test    tests/privacy/test_randomized_response.py
 
 With direct answers the error of a share grows with k; from k = 3 e^epsilon + 2 on, marks are better.
 """

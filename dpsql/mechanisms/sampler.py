@@ -29,7 +29,7 @@ Proof   1. A uniform real U in [0, 1] is an endless row of random bits. After a 
            by 2^16 units in the last place: it rests on mpmath's accuracy, not on its last bit.
         7. 64 * scale < 2^62 keeps every fast value inside int64; an exact one that does not fit
            (probability below 2^-180) raises OverflowError rather than wrap.
-Test    tests/test_sampler.py: the law, k = 0, nothing but exact paths, shared bits, float errors.
+Test    tests/privacy/test_sampler.py: the law, k = 0, nothing but exact paths, shared bits, float errors.
 
 Work per number is fixed but for the exact path, which depends on the noise's own bits only.
 """

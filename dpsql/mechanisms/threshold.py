@@ -19,7 +19,7 @@ Proof   the count of one group rises by the same v for every new group of the un
         Where a policy asks for k units, (k - 1) ``one`` are added: then a group of at most k units, each of
         which adds ``one`` at most, passes with probability d_1 = delta at most, as one unit did before. (A
         test of the true count would hide more, but that count is not a function of noisy numbers.)
-Test    tests/test_threshold.py
+Test    tests/privacy/test_threshold.py
 """
 
 from __future__ import annotations

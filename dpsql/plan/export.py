@@ -17,7 +17,7 @@ Proof   1. The export has T = max(0, rows + padding + noise) rows. One unit chan
         3. Under zCDP the same holds for Renyi divergences, which are quasi-convex in such mixtures.
         No delta is needed. ``padding`` is 28 scales of the noise, so that a row is left out with a
         probability below 4e-13, which estimates take for 0.
-Test    tests/test_export.py
+Test    tests/unit/test_export.py
 """
 
 from __future__ import annotations

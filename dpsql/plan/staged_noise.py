@@ -8,7 +8,7 @@ Claim   a margin is shown only if the released number differs from the query's a
 Proof   A measure reads private rows, public rows, and the rows that earlier stages hand down. Only the last
         may differ from what they would be without noise. They do not if their SQL reads only public tables
         and measures that cost nothing: such a measure lists public keys.
-Test    tests/test_staged_margins.py
+Test    tests/unit/test_staged_margins.py
 
 The effect of earlier noise depends on the private rows near the released numbers, which are not public. So
 the answer says that there is no margin.

@@ -8,7 +8,7 @@ Claim   together the steps cost what they charge, whatever decides how many ther
 Proof   every step is a release of its own, with noise of its own, debited before a row is read and
         stored before it is looked at. Whether another follows is decided by released numbers alone.
         The ledger's filter bounds the sum of adaptively chosen releases.
-Test    tests/test_within.py
+Test    tests/unit/test_within.py
 
 Gaussian releases are averaged by their precision. Where precisions add up as the accountant's amounts do
 (rho, under zcdp), steps cost no more than one release of their whole price. Under other accountants prices

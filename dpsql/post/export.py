@@ -9,7 +9,7 @@ Proof   a row of value v says v with chance p, any other with q, a row of nobody
         of mean a but for the chance below 4e-13 that the noise takes rows away.
         Each answer is a coin of its own: Var[c - T q] = N p (1 - p) + (n - N) q (1 - q) + a m (1 - m) + the
         noise's 2 b^2 times ((p - q) / k)^2, m = q + (p - q) / k.
-Test    tests/test_estimates.py
+Test    tests/unit/test_estimates.py
 """
 
 from __future__ import annotations

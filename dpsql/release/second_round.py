@@ -8,7 +8,7 @@ Proof   the rows of round 2 are chosen by what round 1 released, so it is a mech
         depends on an earlier answer: composition is adaptive. Should a found key not be recognised in the
         rows (by a type that no constant has), it is only sought again.
         (DP-SIPS, Swanberg et al. 2023, has three rounds of 1 : 3 : 9; here two of 1 : 9 found more.)
-Test    tests/test_keys_alone.py
+Test    tests/privacy/test_keys_alone.py
 """
 
 from __future__ import annotations

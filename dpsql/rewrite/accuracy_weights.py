@@ -6,7 +6,7 @@ Claim   a row adds at most ``most`` steps to a family, as before.
 Proof   A statistic is a value divided by a step. A step k times smaller makes it at most k times as many
         steps, and ``most`` grows by the same factor, rounded up. All numbers get the same noise in steps, so
         the noise of a weighted one is k times smaller in its own units, and the clip grows by what it adds.
-Test    tests/test_weights.py, grammar_tests/options/weights.sql
+Test    tests/unit/test_weights.py, grammar_tests/options/weights.sql
 
 A statistic shared by several aggregates has the largest of their weights; the smallest weight counts as 1.
 """

@@ -10,7 +10,7 @@ Claim   a row is in at most one cell of a block, and in at most one of the famil
 Proof   Two cells differ in a condition that is true in one of them and not true in the other: their own
         conditions say so, for any data. Families are merged only if no row can be active in both
         (facts/truth_vectors.py). So one row adds at most the largest ``most`` of them.
-Test    tests/test_atoms.py, grammar_tests/aggregates/overlaps.sql
+Test    tests/privacy/test_atoms.py, grammar_tests/aggregates/overlaps.sql
 
 A cell's condition is its path in a tree that splits the truth vectors, so it tests no more than needed.
 """

@@ -12,7 +12,7 @@ Proof   1. A unit's rows are all in the block that its hash names: equal units h
            to back, by one thread. Were it aggregated row by row as it comes, other blocks' last digits
            would depend on how threads share the rows, which a removed unit shifts.
         3. The hash is no secret, and need not be: the claim holds for any fixed hash.
-Test    grammar_tests/aggregates/samples.sql, tests/test_samples.py
+Test    grammar_tests/aggregates/samples.sql, tests/privacy/test_samples.py
 
 Nothing fails on what the rows hold: numbers are held within +-1e60, and what is nearer to 0 than 1e-60
 is 0, so that no power of them leaves what a DOUBLE holds. A block without a value has no row.

@@ -26,7 +26,7 @@ from dpsql.errors import CODES, Error, class_of, refuse
 from dpsql.parse.scripts import statements
 
 COUNT = "SELECT COUNT(*) FROM patients"
-FIXTURES = Path(__file__).parent.parent / "grammar_tests" / "refused"
+FIXTURES = Path(__file__).parents[2] / "grammar_tests" / "refused"
 
 Trigger = Callable[[Path], Any]
 

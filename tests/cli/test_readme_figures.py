@@ -18,7 +18,7 @@ from dpsql.functions import shelf
 from dpsql.plan.bound_search import SHARE
 from dpsql.shell.state import Shell
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 ROWS = dict(
     row.strip("| ").rsplit(" | ", 1)

@@ -67,7 +67,7 @@ class Worker:
     """A process of its own that runs PRELUDE and then this script."""
 
     def __init__(self, script: str, path: Path, name: object = "", budget: int = 1000) -> None:
-        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+        environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
         self.process = subprocess.Popen(
             [sys.executable, "-c", PRELUDE + script, str(path), str(name), str(budget)],
             stdin=subprocess.PIPE,

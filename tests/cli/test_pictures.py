@@ -9,7 +9,7 @@ from pathlib import Path
 import pyte
 from pictures import FOLDER, Screen, to_svg
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 
 

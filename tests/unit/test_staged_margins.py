@@ -32,11 +32,11 @@ from dpsql.release.release import completed, release
 from dpsql.release.second_round import in_rounds
 from dpsql.session import Session
 
-GRAMMAR = Path(__file__).resolve().parent.parent / "grammar_tests"
+GRAMMAR = Path(__file__).resolve().parents[2] / "grammar_tests"
 sys.path.insert(0, str(GRAMMAR))
 
 
-GRAMMAR = Path(__file__).resolve().parent.parent / "grammar_tests"
+GRAMMAR = Path(__file__).resolve().parents[2] / "grammar_tests"
 sys.path.insert(0, str(GRAMMAR))
 
 from cases import all_cases, script  # noqa: E402  (the worlds of the fixtures)

@@ -1,4 +1,4 @@
-"""The shell in a real terminal, 80 and 120 columns wide: every screen is as it was kept in tests/screens.
+"""The shell in a real terminal, 80 and 120 columns wide: every screen is as it was kept in tests/cli/screens.
 
 Digits in boxes and beside bars are noise, or the time, and are not compared. ``DPSQL_SCREENS=write`` keeps
 what is there now.

@@ -25,7 +25,7 @@ from dpsql.policy.model import digest
 from dpsql.session.checks import load_policy, parse_policy
 from dpsql.terminal.output import put
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 DATA = """
 CREATE TABLE people (person_id INTEGER PRIMARY KEY, name VARCHAR, age INTEGER, kind ENUM ('a', 'secret'),

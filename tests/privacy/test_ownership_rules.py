@@ -25,7 +25,7 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.facts import ownership
 from dpsql.ir.measure import Measure
 
-HERE = Path(__file__).resolve().parent.parent / "grammar_tests"
+HERE = Path(__file__).resolve().parents[2] / "grammar_tests"
 sys.path.insert(0, str(HERE))
 
 from cases import script  # noqa: E402

@@ -11,7 +11,7 @@ import pytest
 
 import dpsql
 
-GRAMMAR = Path(__file__).resolve().parent.parent / "grammar_tests"
+GRAMMAR = Path(__file__).resolve().parents[2] / "grammar_tests"
 sys.path.insert(0, str(GRAMMAR))
 
 from cases import script  # noqa: E402  (the worlds of the fixtures)

@@ -13,7 +13,7 @@ import pytest
 
 from dpsql.cli.demo_data import build
 
-PAGE = (Path(__file__).parent.parent / "dpsql" / "docs" / "python.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "dpsql" / "docs" / "python.md").read_text(encoding="utf-8")
 
 NOTEBOOK = """
 from IPython.core.interactiveshell import InteractiveShell

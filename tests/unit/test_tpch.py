@@ -16,7 +16,7 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.ir.plan import Norm, Shape
 
-TPCH = Path(__file__).resolve().parent.parent / "grammar_tests" / "tpch"
+TPCH = Path(__file__).resolve().parents[2] / "grammar_tests" / "tpch"
 LINES, ORDERS, ONE = 100, 25, 1  # rows_per_unit in the policy; a customer has one row of their own
 FREE = (2, 11, 16)
 

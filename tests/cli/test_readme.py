@@ -16,7 +16,7 @@ from dpsql.cli.command_list import COMMANDS, parser
 from dpsql.cli.demo_data import POLICY, build
 from dpsql.session.checks import parse_policy
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -380,8 +380,8 @@ def test_members_of_an_enum_that_no_policy_lists_are_in_no_message(tmp_path: Pat
 
 # ---- what a sentence promises, and what a margin says --------------------------------------------------
 
-PROMISE = (Path(__file__).parent.parent / "dpsql" / "docs" / "privacy-promise.md").read_text(encoding="utf-8")
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+PROMISE = (Path(__file__).parents[2] / "dpsql" / "docs" / "privacy-promise.md").read_text(encoding="utf-8")
+README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 def test_several_steps_cost_what_the_promise_says() -> None:
@@ -423,10 +423,8 @@ def test_the_odds_are_those_of_one_step_and_of_two(opened: Open) -> None:
     one = f"{math.exp(1):.1f} for an epsilon of 1, {math.exp(5):.0f} for 5"
     two = f"{math.exp(2):.1f} and {math.exp(10):,.0f}"
     said = " ".join(README.split())
-    assert (
-        f"whether a person is in the data by a factor of at most e^epsilon ({one}), except with probability delta"
-        in said
-    )
+    odds = f"by a factor of at most e^epsilon ({one}), except with probability delta"
+    assert f"whether a person is in the data {odds}" in said
     assert f"e^(2 epsilon) ({two}), except with probability (1 + e^epsilon) delta" in said
     sql = "SELECT SUM(LEAST(GREATEST(age - 60, -60), 60)) FROM people"
     changes = (
@@ -734,7 +732,7 @@ def test_what_is_beyond_the_limits_after_the_debit_is_beyond_them_again(opened: 
 def run_alone(script: str, *arguments: object, seconds: float = 120) -> str:
     """What a process of its own says; TimeoutExpired where it hangs."""
     head = "import gc, os, signal, sqlite3, sys, threading\nimport dpsql\n"
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)}
+    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
     command = [sys.executable, "-c", head + script, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, env=environment)
     assert done.returncode == 0, done.stderr
@@ -2453,7 +2451,7 @@ def test_threads_forks_signal_handlers_and_cycles_end() -> None:
 
     Two minutes of it: python tests/stress.py 120
     """
-    script = Path(__file__).with_name("stress.py")
+    script = Path(__file__).parents[1] / "stress.py"
     done = subprocess.run(
         [sys.executable, str(script), "10"], capture_output=True, text=True, timeout=2 * LONGEST
     )

@@ -17,7 +17,7 @@ import pytest
 from dpsql.cli import main
 from dpsql.cli.demo_data import build
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "dpsql" / "docs"
 COMMANDS = dict(commands_page.commands())
 

@@ -1,0 +1,241 @@
+"""A pytest plugin: runs that are smaller than the whole.
+
+    pytest -m quick          every refusal, meaning, sensitivity with 3 of the 27 neighbours, fast unit tests
+    pytest --touched         the tests of what is changed since the branch left main, and in the work tree
+    pytest --touched=REF     ... since REF
+
+A changed file touches
+
+    itself                   where it holds tests, or cases: of a file of fixtures its own cases run
+    its importers            the test files that import it; where none does, those that import from its room
+    its namesakes            cases in a file or a folder called like the module: ``joins.py``, ``joins/``
+    its readers              the test files that name it in quotes, where it is no Python module
+    its folder               all tests there, for a ``conftest.py`` and for the worlds of the fixtures
+
+Imports count where they are written: what a change reaches through other modules, the full run tells.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PLACES = ("tests", "grammar_tests")
+FIXTURES = "grammar_tests"
+
+CASES = f"{FIXTURES}/test_cases.py"
+
+QUICK_CASES = ("test_refused", "test_meaning", "test_sensitivity")
+"""What ``quick`` runs of it."""
+
+QUICK_FILES = tuple(
+    f"tests/{room}/test_{name}.py"
+    for room, names in {
+        "unit": "bins catalogue conjuncts density functions_reading histogram intervals key_lists last_keys "
+        "other_group policy release tiers views weights",
+        "cli": "charts completion policy_check readme_figures rooms scripts",
+        "privacy": "audit_chances exponential geometric keys_alone mechanisms min_units oracles "
+        "ownership_rules randomized_response threshold what_a_repeat_rests_on",
+    }.items()
+    for name in names.split()
+)
+"""Test files that are quick altogether: none of them starts processes or asks how long something takes."""
+
+
+# ---- the options -------------------------------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--touched",
+        nargs="?",
+        const="",
+        metavar="REF",
+        help="run the tests of what is changed since REF (since the branch left main)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "quick: within a minute on two cores")
+    if (ref := config.getoption("touched")) is not None:
+        config.stash[TOUCHED] = Touched(ROOT, tuple(changed(ROOT, ref)))
+
+
+def quick(config: pytest.Config) -> bool:
+    """Whether this is a quick run, in which each case meets 3 neighbours instead of 27."""
+    return str(config.getoption("markexpr")).strip() == "quick"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no test file that has nothing to run."""
+    if not collection_path.name.startswith("test_"):
+        return None
+    name = _name(collection_path)
+    if quick(config) and name not in (*QUICK_FILES, CASES):
+        return True
+    touched = config.stash.get(TOUCHED, None)
+    return True if touched is not None and not touched.may_hold(name) else None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[pytest.Item] | None:
+    """Make none of the thousands of tests of cases that a quick run leaves out."""
+    if quick(collector.config) and _name(collector.path) == CASES and name.startswith("test_"):
+        return None if name in QUICK_CASES else []
+    return None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what is quick, before ``-m`` looks at the marks; leave out what is not touched."""
+    for item in items:
+        if _is_quick(item):
+            item.add_marker("quick")
+    touched = config.stash.get(TOUCHED, None)
+    if touched is not None:
+        left_out = [item for item in items if not touched.holds(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if touched.holds(item)]
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    name = _name(item.path)
+    if name == CASES:
+        return item.name.partition("[")[0] in QUICK_CASES
+    return name in QUICK_FILES
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix() if path.is_relative_to(ROOT) else path.as_posix()
+
+
+# ---- what is touched ---------------------------------------------------------------------------------
+
+
+def changed(root: Path, ref: str) -> Iterator[str]:
+    """The files that differ from a commit, and those that git does not know yet."""
+
+    def git(*words: str) -> list[str]:
+        done = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True)
+        if done.returncode:
+            raise pytest.UsageError(f"--touched: git {' '.join(words)}: {done.stderr.strip()}")
+        return done.stdout.splitlines()
+
+    if not ref:
+        has_main = git("for-each-ref", "refs/heads/main")
+        ref = git("merge-base", "main", "HEAD")[0] if has_main else "HEAD"
+    yield from git("diff", "--name-only", "--relative", ref, "--")
+    yield from git("ls-files", "--others", "--exclude-standard")
+
+
+@dataclass(frozen=True)
+class Touched:
+    """The changed files of a repository, and the tests that they touch."""
+
+    root: Path
+    changed: tuple[str, ...]
+
+    @cached_property
+    def files(self) -> frozenset[str]:
+        """Test files of which all tests run."""
+        return frozenset(test for name in self.changed for test in self._tests_of(name))
+
+    @cached_property
+    def fixtures(self) -> frozenset[str]:
+        """Files of fixtures of which all cases run."""
+        return frozenset(sql for name in self.changed for sql in self._fixtures_of(name))
+
+    def may_hold(self, name: str) -> bool:
+        """Whether a test file has a test to run."""
+        return name in self.files or (bool(self.fixtures) and name.startswith(f"{FIXTURES}/"))
+
+    def holds(self, item: pytest.Item) -> bool:
+        if _name(item.path) in self.files:
+            return True
+        params = item.callspec.params if hasattr(item, "callspec") else {}
+        file = getattr(params.get("case"), "file", None)
+        return file is not None and _name(file) in self.fixtures
+
+    # ---- from a file to tests --------------------------------------------------------------------
+
+    def _tests_of(self, name: str) -> set[str]:
+        path = Path(name)
+        if name in self._tests:
+            return {name}
+        if path.name == "conftest.py" or path.parent == Path(FIXTURES):
+            return {test for test in self._tests if Path(test).is_relative_to(path.parent)}
+        if path.suffix == ".py":
+            module = _module(path)
+            importing = self._importing(module)
+            room = module.rpartition(".")[0]
+            return importing or (self._importing(room, inside=True) if room.count(".") else set())
+        if self._is_fixture(name):
+            return set()
+        said = (f'"{path.name}"', f"/{path.name}", f"'{path.name}'")
+        return {test for test, text in self._tests.items() if any(each in text for each in said)}
+
+    def _importing(self, module: str, inside: bool = False) -> set[str]:
+        """The test files that import a module, or anything of a room."""
+        return {
+            test
+            for test, imports in self._imports.items()
+            if module in imports or (inside and any(each.startswith(f"{module}.") for each in imports))
+        }
+
+    def _fixtures_of(self, name: str) -> set[str]:
+        if self._is_fixture(name):
+            return {name}
+        path = Path(name)
+        if path.suffix != ".py" or path.parts[0] in PLACES:
+            return set()
+        stem = _singular(path.stem)
+        known = {file.relative_to(self.root) for file in (self.root / FIXTURES).glob("*/*.sql")}
+        return {
+            each.as_posix() for each in known if stem in (_singular(each.stem), _singular(each.parent.name))
+        }
+
+    def _is_fixture(self, name: str) -> bool:
+        return name.startswith(f"{FIXTURES}/") and name.count("/") == 2 and name.endswith(".sql")
+
+    # ---- the test files --------------------------------------------------------------------------
+
+    @cached_property
+    def _tests(self) -> dict[str, str]:
+        """Every test file, and what is written in it."""
+        found = (path for place in PLACES for path in sorted((self.root / place).rglob("test_*.py")))
+        return {path.relative_to(self.root).as_posix(): path.read_text(encoding="utf-8") for path in found}
+
+    @cached_property
+    def _imports(self) -> dict[str, set[str]]:
+        return {test: set(imported(text)) for test, text in self._tests.items()}
+
+
+def imported(text: str) -> Iterator[str]:
+    """Every module that a file imports; ``from a import b`` may name the module ``a.b``."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
+def _module(path: Path) -> str:
+    """``dpsql/bind/split.py`` is ``dpsql.bind.split``; helpers of the tests have no package."""
+    parts = path.with_suffix("").parts
+    parts = parts[1:] if parts[0] in PLACES else parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _singular(name: str) -> str:
+    return name.removesuffix("s")
+
+
+TOUCHED = pytest.StashKey[Touched]()
