@@ -82,21 +82,21 @@ def take_clauses(
     return token_edits.edited(kept, [(span, "") for span in blanks]), tuple(clauses)
 
 
-def hang(tree: exp.Expr, mark: str, clauses: tuple[Options, ...]) -> None:
+def attach_clauses(tree: exp.Expr, mark: str, clauses: tuple[Options, ...]) -> None:
     """Attach every clause to the SELECT that has its marker as first column, and remove the marker."""
     if not clauses:
         return
-    hung = 0
+    attached = 0
     for select in tree.find_all(exp.Select):
         first = select.expressions[0] if select.expressions else None
         if isinstance(first, exp.Anonymous) and is_call(first, mark):
             select.meta["options"] = clauses[int(first.expressions[0].name)]
             select.set("expressions", select.expressions[1:])
-            hung += 1
+            attached += 1
             if not select.expressions:
                 span = clauses[int(first.expressions[0].name)].span
                 raise refuse("D101", "this SELECT has no columns", span, help="name what to select")
-    if hung != len(clauses):
+    if attached != len(clauses):
         raise _misplaced(clauses[0].span)
 
 

@@ -22,7 +22,7 @@ from dpsql.parse.bigquery_aggregates import clamped, take_spellings
 from dpsql.parse.explain_statement import check_explained, without_explain
 from dpsql.parse.grammar import check_grammar
 from dpsql.parse.histograms import take_histograms
-from dpsql.parse.options_clause import agreed, hang, take_clauses
+from dpsql.parse.options_clause import agreed, attach_clauses, take_clauses
 from dpsql.parse.parameters import fill, number_marks
 from dpsql.parse.samples import take_samples
 from dpsql.parse.token_checks import check_parts
@@ -116,7 +116,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         )
     check_depth(tree)
     check_size(tree)
-    hang(tree, edited.mark, clauses)
+    attach_clauses(tree, edited.mark, clauses)
     marks = [
         Span(token.start, token.end + 1) for token in tokens if token.token_type is TokenType.PLACEHOLDER
     ]

@@ -128,7 +128,7 @@ def _compares_exactly(type: Type, literal: Literal) -> bool:
 
 
 def _narrow_any(facts: dict[str, Fact], parts: Sequence[Scalar], true: bool, fact_of: FactOf) -> None:
-    """Narrow facts to the hull over alternatives, one of which holds."""
+    """Narrow facts to the hull over alternative conditions; at least one of them holds."""
     branches = [dict(facts) for _ in parts]
     for part, branch in zip(parts, branches, strict=True):
         narrow(branch, part, fact_of, true=true)

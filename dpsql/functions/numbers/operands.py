@@ -2,7 +2,7 @@
 
 arithmetic_type("*", DECIMAL(15,2), DECIMAL(4,2))    DECIMAL(18,4)
 type_for([0, 70], i, j, INTEGER)                     INTEGER: it holds both operands and every result
-with_digits("h", HUGEINT, 37)                                h as a HUGEINT of at most 37 digits, else NULL
+with_digits("h", HUGEINT, 37)                        h as a HUGEINT of at most 37 digits, else NULL
 """
 
 from __future__ import annotations

@@ -171,11 +171,11 @@ def minus_result(arguments: Arguments) -> Fact:
         facts = [as_timestamp_fact(argument) for argument in arguments]
         left_range, right_range = (in_microseconds(Argument(fact)) for fact in facts)
         difference = corners(lambda a, b: a - b, left_range, right_range)
-        far = not all(far_from_limits(Argument(fact)) for fact in facts)
+        near_limits = not all(far_from_limits(Argument(fact)) for fact in facts)
         return Fact(
             INTERVAL,
             ANYTHING if difference == EVERYWHERE else difference,
-            far or any(f.nullable for f in facts),
+            near_limits or any(f.nullable for f in facts),
         )
     raise ArgumentError(*_unsupported("-", arguments))
 

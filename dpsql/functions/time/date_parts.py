@@ -109,10 +109,12 @@ def _part(
         check_date(argument, name, times=times)
         fact = as_timestamp_fact(argument)
         interval = EVERYWHERE if argument.kind is Kind.TIME else in_microseconds(Argument(fact))
-        forever = not (
+        may_be_infinite = not (
             far_from_limits(Argument(fact)) if guard else interval.finite
         )  # parts of infinity are NULL
-        return within(target, ends(interval), fact.nullable or (forever and argument.kind is not Kind.TIME))
+        return within(
+            target, ends(interval), fact.nullable or (may_be_infinite and argument.kind is not Kind.TIME)
+        )
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         text = as_timestamp(texts[0], arguments[0])

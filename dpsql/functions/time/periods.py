@@ -111,8 +111,8 @@ def _difference(name: str) -> Function:
             ends = Interval(
                 low // (least if low < 0 else most) - 1, -(-high // (most if high < 0 else least)) + 1
             )
-        far = not all(far_from_limits(Argument(fact)) for fact in facts)
-        return within(BIGINT, ends, any(fact.nullable for fact in facts) or far)
+        near_limits = not all(far_from_limits(Argument(fact)) for fact in facts)
+        return within(BIGINT, ends, any(fact.nullable for fact in facts) or near_limits)
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         unit = _unit(arguments[0], _DIFFERENCES)
