@@ -635,7 +635,7 @@ def test_a_failure_stops_and_says_how_to_go_on(clinic_run: Runner, monkeypatch: 
     assert "--resume" in said
     (line,) = (each for each in said.splitlines() if each.startswith("continue with: dpsql run "))
     assert clinic_run.entry("old")["code"] == "D601"
-    said = clinic_run.run(None, *line.split()[7:])
+    said = clinic_run.run(None, *line.split()[6:])
     assert "5 of 5 statements answered, paid epsilon 2" in said
     assert len(clinic_run.purchases()) == 3
 
