@@ -253,7 +253,7 @@ def test_other_processes_and_open_connections_see_what_was_spent(people: Path) -
             [sys.executable, "-c", ELSEWHERE, str(Path(__file__).parent), str(people)],
             capture_output=True,
             text=True,
-            env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent)},
+            env=os.environ | {"PYTHONPATH": str(Path(__file__).parent.parent.parent)},
             timeout=120,
         )
         assert done.stdout.strip().startswith(f"[({first.rows!r}, 0.0), ("), done.stderr
