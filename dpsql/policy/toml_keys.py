@@ -280,7 +280,7 @@ QUERY = Keys(
             default=1,
             original="query",
             remark="smaller groups are hidden, unless their keys are listed",
-            draft="# min_units = 10    # decide: hide groups of fewer units, whose keys no list declares",
+            draft="# min_units = 10    # decide: hide groups of fewer units, unless their keys are listed",
         ),
     ),
 )
