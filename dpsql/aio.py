@@ -46,13 +46,13 @@ class Opening:
         self._open: Connection | None = None
 
     def __await__(self) -> Generator[Any, None, Connection]:
-        return self._opened().__await__()
+        return self._open_connection().__await__()
 
-    async def _opened(self) -> Connection:
+    async def _open_connection(self) -> Connection:
         return Connection(await asyncio.to_thread(self._connect))
 
     async def __aenter__(self) -> Connection:
-        self._open = await self._opened()
+        self._open = await self._open_connection()
         return self._open
 
     async def __aexit__(

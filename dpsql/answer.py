@@ -24,24 +24,24 @@ class Answer(AnswerFields):
     def df(self, *, margins: bool = False) -> Any:
         """Return the rows as a pandas DataFrame (needs pandas)."""
         _require("df", "pandas")
-        return self._converted("df", "pandas", margins)
+        return self._convert("df", "pandas", margins)
 
     def pl(self, *, margins: bool = False) -> Any:
         """Return the rows as a polars DataFrame (needs polars and pyarrow)."""
         _require("pl", "polars", "pyarrow")
-        return self._converted("pl", "polars", margins)
+        return self._convert("pl", "polars", margins)
 
     def arrow(self, *, margins: bool = False) -> Any:
         """Return the rows as a pyarrow Table (needs pyarrow)."""
         _require("arrow", "pyarrow")
-        return self._converted("to_arrow_table", "Arrow", margins)
+        return self._convert("to_arrow_table", "Arrow", margins)
 
     def fetchnumpy(self, *, margins: bool = False) -> dict[str, Any]:
         """Return a numpy array for each column, masked where a value is NULL."""
-        arrays: dict[str, Any] = self._converted("fetchnumpy", "numpy", margins)
+        arrays: dict[str, Any] = self._convert("fetchnumpy", "numpy", margins)
         return arrays
 
-    def _converted(self, how: str, target: str, margins: bool) -> Any:
+    def _convert(self, how: str, target: str, margins: bool) -> Any:
         import warnings
 
         from dpsql.render.formats import with_margins

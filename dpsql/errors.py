@@ -64,7 +64,7 @@ class Error(Exception):
 
     def __reduce__(self) -> tuple[Callable[..., Error], tuple[type[Error], dict[str, object]]]:
         """Pickle and copy the attributes, whatever the class's constructor takes."""
-        return _restored, (type(self), dict(self.__dict__))
+        return _restore, (type(self), dict(self.__dict__))
 
     @property
     def position(self) -> tuple[int, int] | None:
@@ -101,7 +101,7 @@ class Error(Exception):
         ]
 
 
-def _restored(kind: type[Error], state: dict[str, object]) -> Error:
+def _restore(kind: type[Error], state: dict[str, object]) -> Error:
     """Rebuild an error from its attributes."""
     error = kind.__new__(kind)
     error.__dict__.update(state)

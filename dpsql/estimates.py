@@ -89,15 +89,17 @@ def _ones_per_mark(texts: list[tuple[str, int]], size: int) -> list[int]:
 def _estimates(
     column: dict[str, Any], answers: list[int], total: int, rows: dict[str, Any]
 ) -> list[Estimate]:
-    own, other, size = column["own"], column["other"], len(answers)
+    own_chance, other_chance, size = column["own"], column["other"], len(answers)
     added, scale = rows["added"], rows["scale"]
-    gap, units = own - other, total - added
-    mixed = other + gap / size
+    gap, units = own_chance - other_chance, total - added
+    mixed = other_chance + gap / size
     column_estimates = []
     for value, c in zip(column["values"], answers, strict=True):
-        count = (c - total * other) / gap - added / size
+        count = (c - total * other_chance) / gap - added / size
         having = min(max(count, 0.0), max(units, 0.0))
-        coins = having * own * (1 - own) + max(units - having, 0.0) * other * (1 - other)
+        coins = having * own_chance * (1 - own_chance) + max(units - having, 0.0) * other_chance * (
+            1 - other_chance
+        )
         coins += added * mixed * (1 - mixed)
         deviation = math.sqrt(coins / gap**2 + 2 * (scale / size) ** 2)
         column_estimates.append(Estimate(value, count, deviation, count / units if units > 0 else math.nan))

@@ -25,7 +25,7 @@ from dpsql.ir.column import DOUBLE, Fact, Interval, range_of
 
 
 def covariance(sums: Sums) -> Floats:
-    """Of y and z, over the whole group, in [-1/4, 1/4]."""
+    """Return the covariance of y and z over the whole group, in [-1/4, 1/4]."""
     assert sums.rows is not None
     assert sums.argument is not None
     assert sums.other is not None
@@ -37,7 +37,7 @@ def covariance(sums: Sums) -> Floats:
 
 
 def correlation(sums: Sums) -> Floats:
-    """In [-1, 1]; not a number where one of the two does not vary."""
+    """Return the correlation, in [-1, 1]; NaN if one of the two does not vary."""
     assert sums.rows is not None
     assert sums.argument is not None
     assert sums.other is not None
@@ -48,7 +48,7 @@ def correlation(sums: Sums) -> Floats:
 
 
 def pair(first: str, fact: Fact, second: tuple[str, Fact], name: str) -> tuple[Placed, Placed]:
-    """Two places that are NULL in the same rows."""
+    """Return two places that are NULL in the same rows."""
     a, b = placed(first, fact, name), placed(*second, name)
     return (
         Placed(f"CASE WHEN ({b.sql}) IS NOT NULL THEN ({a.sql}) END", a.low, a.step),
@@ -57,7 +57,7 @@ def pair(first: str, fact: Fact, second: tuple[str, Fact], name: str) -> tuple[P
 
 
 def ranges(*arguments: Fact | None) -> list[Interval]:
-    """Of arguments that can be added up, or Unbounded."""
+    """Return the ranges of arguments that can be summed; raise Unbounded for others."""
     bounds = []
     for argument in arguments:
         assert argument is not None
@@ -67,7 +67,7 @@ def ranges(*arguments: Fact | None) -> list[Interval]:
 
 
 class Covariance(Rule):
-    """Over the whole group, or of a sample: the first over n - 1 rows."""
+    """The covariance over the whole group, or of a sample: the former over n - 1 rows."""
 
     needs = (Need.ROWS, Need.PRODUCT)
     arguments = 2

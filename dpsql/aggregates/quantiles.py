@@ -56,11 +56,11 @@ class Quantile(Rule):
 
     def per_unit(self, argument: str, fact: Fact | None, over: str = "", *others: tuple[str, Fact]) -> str:
         assert fact is not None
-        return self._called(
+        return self._call_sql(
             f"{argument} + 0.0::DOUBLE" if fact.type.kind is Kind.FLOAT else argument, over, others
         )
 
-    def _called(self, argument: str, over: str, others: tuple[tuple[str, Fact], ...]) -> str:
+    def _call_sql(self, argument: str, over: str, others: tuple[tuple[str, Fact], ...]) -> str:
         """Return SQL for the call; adding zero makes 0.0 and -0.0, which tie, one value."""
         return f"{self.name}({', '.join([argument, *(sql for sql, _ in others)])}){over}"
 
@@ -86,7 +86,7 @@ class Continuous(Quantile):
                 "take one of them: QUANTILE_DISC(x, 0.5)",
                 code="D205",
             )
-        return self._called(f"CAST({argument} AS DOUBLE) + 0.0::DOUBLE", over, others)
+        return self._call_sql(f"CAST({argument} AS DOUBLE) + 0.0::DOUBLE", over, others)
 
 
 RULES = (

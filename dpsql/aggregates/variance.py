@@ -5,19 +5,19 @@ noise is Laplace's. The sums N, of y and of yy are combinations of the three, an
 
     variance = (high - low)^2 * (sum of yy / N - (sum of y / N)^2)
 
-Claim   one row changes the three by at most 1 in L1. The three (1-y)(1-2y), 4y(1-y), y(2y-1), which are
-        measured where noise is Gaussian, by at most 1 in L2.
+Claim   one row changes the three by at most 1 in L1. With Gaussian noise (1-y)(1-2y), 4y(1-y), y(2y-1)
+        are measured instead; one row changes them by at most 1 in L2.
 Proof   The first three are not negative and add up to (1 - y + y)^2 = 1. With z = y - 1/2 the squares of
         the second three add up to 1 - 6 zz (1 - 4zz), which is at most 1 for zz <= 1/4. They are the
-        Lagrange polynomials of 0, 1/2, 1: what a quadratic p weighs in each is p(0), p(1/2), p(1), so that
-        the noise of a variance around the middle is 1.4 times smaller than in the first basis.
+        Lagrange polynomials of 0, 1/2, 1: a quadratic p has the coefficients p(0), p(1/2), p(1), so the
+        noise of a variance around the middle is 1.4 times smaller than in the first basis.
         On the grid, with p = round(M y) and q = round(pp / M), the cells are M - 2p + q, 2p - 2q, q. They
         add up to M. None is negative: q - pp/M is less than 1 in size and M - 2p + pp/M = (M-p)(M-p)/M is
         not negative; 2p - 2q >= 2p(M-p)/M - 2 is above -2 and even, and where p is neither 0 nor M it is
         at least 0. The second cells are M - 3p + 2q, 4p - 4q, 2q - p: rounding moves them by (2, -4, 2) times
         at most a half (and 2^-20), so by 2.5 steps in L2, for which a family has a slack of 8.
-Error   q is rounded, by half a step of 2^-19 of (high - low)^2 or less: so far may a variance without noise
-        be from DuckDB's if all rows are alike. Where they differ, the errors average out.
+Error   q is rounded, by half a step of 2^-19 of (high - low)^2 or less: the most that a variance without
+        noise differs from DuckDB's if all rows are equal. Where they differ, the errors average out.
 Test    grammar_tests/aggregates/moments.sql, tests/unit/test_moments.py
 """
 

@@ -45,13 +45,13 @@ class LookedUp:
 
 def looked_up(relation: Relation, column: str, keys: Mapping[str, str]) -> LookedUp | None:
     """Return the lookup of a column by ``keys`` (columns of the relation, with their names as group keys)."""
-    return _looked_up(relation, column, keys, frozenset())
+    return _look_up(relation, column, keys, frozenset())
 
 
-def _looked_up(
+def _look_up(
     relation: Relation, column: str, keys: Mapping[str, str], pinned: frozenset[str]
 ) -> LookedUp | None:
-    """``pinned`` are columns that an enclosing join makes equal to a value, so they are not NULL."""
+    """Return the lookup below joins; ``pinned`` are columns that these make equal to a value, so not NULL."""
     match relation:
         case Scan(owner=None) | Materialized():
             known = pinned & keys.keys()
@@ -62,9 +62,9 @@ def _looked_up(
                 else None
             )
         case Filter(source, _):
-            return _looked_up(source, column, keys, pinned)
+            return _look_up(source, column, keys, pinned)
         case Window(source, call):
-            return None if column == call.name else _looked_up(source, column, keys, pinned)
+            return None if column == call.name else _look_up(source, column, keys, pinned)
         case Project(source, columns) | Aggregate(source, columns, _):
             return _below_new_names(source, columns, column, keys, pinned)
         case Join(kind, left, right, condition) if kind is not JoinKind.FULL:
@@ -73,13 +73,13 @@ def _looked_up(
             else:
                 side, far_side = right, left
             if kind.one_sided:
-                return _looked_up(side, column, keys, pinned)
+                return _look_up(side, column, keys, pinned)
             here = pinned_columns(side, far_side, condition)
             equal = _equal_to_keys(condition, here, keys)
             parts = conjuncts(condition) if condition is not None else ()
             if kind is JoinKind.LEFT and side is right and len(equal) < len(parts):
                 return None  # more than the keys decides whether a row matches
-            return _looked_up(side, column, {**equal, **keys}, pinned | here)
+            return _look_up(side, column, {**equal, **keys}, pinned | here)
         case _:
             return None
 
@@ -91,14 +91,12 @@ def _below_new_names(
     keys: Mapping[str, str],
     pinned: frozenset[str],
 ) -> LookedUp | None:
-    """Look the column up below a projection or an aggregate, under its name there."""
+    """Return the lookup of a column below a projection or an aggregate, under its name there."""
     inner = {column.name: column.scalar.name for column in columns if isinstance(column.scalar, Ref)}
     if column not in inner:
         return None
     below = {inner[name]: group for name, group in keys.items() if name in inner}
-    return _looked_up(
-        source, inner[column], below, frozenset(inner[name] for name in pinned if name in inner)
-    )
+    return _look_up(source, inner[column], below, frozenset(inner[name] for name in pinned if name in inner))
 
 
 def _equal_to_keys(

@@ -121,9 +121,9 @@ def _ownership(relation: Relation) -> Ownership:
         case Filter(source, _) | Window(source, _):
             return ownership_of(source)
         case Project(source, columns):
-            return _projected(ownership_of(source), columns)
+            return _project_ownership(ownership_of(source), columns)
         case Join():
-            return _joined(relation)
+            return _join_ownership(relation)
         case Aggregate(source, keys, calls):
             owned = ownership_of(source)
             assert isinstance(owned, Owned)
@@ -173,7 +173,7 @@ def _keeps_one_row(call: WindowCall, condition: Scalar) -> bool:
             return False
 
 
-def _projected(owned: Ownership, columns: tuple[Named, ...]) -> Ownership:
+def _project_ownership(owned: Ownership, columns: tuple[Named, ...]) -> Ownership:
     """Return the ownership after a projection: columns that are kept have the same role under a new name."""
     kept = {column.scalar.name: column.name for column in columns if isinstance(column.scalar, Ref)}
 
@@ -202,7 +202,7 @@ def _projected(owned: Ownership, columns: tuple[Named, ...]) -> Ownership:
     )
 
 
-def _joined(join: Join) -> Ownership:
+def _join_ownership(join: Join) -> Ownership:
     left, right = ownership_of(join.left), ownership_of(join.right)
     inner = join.kind is JoinKind.INNER
     if join.kind.one_sided:
@@ -211,21 +211,21 @@ def _joined(join: Join) -> Ownership:
         case Public(), Public():
             return Public(left.size * fan_out(join.right, join.left, join.condition))
         case Owned(), Public():
-            return _multiplied(left, fan_out(join.right, join.left, join.condition))
+            return _multiply_rows(left, fan_out(join.right, join.left, join.condition))
         case Public(), Owned():
             assert inner, "the kept side of an outer join is private (checked when it was bound)"
-            return _multiplied(right, fan_out(join.left, join.right, join.condition))
+            return _multiply_rows(right, fan_out(join.left, join.right, join.condition))
         case Owned(), Owned():
             return (
-                _joined_on_unit(join, left, right)
+                _unit_join_ownership(join, left, right)
                 if join.kind is not JoinKind.FULL
-                else _full_joined(join, left, right)
+                else _full_join_ownership(join, left, right)
             )
         case _:
             raise AssertionError("an ownership is Public or Owned")
 
 
-def _multiplied(owned: Owned, times: int) -> Owned:
+def _multiply_rows(owned: Owned, times: int) -> Owned:
     """Return the ownership after a join that makes up to ``times`` rows of each private row."""
     return Owned(
         owned.unit,
@@ -239,7 +239,7 @@ def _multiplied(owned: Owned, times: int) -> Owned:
     )
 
 
-def _joined_on_unit(join: Join, left: Owned, right: Owned) -> Owned:
+def _unit_join_ownership(join: Join, left: Owned, right: Owned) -> Owned:
     """Return the ownership of two private sides joined on the unit: rows of the many side, or the product."""
     inner = join.kind is JoinKind.INNER
     one_right = _pins_a_key(right, join.right, join.left, join.condition)
@@ -263,7 +263,7 @@ def _joined_on_unit(join: Join, left: Owned, right: Owned) -> Owned:
     )
 
 
-def _full_joined(join: Join, left: Owned, right: Owned) -> Owned:
+def _full_join_ownership(join: Join, left: Owned, right: Owned) -> Owned:
     """Return the ownership of a FULL join: the pairs, and the unmatched rows of either side.
 
     With a of l rows and b of r in pairs there are at most a b + (l - a) + (r - b) rows: l r or l + r.

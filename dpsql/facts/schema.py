@@ -83,7 +83,7 @@ def _schema(relation: Relation) -> Schema:
             inside = facts_of(source)
             return tuple(Column(column.name, fact_of(column.scalar, inside)) for column in columns)
         case Join(kind, left, right, condition, unit=unit):
-            both = _joined(kind, facts_of(left), facts_of(right), condition)
+            both = _join_schema(kind, facts_of(left), facts_of(right), condition)
             return both if unit is None else (unit, *both)
         case Aggregate(source, keys, calls):
             inside = facts_of(source)
@@ -93,7 +93,7 @@ def _schema(relation: Relation) -> Schema:
             theirs = facts_of(right)
             return tuple(Column(n, hull(fact, theirs[n])) for n, fact in facts_of(left).items())
         case Window(source, call):
-            return (*schema_of(source), Column(call.name, _windowed(call, source)))
+            return (*schema_of(source), Column(call.name, _window_fact(call, source)))
         case _:
             assert_never(relation)
 
@@ -102,7 +102,7 @@ def _columns(facts: Mapping[str, Fact]) -> Schema:
     return tuple(Column(name, fact) for name, fact in facts.items())
 
 
-def _joined(kind: JoinKind, left: Facts, right: Facts, condition: Scalar | None) -> Schema:
+def _join_schema(kind: JoinKind, left: Facts, right: Facts, condition: Scalar | None) -> Schema:
     match kind:
         case JoinKind.INNER:
             both = {**left, **right}
@@ -135,7 +135,7 @@ def _per_unit(call: AggregateCall, source: Relation) -> Fact:
     return aggregates()[call.function].result(argument, rows_of(source), *others)
 
 
-def _windowed(call: WindowCall, source: Relation) -> Fact:
+def _window_fact(call: WindowCall, source: Relation) -> Fact:
     arguments = tuple(fact_of(argument, facts_of(source)) for argument in call.arguments)
     if call.function in windows():
         return windows()[call.function].result(arguments, rows_of(source))

@@ -151,7 +151,7 @@ class TruthVectors:
         return frozenset(vectors)
 
     def overlaps(self, tests: Sequence[Question]) -> list[set[int]]:
-        """For every question, return those that can be true with it: all of them where nothing is known."""
+        """Return for every question those that can be true with it: all of them where nothing is known."""
         parts = linked([test.values for test in tests])
         overlaps = [0] * len(tests)  # bits
         for part in parts:
@@ -219,7 +219,7 @@ class TruthVectors:
         return fact_of(scalar, self._facts).type == BOOLEAN
 
     def _opaque(self, scalar: Scalar) -> _TruthOf:
-        """A condition that is known only to be true, false or NULL."""
+        """Return a condition that is known only to be true, false or NULL."""
         i = self._value(scalar)
         value = self._values[i]
         if value.type != BOOLEAN:  # NULL as a condition
@@ -228,7 +228,7 @@ class TruthVectors:
         return lambda row: None if row[i] is None else row[i] == value.at[true]
 
     def _case(self, parts: Sequence[Scalar], how: Callable[[Scalar], _TruthOf], missing: Truth) -> _TruthOf:
-        """The truth of a CASE: that of the first branch with a true condition."""
+        """Return the truth of a CASE: that of the first branch with a true condition."""
         whens = [self._condition(part) for part in parts[: len(parts) // 2 * 2 : 2]]
         thens = [how(part) for part in parts[1::2]]
         otherwise = how(parts[-1]) if len(parts) % 2 else None
@@ -285,7 +285,7 @@ class TruthVectors:
     # ---- comparisons with constants ------------------------------------------------------------------
 
     def _comparison(self, call: Call) -> _TruthOf | None:
-        """A comparison as a function of the value's place; None where it depends on more."""
+        """Return a comparison as a function of the value's place; None where it depends on more."""
         (first, *bounds), sign = call.arguments, call.function
         if isinstance(first, Literal) and len(bounds) == 1:
             first, bounds, sign = bounds[0], [first], _MIRRORED[sign]
@@ -305,7 +305,7 @@ class TruthVectors:
         numbers = [None if constant is None else value.number(constant) for constant in constants]
 
         def truth_of(row: _Row) -> Truth:
-            return _compared(sign, row[i], [None if n is None else value.at[n] for n in numbers])
+            return _compare(sign, row[i], [None if n is None else value.at[n] for n in numbers])
 
         return truth_of
 
@@ -334,20 +334,20 @@ _MIRRORED = {
 }
 
 
-def _compared(sign: str, place: Place, bounds: Sequence[Place]) -> Truth:
+def _compare(sign: str, place: Place, bounds: Sequence[Place]) -> Truth:
     """Compare places as SQL compares values."""
     if sign in ("is_distinct_from", "is_not_distinct_from"):
         return (place == bounds[0]) == (sign == "is_not_distinct_from")
     if sign == "between":
         low, high = bounds
-        return _both(one_compared(">=", place, low), one_compared("<=", place, high))
+        return _and(one_compared(">=", place, low), one_compared("<=", place, high))
     if sign == "in":
         some = _not(_all([_constant(one_compared("<>", place, bound)) for bound in bounds]))
         return some(())
     return one_compared(sign, place, bounds[0])
 
 
-def _both(first: Truth, second: Truth) -> Truth:
+def _and(first: Truth, second: Truth) -> Truth:
     if first is False or second is False:
         return False
     return None if first is None or second is None else True

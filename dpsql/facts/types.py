@@ -70,12 +70,12 @@ def _types(relation: Relation) -> Mapping[str, Type]:
             return types_of(left)
         case Window(source, call):
             inside = types_of(source)
-            return {**inside, call.name: _windowed(call, inside)}
+            return {**inside, call.name: _window_type(call, inside)}
         case _:
             assert_never(relation)
 
 
-def _windowed(call: WindowCall, types: Mapping[str, Type]) -> Type:
+def _window_type(call: WindowCall, types: Mapping[str, Type]) -> Type:
     arguments = tuple(Fact(type_of(argument, types)) for argument in call.arguments)
     if call.function in windows():
         return windows()[call.function].result(arguments, None).type

@@ -44,7 +44,7 @@ def medians(
     choose: Choose,
 ) -> Integers:
     """Choose a bin for each group; ``weights`` are the bins of its blocks' values, and their counts."""
-    completed = [_completed(*block_values, blocks, bins) for block_values in weights]
+    completed = [_with_missing_blocks(*block_values, blocks, bins) for block_values in weights]
     starts = np.cumsum([0, *(len(places) for places, _ in completed)])
     histograms = Histograms(
         starts.astype(np.int64),
@@ -54,7 +54,9 @@ def medians(
     return answers(histograms, bins, _HALF, epsilon, moved, 0, choose)[:, 0]
 
 
-def _completed(places: Integers, counts: Integers, blocks: int, bins: int) -> tuple[Integers, Integers]:
+def _with_missing_blocks(
+    places: Integers, counts: Integers, blocks: int, bins: int
+) -> tuple[Integers, Integers]:
     """Put blocks without a value in the middle bin."""
     missing = blocks - int(counts.sum())
     counts_by_bin = np.bincount(places, counts, bins).astype(np.int64)

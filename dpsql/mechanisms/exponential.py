@@ -9,15 +9,15 @@ Claim   a candidate is drawn with probability exp(-rate * loss) / sum of the sam
         exactly, ``rate`` and ``losses`` being rational numbers. With rate = epsilon / (2 D) and losses that
         one unit moves by at most D, a choice is epsilon-bounded-range: epsilon-differentially private, and
         epsilon^2/8-zCDP. Where a unit moves no loss upwards (a count's), rate = epsilon / D does the same.
-Proof   1. Of two neighbours, log(weight) of a candidate moves by at most epsilon / 2 in either direction (by
-           0 to epsilon where the losses are monotone), so the logarithms of all ratios lie within an
-           interval of length epsilon, which after normalisation holds 0: bounded range, and with it the
+Proof   1. Between two neighbours, log(weight) of a candidate moves by at most epsilon / 2 in either direction
+           (by 0 to epsilon where the losses are monotone), so the logarithms of all ratios lie within an
+           interval of length epsilon, which contains 0 after normalisation: bounded range, and with it the
            price in pure and in concentrated privacy (Dong, Durfee, Rogers 2020; Cesar and Rogers 2021).
-        2. The draw. A uniform real U in [0, 1], an endless row of random bits, chooses the run in whose
-           part of the cumulative weights it falls; inside the run, candidates are alike. If all reals that
-           begin with the 64 bits read so far, and all weights within their error bounds, choose the same
-           run, that run is the answer: the other bits cannot change it. Else ``_exact`` adds bits and
-           precision until intervals decide. It ends almost surely.
+        2. The draw. A uniform real U in [0, 1], an endless sequence of random bits, chooses the run with
+           the part of the cumulative weights that contains it; inside the run, candidates are equal. If all
+           reals that begin with the 64 bits read so far, and all weights within their error bounds, choose
+           the same run, that run is the answer: the other bits cannot change it. Else ``_exact`` adds bits
+           and precision until intervals decide. It ends almost surely.
         3. The float bound. The exponent x is off by less than x 2^-50, its exponential by another 2^-50 of
            itself, and weights below 2^-1074 (x > 745) are lost, so every share of the total is off by less
            than 2^-40 of itself and so is their sum; ``_ERROR`` covers numerator and denominator.
@@ -26,7 +26,7 @@ Proof   1. Of two neighbours, log(weight) of a candidate moves by at most epsilo
         4. The number inside a run: words below the largest multiple of the run's size, others dropped.
 Test    tests/privacy/test_exponential.py
 
-Work depends on the number of runs, and but for one draw in many millions on nothing else.
+The work depends on the number of runs alone, except for one draw in many millions.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def choose(choices: Choices, rate: Fraction, words: Words) -> Chosen:
     while first < len(choices):
         limit = choices.starts[first] + _AT_ONCE
         last = max(first + 1, int(np.searchsorted(choices.starts, limit, "right")) - 1)
-        runs[first:last] = _chosen(choices, first, last, rate, words)
+        runs[first:last] = _draw_runs(choices, first, last, rate, words)
         first = last
-    return runs, _below(choices.sizes[runs], words)
+    return runs, _uniform_below(choices.sizes[runs], words)
 
 
 def best(choices: Choices) -> Integers:
@@ -94,9 +94,9 @@ def best(choices: Choices) -> Integers:
     return np.minimum.reduceat(np.where(choices.sizes > 0, choices.whole, huge), choices.starts[:-1])
 
 
-def _chosen(choices: Choices, first: int, last: int, rate: Fraction, words: Words) -> Integers:
+def _draw_runs(choices: Choices, first: int, last: int, rate: Fraction, words: Words) -> Integers:
     offset = int(choices.starts[first])
-    part = _part(choices, first, last)
+    part = _slice(choices, first, last)
     starts, lengths = part.starts[:-1], np.diff(part.starts)
     losses = part.whole - np.repeat(best(part), lengths)  # the law is unchanged
     exponents = (losses + part.part / part.denominator) * float(rate)
@@ -114,7 +114,7 @@ def _chosen(choices: Choices, first: int, last: int, rate: Fraction, words: Word
     return np.asarray(runs + offset, np.int64)
 
 
-def _part(choices: Choices, first: int, last: int) -> Choices:
+def _slice(choices: Choices, first: int, last: int) -> Choices:
     inside = slice(int(choices.starts[first]), int(choices.starts[last]))
     return Choices(
         choices.starts[first : last + 1] - inside.start,
@@ -129,7 +129,7 @@ def _exactly(choices: Choices, which: int, rate: Fraction, k: int, words: Words)
     """Take the exact path of one choice; mpmath is imported when first needed."""
     from dpsql.mechanisms import _exact
 
-    choice = _part(choices, which, which + 1)
+    choice = _slice(choices, which, which + 1)
     nonempty = np.flatnonzero(choice.sizes > 0)
     losses = zip(choice.whole[nonempty].tolist(), choice.part[nonempty].tolist(), strict=True)
     exponents = [(whole + Fraction(part, choice.denominator)) * rate for whole, part in losses]
@@ -140,7 +140,7 @@ def _exactly(choices: Choices, which: int, rate: Fraction, k: int, words: Words)
     return int(choices.starts[which]) + int(nonempty[run])
 
 
-def _below(sizes: Integers, words: Words) -> Integers:
+def _uniform_below(sizes: Integers, words: Words) -> Integers:
     """Draw a uniform number from 0 to size - 1 for each size."""
     numbers = np.zeros(len(sizes), np.int64)
     left = np.flatnonzero(sizes > 1)

@@ -1,6 +1,6 @@
 """Rounded continuous Gaussian noise.
 
-Claim   on integer vectors of which one unit changes at most ``sensitivity`` in L2, adding it is
+Claim   added to integer vectors with L2 sensitivity ``sensitivity``, it is
         (eps, delta)-differentially private wherever delta >= Phi(1/2s - eps s) - e^eps Phi(-1/2s - eps s),
         s = scale / sensitivity exactly (Balle and Wang 2018, theorem 8), and 1/(2 s^2)-zCDP
         (Bun and Steinke 2016, proposition 1.6).
@@ -31,7 +31,7 @@ _NORMAL = NormalDist()
 
 
 def scale_for(sensitivity: int, ratio: float) -> float:
-    """``ratio`` is the deviation per unit of L2 sensitivity."""
+    """Return the scale; ``ratio`` is the deviation per unit of L2 sensitivity."""
     return at_least(sensitivity * Fraction(ratio))
 
 
@@ -42,7 +42,7 @@ def event(
 
 
 def half_width(scale: float, confidence: float = 0.95) -> float:
-    """Rounding moves y by at most 1/2."""
+    """Return the half-width of its margin; rounding moves y by at most 1/2."""
     return reach(scale, (1 - confidence) / 2) + 0.5
 
 

@@ -1,9 +1,9 @@
-"""Two-sided geometric noise on counts: whole units, where continuous noise would be rounded to them.
+"""Two-sided geometric noise for counts, in whole units instead of rounded continuous noise.
 
     at epsilon 3 a count has a deviation of .33 with it, and of .55 with rounded Laplace noise
 
-Claim   on vectors of whole multiples of ``UNIT`` of which one unit changes at most ``sensitivity`` in L1,
-        adding it is eps0-differentially private, eps0 = sensitivity / scale exactly, and so
+Claim   added to vectors of whole multiples of ``UNIT`` with L1 sensitivity ``sensitivity``, it is
+        eps0-differentially private, eps0 = sensitivity / scale exactly, and so
         (eps0 tanh(eps0 / 2))-zCDP.
 Proof   the chance of k units is (1 - q) / (1 + q) q^|k| with q = exp(-UNIT / scale), so a shift by d units
         changes the chance of any output by a factor of at most q^-d; over a vector the factors multiply,
@@ -36,7 +36,7 @@ UNIT = 2**20
 
 
 def scale_for(sensitivity: int, ratio: float) -> float:
-    """``ratio`` is 1 / eps0."""
+    """Return the scale; ``ratio`` is 1 / eps0."""
     return at_least(sensitivity * Fraction(ratio))
 
 
@@ -64,7 +64,7 @@ def deviation(scale: float) -> float:
 
 
 def reach(scale: float, probability: float) -> float:
-    """P(noise > k units) = q^(k + 1) / (1 + q)."""
+    """Return the reach from P(noise > k units) = q^(k + 1) / (1 + q)."""
     if probability >= 0.5:
         return 0.0
     step = UNIT / scale

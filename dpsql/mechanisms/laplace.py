@@ -1,10 +1,10 @@
 """Rounded continuous Laplace noise.
 
-Claim   on integer vectors of which one unit changes at most ``sensitivity`` in L1, adding it is
+Claim   added to integer vectors with L1 sensitivity ``sensitivity``, it is
         eps0-differentially private, eps0 = sensitivity / scale exactly, and (eps0 - 1 + exp(-eps0))-zCDP.
 Proof   the true numbers are integers, so x + floor(y + 1/2) = floor(x + y + 1/2) is a function of x + y:
-        post-processing of the continuous Laplace mechanism, whose privacy loss is at most eps0 (Dwork et
-        al. 2006), and whose exact zCDP for one coordinate is its mean loss eps0 - 1 + exp(-eps0)
+        post-processing of the continuous Laplace mechanism. Its privacy loss is at most eps0 (Dwork et al.
+        2006). Its exact zCDP for one coordinate is its mean loss eps0 - 1 + exp(-eps0)
         (Harrison and Manurangsi 2025, arXiv 2510.25746, confirming Wang 2022). That is convex in the
         shift and 0 at 0, so a vector costs at most what one coordinate shifted by the whole L1 does.
         (The discrete Laplace law is another mechanism and costs more: eps0 tanh(eps0/2).)
@@ -28,7 +28,7 @@ draw = sampler.laplace
 
 
 def scale_for(sensitivity: int, ratio: float) -> float:
-    """``ratio`` is 1 / eps0."""
+    """Return the scale; ``ratio`` is 1 / eps0."""
     return at_least(sensitivity * Fraction(ratio))
 
 
@@ -40,7 +40,7 @@ def event(
 
 
 def half_width(scale: float, confidence: float = 0.95) -> float:
-    """P(|y| > w) = exp(-w / scale); rounding moves y by at most 1/2."""
+    """Return the half-width of its margin: P(|y| > w) = exp(-w / scale); rounding moves y by at most 1/2."""
     return reach(scale, (1 - confidence) / 2) + 0.5
 
 
@@ -49,7 +49,7 @@ def deviation(scale: float) -> float:
 
 
 def reach(scale: float, probability: float) -> float:
-    """P(y > r) = exp(-r / scale) / 2, for any probability up to 1/2 (above it, 0 is enough)."""
+    """Return r with P(y > r) = exp(-r / scale) / 2, for any probability up to 1/2 (above it, 0 is enough)."""
     return max(0.0, -scale * math.log(2 * probability) * (1 + 1e-12) + scale * 1e-12)
 
 

@@ -13,9 +13,9 @@ Proof   Let S and S' be the values claimed so far without and with unit u. S is 
         This needs an order of units, and for each unit an order of its values, that are functions of the
         unit and of the value alone: here both follow the input numbers.
         (Knop and Steinke 2023 have the bound for the largest matching; this one needs no search.)
-        In ``_offered`` all units claim at once their first ``most`` values that do not refuse them, and a
-        value refuses all but the first unit that claimed it. The result is the same: if it is so for the
-        first k units, the next is refused by exactly the values that one of these keeps.
+        In ``_claim_in_rounds`` all units claim at once their first ``most`` values that do not refuse them,
+        and a value refuses all but the first unit that claimed it. The result is the same: if it is so for
+        the first k units, the next is refused by exactly the values that one of these keeps.
 Test    tests/privacy/test_matching.py
 """
 
@@ -43,16 +43,16 @@ def claimed(units: NDArray[Any], values: NDArray[Any], groups: NDArray[Any], mos
     value, places = _ranks(values, np.argsort(values))
     if not np.array_equal(groups, groups[places][value]):  # a value in two groups
         value, places = _ranks(values, np.lexsort((groups, values)), groups)
-    pairs = _ordered(units) << 32
+    pairs = _small_numbers(units) << 32
     pairs |= value
     pairs.sort()
     unit, value = (pairs >> 32).astype(np.int32), pairs.astype(np.int32)
     keepers = np.full(len(places), _UNCLAIMED, dtype=np.int32)
-    taken: NDArray[np.int64] = places[_offered(unit, value, keepers, most)]
+    taken: NDArray[np.int64] = places[_claim_in_rounds(unit, value, keepers, most)]
     return taken
 
 
-def _ordered(units: NDArray[Any]) -> NDArray[np.int64]:
+def _small_numbers(units: NDArray[Any]) -> NDArray[np.int64]:
     """Map units to small numbers in the same order: their distance from the first, or else their rank."""
     first = int(units.min())
     if int(units.max()) - first < _UNCLAIMED:
@@ -77,7 +77,7 @@ def _changes(ordered: NDArray[Any]) -> NDArray[np.bool_]:
     return np.concatenate(([True], ordered[1:] != ordered[:-1]))
 
 
-def _offered(
+def _claim_in_rounds(
     unit: NDArray[np.int32], value: NDArray[np.int32], keepers: NDArray[np.int32], most: int
 ) -> NDArray[np.bool_]:
     """Return whether each value is claimed: all units claim at once, if that ends soon."""

@@ -1,29 +1,29 @@
-"""Order statistics of many histograms at once: several quantiles, and the k-th least and greatest value.
+"""Order statistics of many histograms at once: quantiles, and the k-th least and greatest value.
 
-    quarters of 1,000 ages, epsilon 1    the half first, then the quarters, each in its own part: 2 levels
+    quartiles of 1,000 ages, epsilon 1    the median first, then the others, each in its own part: 2 levels
 
-A histogram has whole weights on the bins 0, 1, 2... of a public grid. The targets of one histogram are
-ordered; the middle one is chosen first and cuts the histogram in two, in which the others are chosen.
+A histogram has integer weights on the bins 0, 1, 2... of a public grid. The targets of one histogram are
+ordered. The middle one is chosen first and cuts the histogram in two parts; the others are chosen in these.
 
 Claim   all choices of one level together, over all histograms, cost what one choice of epsilon costs, where
         one unit's weight is at most D over all histograms together; so d levels cost d times that.
 Proof   1. A target splits weight W in parts q and 1 - q: the loss of a bin is the distance of q W to the
-           weights [below, below or inside] that it spans. Weight w more, wherever it lies, moves q W by q w
+           weights [below, below or inside] that it spans. An added weight w, wherever it is, moves q W by q w
            and each end by 0 or w: the loss moves by at most max(q, 1 - q) w. An extreme wants the weight
            min(k, floor(W / 2)) beyond it: that moves by at most w, in the same direction as the weight beyond
            does, so the loss moves by at most w. With the rate epsilon / (2 D s), s = max(q, 1 - q) or 1, a
            unit of weight w costs one choice at most epsilon w / D (see ``exponential``).
         2. The parts of one level are disjoint: a cut is a bin and a sixteenth of it, and of the weight v of
            the cut bin floor(v (2 j + 1) / 32) goes to one side, the rest to the other. Both grow with v and
-           add up to it, so a unit's w is split into w1 + w2 = w, here and at all cuts below; where choices
-           see w1, w2, ... of one unit, their losses add up to epsilon (w1 + w2 + ...) / D <= epsilon. For
-           bounded range the same: ranges add up, and of each the price is convex and 0 at 0.
+           add up to it, so a unit's w is split into w1 + w2 = w, here and at all cuts below. If choices
+           read w1, w2, ... of one unit, their losses add up to epsilon (w1 + w2 + ...) / D <= epsilon. The
+           same holds for bounded range: ranges add up, and each one's price is convex and 0 at 0.
         3. A loss counts up to a public limit: the smaller of it and a constant moves no further than it.
-        4. What a part asks is a function of its own weights, of q and of cuts that are known by then.
+        4. A part's losses are a function of its own weights, of q and of cuts that are already chosen.
 Test    tests/privacy/test_quantiles.py
 
-Every bin is a candidate as often as every other, filled or not. The bin that was cut stays a candidate on
-both sides: many equal values may be a third and a half of all.
+Every bin has the same base measure, filled or not. The bin that was cut stays a candidate on both sides,
+since many equal values may hold several quantiles.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def answers(
             below[histograms.starts[:-1]] if left is None else cuts[left],
             below[histograms.starts[1:]] if right is None else cuts[right],
         )
-        chosen[:, node.target], cuts[node.target] = _chosen(
+        chosen[:, node.target], cuts[node.target] = _choose_bins(
             histograms.bins, below, part, wanted(node, targets), node.leaf, epsilon / most, extreme, choose
         )
     return chosen
@@ -161,7 +161,7 @@ def wanted(node: Node, targets: Sequence[Target]) -> Target:
     return (target - low) / (high - low)
 
 
-def _chosen(
+def _choose_bins(
     bins: Integers,
     below: Integers,
     part: Part,
@@ -188,7 +188,7 @@ def _chosen(
 def _cut(bins: Integers, below: Integers, part: Part, which: int, bin: int, cell: int, cells: int) -> int:
     """Return the weight at which a cell of a bin cuts one histogram's part."""
     start, end = int(part.start[which]), int(part.end[which])
-    first, last = (int(ends[which]) for ends in _filled(below, part))
+    first, last = (int(ends[which]) for ends in _filled_range(below, part))
     i = first + int(np.searchsorted(bins[first:last], bin))
     low = min(end, max(start, int(below[i])))
     if i == last or bins[i] != bin:
@@ -228,7 +228,7 @@ class Runs:
     merged: Integers
 
 
-def _filled(below: Integers, part: Part) -> tuple[Integers, Integers]:
+def _filled_range(below: Integers, part: Part) -> tuple[Integers, Integers]:
     """Return the first filled bin of every part, and the one after the last."""
     first = np.searchsorted(below[1:], part.start, "right")
     last = np.maximum(first, np.searchsorted(below[:-1], part.end, "left"))
@@ -241,7 +241,7 @@ def _runs(bins: Integers, below: Integers, part: Part, rank: Integers, reach: in
     First all bins beyond the reach on the left; then, for every filled bin, the empty bins before it and its
     cells; then the empty bins after the last; then all bins beyond the reach on the right.
     """
-    first, last = _filled(below, part)
+    first, last = _filled_range(below, part)
     near = np.clip(np.searchsorted(below[1:], rank - reach, "right"), first, last)
     beyond = np.clip(np.searchsorted(below[:-1], rank + reach + 1, "left"), near, last)
     filled, width = beyond - near, 1 + cells

@@ -65,7 +65,7 @@ def answers(truth: NDArray[np.int64], how: Design, words: Words) -> NDArray[np.i
 
 
 def _direct(truth: NDArray[np.int64], how: Design, words: Words) -> NDArray[np.int64]:
-    drawn = _drawn(len(truth), words)
+    drawn = _random_words(len(truth), words)
     substitutes = (drawn // np.uint64(how.other)).astype(np.uint64)
     changed = drawn < np.uint64((how.size - 1) * how.other)
     named = np.where(changed, substitutes, 0).astype(np.int64)
@@ -79,10 +79,10 @@ def _marks(truth: NDArray[np.int64], how: Design, words: Words) -> NDArray[np.bo
         part = truth[start : start + step]
         limits = np.full((len(part), how.size), how.other, dtype=np.uint64)
         limits[np.arange(len(part)), part] = WORDS // 2
-        drawn = _drawn(limits.size, words).reshape(limits.shape)
+        drawn = _random_words(limits.size, words).reshape(limits.shape)
         marks[start : start + step] = drawn < limits
     return marks
 
 
-def _drawn(size: int, words: Words) -> NDArray[np.uint64]:
+def _random_words(size: int, words: Words) -> NDArray[np.uint64]:
     return np.frombuffer(words(8 * size), dtype="<u8").astype(np.uint64)

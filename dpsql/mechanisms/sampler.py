@@ -5,14 +5,14 @@
 Claim   every number is floor(y + 1/2) for a real y with exactly the continuous Laplace or Gaussian
         law of deviation parameter ``scale``, read as the rational number that the float is; numbers of
         one call are independent. So noise added to an integer is a function of (integer + y), and
-        whatever is proved of the continuous mechanism holds of this one, for vectors too.
-Proof   1. A uniform real U in [0, 1] is an endless row of random bits. After a word k of 64 bits all we
-           know is U in [k, k+1] / 2^64; further words narrow the interval and never change it.
+        everything proved of the continuous mechanism holds for this one, for vectors too.
+Proof   1. A uniform real U in [0, 1] is an endless sequence of random bits. After a word k of 64 bits it is
+           known that U is in [k, k+1] / 2^64; further words only narrow the interval.
         2. e = -ln U has the exponential law, +-scale*e (sign from a bit of its own) that of Laplace;
            with R = sqrt(2e), scale*R*cos(2 pi V) and scale*R*sin(2 pi V) are two independent Gaussians
-           (Box-Muller), so both are used, and both read the same U and V to whatever depth.
+           (Box-Muller), so both are used, and both read the same U and V to any depth.
         3. If all reals in an interval around y round to the same integer, that integer is the answer;
-           the bits that were not looked at cannot change it. The fast path takes it in float64 when
+           the bits not yet read cannot change it. The fast path takes it in float64 when
            the interval below holds y; all others take the exact path, which adds words to U and V
            until interval arithmetic decides. It ends almost surely, and a tie has probability 0.
         4. The float interval. k as a float is off by 2^-53 of itself, the logarithm by 4 ulp, at most 2^-50
@@ -23,15 +23,15 @@ Proof   1. A uniform real U in [0, 1] is an endless row of random bits. After a 
            three roundings, 3 * 2 pi 2^-53, the cosine by 4 ulp, 2^-51: together below 2^-48; we take 2^-47
            and let the other half cover the products. Sums add less than (|y| + 1) 2^-50.
            The tests measure the logarithm, the cosine and the sine.
-        5. k = 0 leaves U no lower end but 0, so e has no upper one: always the exact path. Otherwise no
+        5. With k = 0 the lower end of U is 0, so e has no upper end: always the exact path. Otherwise no
            noise would lie beyond 44.4 scales, and pure differential privacy would fail.
-        6. The exact path (_exact.py) reads mpmath's intervals at 64 bits more than are known of U, widened
-           by 2^16 units in the last place: it rests on mpmath's accuracy, not on its last bit.
+        6. The exact path (_exact.py) uses mpmath's intervals at 64 bits more than are known of U, widened
+           by 2^16 units in the last place: it relies on mpmath's accuracy, not on its last bit.
         7. 64 * scale < 2^62 keeps every fast value inside int64; an exact one that does not fit
            (probability below 2^-180) raises OverflowError rather than wrap.
 Test    tests/privacy/test_sampler.py: the law, k = 0, nothing but exact paths, shared bits, float errors.
 
-Work per number is fixed but for the exact path, which depends on the noise's own bits only.
+The work per number is fixed, except in the exact path, which depends on the noise's own bits only.
 """
 
 from __future__ import annotations

@@ -32,12 +32,12 @@ LISTED_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE)
 
 def declared_keys(policy: Policy, catalogue: Catalogue) -> tuple[Key, ...]:
     """Return the keys that the policy relies on and the database itself does not enforce."""
-    return tuple(declared.key for declared in _checked(policy, catalogue).keys if not declared.enforced)
+    return tuple(declared.key for declared in _check(policy, catalogue).keys if not declared.enforced)
 
 
 def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verified: Set[Key]) -> Known:
     """Return all that exists for analysts; ``sizes`` are the row counts of public tables."""
-    checked = _checked(policy, catalogue)
+    checked = _check(policy, catalogue)
     verified_keys = {identity(key) for key in verified}
     for declared in checked.keys:
         if not declared.enforced and identity(declared.key) not in verified_keys:
@@ -66,7 +66,7 @@ def snapshot(policy: Policy, catalogue: Catalogue) -> str:
     typed_by_engine = {table.name for table in catalogue.tables if table.csv is None}
     types = {
         table.name: {column.name: column.fact.type.sql for column in table.columns}
-        for table in _checked(policy, catalogue).tables
+        for table in _check(policy, catalogue).tables
         if table.name in typed_by_engine
     }
     return json.dumps(types, sort_keys=True, separators=(",", ":"))
@@ -85,7 +85,7 @@ def changed(before: str, policy: Policy, catalogue: Catalogue) -> tuple[Changed,
     """Return all columns that have another type than in the snapshot."""
     earlier: dict[str, dict[str, str]] = json.loads(before)
     changes = []
-    for table in _checked(policy, catalogue).tables:
+    for table in _check(policy, catalogue).tables:
         types = earlier.get(table.name, {})
         for column in table.columns:
             now = column.fact.type
@@ -133,7 +133,7 @@ class _Checked:
     keys: tuple[Declared, ...]
 
 
-def _checked(policy: Policy, catalogue: Catalogue) -> _Checked:
+def _check(policy: Policy, catalogue: Catalogue) -> _Checked:
     document = document_of(policy.text, policy.name)
     resolved = {fold(rule.name): Held(rule, table_of(document, rule, catalogue)) for rule in policy.tables}
     keys = keys_of(policy, document, resolved)

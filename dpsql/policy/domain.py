@@ -114,7 +114,7 @@ def categories_of(type: Type, listed: tuple[Value, ...]) -> Categories:
     seen: set[Value] = set()
     members = frozenset(enum_members(type.sql)) if type.sql.startswith("ENUM(") else None
     for at, value in enumerate(listed):
-        converted = _converted(type, value, at)
+        converted = _convert(type, value, at)
         if members is not None and converted not in members:
             raise Mismatch("the column's ENUM has no such member", at)
         if converted in seen:
@@ -124,7 +124,7 @@ def categories_of(type: Type, listed: tuple[Value, ...]) -> Categories:
     return Categories(tuple(values))
 
 
-def _converted(type: Type, value: Value, at: int) -> Value:
+def _convert(type: Type, value: Value, at: int) -> Value:
     """Convert one value to the column's Python type, or raise Mismatch."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     match type.kind:

@@ -89,7 +89,8 @@ def _table(table: FoundTable, unit: Keyed, way: Way | None, word: str) -> list[s
         return [header, *file_lines(table), *_unique(table, unit.key), *_columns(table, unit.key)]
     if way is None:
         return [
-            f"# decide: nothing in the schema ties this table to {quoted(word)}. Public, or whose is it?",
+            f"# decide: nothing in the schema links this table to {quoted(word)}. Is it public, or what is "
+            "its unit?",
             f"# {header}",
             "# public = true",
             *(f"# {line}" for line in file_lines(table)),

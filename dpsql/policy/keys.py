@@ -50,7 +50,7 @@ def keys_of(policy: Policy, document: Document, resolved: Mapping[str, Held]) ->
     for table, names, path in _declarations(policy, resolved):
         columns = tuple(column_of(document, table.found, name, at).name for name, at in names)
         key = Key(table.found.name, columns, document.line(path))
-        keys.setdefault(identity(key), Declared(key, path, _enforced(table.found, columns)))
+        keys.setdefault(identity(key), Declared(key, path, _is_enforced(table.found, columns)))
     return tuple(keys.values())
 
 
@@ -93,7 +93,7 @@ def identity(key: Key) -> tuple[str, frozenset[str]]:
     return fold(key.table), frozenset(map(fold, key.columns))
 
 
-def _enforced(table: FoundTable, columns: tuple[str, ...]) -> bool:
+def _is_enforced(table: FoundTable, columns: tuple[str, ...]) -> bool:
     declared = set(map(fold, columns))
     return any(set(map(fold, unique)) <= declared for unique in table.unique if unique)
 

@@ -12,7 +12,7 @@
 The table is the source of the keys that a section may hold (``toml_section``), of the readers of regular
 keys (``toml_values``), of the lines of composed and drafted files (``toml_lines``), of the digests of
 ``model``, and of the tables of docs/policy.md. A new key is an entry here, a field of the same name in its
-rule in ``model``, and the code that uses it; tests/test_policy_keys.py names what is missing.
+rule in ``model``, and the code that uses it; tests/unit/test_policy_keys.py names what is missing.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ QUERY = Keys(
             default=1,
             original="query",
             remark="smaller groups are hidden, unless their keys are listed",
-            draft="# min_units = 10    # decide: hide groups of fewer units, whose keys no list declares",
+            draft="# min_units = 10    # decide: hide groups of fewer units, unless their keys are listed",
         ),
     ),
 )

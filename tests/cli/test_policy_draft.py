@@ -56,7 +56,7 @@ name = "patient"
 table = "patients"
 key = "patient_id"
 
-# decide: nothing in the schema ties this table to "patient". Public, or whose is it?
+# decide: nothing in the schema links this table to "patient". Is it public, or what is its unit?
 # [tables.places]
 # public = true
 
