@@ -1,4 +1,6 @@
-"""Accountants: each is a file of this folder that defines ``ACCOUNTANT``.
+"""The ledger of what was granted, paid and answered (a repeat is free), and the accountants of its prices.
+
+An accountant is a file of this folder that defines ``ACCOUNTANT``.
 
     price epsilon --allowance--> noise and thresholds --plan--> events --charge--> Amount <= price
 

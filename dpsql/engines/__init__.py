@@ -1,4 +1,4 @@
-"""The only readers of private rows: an engine is a file of this folder.
+"""Engines, the only readers of private rows, and the SQL that they run: clips, sums, scans of files.
 
 Plan -> ExactTable, ExportPlan -> ExactExport
 """

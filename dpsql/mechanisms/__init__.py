@@ -1,4 +1,6 @@
-"""The registry of additive noise: a mechanism is a module of this folder that defines ``NAME``.
+"""Mechanisms, each with its proof: additive noise, thresholds of groups, choices, randomized responses.
+
+Additive noise is a module of this folder that defines ``NAME``.
 
     chosen = mechanism("laplace")
     scale  = chosen.scale_for(sensitivity, ratio)     public: from the plan alone
