@@ -6,7 +6,6 @@ Planned -> SELECT k0, ..., SUM(...) -> ExactTable
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,14 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
 
 
-_printed = lru_cache(maxsize=8)(measure_sql)
-"""Print a measure once, for its check and for every engine that runs it; plans are told apart by identity."""
-
-
 def measured_sql(planned: MeasurePlan) -> str:
     """Every statement that ``measured`` runs, or D103 for one that is too long."""
     try:
-        said = [_printed(planned)] if planned.measure.statistics else []
+        said = [measure_sql(planned)] if planned.measure.statistics else []
         return ";\n".join(said + [detail_sql(planned, each) for each in planned.details])
     except ArgumentError as unfit:  # the arguments fit, but not what their calls are printed as
         help_ = "write shorter constants, or nest fewer calls"
@@ -50,7 +45,7 @@ def measured(
     def group(row: Sequence[object]) -> tuple[Value, ...]:
         return tuple(fetched(row[i], kind) for i, kind in enumerate(kinds))
 
-    rows = rows_of(_printed(planned)) if planned.measure.statistics else []
+    rows = rows_of(measure_sql(planned)) if planned.measure.statistics else []
     details = tuple(weights(planned, each, rows_of, arrays_of, group) for each in planned.details)
     sums = np.array([[_within_64_bits(number) for number in row[width:]] for row in rows], dtype=np.int64)
     shaped = sums.reshape(len(rows), len(planned.measure.statistics))
