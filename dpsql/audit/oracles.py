@@ -189,7 +189,8 @@ def without_noise(db: Connection, sql: str, epsilon: float) -> list[tuple[object
 
 
 def silent_rows(session: Session, plan: Plan) -> list[tuple[object, ...]]:
-    """The same of a plan."""
+    """The same of a plan, which another session may have made."""
+    session.sealed.begin()
     types = types_of_stages(plan.stages, session.sealed)
     so_far = StageOutputs(session.sealed)
     for stage in plan.stages:

@@ -6,7 +6,6 @@ Planned -> SELECT k0, ..., SUM(...) -> ExactTable
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -28,14 +27,10 @@ ArraysOf: TypeAlias = "Callable[[str], Arrays]"
 """Runs a SELECT of numbers without NULL: a column each."""
 
 
-_printed = lru_cache(maxsize=8)(measure_sql)
-"""Print a measure once, for its check and for all engines that run it. Plans are compared by identity."""
-
-
 def measured_sql(planned: MeasurePlan) -> str:
     """Every statement that ``measured`` runs, or D103 for one that is too long."""
     try:
-        said = [_printed(planned)] if planned.measure.statistics else []
+        said = [measure_sql(planned)] if planned.measure.statistics else []
         for each in planned.details:
             reads = part("sql", each.detail.kind).reads(planned, each)
             said += [*reads.arrays, *reads.rows]
@@ -57,7 +52,7 @@ def measured(
     def group(row: Sequence[object]) -> tuple[Value, ...]:
         return tuple(fetched(row[i], kind) for i, kind in enumerate(kinds))
 
-    rows = rows_of(_printed(planned)) if planned.measure.statistics else []
+    rows = rows_of(measure_sql(planned)) if planned.measure.statistics else []
     details = tuple(_weights(planned, each, rows_of, arrays_of, group) for each in planned.details)
     sums = np.array([[_within_64_bits(number) for number in row[width:]] for row in rows], dtype=np.int64)
     shaped = sums.reshape(len(rows), len(planned.measure.statistics))
