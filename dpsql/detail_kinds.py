@@ -1,19 +1,19 @@
-"""What every kind of detail answers, and where its answers are found: a folder of ``dpsql/details`` each.
+"""The interface of a kind of detail: each kind is a folder of ``dpsql/details`` that implements these parts.
 
     details/quantiles/    detail  measure  plan  sql  release  finish  explain  audit
 
     part("plan", "quantiles").planned(detail, measure, rows, groups, share, ask)
 
-A kind is looked up by the name that its details carry, ``Detail.kind``, and a part of it is loaded when
-somebody asks for it: no plan waits for the arrays of a release. This module stands below all rooms that ask,
-and none of them imports a kind:
+A kind is looked up by name (``Detail.kind``), and its parts are imported on demand: planning does not have to
+load numpy for the release part. This module lies below all rooms that ask for parts; none of them imports a
+kind:
 
     rewrite   asks for   measure          engines   asks for   sql          post      asks for   finish
     plan      asks for   plan             release   asks for   release      explain   asks for   explain
     audit     asks for   audit
 
-A part is a module with the functions of its Protocol. The ``__init__`` of a kind makes a ``Kind`` of its
-parts for mypy alone, which names what is forgotten.
+A part is a module with the functions of its Protocol. The ``__init__`` of a kind builds a ``Kind`` of its
+parts under TYPE_CHECKING, so that mypy reports missing functions.
 """
 
 from __future__ import annotations
@@ -42,30 +42,30 @@ if TYPE_CHECKING:
 D = TypeVar("D", bound=Detail, contravariant=True)
 
 Bounds: TypeAlias = Callable[[AggregateCall], tuple[Interval, Fact]]
-"""The finite range of a call's argument, or the refusal of one that has none."""
+"""Return the finite range of a call's argument and its fact; refuse an argument without a range."""
 
 Made: TypeAlias = tuple[Detail, dict[AggregateCall, tuple[int, ...]]]
-"""A detail, and the numbers of each call among those of the detail."""
+"""A detail, and for each call the indices of its numbers among the numbers of the detail."""
 
 Ask: TypeAlias = "Callable[[Fraction], Allowance]"
-"""What a share of the price buys."""
+"""Return the noise and choices that a share of the price pays for."""
 
 Arrays: TypeAlias = "dict[str, NDArray[Any]]"
-"""The columns of a SELECT of numbers without NULL."""
+"""The columns of a SELECT, fetched as arrays; it returns numbers without NULL."""
 
 Rows: TypeAlias = list[tuple[object, ...]]
-"""The rows of a SELECT."""
+"""The fetched rows of a SELECT."""
 
 Group: TypeAlias = Callable[[Sequence[object]], tuple[Value, ...]]
-"""The fetched keys of a row as a group."""
+"""Convert the fetched keys of a row to a group."""
 
 Draw: TypeAlias = "Callable[[Noise, int], NDArray[np.int64]]"
-"""So many fresh draws of a planned noise."""
+"""Draw a number of fresh samples of a planned noise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reads:
-    """The SELECTs of a detail: those that are fetched as arrays, then those that are fetched as rows."""
+    """The SELECTs of a detail: first those fetched as arrays, then those fetched as rows."""
 
     arrays: tuple[str, ...] = ()
     rows: tuple[str, ...] = ()
@@ -75,55 +75,59 @@ class Measuring(Protocol):
     """measure.py: aggregate calls -> the detail that answers them."""
 
     def made(self, measure: Measure, calls: Sequence[AggregateCall], bounds: Bounds) -> Made:
-        """The detail of the first call, and of all others that share it."""
+        """Return the detail that answers the first call, and all other calls that can share it."""
         ...
 
 
 class Planning(Protocol[D]):
-    """plan.py: a detail -> which mechanism releases its numbers, and what that costs."""
+    """plan.py: a detail -> the mechanism that releases its numbers, and its events."""
 
     def planned(
         self, detail: D, measure: Measure, rows: int, groups: int | None, share: Fraction, ask: Ask
     ) -> DetailPlan[Detail]:
-        """``rows`` of a unit count in full, it is proved to be in ``groups``; ``share`` is of the price."""
+        """Choose the mechanism and its parameters.
+
+        ``rows`` of a unit count in full. A unit is proved to be in at most ``groups`` groups (None: not
+        proved). ``share`` is the detail's share of the price.
+        """
         ...
 
     def own_rows(self, detail: D) -> int | None:
-        """How many rows of a unit count in full, where the detail itself says it; else a clip decides."""
+        """Return how many rows of a unit count in full if the detail sets it; None: the clip decides."""
         ...
 
 
 class Printing(Protocol[D]):
-    """sql.py: a planned detail -> SQL, which the engine runs, and what the fetched numbers become."""
+    """sql.py: a planned detail -> the SQL that the engine runs, and the fetched numbers -> weights."""
 
-    def reads(self, planned: MeasurePlan, each: DetailPlan[D]) -> Reads:
-        """The SELECTs that bound every unit's weight."""
+    def reads(self, planned: MeasurePlan, detail_plan: DetailPlan[D]) -> Reads:
+        """Return the SELECTs; they bound the weight of every unit."""
         ...
 
     def weights(
         self,
         planned: MeasurePlan,
-        each: DetailPlan[D],
+        detail_plan: DetailPlan[D],
         arrays: Sequence[Arrays],
         rows: Sequence[Rows],
         group: Group,
     ) -> Masses:
-        """What lies where, in every group that has anything: exact, from what the SELECTs told."""
+        """Compute the exact weights of every group that is not empty from the fetched results."""
         ...
 
 
 class Releasing(Protocol[D]):
-    """release.py: exact weights -> released numbers. Asked by ``dpsql/release`` alone."""
+    """release.py: exact weights -> released numbers. Only ``dpsql/release`` calls it."""
 
     def released(
         self,
-        each: DetailPlan[D],
+        detail_plan: DetailPlan[D],
         weights: Masses,
         groups: Sequence[tuple[Value, ...]],
         draw: Draw,
         choose: Choose,
     ) -> NDArray[np.int64]:
-        """One row of ``width`` numbers for every group that is shown."""
+        """Return one row of ``width`` numbers for every group that is shown."""
         ...
 
 
@@ -131,43 +135,48 @@ class Finishing(Protocol[D]):
     """finish.py: released numbers -> the columns that the analyst asked for."""
 
     def column(
-        self, finish: Finish, planned: MeasurePlan, each: DetailPlan[D], released: ReleasedTable, first: int
+        self,
+        finish: Finish,
+        planned: MeasurePlan,
+        detail_plan: DetailPlan[D],
+        released: ReleasedTable,
+        first: int,
     ) -> Finished:
-        """The column of one call, the numbers of which begin at column ``first`` of the table."""
+        """Return the column of one call; its numbers begin at column ``first`` of the released table."""
         ...
 
-    def reach(self, each: DetailPlan[D], confidence: float) -> float | None:
-        """How far the noise of a number reaches, whatever the number; None where that depends on it."""
+    def reach(self, detail_plan: DetailPlan[D], confidence: float) -> float | None:
+        """Return the half-width of the noise at a confidence; None if it depends on the released number."""
         ...
 
-    def note(self, found: Sequence[DetailPlan[D]], unit: str) -> str:
-        """What a reader has to know of an answer that rests on these; '' where there is nothing."""
+    def note(self, detail_plans: Sequence[DetailPlan[D]], unit: str) -> str:
+        """Return the note below an answer that uses these details; '' for none."""
         ...
 
 
 class Explaining(Protocol[D]):
-    """explain.py: a planned detail -> what an explanation says of a column."""
+    """explain.py: a planned detail -> the explanation of a column."""
 
-    def facts(self, finish: Finish, planned: MeasurePlan, each: DetailPlan[D]) -> dict[str, Any]:
-        """As plain values, behind the column's name, aggregate and type."""
+    def facts(self, finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[D]) -> dict[str, Any]:
+        """Return the explanation as plain values; the caller adds the column's name, aggregate and type."""
         ...
 
     def words(self, column: Mapping[str, Any], unit: str) -> list[str]:
-        """The same in words, part by part, behind the column's name and type."""
+        """Return the same in words, one part per item; the caller adds the column's name and type."""
         ...
 
 
 class Auditing(Protocol[D]):
-    """audit.py: what the owner's audit has to know of a kind."""
+    """audit.py: what the owner's audit needs to know about a kind."""
 
     def coarseness(self, detail: D) -> float:
-        """How far a number may be off without any noise, in SQL units."""
+        """Return the largest error of a released number without noise, in SQL units."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Kind(Generic[D]):
-    """All parts of a kind."""
+    """All parts of a kind, for mypy."""
 
     measure: Measuring
     plan: Planning[D]
@@ -195,5 +204,5 @@ def part(name: Literal["audit"], kind: str) -> Auditing[Any]: ...
 
 
 def part(name: str, kind: str) -> Any:
-    """A part of the kind of that name."""
+    """Import and return one part of a kind."""
     return importlib.import_module(f"dpsql.details.{kind}.{name}")

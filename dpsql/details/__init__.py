@@ -1,4 +1,4 @@
-"""The kinds of details: whatever is measured of a group beside sums, a folder each.
+"""The kinds of details: what is measured of a group besides sums. Each kind is one folder.
 
     quantiles      MEDIAN, quantiles, MIN, MAX    choices among the bins of a public grid
     votes          MODE                           one choice among declared values
@@ -9,11 +9,11 @@
 A kind is a folder with eight files of the same names: ``detail`` (the class that plans hold) and the parts
 that ``dpsql/detail_kinds.py`` describes. To add one, add its folder, and an aggregate that names it.
 
-Layer: above the rooms whose printers and values the parts are made of (engines, post, explain), below the
-session. No room below imports a kind: it asks ``detail_kinds.part`` for a part by its name. A part imports no
-more than the room that asks for it might, and kinds do not import each other; pyproject.toml says both.
+Layer: above the rooms that the parts use (engines, post, explain), below the session. No room below imports a
+kind: it asks ``detail_kinds.part`` for a part by name. A part imports only what the room that asks for it may
+import, and kinds do not import each other; pyproject.toml enforces both.
 
-Exact numbers become released ones through ``dpsql/release`` alone: nobody else asks for a kind's ``release``
-part. Of the others ``sql`` makes weights of what the engine has fetched, for the engine, and ``audit`` may
-read them, for the owner. No part is given an exact table.
+Exact numbers become released numbers in ``dpsql/release`` only: no other room asks for the ``release`` part
+of a kind. The ``sql`` part computes weights from fetched results, for the engine. The ``audit`` part may read
+weights, for the owner. No part receives an exact table.
 """

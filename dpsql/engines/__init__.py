@@ -18,70 +18,70 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """What the session and the pipeline ask of a database."""
+    """The interface of a database, as the session and the pipeline use it."""
 
     def describe(self) -> Catalogue:
-        """Tables and columns, and which keys the database itself enforces. No row is read."""
+        """Return tables, columns, and the keys that the database enforces, without reading a row."""
         ...
 
     def misread(self) -> tuple[str, ...]:
-        """Tables whose files hardly seem to be what the policy says they are, and how: the owner's to see."""
+        """Describe tables whose files do not seem to match the policy; only the owner may see this."""
         ...
 
     def version(self) -> str:
-        """Which data this is: changes whenever the data may have."""
+        """Return an identifier of the data's version; it changes whenever the data may have changed."""
         ...
 
     def reading(self) -> str:
-        """Which data this is and how it is read: what was found true of its rows is so under this alone."""
+        """Return an identifier of the data and how it is read; facts checked on rows hold for it only."""
         ...
 
     def identity(self) -> str:
-        """Which database this is, whatever its data."""
+        """Return an identifier of the database, independent of its data."""
         ...
 
     def size(self, table: str) -> int:
-        """How many rows a public table has."""
+        """Return the number of rows of a public table."""
         ...
 
     def values(self, table: str, column: str) -> tuple[Value, ...]:
-        """The distinct values of a column of a public table, sorted, NULL left out."""
+        """Return the distinct values of a column of a public table, sorted, without NULL."""
         ...
 
     def ranges(self, table: str) -> dict[str, Interval]:
-        """The least and greatest number of each numeric column of a public table, where both are finite."""
+        """Return the minimum and maximum of each numeric column of a public table, if both are finite."""
         ...
 
     def is_key(self, key: Key) -> bool:
-        """Whether no two rows agree on these columns (rows with a NULL among them aside)."""
+        """Whether no two rows agree on these columns, apart from rows with a NULL in one of them."""
         ...
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
-        """Whether all that these columns hold are values, so that no query fails by the rows it meets."""
+        """Whether these columns hold legal values only, so that no query fails on some rows."""
         ...
 
     def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
-        """A public table whole: its column types, and its rows."""
+        """Return all of a public table: its column types, and its rows."""
         ...
 
     def measure(self, planned: MeasurePlan) -> ExactTable:
-        """The exact sums of a planned measure. Called after the debit, and never before."""
+        """Compute the exact sums of a planned measure; called only after the debit."""
         ...
 
     def measure_sql(self, planned: MeasurePlan) -> str:
-        """The SQL that ``measure`` would run."""
+        """Return the SQL that ``measure`` runs."""
         ...
 
     def exact_export(self, planned: ExportPlan) -> ExactExport:
-        """The true answers of an export. Called after the debit, and never before."""
+        """Compute the true answers of an export; called only after the debit."""
         ...
 
     def export_sql(self, planned: ExportPlan) -> str:
-        """The SQL that ``codes`` would run."""
+        """Return the SQL that ``exact_export`` runs."""
         ...
 
     def unchanged(self) -> None:
-        """D602 unless the data is still what was opened. Asked before a debit, and around each reading."""
+        """Raise D602 if the data changed since it was opened; called before a debit and around reads."""
         ...
 
     def interrupt(self) -> None: ...

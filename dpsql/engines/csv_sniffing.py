@@ -1,7 +1,8 @@
-"""What a csv file seems to hold: for the draft of a policy, and for nothing else.
+"""Guess the format and the types of a csv file, for the draft of a policy only.
 
-DuckDB looks at the first lines of the file. What it takes for text may nearly all be numbers or dates: one
-odd line is no reason to sum nothing. Names and types leave this file, values do not.
+DuckDB sniffs the first lines of the file. A column that it takes for text may consist of numbers or dates
+except for a few lines: it gets the type of nearly all its values. Names and types leave this file, values do
+not.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _INSTEAD = {
     "DOUBLE": '"DOUBLE" IS NOT NULL',
     "DATE": 'length("VARCHAR") <= 10',
 }
-"""Types that a column of text may nearly all be of, narrowest first, and where a cast cuts nothing off."""
+"""Types to try for a column of text, narrowest first, with the condition that a cast is lossless."""
 
 _NUMBER = re.compile(r"[-+]?\d[-\d.,:/ ]*")
 _PLAIN_DATES = ("", "%Y-%m-%d")
@@ -36,39 +37,39 @@ _PLAIN_TIMES = ("", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f")
 def sniffed(
     connection: duckdb.DuckDBPyConnection, path: Path
 ) -> tuple[CsvRule, tuple[str, ...], dict[str, str]]:
-    """How the file seems to be written, its columns, and their types by folded name."""
-    rule, names, types = _guessed(connection, path)
+    """Return the guessed csv rule, the column names, and their types by folded name."""
+    rule, names, types = _sniff(connection, path)
     types = _retyped(connection, path, rule, types, ("VARCHAR",))
     commas = replace(rule, decimal=",")
     if rule.delim != "," and "VARCHAR" in types:
-        read = _retyped(connection, path, commas, types, ("VARCHAR", "DOUBLE"))
-        if _all_fit(types, read):
-            rule, types = commas, read
-    told = zip(names, types, strict=True)
-    once = [fold(each) for each in names]
-    return rule, names, {fold(name): type_ for name, type_ in told if name and once.count(fold(name)) == 1}
+        retyped = _retyped(connection, path, commas, types, ("VARCHAR", "DOUBLE"))
+        if _all_fit(types, retyped):
+            rule, types = commas, retyped
+    typed = zip(names, types, strict=True)
+    folded = [fold(name) for name in names]
+    return rule, names, {fold(name): type_ for name, type_ in typed if name and folded.count(fold(name)) == 1}
 
 
-def _guessed(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[CsvRule, tuple[str, ...], list[str]]:
-    """What DuckDB makes of it; all text where it can make nothing of it."""
-    asked = "SELECT Delimiter, Quote, HasHeader, DateFormat, TimestampFormat, Columns FROM"
+def _sniff(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[CsvRule, tuple[str, ...], list[str]]:
+    """Return DuckDB's guess; all columns are text if it fails."""
+    select = "SELECT Delimiter, Quote, HasHeader, DateFormat, TimestampFormat, Columns FROM"
     columns: list[dict[str, object]] = []
-    for encoding in ("utf-8", "latin-1"):  # of lines that are not UTF-8 the marks may still be told
+    for encoding in ("utf-8", "latin-1"):  # delimiters can be recognised even if lines are not UTF-8
         try:
             [(delim, quoted, header, dates, times, columns)] = connection.execute(
-                f"{asked} sniff_csv({text(str(path))}, encoding = '{encoding}')"
+                f"{select} sniff_csv({text(str(path))}, encoding = '{encoding}')"
             ).fetchall()
             break
         except duckdb.Error:
             continue
     plain = header_of(path, CsvRule())
-    if len(columns) < min(2, len(plain)):  # it made nothing of the file, or a single column of commas
+    if len(columns) < min(2, len(plain)):  # no guess, or one column that contains the delimiters
         return CsvRule(), plain, ["VARCHAR"] * len(plain)
     mark = quoted if len(str(quoted)) == 1 and str(quoted).isprintable() else '"'
     format_ = "" if dates is None or dates in _PLAIN_DATES else str(dates)
     rule = CsvRule(str(delim), mark, bool(header), "", format_)
     names = header_of(path, rule) if header else ()
-    if not names or any(_NUMBER.fullmatch(each) for each in names):  # somebody's row, not a header
+    if not names or any(_NUMBER.fullmatch(each) for each in names):  # a row of data, not a header
         rule, names = replace(rule, header=False), tuple(f"column{i}" for i in range(len(columns)))
     types = [_type(str(each["type"]), str(times or "")) for each in columns]
     return rule, names, types if len(types) == len(names) else ["VARCHAR"] * len(names)
@@ -81,27 +82,31 @@ def _retyped(
     types: list[str],
     doubtful: Sequence[str],
 ) -> list[str]:
-    """The types, with what nearly all values are of where that is in doubt."""
+    """Return the types; a doubtful one is replaced by the type of nearly all values."""
     return [
-        _mostly(connection, path, rule, len(types), at) if each in doubtful else each
-        for at, each in enumerate(types)
+        _common_type(connection, path, rule, len(types), at) if type_ in doubtful else type_
+        for at, type_ in enumerate(types)
     ]
 
 
-def _all_fit(types: list[str], read: list[str]) -> bool:
-    """Whether commas make numbers of some text, and text of no number."""
-    pairs = list(zip(types, read, strict=True))
+def _all_fit(types: list[str], retyped: list[str]) -> bool:
+    """Whether decimal commas turn a text column into numbers, and no number column into text."""
+    pairs = list(zip(types, retyped, strict=True))
     return ("VARCHAR", "DOUBLE") in pairs and ("DOUBLE", "VARCHAR") not in pairs
 
 
-def _mostly(connection: duckdb.DuckDBPyConnection, path: Path, rule: CsvRule, width: int, at: int) -> str:
-    """The type of nearly all values of a column, read as they would be read later."""
-    read = [(at, "VARCHAR", "VARCHAR"), *((at, each, each) for each in _INSTEAD)]
-    counted = ", ".join(f'count("{name}") FILTER ({whole})' for name, whole in _INSTEAD.items())
-    lines = f"{csv_sql([path], rule, width, read)} LIMIT {_LINES}"
+def _common_type(
+    connection: duckdb.DuckDBPyConnection, path: Path, rule: CsvRule, width: int, at: int
+) -> str:
+    """Return the type of nearly all values of a column, read with the SQL that is used later."""
+    casts = [(at, "VARCHAR", "VARCHAR"), *((at, each, each) for each in _INSTEAD)]
+    counted = ", ".join(f'count("{name}") FILTER ({condition})' for name, condition in _INSTEAD.items())
+    lines = f"{csv_sql([path], rule, width, casts)} LIMIT {_LINES}"
     [(values, *of_type)] = connection.execute(f'SELECT count("VARCHAR"), {counted} FROM ({lines})').fetchall()
-    fits = (each for each, count in zip(_INSTEAD, of_type, strict=True) if values and count >= _MOST * values)
-    return next(fits, "VARCHAR")
+    fitting = (
+        each for each, count in zip(_INSTEAD, of_type, strict=True) if values and count >= _MOST * values
+    )
+    return next(fitting, "VARCHAR")
 
 
 def _type(found: str, times: str) -> str:

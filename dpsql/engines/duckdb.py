@@ -1,8 +1,8 @@
-"""DuckDB: a database file opened read-only, locked down, and asked for aggregates.
+"""The DuckDB engine: open a database file read-only, lock the connection down, compute aggregates.
 
-The configuration is the second wall (the closed language is the first): no external access, no
-extensions, no Python objects, no change of settings. What DuckDB says when something fails may quote
-data, so its words never leave this file.
+The configuration is the second line of defence (the closed language is the first): no external access, no
+extensions, no Python objects, no change of settings. DuckDB's error messages may quote data, so they never
+leave this file.
 """
 
 from __future__ import annotations
@@ -38,21 +38,23 @@ if TYPE_CHECKING:
 NAME = "duckdb"
 
 _BESIDE = "the database beside an engine that was inherited"
-"""What a file is called in an engine that was not opened with it."""
+"""The name of an attached file in an engine that was opened without it."""
 
 
 def steady(without: Sequence[str] = ()) -> tuple[str, ...]:
-    """Settings without which DuckDB 2.0 fails on some rows and not on others, which must not tell of them.
+    """Return settings without which DuckDB 2.0 fails on some rows only: a failure would reveal them.
 
-    Plans are made ``without`` some more optimizers.
+    ``without`` names further optimizers to disable.
     """
     return (
-        # calls functions with a column's least and greatest value at planning time, whatever CASE guards
-        # them, and fails with them: epoch_ms(seen) would tell whether anybody is at the end of time
+        # Statistics propagation calls functions on the minimum and maximum of a column at planning time,
+        # even if a CASE guards them, and fails if they fail: epoch_ms(seen) would reveal whether a row holds
+        # the last timestamp.
         f"disabled_optimizers = '{','.join(('statistics_propagation', *without))}'",
-        # gathers small chunks behind a join or a filter, and fails where a joined column is a dictionary in
-        # one chunk and none, or another, in the next: CASE WHEN age < 30 THEN place END does that, or not, by
-        # the rows there are. (what two joins do alike, no setting prevents: see relation_sql.py)
+        # Caching operators merge small chunks after a join or a filter, and fail if a joined column has a
+        # dictionary in one chunk and another one, or none, in the next: CASE WHEN age < 30 THEN place END
+        # does that or not, depending on the rows. (No setting prevents the same failure of two joins: see
+        # relation_sql.py)
         "enable_caching_operators = false",
     )
 
@@ -63,13 +65,12 @@ def lock_down(
     paths: Sequence[Path] = (),
     without: Sequence[str] = (),
 ) -> None:
-    """The same walls for every connection to the data; the first one sets them, and nobody lifts them.
+    """Lock down the engine: the first connection sets the configuration, and nothing can change it later.
 
-    Nothing but ``paths`` can be read afterwards (and the spill folder), and plans are made ``without`` some
-    optimizers.
+    Afterwards only ``paths`` and the spill folder can be read. ``without`` names optimizers to disable.
     """
-    asked = "SELECT current_setting('lock_configuration'), current_setting('TimeZone')"
-    [(locked, zone)] = connection.execute(asked).fetchall()
+    query = "SELECT current_setting('lock_configuration'), current_setting('TimeZone')"
+    [(locked, zone)] = connection.execute(query).fetchall()
     if locked:
         if zone != timezone:
             connection.close()
@@ -79,7 +80,7 @@ def lock_down(
                 help="close the other connection first, or use one policy",
             )
         return
-    connection.execute("SET enable_progress_bar = false")  # of each connection; a REPL has it on
+    connection.execute("SET enable_progress_bar = false")  # set per connection; on by default in a REPL
     for setting in (
         f"TimeZone = '{timezone}'",
         "python_enable_replacements = false",
@@ -92,29 +93,30 @@ def lock_down(
 
 
 def configuration(threads: int | None = None) -> dict[str, str | bool | int | float | list[str]]:
-    """What must be said when an engine starts."""
+    """Return the settings that must be given when an engine starts."""
     config: dict[str, str | bool | int | float | list[str]] = {
         "temp_directory": spill_folder(),
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
-        # a failure within DuckDB fails one statement; else it would fail all that follow, on any connection
+        # an internal error fails one statement; by default all later statements on any connection fail too
         "disable_database_invalidation": "true",
     }
     return config if threads is None else config | {"threads": threads}
 
 
-def _connected(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
-    """A connection to the one engine that this process has for a file."""
+def _connect(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
+    """Connect to the engine that this process has for a file."""
     if not inherited(path):
         return connect(str(path), configuration(threads), read_only=True)
-    made = connect(":memory:", configuration(threads))  # DuckDB would hand out the one from before the fork
+    # by the file's path, DuckDB would return the engine from before the fork
+    connection = connect(":memory:", configuration(threads))
     try:
-        made.execute(f"ATTACH {text(str(path))} AS {quote(_BESIDE)} (READ_ONLY)")
-        made.execute(f"USE {quote(_BESIDE)}")
+        connection.execute(f"ATTACH {text(str(path))} AS {quote(_BESIDE)} (READ_ONLY)")
+        connection.execute(f"USE {quote(_BESIDE)}")
     except BaseException:
-        made.close()
+        connection.close()
         raise
-    return made
+    return connection
 
 
 class DuckDB:
@@ -140,7 +142,7 @@ class DuckDB:
 
     def _open(self, timezone: str, threads: int | None) -> None:
         with self._file.opening:
-            self._connection = _connected(self._file.path, threads)
+            self._connection = _connect(self._file.path, threads)
             try:
                 lock_down(self._connection, timezone)
                 self._same_file()
@@ -159,7 +161,7 @@ class DuckDB:
         if "conflicting lock" in str(error).casefold() or _used_here(error):
             return refuse(
                 "D602",
-                f"{name} is in use by another process or connection that writes",
+                f"{name} is in use by another process or connection that can write",
                 help="close it there first; dpsql opens databases read-only",
             )
         return refuse(
@@ -168,7 +170,7 @@ class DuckDB:
             help="name a DuckDB file, a .parquet or .csv file, or a folder of them",
         )
 
-    # ---- what is there -----------------------------------------------------------------------------
+    # ---- catalogue ---------------------------------------------------------------------------------
 
     def describe(self) -> Catalogue:
         with self._reading():
@@ -183,32 +185,35 @@ class DuckDB:
             columns = [
                 self._described(f"{quote(str(schema))}.{quote(str(table))}") for schema, table in tables
             ]
-        found = []
+        found_tables = []
         for (schema, table), described in zip(tables, columns, strict=True):
             name = str(table) if schema == "main" else f"{schema}.{table}"
-            written = {each.name: each for each in reversed(self._written.get(name, ()))}
-            stands = [
-                FoundColumn(column, kind, nullable, _collation(written.get(column), kind))
+            definitions = {column.name: column for column in reversed(self._written.get(name, ()))}
+            found_columns = [
+                FoundColumn(column, kind, nullable, _collation(definitions.get(column), kind))
                 for column, kind, nullable in described
             ]
             unstable = tuple(
-                each.name for each in stands if each.name in written and not written[each.name].stable
+                column.name
+                for column in found_columns
+                if column.name in definitions and not definitions[column.name].stable
             )
-            found.append(
+            found_tables.append(
                 FoundTable(
                     name,
-                    tuple(each for each in stands if each.name not in unstable),
+                    tuple(column for column in found_columns if column.name not in unstable),
                     tuple(_names(u[2]) for u in unique if (u[0], u[1]) == (schema, table)),
                     unstable=unstable,
                 )
             )
-        return Catalogue(tuple(found))
+        return Catalogue(tuple(found_tables))
 
     @property
     def _written(self) -> dict[str, tuple[ColumnDefinition, ...]]:
-        """The columns of tables that say more of them than names and types; few do.
+        """Column definitions of the tables that have collations or generated columns.
 
-        Not a ``cached_property``: Python 3.11 has one lock for all engines there, and a fork copies it taken.
+        Not a ``cached_property``: in Python 3.11 it has one lock for all engines, which a fork may copy while
+        it is locked.
         """
         if self._read is None:
             self._read = self._written_columns()
@@ -223,25 +228,25 @@ class DuckDB:
             )
             if not tables:
                 return {}
-            own = "SELECT lower(function_name) FROM duckdb_functions() WHERE"
-            shadowed = bool(self._all(f"{own} NOT internal INTERSECT {own} internal LIMIT 1"))
+            functions = "SELECT lower(function_name) FROM duckdb_functions() WHERE"
+            shadowed = bool(self._all(f"{functions} NOT internal INTERSECT {functions} internal LIMIT 1"))
         return {
             str(table) if schema == "main" else f"{schema}.{table}": column_definitions(str(sql), shadowed)
             for schema, table, sql in tables
         }
 
     def _described(self, table: str) -> list[tuple[str, str, bool]]:
-        """Name, type and whether NULL may be there, of each column.
+        """Return name, type and nullability of each column.
 
-        DESCRIBE would bind what columns are generated by, which fails here for a sequence's next value;
-        duckdb_columns() would make and bind every view of the system's own.
+        DESCRIBE would bind the expressions of generated columns, which fails here for a sequence's next
+        value; duckdb_columns() would create and bind every system view.
         """
         rows = self._all(f'SELECT name, type, "notnull" FROM pragma_table_info({text(table)})')
         return [(str(name), str(kind), not filled) for name, kind, filled in rows]
 
     def _stable(self, table: str) -> list[tuple[str, str]]:
-        """Names and types of the columns that read the same each time."""
-        unstable = {each.name for each in self._written.get(table, ()) if not each.stable}
+        """Return names and types of the columns that have the same value whenever they are read."""
+        unstable = {definition.name for definition in self._written.get(table, ()) if not definition.stable}
         return [(name, kind) for name, kind, _ in self._described(table_sql(table)) if name not in unstable]
 
     def misread(self) -> tuple[str, ...]:
@@ -254,9 +259,9 @@ class DuckDB:
         return hashlib.sha256(repr((self.version(), duckdb.__version__)).encode()).hexdigest()
 
     def identity(self) -> str:
-        own = self._file.state.identity
-        if any(own):
-            return "duckdb:" + own.hex()
+        identifier = self._file.state.identity
+        if any(identifier):
+            return "duckdb:" + identifier.hex()
         return "duckdb:path:" + hashlib.sha256(os.fsencode(self._path.resolve())).hexdigest()
 
     def size(self, table: str) -> int:
@@ -281,14 +286,14 @@ class DuckDB:
                 return {}
             ends = ", ".join(f"min({quote(name)}), max({quote(name)})" for name in names)
             row = self._all(f"SELECT {ends} FROM {table_sql(table)}")[0]
-        found = {}
+        intervals = {}
         for i, name in enumerate(names):
             low, high = row[2 * i], row[2 * i + 1]
             if isinstance(low, int | float | Decimal) and isinstance(high, int | float | Decimal):
-                ends_of = [end if isinstance(end, int) else float(end) for end in (low, high)]
-                if all(math.isfinite(end) for end in ends_of):
-                    found[name] = Interval(*ends_of)
-        return found
+                bounds = [end if isinstance(end, int) else float(end) for end in (low, high)]
+                if all(math.isfinite(end) for end in bounds):
+                    intervals[name] = Interval(*bounds)
+        return intervals
 
     def is_key(self, key: Key) -> bool:
         with self._reading():
@@ -301,19 +306,19 @@ class DuckDB:
         return not rows
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
-        generated = {each.name for each in self._written.get(table, ()) if each.generated}
-        legal = [f"bool_and({each})" for each in map(legal_sql, columns) if each is not None]
-        # an UPDATE of what a column is generated from does not look whether that can be done
-        legal += [
-            f"bool_and(TRY(hash({quote(each.name)})) IS NOT NULL)"
-            for each in columns
-            if each.name in generated
+        generated = {column.name for column in self._written.get(table, ()) if column.generated}
+        conditions = [f"bool_and({legal})" for legal in map(legal_sql, columns) if legal is not None]
+        # an UPDATE of a column does not check whether the columns generated from it can be computed
+        conditions += [
+            f"bool_and(TRY(hash({quote(column.name)})) IS NOT NULL)"
+            for column in columns
+            if column.name in generated
         ]
-        if not legal:
+        if not conditions:
             return True
         with self._reading():
-            [said] = self._all(f"SELECT {', '.join(legal)} FROM {table_sql(table)}")
-        return False not in said
+            [results] = self._all(f"SELECT {', '.join(conditions)} FROM {table_sql(table)}")
+        return False not in results
 
     def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
         with self._reading():
@@ -328,7 +333,7 @@ class DuckDB:
 
     # ---- private rows ------------------------------------------------------------------------------
 
-    # What prints and reads measures loads with the first of them, not with the database.
+    # The modules that print and run measures are imported with the first measure, not with the database.
 
     def measure_sql(self, planned: MeasurePlan) -> str:
         from dpsql.engines.exact_tables import measured_sql
@@ -362,7 +367,7 @@ class DuckDB:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """One statement at a time, and none of DuckDB's words outside: they may quote data."""
+        """Run one statement at a time, and replace DuckDB's error messages: they may quote data."""
         with self._lock:
             self.unchanged()
             try:
@@ -371,13 +376,13 @@ class DuckDB:
                 raise interrupted() from None
             except Exception as error:
                 if isinstance(error, RuntimeError) and str(error) == "Query interrupted":
-                    raise KeyboardInterrupt from None  # DuckDB's words for a signal's handler that raised
+                    raise KeyboardInterrupt from None  # DuckDB's error if a signal handler raised
                 self.unchanged()
-                raise _failed(error) from None
+                raise _query_error(error) from None
             self.unchanged()
 
     def unchanged(self) -> None:
-        """DuckDB's lock keeps other engines from writing, but not a copy over the file."""
+        """Raise D602 if the file changed: DuckDB's lock does not prevent a copy over the file."""
         spill_folder()
         self._same_file()
 
@@ -396,36 +401,36 @@ class DuckDB:
 
 
 def _used_here(error: Exception) -> bool:
-    """Whether another engine of this very process, which is not ours, has the file open."""
-    said = str(error).casefold()
-    return "different configuration" in said or "unique file handle conflict" in said
+    """Whether another engine of this process, not opened by dpsql, has the file open."""
+    message = str(error).casefold()
+    return "different configuration" in message or "unique file handle conflict" in message
 
 
-def _failed(error: Exception) -> DatabaseError:
-    """What became of a query, in our words: the driver's own may hold data, of whatever kind they are."""
+def _query_error(error: Exception) -> DatabaseError:
+    """Return an error without the driver's message, which may contain data."""
     again = "ask the same query again: it is completed without paying twice"
     full = isinstance(error, duckdb.IOException) and "could not write" in str(error).casefold()
     if full or isinstance(error, duckdb.OutOfMemoryException | MemoryError):
         return refuse(
             "D601",
             "there is too little room for this query",
-            label="neither the memory nor the disk held it; what was debited stays debited",
+            label="memory and disk are both too small; what was debited stays debited",
             help=f"make room in {tempfile.gettempdir()}, or let TMPDIR name a larger disk; open again, then "
             + again,
         )
     return refuse(
         "D601",
         "the engine failed on this query",
-        label="what was debited stays debited; the engine's own words may hold data",
+        label="what was debited stays debited; the engine's message is not shown, as it may contain data",
         help=again,
     )
 
 
-def _names(listed: object) -> tuple[str, ...]:
-    assert isinstance(listed, list)
-    return tuple(str(name) for name in listed)
+def _names(names: object) -> tuple[str, ...]:
+    assert isinstance(names, list)
+    return tuple(str(name) for name in names)
 
 
-def _collation(written: ColumnDefinition | None, kind: str) -> str | None:
-    """That of a text; a number that is generated from one has none."""
-    return written.collation if written is not None and kind == "VARCHAR" else None
+def _collation(definition: ColumnDefinition | None, kind: str) -> str | None:
+    """Return the collation of a text column; None for other types."""
+    return definition.collation if definition is not None and kind == "VARCHAR" else None

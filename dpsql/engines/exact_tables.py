@@ -1,4 +1,4 @@
-"""A planned measure as the engine answers it: its sums, and what its details read.
+"""Run a planned measure: fetch its exact sums and the weights of its details.
 
 Planned -> SELECT k0, ..., SUM(...) -> ExactTable
 """
@@ -21,23 +21,23 @@ from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import ExactTable, Masses
 
 RowsOf: TypeAlias = Callable[[str], Rows]
-"""Runs a SELECT."""
+"""Run a SELECT and fetch its rows."""
 
 ArraysOf: TypeAlias = "Callable[[str], Arrays]"
-"""Runs a SELECT of numbers without NULL: a column each."""
+"""Run a SELECT of numbers without NULL, and fetch its columns as arrays."""
 
 
 def measured_sql(planned: MeasurePlan) -> str:
-    """Every statement that ``measured`` runs, or D103 for one that is too long."""
+    """Return the statements that ``measured`` runs; raise D103 for one that is too long."""
     try:
-        said = [measure_sql(planned)] if planned.measure.statistics else []
-        for each in planned.details:
-            reads = part("sql", each.detail.kind).reads(planned, each)
-            said += [*reads.arrays, *reads.rows]
-        return ";\n".join(said)
-    except ArgumentError as unfit:  # the arguments fit, but not what their calls are printed as
+        statements = [measure_sql(planned)] if planned.measure.statistics else []
+        for detail_plan in planned.details:
+            reads = part("sql", detail_plan.detail.kind).reads(planned, detail_plan)
+            statements += [*reads.arrays, *reads.rows]
+        return ";\n".join(statements)
+    except ArgumentError as error:  # the arguments are short enough, but the printed calls are not
         help_ = "write shorter constants, or nest fewer calls"
-        raise refuse(unfit.code, unfit.title, help=unfit.help or help_) from None
+        raise refuse(error.code, error.title, help=error.help or help_) from None
 
 
 def measured(
@@ -45,7 +45,7 @@ def measured(
     rows_of: RowsOf,
     arrays_of: ArraysOf,
 ) -> ExactTable:
-    """The exact numbers, read with these two."""
+    """Run the statements of a measure and return its exact table."""
     width = len(planned.keys)
     kinds = [column.fact.type.kind for column in planned.keys]
 
@@ -53,23 +53,25 @@ def measured(
         return tuple(fetched(row[i], kind) for i, kind in enumerate(kinds))
 
     rows = rows_of(measure_sql(planned)) if planned.measure.statistics else []
-    details = tuple(_weights(planned, each, rows_of, arrays_of, group) for each in planned.details)
+    details = tuple(
+        _weights(planned, detail_plan, rows_of, arrays_of, group) for detail_plan in planned.details
+    )
     sums = np.array([[_within_64_bits(number) for number in row[width:]] for row in rows], dtype=np.int64)
     shaped = sums.reshape(len(rows), len(planned.measure.statistics))
     return ExactTable([group(row) for row in rows], shaped, details)
 
 
 def _weights(
-    planned: MeasurePlan, each: DetailPlan[Detail], rows_of: RowsOf, arrays_of: ArraysOf, group: Group
+    planned: MeasurePlan, detail_plan: DetailPlan[Detail], rows_of: RowsOf, arrays_of: ArraysOf, group: Group
 ) -> Masses:
-    """What a detail's SELECTs find."""
-    printer = part("sql", each.detail.kind)
-    reads = printer.reads(planned, each)
+    """Run a detail's SELECTs and return its weights."""
+    printer = part("sql", detail_plan.detail.kind)
+    reads = printer.reads(planned, detail_plan)
     arrays, rows = [arrays_of(sql) for sql in reads.arrays], [rows_of(sql) for sql in reads.rows]
-    return printer.weights(planned, each, arrays, rows, group)
+    return printer.weights(planned, detail_plan, arrays, rows, group)
 
 
 def _within_64_bits(number: object) -> int:
-    """A sum within 64 bits, whatever there is: holding it there moves it by no more than a unit does."""
+    """Clamp a sum to 64 bits; clamping does not increase the difference that one unit makes."""
     assert isinstance(number, int)
     return max(-TOTAL, min(TOTAL, number))

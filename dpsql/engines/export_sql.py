@@ -1,4 +1,4 @@
-"""The true answers of an export as SQL: of each row, the number of its value in every question's list.
+"""The true answers of an export as SQL: for each row, the index of its value in each question's list.
 
 SELECT CAST(coalesce(list_position(['A', 'B'], ward), 3) - 1 AS INTEGER) AS c0 FROM (rows)
 """
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 
 def export_sql(planned: ExportPlan) -> str:
-    """One row for each row that is asked, in no order."""
-    listed = [f"{_code(each, planned.relation)} AS c{i}" for i, each in enumerate(planned.questions)]
-    return f"SELECT {', '.join(listed)} FROM ({relation_sql(planned.relation)})"
+    """Print the SELECT of one row of indices for each row of the relation, in no order."""
+    columns = [f"{_code(question, planned.relation)} AS c{i}" for i, question in enumerate(planned.questions)]
+    return f"SELECT {', '.join(columns)} FROM ({relation_sql(planned.relation)})"
 
 
 def coded(planned: ExportPlan, arrays_of: Callable[[str], dict[str, NDArray[Any]]]) -> ExactExport:
-    """The numbers, a column for each question."""
-    found = arrays_of(export_sql(planned))
-    columns = [np.asarray(found[f"c{i}"], dtype=np.int64) for i in range(len(planned.questions))]
+    """Fetch the indices: one column for each question."""
+    codes = arrays_of(export_sql(planned))
+    columns = [np.asarray(codes[f"c{i}"], dtype=np.int64) for i in range(len(planned.questions))]
     return ExactExport(len(columns[0]), columns)
 
 
 def _code(question: Question, relation: Relation) -> str:
-    text = question.type.kind is Kind.TEXT  # an enum is compared as text: no constant is cast to it
+    as_text = question.type.kind is Kind.TEXT  # compare an enum as text: no constant is cast to it
     key = key_sql(question.scalar, relation)
-    key = f"CAST({key} AS VARCHAR)" if text else key
-    own = VARCHAR if text else question.type
-    present = [constant_sql(value, own) for value in question.values if value is not None]
+    key = f"CAST({key} AS VARCHAR)" if as_text else key
+    key_type = VARCHAR if as_text else question.type
+    present = [constant_sql(value, key_type) for value in question.values if value is not None]
     place = f"list_position([{', '.join(present)}], {key})"
     return f"CAST(coalesce({place}, {question.otherwise + 1}) - 1 AS INTEGER)"

@@ -4,19 +4,19 @@
     18,Bo,soon                      -> 18, Bo, NULL                    no such date
     19,C,2024-01-01,x               -> no row                          one field too many
 
-Claim   the rows of csv files are a function of each line alone: a line never fails, and never changes what
-        becomes of another one.
-Proof   DuckDB reads a column of whole lines. The mark between columns is the line break itself, and there
-        are no quotes, so that no byte of a line has a meaning; a line that is not UTF-8 is skipped, and so
-        is one above a megabyte, well below the length from which DuckDB skips some itself (empty lines
-        before a line count as part of it: two megabytes of nothing else take that line with them). The end
-        of a line is told, \\n, so that \\r and \\n both end one; where DuckDB finds out itself that it is
-        \\r\\n, a lone \\r takes the next line's first letter. What stands in a line is taken apart by total
-        functions, and a value is cast with TRY_CAST.
+Claim   the row of a csv line is a function of that line alone: no line fails, and no line changes the row of
+        another one.
+Proof   DuckDB reads the file as one column of whole lines. The delimiter between columns is the line break
+        itself, and there is no quote character, so no byte of a line has a special meaning. A line that is
+        not UTF-8 is skipped. So is a line above one megabyte, well below the length at which DuckDB itself
+        skips lines (empty lines before a line count as part of it: after two megabytes of empty lines the
+        next line is lost). The line break is set to \\n, so that both \\r and \\n end a line; if DuckDB
+        detects \\r\\n itself, a lone \\r swallows the first letter of the next line. Total functions split a
+        line into fields, and TRY_CAST casts the values.
 Test    tests/cli/test_csv_lines.py
 
-So quotes are understood within a line, and a line break always ends a row. DuckDB's own quotes do not end
-there: one that is never closed would swallow everybody who follows.
+So quotes work within a line, and a line break always ends a row. With DuckDB's own quotes, a quote that is
+never closed would swallow the rows of all units that follow.
 """
 
 from __future__ import annotations
@@ -29,49 +29,49 @@ from dpsql.engines.identifiers import quote, text
 from dpsql.policy.model import CsvRule
 
 LONGEST = 10**6
-"""Bytes of a line; what is longer is no row."""
+"""Most bytes of a line; a longer line gives no row."""
 
 INSIDE = 10_000
-"""Marks of a line that stand between quotes; with more it is no row. It would take apart into too many."""
+"""Most delimiters within quotes in a line; a line with more would split into too many fields: no row."""
 
 PUSHING = ("join_filter_pushdown", "top_n", "row_group_pruner", "partitioned_execution")
-"""Optimizers that make the reader choose rows by statistics: for the keys that a join has met, for what
-a LIMIT has found so far (two of them), for a range of a group's keys."""
+"""Optimizers that make the reader skip rows by statistics: for the keys of a join, for the rows that a LIMIT
+has so far (two of them), for a range of group keys."""
 
 _GROUPED = r" *[-+]?[0-9]{1,3}(\.[0-9]{3})+(,[0-9]*)? *"
 _PLAIN = ("BOOLEAN", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE", "UUID")
-"""Types that are no numbers."""
+"""Types that are not numbers."""
 
 Typed = tuple[int, str, str]
 """A column of a csv file: its place in the line, its name, its type."""
 
 
 def parquet_sql(paths: Sequence[Path], columns: Sequence[str]) -> str:
-    """Files of one schema, of which every row is read, whatever is asked.
+    """Print a SELECT over parquet files of one schema that reads every row, whatever the query's conditions.
 
-    Claim   what is read of a row is a function of its own pages' values, and of no statistics, but that a
-            column of a row group is said to be NULL throughout.
-    Proof   the reader skips rows for a condition that reaches it, by the least and greatest values of what
-            lies around them, and for nothing else. A condition may not pass a row number, which it would
-            change. The optimizer places conditions first and leaves out the number after that, since nobody
-            looks at it, so that only the skipping is lost. What places conditions later is PUSHING, and off.
+    Claim   the values read for a row are a function of the values in its own pages, and of no statistics,
+            except the statement that a column is NULL throughout a row group.
+    Proof   The reader skips rows only for a condition that is pushed down to it, by the minimum and maximum
+            of the surrounding values. A condition cannot be pushed past row_number(), whose result it would
+            change. The optimizer pushes conditions first, and removes the unused row number after that, so
+            only the skipping is lost. The optimizers that push conditions later are PUSHING; they are off.
     Test    grammar_tests/test_folders.py::test_no_condition_reaches_the_reader_of_a_file, and
             grammar_tests/layouts
 
-    DuckDB 2.0 takes all rows of a page that holds 'pill' and NULL for NULL, until somebody there has 'drip'.
+    Why: DuckDB 2.0 reads all rows of a page with 'pill' and NULL as NULL, unless one of them is 'drip'.
     """
-    listed = ", ".join(map(quote, columns))
-    return f"SELECT {listed} FROM (SELECT *, row_number() OVER () FROM {parquet_files(paths)})"
+    names = ", ".join(map(quote, columns))
+    return f"SELECT {names} FROM (SELECT *, row_number() OVER () FROM {parquet_files(paths)})"
 
 
 def parquet_files(paths: Sequence[Path]) -> str:
-    """The call of the reader; NaN is in no statistics, should it ever look at them."""
-    told = "hive_partitioning = false, union_by_name = false, can_have_nan = true"
-    return f"read_parquet({_paths(paths)}, {told})"
+    """Print the call of the reader; statistics do not include NaN, in case it uses them."""
+    options = "hive_partitioning = false, union_by_name = false, can_have_nan = true"
+    return f"read_parquet({_paths(paths)}, {options})"
 
 
 def csv_sql(paths: Sequence[Path], rule: CsvRule, width: int, columns: Sequence[Typed]) -> str:
-    """Some columns of lines with ``width`` fields."""
+    """Print a SELECT of some columns of the lines with ``width`` fields."""
     listed = ", ".join(f"{_value(place, type_, rule)} AS {quote(name)}" for place, name, type_ in columns)
     mark = text(rule.delim)
     marks = f"length(line) - length(replace(line, {mark}, ''))"
@@ -81,7 +81,7 @@ def csv_sql(paths: Sequence[Path], rule: CsvRule, width: int, columns: Sequence[
 
 
 def lines_sql(paths: Sequence[Path], rule: CsvRule) -> str:
-    """Everything between line breaks that is text and not empty, as a column ``line``."""
+    """Print a SELECT of all lines that are UTF-8 and not empty, as a column ``line``."""
     return (
         f"SELECT line FROM read_csv({_paths(paths)}, columns = {{'line': 'VARCHAR'}}, "
         f"header = {str(rule.header).lower()}, auto_detect = false, delim = E'\\n', quote = '', escape = '', "
@@ -91,17 +91,18 @@ def lines_sql(paths: Sequence[Path], rule: CsvRule) -> str:
 
 
 def fields_of(line: str, rule: CsvRule) -> tuple[str, ...]:
-    """A line taken apart as ``csv_sql`` does it: for the names of columns."""
-    found = re.findall(_pattern(rule, re.escape), rule.delim + line)
+    """Split a line as ``csv_sql`` does, for the names of columns."""
+    fields = re.findall(_pattern(rule, re.escape), rule.delim + line)
     mark = rule.quote
-    quoted = [bool(mark) and len(each) > 1 and each[0] == each[-1] == mark for each in found]
+    quoted = [bool(mark) and len(field) > 1 and field[0] == field[-1] == mark for field in fields]
     return tuple(
-        each[1:-1].replace(mark * 2, mark) if cut else each for each, cut in zip(found, quoted, strict=True)
+        field[1:-1].replace(mark * 2, mark) if cut else field
+        for field, cut in zip(fields, quoted, strict=True)
     )
 
 
 def _fields(rule: CsvRule) -> str:
-    """The list of a line's fields, quotes and all."""
+    """Print the list of a line's fields, with their quotes."""
     plain = f"string_split(line, {text(rule.delim)})"
     if not rule.quote:
         return plain
@@ -110,7 +111,7 @@ def _fields(rule: CsvRule) -> str:
 
 
 def _pattern(rule: CsvRule, spelled: Callable[[str], str]) -> str:
-    """A mark and the field behind it: quoted from end to end, else up to the next mark."""
+    """Return the pattern of a delimiter and its field: fully quoted, or up to the next delimiter."""
     mark, quoted = spelled(rule.delim), spelled(rule.quote)
     plain = f"[^{mark}]*"
     return (
@@ -123,7 +124,7 @@ def _in_re2(mark: str) -> str:
 
 
 def _value(place: int, type_: str, rule: CsvRule) -> str:
-    """A field as a value of its type, NULL where it is none."""
+    """Print a field as a value of its type, NULL if it is not one."""
     field = f"f[{place + 1}]"
     if rule.quote:
         mark = text(rule.quote)
@@ -141,7 +142,7 @@ def _value(place: int, type_: str, rule: CsvRule) -> str:
 
 
 def _pointed(field: str) -> str:
-    """``1.234,50`` -> ``1234.50``; NULL where a point stands elsewhere than before three digits."""
+    """Print ``1.234,50`` -> ``1234.50``; NULL if a point is not followed by three digits."""
     bare = f"replace(replace({field}, '.', ''), ',', '.')"
     grouped = f"regexp_full_match({field}, {text(_GROUPED)})"
     return (

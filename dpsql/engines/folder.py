@@ -1,9 +1,9 @@
-"""A folder of parquet and csv files, or one of them: views in an engine of their own that holds nothing else.
+"""The engine for a folder of parquet and csv files, or one file: views in an in-memory database.
 
 data/people.csv      CREATE VIEW people AS SELECT ... FROM read_csv(['/.../people.csv'], ...)
 
-The files stay where they are, however large, and nothing else on the disk can be read. DuckDB opens them
-anew for each query, so they are looked at before and after: a file that was replaced gives no answer.
+The files are not copied, and nothing else on the disk can be read. DuckDB opens them again for each query, so
+their state is checked before and after: if a file was replaced, there is no answer.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _WAY_OUT = "write it anew, such as by iconv -f latin1 -t utf-8"
 
 
 class Folder(DuckDB):
-    """Open files. Without a policy, for the draft of one: types of csv files are guessed then."""
+    """Open files as tables. Without a policy (for the draft of one), the types of csv files are guessed."""
 
     def __init__(self, path: Path, policy: Policy | None = None, threads: int | None = None) -> None:
         self._path = path
@@ -43,13 +43,13 @@ class Folder(DuckDB):
         self._policy = policy
         try:
             files = all_files(path) if policy is None else files_of(path, policy)
-            self._states = states_of(path for each in files for path in each.paths)
+            self._states = states_of(path for table in files for path in table.paths)
             self._connection = connect(":memory:", configuration(threads))
         except OSError:
             raise refuse("D602", f"{path.name} cannot be read", help="check who may read it") from None
         try:
-            self._paths = {each.table: each.paths for each in files}
-            paths = [part for each in files for part in each.paths]
+            self._paths = {table.table: table.paths for table in files}
+            paths = [part for table in files for part in table.paths]
             self._timezone = "UTC" if policy is None else policy.timezone
             lock_down(self._connection, self._timezone, paths, PUSHING)
             self._views: dict[str, str] = {}
@@ -59,10 +59,10 @@ class Folder(DuckDB):
             self._connection.close()
             raise
 
-    # ---- what is there -----------------------------------------------------------------------------
+    # ---- catalogue ---------------------------------------------------------------------------------
 
     def _found(self, files: Files) -> FoundTable:
-        """The table, and its view."""
+        """Describe a table and create its view."""
         rule = None if self._policy is None else self._policy.table(files.table)
         try:
             found, view = self._csv(files, rule) if files.csv else self._parquet(files)
@@ -86,11 +86,11 @@ class Folder(DuckDB):
             if first and columns != first:
                 raise refuse(
                     "D602",
-                    f"{path.name} and {files.paths[0].name} are not of one schema",
-                    help="a table's files have the same columns, of the same types, in the same order",
+                    f"{path.name} and {files.paths[0].name} have different schemas",
+                    help="the files of a table need the same columns, of the same types, in the same order",
                 )
             first = columns
-        view = parquet_sql(files.paths, [each.name for each in first])
+        view = parquet_sql(files.paths, [column.name for column in first])
         return FoundTable(files.table, tuple(first), files=files.pattern), view
 
     def _csv(self, files: Files, rule: TableRule | None) -> tuple[FoundTable, str]:
@@ -99,21 +99,23 @@ class Folder(DuckDB):
         else:
             csv = rule.csv or CsvRule()
             names = (
-                header_of(files.paths[0], csv) if csv.header else tuple(each.name for each in rule.columns)
+                header_of(files.paths[0], csv)
+                if csv.header
+                else tuple(column.name for column in rule.columns)
             )
-            types = {fold(each.name): each.type for each in rule.columns if each.type is not None}
+            types = {fold(column.name): column.type for column in rule.columns if column.type is not None}
         self._same_headers(files, csv, names)
         typed = [(place, name, types[fold(name)]) for place, name in enumerate(names) if fold(name) in types]
         if rule is not None:
             self._readable(rule, files, [name for _, name, _ in typed])
-        found = FoundTable(
+        table = FoundTable(
             files.table,
             tuple(FoundColumn(name, type_, True) for _, name, type_ in typed),
             csv=csv,
             untyped=tuple(name for name in names if fold(name) not in types),
             files=files.pattern,
         )
-        return found, csv_sql(files.paths, csv, len(names), typed)
+        return table, csv_sql(files.paths, csv, len(names), typed)
 
     def _same_headers(self, files: Files, csv: CsvRule, names: tuple[str, ...]) -> None:
         for path in files.paths if csv.header else ():
@@ -121,12 +123,12 @@ class Folder(DuckDB):
                 raise refuse(
                     "D602",
                     f"{path.name} and {files.paths[0].name} have different headers",
-                    help="a table's files name the same columns in the same order",
+                    help="the files of a table need the same columns in the same order",
                 )
 
     def _readable(self, rule: TableRule, files: Files, typed: list[str]) -> None:
-        """At least one column with a type is there, and none of them twice: D804."""
-        twice = [name for name in typed if sum(fold(each) == fold(name) for each in typed) > 1]
+        """Raise D804 unless the files have at least one typed column, and none twice."""
+        twice = [name for name in typed if sum(fold(column) == fold(name) for column in typed) > 1]
         if typed and not twice:
             return
         assert self._policy is not None
@@ -140,7 +142,7 @@ class Folder(DuckDB):
                 label="the header names it twice",
                 help="rename one of them in the file, or take it out here",
             )
-        if any(each.type is not None for each in rule.columns):
+        if any(column.type is not None for column in rule.columns):
             raise document.refuse(
                 "D804",
                 f"the first line of {files.paths[0].name} names no column of {rule.name}",
@@ -164,19 +166,21 @@ class Folder(DuckDB):
         return refuse("D602", f"{path.name} cannot be read as a {kind} file", help="check the file")
 
     def describe(self) -> Catalogue:
-        """The policy's tables, and the names of others: an error may say that one of them was meant."""
+        """Return the policy's tables, and the names of other files, which errors may suggest."""
         known = {fold(table.name) for table in self._tables}
-        others = {
+        unknown = {
             fold(name): FoundTable(name, ()) for name in names_in(self._path) if fold(name) not in known
         }
-        return Catalogue((*self._tables, *others.values()))
+        return Catalogue((*self._tables, *unknown.values()))
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
-        """Pages of a parquet file may be damaged, too, and text not UTF-8; lines of csv files are total."""
-        found = next(each for each in self._tables if each.name == table)
+        """Also read all values: parquet pages may be damaged, and text may not be UTF-8. csv cannot fail."""
+        found = next(column for column in self._tables if column.name == table)
         if found.csv is not None:
             return True
-        hashed = [f"max(hash({quote(each.name)}))" for each in columns]  # counting would not look at them
+        hashed = [
+            f"max(hash({quote(column.name)}))" for column in columns
+        ]  # count() would not decode the values
         with self._lock:
             self.unchanged()
             try:
@@ -188,23 +192,23 @@ class Folder(DuckDB):
         return super().is_readable(table, columns)
 
     def misread(self) -> tuple[str, ...]:
-        """Tables of which many lines are no rows: for the owner, and never a number."""
-        found = []
+        """Describe tables with many lines that give no row: for the owner, and without numbers."""
+        notes = []
         with self._reading():
             for table in self._tables:
                 if table.csv is not None:
                     lines = lines_sql(self._paths[table.name], table.csv)
-                    asked = (
+                    query = (
                         f"SELECT (SELECT count(*) FROM {table_sql(table.name)}) * 2 < count(*) FROM ({lines})"
                     )
-                    if self._all(asked) == [(True,)]:
-                        found.append(f"{table.name}: less than half of its lines are rows; delim, quote?")
+                    if self._all(query) == [(True,)]:
+                        notes.append(f"{table.name}: less than half of its lines are rows; delim, quote?")
                     if any(map(foreign, self._paths[table.name])):
-                        found.append(f"{table.name}: lines that are not UTF-8 are no rows; {_WAY_OUT}")
-        return tuple(found)
+                        notes.append(f"{table.name}: lines that are not UTF-8 are no rows; {_WAY_OUT}")
+        return tuple(notes)
 
     def version(self) -> str:
-        """The views tell which fields of which files are read as which columns, and of what types."""
+        """Hash the files' states, the time zone and the views: they define the columns and types."""
         read = (self._states, self._timezone, sorted(self._views.items()))
         return hashlib.sha256(repr(read).encode()).hexdigest()
 
@@ -215,7 +219,7 @@ class Folder(DuckDB):
 
     def unchanged(self) -> None:
         spill_folder()
-        if _now(self._states) != self._states:
+        if _current_states(self._states) != self._states:
             raise changed(self._path)
 
     def close(self) -> None:
@@ -223,8 +227,8 @@ class Folder(DuckDB):
             self._connection.close()
 
 
-def _now(states: tuple[State, ...]) -> tuple[State, ...]:
+def _current_states(states: tuple[State, ...]) -> tuple[State, ...]:
     try:
-        return states_of(Path(each.path) for each in states)
+        return states_of(Path(state.path) for state in states)
     except OSError:
         return ()

@@ -1,4 +1,4 @@
-"""How names are written in SQL, and how values come back.
+"""Quote names for SQL, and convert fetched values.
 
 patients -> main."patients"        archive.visits -> "archive"."visits"        '2024-01-31' -> a date
 """
@@ -10,7 +10,7 @@ import datetime
 from dpsql.ir.column import Kind, Value
 
 TEXTED = frozenset((Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.TIME, Kind.UUID))
-"""Keys of these kinds travel as text: Python has no value for every date that DuckDB has."""
+"""Keys of these kinds are fetched as text: Python cannot represent all dates of DuckDB."""
 
 
 def quote(name: str) -> str:
@@ -22,14 +22,14 @@ def text(value: str) -> str:
 
 
 def table_sql(name: str) -> str:
-    """A table of the catalogue, with its schema."""
+    """Quote a table of the catalogue, with its schema."""
     return ".".join(quote(part) for part in name.split(".", 1)) if "." in name else f"main.{quote(name)}"
 
 
 def fetched(value: object, kind: Kind) -> Value:
-    """A fetched key as a Python value; dates that Python does not have stay text."""
+    """Convert a fetched key to a Python value; dates that Python cannot represent stay text."""
     if value is None or not isinstance(value, str):
-        return value  # type: ignore[return-value]  # NULL, or a number: all else travels as text
+        return value  # type: ignore[return-value]  # NULL or a number: all else is fetched as text
     try:
         if kind is Kind.DATE:
             return datetime.date.fromisoformat(value)

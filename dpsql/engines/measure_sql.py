@@ -1,4 +1,4 @@
-"""A planned measure as SQL: bounded cells, the unit's clip, exact integer sums.
+"""A planned measure as SQL: bounded cells, clipped contributions of units, exact integer sums.
 
     ROWS    SELECT keys, SUM(cell) FROM rows GROUP BY keys
     UNIT    SELECT SUM(clipped) FROM (SELECT SUM(cell) FROM rows GROUP BY unit)
@@ -6,9 +6,9 @@
     CELLS   sums per (unit, keys) JOIN heavy units' factor: SUM(TRUNC(sum * factor)) GROUP BY keys;
             units of few rows need no factor: they are summed together, as the unit NULL
 
-Everything is printed from our own tree. The factor of a unit is a function of its own rows: it comes
-from exact integer norms; truncation toward zero and a margin of 1e-9 in the factor keep the clipped norm
-under the clip whatever the floats do.
+Everything is printed from dpsql's own tree, never from the analyst's text. The factor of a unit is a function
+of its own rows and of exact integer norms. Truncation toward zero and a margin of 1e-9 in the factor keep the
+clipped norm below the clip, whatever the rounding of floats.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from dpsql.ir.scalar import Literal, Scalar
 from dpsql.ir.statistic import CELLS, SLACK, Part, Statistic, width_of
 
 CELL = 2**50
-"""No sum of a unit leaves this range before it is clipped, so that its square fits 128 bits."""
+"""Largest sum of a unit before clipping; its square fits 128 bits."""
 
 TOTAL = 2**62
-"""Nor does a sum of a group, so that it fits 64 bits (the engine holds what it fetches to it)."""
+"""Largest sum of a group; fits 64 bits (the engine clamps fetched sums to it)."""
 
 
 # ---- cells -------------------------------------------------------------------------------------------
@@ -43,16 +43,16 @@ TOTAL = 2**62
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """The rows of a measure: keys, one cell per statistic that adds up values, one mark per other guard.
+    """The rows of a measure as SQL: keys, one cell per statistic of values, one mark per guard of a count.
 
-    A cell is the clamped value in grid steps, NULL where the row does not count; a mark is 1 or NULL.
+    A cell is the clamped value in grid steps, NULL if the row does not count; a mark is 1 or NULL.
     """
 
     sql: str
     keys: tuple[str, ...]
-    counted: dict[Statistic, str]  # a column that is NULL where the row does not count; "*" where all do
+    counted: dict[Statistic, str]  # a column that is NULL if the row does not count; "*" if all rows count
     cells: dict[Statistic, str]
-    sums: dict[Statistic, str]  # of polynomials' cells, over a group
+    sums: dict[Statistic, str]  # sums of polynomial cells over a group
 
 
 def _rows(planned: MeasurePlan) -> _Row:
@@ -61,84 +61,84 @@ def _rows(planned: MeasurePlan) -> _Row:
     assert isinstance(owned, Owned)
     keys = tuple(f"k{i}" for i in range(len(m.keys)))
     read: dict[Scalar, str] = {}
-    listed = [] if planned.shape is Shape.ROWS else [f"{quote(owned.unit)} AS u"]
-    listed += [f"{key_sql(k.scalar, m.relation)} AS {name}" for k, name in zip(m.keys, keys, strict=True)]
+    columns = [] if planned.shape is Shape.ROWS else [f"{quote(owned.unit)} AS u"]
+    columns += [f"{key_sql(k.scalar, m.relation)} AS {name}" for k, name in zip(m.keys, keys, strict=True)]
     facts: dict[Scalar, Fact] = {}
-    for each in m.statistics:
-        for letter, scalar in (("x", each.argument), *_others(each), ("c", each.condition)):
+    for statistic in m.statistics:
+        for letter, scalar in (("x", statistic.argument), *_others(statistic), ("c", statistic.condition)):
             if scalar is None or scalar in read:
                 continue
             read[scalar] = f"{letter}{len(read)}"
             facts[scalar] = type_in(scalar, m.relation)
             sql = scalar_sql(scalar, m.relation)
             single_precision = facts[scalar].type.sql == "FLOAT"
-            listed.append(f"{f'CAST({sql} AS DOUBLE)' if single_precision else sql} AS {read[scalar]}")
-    inner = f"SELECT {', '.join(listed) or '1'} FROM ({relation_sql(m.relation)})"
-    # Equal scalars, and equal texts over the same columns, are one value in every row: they share a column.
-    # Which statistics belong together is said by their families, never by the columns that they read.
-    named: dict[str, str] = {}  # an expression and the column that holds it
-    above: dict[str, str] = {}  # the same, over the columns of ``named``
+            columns.append(f"{f'CAST({sql} AS DOUBLE)' if single_precision else sql} AS {read[scalar]}")
+    inner = f"SELECT {', '.join(columns) or '1'} FROM ({relation_sql(m.relation)})"
+    # Equal scalars, and equal SQL over the same columns, have the same value in every row: they share a
+    # column. Families alone say which statistics belong together, never the columns that they read.
+    named: dict[str, str] = {}  # expression -> its column
+    derived: dict[str, str] = {}  # the same, over the columns of ``named``
     counted: dict[Statistic, str] = {}
     cells: dict[Statistic, str] = {}
     sums: dict[Statistic, str] = {}
-    for each in m.statistics:
-        if each.part in (Part.VALUE, Part.REST):
-            cell = _value(each, read, facts)
-            counted[each] = cells[each] = named.setdefault(cell, f"g{len(named)}")
-        elif each.part in CELLS and each.other is None:
-            place = named.setdefault(_value(each, read, facts), f"g{len(named)}")
-            square = above.setdefault(rounded_square(place, each.most), f"h{len(above)}")
-            counted[each] = place
-            cells[each], sums[each] = single(each, place, square)
-        elif each.part in CELLS:
-            axes = [named.setdefault(y, f"g{len(named)}") for y in _axes(each, read, facts)]
-            cell = above.setdefault(product(each, axes[0], axes[1]), f"h{len(above)}")
-            counted[each] = cells[each] = cell
-            sums[each] = f"coalesce(sum({cell}), 0)"
+    for statistic in m.statistics:
+        if statistic.part in (Part.VALUE, Part.REST):
+            cell = _value(statistic, read, facts)
+            counted[statistic] = cells[statistic] = named.setdefault(cell, f"g{len(named)}")
+        elif statistic.part in CELLS and statistic.other is None:
+            place = named.setdefault(_value(statistic, read, facts), f"g{len(named)}")
+            square = derived.setdefault(rounded_square(place, statistic.most), f"h{len(derived)}")
+            counted[statistic] = place
+            cells[statistic], sums[statistic] = single(statistic, place, square)
+        elif statistic.part in CELLS:
+            axes = [named.setdefault(y, f"g{len(named)}") for y in _axes(statistic, read, facts)]
+            cell = derived.setdefault(product(statistic, axes[0], axes[1]), f"h{len(derived)}")
+            counted[statistic] = cells[statistic] = cell
+            sums[statistic] = f"coalesce(sum({cell}), 0)"
         else:
-            guard = _guard(each, read, facts)
+            guard = _guard(statistic, read, facts)
             mark = f"CASE WHEN {guard} THEN 1 END"
-            counted[each] = named.setdefault(mark, f"g{len(named)}") if guard else "*"
+            counted[statistic] = named.setdefault(mark, f"g{len(named)}") if guard else "*"
     units = [] if planned.shape is Shape.ROWS else ["u"]
     outer = [*units, *keys, *(f"{sql} AS {name}" for sql, name in named.items())]
     sql = f"SELECT {', '.join(outer) or '1'} FROM ({inner})"
-    if above:
-        outer = [*units, *keys, *named.values(), *(f"{sql} AS {name}" for sql, name in above.items())]
+    if derived:
+        outer = [*units, *keys, *named.values(), *(f"{sql} AS {name}" for sql, name in derived.items())]
         sql = f"SELECT {', '.join(outer)} FROM ({sql})"
     return _Row(sql, keys, counted, cells, sums)
 
 
-def _others(each: Statistic) -> tuple[tuple[str, Scalar], ...]:
-    return () if each.other is None else (("x", each.other.argument),)
+def _others(statistic: Statistic) -> tuple[tuple[str, Scalar], ...]:
+    return () if statistic.other is None else (("x", statistic.other.argument),)
 
 
-def _guard(each: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> str:
-    """True exactly where a row is counted; '' where every row is."""
-    parts = [] if each.condition is None else [read[each.condition]]
-    if each.argument is not None and facts[each.argument].nullable:
-        parts.append(f"{read[each.argument]} IS NOT NULL")
+def _guard(statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> str:
+    """Print the condition under which a row counts; '' if every row counts."""
+    parts = [] if statistic.condition is None else [read[statistic.condition]]
+    if statistic.argument is not None and facts[statistic.argument].nullable:
+        parts.append(f"{read[statistic.argument]} IS NOT NULL")
     return " AND ".join(parts)
 
 
-def _value(each: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> str:
-    """(clamped argument - offset) / step as an integer, total for every value of the type.
+def _value(statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> str:
+    """Print (clamped argument - offset) / step as an integer, total for every value of the type.
 
-    NULL where the argument is NULL or NaN, or the condition is not true.
+    NULL if the argument is NULL or NaN, or the condition is not true.
     """
-    assert each.argument is not None
-    name, fact = read[each.argument], facts[each.argument]
-    sql = _integer(each, name, fact) if _whole(each, fact) else _float(each, name, fact)
-    return sql if each.condition is None else f"CASE WHEN {read[each.condition]} THEN {sql} END"
+    assert statistic.argument is not None
+    name, fact = read[statistic.argument], facts[statistic.argument]
+    sql = _integer(statistic, name, fact) if _whole(statistic, fact) else _float(statistic, name, fact)
+    return sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
 
 
-def _whole(each: Statistic, fact: Fact) -> bool:
-    per_step = 1 / each.step
-    whole = per_step.denominator == 1 and float(each.offset).is_integer()
-    return fact.type.kind is Kind.INTEGER and whole and _integral(each)
+def _whole(statistic: Statistic, fact: Fact) -> bool:
+    per_step = 1 / statistic.step
+    integral = per_step.denominator == 1 and float(statistic.offset).is_integer()
+    return fact.type.kind is Kind.INTEGER and integral and _integral(statistic)
 
 
-def _integer(each: Statistic, name: str, fact: Fact) -> str:
-    low, high = int(each.low), int(each.high)
+def _integer(statistic: Statistic, name: str, fact: Fact) -> str:
+    low, high = int(statistic.low), int(statistic.high)
     wide = "HUGEINT" if fact.type.sql in ("UBIGINT", "HUGEINT", "UHUGEINT") else "BIGINT"
     if fact.type.sql == "UHUGEINT":
         name = f"CAST(CASE WHEN {name} > {2**64}::UHUGEINT THEN {2**64}::UHUGEINT ELSE {name} END AS HUGEINT)"
@@ -146,90 +146,97 @@ def _integer(each: Statistic, name: str, fact: Fact) -> str:
         name = f"CAST({name} AS {wide})"
     sql = f"CASE WHEN {name} > {high}::{wide} THEN {high}::{wide}"
     sql += f" WHEN {name} < {low}::{wide} THEN {low}::{wide} ELSE {name} END"
-    sql = f"({sql} - {int(each.offset)}::{wide})" if each.offset else sql
-    per_step = int(1 / each.step)
+    sql = f"({sql} - {int(statistic.offset)}::{wide})" if statistic.offset else sql
+    per_step = int(1 / statistic.step)
     sql = f"{sql} * {per_step}::{wide}" if per_step != 1 else sql
     return sql if wide == "BIGINT" else f"CAST({sql} AS BIGINT)"
 
 
-def _float(each: Statistic, name: str, fact: Fact) -> str:
-    """Subtraction, product and rounding are monotone: a clamped value lies between the cells of its ends."""
-    clamped = _clamped(name, fact, each.low, each.high)
-    shifted = f"({clamped} - {number(each.offset)})" if each.offset else clamped
-    factor = float(1 / each.step)
+def _float(statistic: Statistic, name: str, fact: Fact) -> str:
+    """Print a cell computed in floats.
+
+    Subtraction, product and rounding are monotone: the cell of a clamped value lies between the cells of the
+    range's ends.
+    """
+    clamped = _clamped(name, fact, statistic.low, statistic.high)
+    shifted = f"({clamped} - {number(statistic.offset)})" if statistic.offset else clamped
+    factor = float(1 / statistic.step)
     cell = f"CAST({shifted} * {number(factor)} AS BIGINT)"
-    least = 0 if each.offset or each.low >= 0 else -each.most
-    ends = [round((float(end) - float(each.offset)) * factor) for end in (each.low, each.high)]
-    if least <= ends[0] and ends[1] <= each.most:
+    least = 0 if statistic.offset or statistic.low >= 0 else -statistic.most
+    ends = [round((float(end) - float(statistic.offset)) * factor) for end in (statistic.low, statistic.high)]
+    most = statistic.most
+    if least <= ends[0] and ends[1] <= most:
         return cell
-    return (
-        f"CASE WHEN {cell} > {each.most} THEN {each.most} WHEN {cell} < {least} THEN {least} ELSE {cell} END"
-    )
+    return f"CASE WHEN {cell} > {most} THEN {most} WHEN {cell} < {least} THEN {least} ELSE {cell} END"
 
 
-def _axes(each: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> list[str]:
-    """Where each of two arguments lies in its range, from 0 to 1 but for the rounding of floats."""
-    assert each.argument is not None
-    assert each.other is not None
-    found = []
+def _axes(statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> list[str]:
+    """Print the relative positions of two arguments in their ranges: 0 to 1, up to float rounding."""
+    assert statistic.argument is not None
+    assert statistic.other is not None
+    axes = []
     for scalar, low, high in (
-        (each.argument, each.low, each.high),
-        (each.other.argument, each.other.low, each.other.high),
+        (statistic.argument, statistic.low, statistic.high),
+        (statistic.other.argument, statistic.other.low, statistic.other.high),
     ):
         shifted = f"({_clamped(read[scalar], facts[scalar], low, high)} - {number(low)})"
         sql = f"{shifted} * {number(1 / width_of(low, high))}"
-        found.append(sql if each.condition is None else f"CASE WHEN {read[each.condition]} THEN {sql} END")
-    return found
+        axes.append(
+            sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
+        )
+    return axes
 
 
 def _clamped(name: str, fact: Fact, low: float | int, high: float | int) -> str:
     return held(name if fact.type.sql == "DOUBLE" else f"CAST({name} AS DOUBLE)", low, high)
 
 
-def _integral(each: Statistic) -> bool:
+def _integral(statistic: Statistic) -> bool:
     return (
-        all(float(end).is_integer() for end in (each.low, each.high))
-        and max(abs(each.low), abs(each.high)) < 2**62
+        all(float(end).is_integer() for end in (statistic.low, statistic.high))
+        and max(abs(statistic.low), abs(statistic.high)) < 2**62
     )
 
 
-def _summed(each: Statistic, row: _Row) -> str:
-    """The sum of a statistic over a group of rows (UNITS: over one unit's rows)."""
-    count = f"count({row.counted[each]})"
-    match each.part:
+def _summed(statistic: Statistic, row: _Row) -> str:
+    """Print the sum of a statistic over a group of rows (UNITS: over one unit's rows)."""
+    count = f"count({row.counted[statistic]})"
+    match statistic.part:
         case Part.ROWS:
-            return f"{count} * {each.most}::HUGEINT"
+            return f"{count} * {statistic.most}::HUGEINT"
         case Part.UNITS:
-            return f"CASE WHEN {count} > 0 THEN {each.most} ELSE 0 END"
+            return f"CASE WHEN {count} > 0 THEN {statistic.most} ELSE 0 END"
         case Part.VALUE:
-            return f"coalesce(sum({row.cells[each]}), 0)"
+            return f"coalesce(sum({row.cells[statistic]}), 0)"
         case Part.REST:
-            return f"({count} * {each.most}::HUGEINT - coalesce(sum({row.cells[each]}), 0))"
+            return f"({count} * {statistic.most}::HUGEINT - coalesce(sum({row.cells[statistic]}), 0))"
         case Part.BERNSTEIN | Part.LAGRANGE:
-            return row.sums[each]
+            return row.sums[statistic]
         case _:
-            assert_never(each.part)
+            assert_never(statistic.part)
 
 
 def _bounded(name: str, bound: int) -> str:
-    """A column of sums within the bound, as a BIGINT."""
+    """Print a column of sums clamped to the bound, as a BIGINT."""
     high, low = f"{bound}::HUGEINT", f"-{bound}::HUGEINT"
-    held = f"CASE WHEN {name} > {high} THEN {high} WHEN {name} < {low} THEN {low} ELSE {name} END"
-    return f"CAST({held} AS BIGINT)"
+    clamped = f"CASE WHEN {name} > {high} THEN {high} WHEN {name} < {low} THEN {low} ELSE {name} END"
+    return f"CAST({clamped} AS BIGINT)"
 
 
 # ---- measures ----------------------------------------------------------------------------------------
 
 
 def measure_sql(planned: MeasurePlan) -> str:
-    """The SELECT that yields one row per group: its keys, then its exact clipped sums in grid steps."""
+    """Return the SELECT of one row per group: its keys, then its exact clipped sums in grid steps."""
     row = _rows(planned)
     match planned.shape:
         case Shape.ROWS:
-            sums = [_rowwise(each, row) for each in planned.measure.statistics]
-            # asked of a group's count too, the list is asked of groups, not pushed down to every row
-            listed = [f"CASE WHEN count(*) > 0 THEN {each} END" for each in inside(planned, row.keys)]
-            return _grouped(planned, row, sums, row.sql, listed)
+            sums = [_rowwise(statistic, row) for statistic in planned.measure.statistics]
+            # with count(*) in the condition, DuckDB tests the list per group, not per row
+            conditions = [
+                f"CASE WHEN count(*) > 0 THEN {condition} END" for condition in inside(planned, row.keys)
+            ]
+            return _grouped(planned, row, sums, row.sql, conditions)
         case Shape.UNIT | Shape.CELLS:
             return _cells(planned, row)
         case Shape.L1:
@@ -238,11 +245,11 @@ def measure_sql(planned: MeasurePlan) -> str:
             assert_never(planned.shape)
 
 
-def _rowwise(each: Statistic, row: _Row) -> str:
-    """Where one unit has one row, its units are its rows."""
-    if each.part is Part.UNITS:
-        return f"count({row.counted[each]}) * {each.most}::HUGEINT"
-    return _summed(each, row)
+def _rowwise(statistic: Statistic, row: _Row) -> str:
+    """Print the sum of a statistic if a unit has one row: the number of units is the number of rows."""
+    if statistic.part is Part.UNITS:
+        return f"count({row.counted[statistic]}) * {statistic.most}::HUGEINT"
+    return _summed(statistic, row)
 
 
 def _grouped(
@@ -264,7 +271,7 @@ def _grouped(
 
 
 def _met(rule: Threshold, row: _Row) -> str:
-    """Only groups with a count can be shown, but for those of public grouping sets."""
+    """Print the condition that a group may be shown: it has a count, or is of a public grouping set."""
     counted = f"total{rule.statistic} > 0"
     if rule.listed is None:
         return counted
@@ -276,7 +283,7 @@ def carried(key: Type, name: str) -> str:
 
 
 def inside(planned: MeasurePlan, names: Sequence[str]) -> list[str]:
-    """A row whose key stands on no public list is in no group (long lists are checked after fetching)."""
+    """Return the conditions that keys are on their public lists; long lists are checked after fetching."""
     if not isinstance(planned.rule, PublicKeys):
         return []
     conditions = []
@@ -285,22 +292,22 @@ def inside(planned: MeasurePlan, names: Sequence[str]) -> list[str]:
         present = [value for value in values if value is not None]
         if len(present) > 1_000 or column.fact.type.kind is Kind.BOOLEAN:
             continue
-        own = column.fact.type
-        text = own.kind is Kind.TEXT  # an enum is compared as text: no constant is cast to it
-        listed = ", ".join(constant_sql(value, VARCHAR if text else own) for value in present)
-        stands = f"{f'CAST({key} AS VARCHAR)' if text else key} IN ({listed})" if present else "false"
-        missing = None in values or planned.measure.sets  # a set may leave this key out
-        conditions.append(f"({stands} OR {key} IS NULL)" if missing else stands)
+        column_type = column.fact.type
+        as_text = column_type.kind is Kind.TEXT  # compare an enum as text: no constant is cast to it
+        listed = ", ".join(constant_sql(value, VARCHAR if as_text else column_type) for value in present)
+        is_listed = f"{f'CAST({key} AS VARCHAR)' if as_text else key} IN ({listed})" if present else "false"
+        missing = None in values or planned.measure.sets  # a grouping set may not contain this key
+        conditions.append(f"({is_listed} OR {key} IS NULL)" if missing else is_listed)
     return conditions
 
 
 def constant_sql(value: Value, type: Type) -> str:
-    """A listed value as SQL of the column's type."""
+    """Print a listed value as a literal of the column's type."""
     return literal_sql(Literal(value, type))
 
 
 def _cells(planned: MeasurePlan, row: _Row) -> str:
-    """Sums per unit (and group), the unit's norm over all of them, and the clipped sums' total."""
+    """Print sums per unit (and group), the unit's norm over all of them, and the totals of clipped sums."""
     statistics = planned.measure.statistics
     names = [f"s{i}" for i in range(len(statistics))]
     by = ", ".join(["u", *row.keys])
@@ -313,18 +320,20 @@ def _cells(planned: MeasurePlan, row: _Row) -> str:
         limit, root = clip**2, "sqrt(CAST(n AS DOUBLE))"
     factor = f"{_factor(planned)} / {root}"
     clipped = [f"coalesce(sum({_clipped(name)}), 0)" for name in names]
-    sums = ", ".join(f"{_summed(each, row)} AS {name}" for each, name in zip(statistics, names, strict=True))
+    sums = ", ".join(
+        f"{_summed(statistic, row)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
+    )
     bounded = ", ".join(f"{_bounded(name, CELL)} AS {name}" for name in names)
     if not row.keys:
         scaled = f"CASE WHEN n > {limit}::HUGEINT THEN {factor} END AS f"
         per_unit = f"SELECT u, {bounded} FROM (SELECT u, {sums} FROM ({row.sql}) GROUP BY u)"
         source = f"SELECT *, {scaled} FROM (SELECT *, {norm} AS n FROM ({per_unit}))"
         return _grouped(planned, row, clipped, source)
-    listed = inside(planned, row.keys)
-    where = f" WHERE {' AND '.join(listed)}" if listed else ""
+    conditions = inside(planned, row.keys)
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = f"SELECT * FROM ({row.sql}){where}"
-    with_, held = "WITH", ""
-    if planned.groups is None and all(each.part is not Part.UNITS for each in statistics):
+    with_, only_units = "WITH", ""
+    if planned.groups is None and all(statistic.part is not Part.UNITS for statistic in statistics):
         many = f"SELECT u, CASE WHEN count(*) > {_rows_within(planned)} THEN 1 END AS many FROM r GROUP BY u"
         with_ += f" {read_twice(planned, rows)}, m AS ({many}),"
         rows = "SELECT r.* REPLACE (CASE WHEN many = 1 THEN r.u END AS u) FROM r JOIN m ON r.u = m.u"
@@ -332,30 +341,33 @@ def _cells(planned: MeasurePlan, row: _Row) -> str:
             f"CASE WHEN u IS NULL THEN {_bounded(name, TOTAL)} ELSE {_bounded(name, CELL)} END AS {name}"
             for name in names
         )
-        held = " WHERE u IS NOT NULL"
+        only_units = " WHERE u IS NOT NULL"
     cells = f"SELECT {by}, {sums} FROM ({rows}) GROUP BY {by}"
     with_ += f" q AS MATERIALIZED (SELECT {by}, {bounded} FROM ({cells}))"
     heavy = f"n > {limit}::HUGEINT"
-    if planned.groups is not None:  # a unit in too many groups for the threshold is left out whole
+    if planned.groups is not None:  # drop a unit that is in more groups than the threshold allows
         factor = f"CASE WHEN g > {planned.groups} THEN 0::DOUBLE ELSE {factor} END"
         heavy += f" OR g > {planned.groups}"
-    norms = f"SELECT u, sum({norm}) AS n, count(*) AS g FROM q{held} GROUP BY u"
+    norms = f"SELECT u, sum({norm}) AS n, count(*) AS g FROM q{only_units} GROUP BY u"
     factors = f"SELECT u, {factor} AS f FROM ({norms}) WHERE {heavy}"
     grouped = _grouped(planned, row, clipped, "SELECT q.*, f FROM q LEFT JOIN h ON q.u = h.u")
     return f"{with_}, h AS ({factors}) {grouped}"
 
 
 def _rows_within(planned: MeasurePlan) -> int:
-    """A unit of at most so many rows is under the clip whatever they hold."""
+    """Return the number of rows up to which a unit is below the clip, whatever the values."""
     most = [family.most for family in planned.measure.families]
     bound, clip = planned.bound
     if bound is Norm.L1:
         return clip // sum(most)
-    return math.isqrt(clip**2 // sum(each * each for each in most))
+    return math.isqrt(clip**2 // sum(value * value for value in most))
 
 
 def read_twice(planned: MeasurePlan, rows: str) -> str:
-    """The rows as r, read twice: a scan again, which takes less time and memory; a join's result is kept."""
+    """Print the rows as the CTE r, which is read twice.
+
+    A scan is read again, which takes less time and memory; the result of a join is materialized.
+    """
     relation = planned.measure.relation
     while isinstance(relation, Filter | Project):
         relation = relation.input
@@ -364,11 +376,14 @@ def read_twice(planned: MeasurePlan, rows: str) -> str:
 
 
 def _scaled_rows(planned: MeasurePlan, row: _Row) -> str:
-    """A unit's L1 norm is at most the sum of its rows' norms: one sum per unit is enough."""
-    listed = inside(planned, row.keys)
-    where = f" WHERE {' AND '.join(listed)}" if listed else ""
+    """Print sums of rows scaled by the unit's factor.
+
+    A unit's L1 norm is at most the sum of its rows' norms: one sum per unit is enough.
+    """
+    conditions = inside(planned, row.keys)
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     rows = f"SELECT * FROM ({row.sql}){where}"
-    vectors = [_scaled(each, row) for each in _vectors(planned.measure)]
+    vectors = [_scaled(vector, row) for vector in _vectors(planned.measure)]
     weights = dict.fromkeys(vector.most for vector in vectors if vector.most is not None)
     _, limit = planned.bound
     factor = f"CASE WHEN n > {limit}::HUGEINT THEN {_factor(planned)} / CAST(n AS DOUBLE) ELSE 1::DOUBLE END"
@@ -382,10 +397,10 @@ def _scaled_rows(planned: MeasurePlan, row: _Row) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Scaled:
-    """Statistics that are released together: the sums of scaled rows by position, and their norm unscaled.
+    """Statistics that share a bound: the sums of scaled rows by position, and the norm of unscaled rows.
 
-    Both are made of the same columns in one place (``_scaled``), and a measure is printed from these alone:
-    no number is released that is not in the norm. ``most`` is the whole weight that the sums read scaled.
+    Both are built from the same columns in one place (``_scaled``), and a measure is printed from these only:
+    every released number is part of the norm. ``most`` is the full weight; the sums read it scaled.
     """
 
     norm: str
@@ -394,47 +409,47 @@ class _Scaled:
 
 
 def _vectors(measure: Measure) -> list[tuple[tuple[int, Statistic], ...]]:
-    """The statistics with their positions as families hold them together; each is in one place."""
-    found = [
+    """Group the statistics, with their positions, by family; every statistic occurs once."""
+    vectors = [
         tuple((i, measure.statistics[i]) for i in positions)
         for family in measure.families
         for positions in family.alternatives
     ]
-    held = sorted(i for vector in found for i, _ in vector)
-    assert held == list(range(len(measure.statistics))), "families hold every statistic once"
-    return sorted(found, key=lambda vector: vector[0][0])
+    indices = sorted(i for vector in vectors for i, _ in vector)
+    assert indices == list(range(len(measure.statistics))), "families hold every statistic once"
+    return sorted(vectors, key=lambda vector: vector[0][0])
 
 
 def _scaled(vector: tuple[tuple[int, Statistic], ...], row: _Row) -> _Scaled:
-    """What is released of a vector, and what bounds it.
+    """Print the scaled sums of a vector, and the norm that bounds them.
 
-    A pair's two cells add up to ``most`` in every row that counts, so its norm needs no value; scaled,
+    The two cells of a pair add up to ``most`` in every row that counts, so the norm needs no value. Scaled,
     they add up to the unit's ``w`` = TRUNC(most * factor), and neither is negative. The cells of polynomials
-    add up to ``most`` and the slack of their rounding at most.
+    add up to at most ``most`` plus the slack of their rounding.
     """
-    (place, first), *others = vector
+    (place, first), *following = vector
     counted, rows = row.counted[first], f"count({row.counted[first]})"
     weight = f"w{first.most}"
     weighed = weight if counted == "*" else f"CASE WHEN {counted} IS NOT NULL THEN {weight} END"
     match first.part:
         case Part.BERNSTEIN | Part.LAGRANGE:
             cells = [replace(first, cell=i) for i in range(3 if first.other is None else 9)]
-            assert [each for _, each in vector] == cells, "the cells of one argument, or of two"
+            assert [statistic for _, statistic in vector] == cells, "the cells of one argument, or of two"
             norm = f"{rows} * {first.most + SLACK}::HUGEINT"
-            return _Scaled(norm, tuple((i, _truncated(row.cells[each])) for i, each in vector))
+            return _Scaled(norm, tuple((i, _truncated(row.cells[statistic])) for i, statistic in vector))
         case Part.REST:
-            ((second, value),) = others
+            ((second, value),) = following
             assert value == replace(first, part=Part.VALUE), "a pair is of one value under one condition"
             total = _truncated(row.cells[value])
             rest = f"coalesce(sum({weighed}), 0) - {total}"
             return _Scaled(f"{rows} * {first.most}::HUGEINT", ((place, rest), (second, total)), first.most)
         case Part.VALUE:
-            assert not others, "a sum stands alone"
+            assert not following, "a sum stands alone"
             cell = row.cells[first]
             norm = f"coalesce(sum({f'abs({cell})' if first.low < 0 else cell}), 0)"
             return _Scaled(norm, ((place, _truncated(cell)),))
         case Part.ROWS:
-            assert not others, "a count stands alone"
+            assert not following, "a count stands alone"
             total = f"coalesce(sum({weighed}), 0)"
             return _Scaled(f"{rows} * {first.most}::HUGEINT", ((place, total),), first.most)
         case Part.UNITS:
@@ -448,7 +463,7 @@ def _truncated(cell: str) -> str:
 
 
 def _factor(planned: MeasurePlan) -> str:
-    """The clip, less a margin that is larger than all rounding of the floats."""
+    """Print the clip, less a margin that exceeds all rounding of floats."""
     return number(planned.bound[1] * (1 - 1e-9))
 
 

@@ -1,4 +1,4 @@
-"""Floating-point numbers as SQL: constants, and values held within a range whatever they are.
+"""Floating-point numbers as SQL: exact constants, and values clamped to a range.
 
 held("x", 0, 120)    CASE WHEN x < 0 THEN 0 WHEN x <= 120 THEN x WHEN x <= infinity THEN 120 END
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 
 def number(value: float | int) -> str:
-    """A constant, every bit of it."""
+    """Print a constant with all its bits."""
     return f"{float(value)!r}::DOUBLE"
 
 
 def held(name: str, low: float | int, high: float | int) -> str:
-    """A DOUBLE within these ends; NULL of NULL, and of NaN: it is above infinity, so in no branch.
+    """Print a DOUBLE clamped to these ends; NULL for NULL and NaN (above infinity, so in no branch).
 
     CASE takes half the time of greatest and least.
     """

@@ -1,4 +1,4 @@
-"""What stands at a path, opened: a DuckDB file, or a folder of parquet and csv files, or one such file."""
+"""Open the data at a path: a DuckDB file, a folder of parquet and csv files, or one such file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpsql.policy.model import Policy
 
 
 def open_database(path: Path, policy: Policy | None = None) -> Engine:
-    """The engine for the data at a path; without a policy, for the draft of one."""
+    """Open the engine for the data at a path; without a policy, for the draft of one."""
     if is_files(path):
         from dpsql.engines.folder import Folder  # a DuckDB file does not need it
 

@@ -1,17 +1,16 @@
-"""The database files that this process has open, and whether they still are what they were.
+"""The database files that this process has open, and checks that they have not changed.
 
     /data/clinic.duckdb     descriptor 7    held by three connections
 
-DuckDB keeps other processes from writing by a POSIX lock. The system drops all such locks of a process on a
-file as soon as the process closes any descriptor of that file, whoever opened it and for what: another
-process may then write under our connections, and DuckDB would read one half before and the other after. So
-we open a file once, look at it by pread, and close it with the last connection to it. What others in this
-process open and close (a copy of the file, a checksum) we cannot see: the lock is taken again before each
-look, and what happened in between shows in the file's state.
+DuckDB prevents writes by other processes with a POSIX lock. The system drops all such locks of a process on a
+file as soon as the process closes any descriptor of that file. Another process may then write while dpsql is
+connected, and DuckDB would read a mixture of old and new data. So this module opens a file once, reads it
+with pread, and closes it with the last connection to it. Other code in this process may open and close the
+file too (a copy, a checksum), and that is not visible here: the lock is taken again before each check, and
+writes in between show in the file's state.
 
-Nothing here waits for its own thread: a connection may be closed by a collection of garbage or by a signal's
-handler in the middle of any line below. Whoever opens a file counts as holding it before looking at it, so
-that a close in between never takes it away.
+Locks are reentrant: the garbage collector or a signal handler may close a connection at any line below. A
+connection is counted as a holder before the file is examined, so a close in between does not close the file.
 """
 
 from __future__ import annotations
@@ -33,12 +32,12 @@ _HEADERS = 3 * 4096
 _IDENTITY = slice(124, 140)  # the identifier in the file's main header, drawn when the file was made
 
 Seen = tuple[int, int, int, int, int]
-"""A file's place on the disk (device and number), its size, its time, and when anything of it changed."""
+"""A file's device, inode, size, modification time and change time."""
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Which file stands at a path: what the system says of it, its headers, and its log if it has one."""
+    """The state of the file at a path: its metadata, its headers, and the metadata of its write-ahead log."""
 
     file: Seen
     header: bytes
@@ -50,17 +49,17 @@ class State:
 
 
 def seen(stat: os.stat_result) -> Seen:
-    """The last of these cannot be put back, as the time of a file can."""
+    """Return the identifying metadata of a file; the change time cannot be set back by a program."""
     return (stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns)
 
 
 class Held:
-    """A database file, with our descriptor of it as long as anybody holds it."""
+    """A database file, with a descriptor that is open as long as a connection holds it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.opening = threading.RLock()
-        """Held while DuckDB opens the file: the first connection sets what no later one may."""
+        """Locked while DuckDB opens the file: the first connection sets the configuration."""
         self._holders: set[int] = set()
         self._descriptor: int | None = None
         self._state: State | None = None
@@ -71,12 +70,12 @@ class Held:
 
     @property
     def state(self) -> State:
-        """As it was when the first of the connections opened it."""
+        """The state when the first connection opened the file."""
         assert self._state is not None
         return self._state
 
     def take(self, holder: object) -> bool:
-        """One connection more, unless the file is not the others' any more; OSError where there is none."""
+        """Add a connection; False if the file has changed since the first one. OSError if it is missing."""
         self._holders.add(id(holder))
         try:
             if len(self._holders) == 1:
@@ -90,22 +89,22 @@ class Held:
         return True
 
     def leave(self, holder: object, *, in_use: bool = False) -> None:
-        """One connection less; ``in_use`` by others in this process, whose locks a close would drop."""
+        """Remove a connection. ``in_use``: keep the descriptor, as a close would drop others' locks."""
         self._holders.discard(id(holder))
         if not self._holders and not in_use and self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
             os.close(descriptor)
 
     def stands(self) -> bool:
-        """Whether the file is what it was, and nobody else may write into it from here on."""
-        closed = self._descriptor is None  # what DuckDB says of a connection that is closed says more
+        """Whether the file is unchanged and locked against writes by other processes."""
+        closed = self._descriptor is None  # DuckDB's own error on a closed connection says more
         return closed or (self._locked() and self._same())
 
     def _begin(self) -> None:
         if self._descriptor is None or seen(os.fstat(self._descriptor))[:2] != seen(self.path.stat())[:2]:
-            left, self._descriptor = self._descriptor, os.open(self.path, os.O_RDONLY)
-            if left is not None:
-                os.close(left)
+            previous, self._descriptor = self._descriptor, os.open(self.path, os.O_RDONLY)
+            if previous is not None:
+                os.close(previous)
         self._state = self._now()
 
     def _now(self) -> State:
@@ -123,7 +122,7 @@ class Held:
             return False
 
     def _locked(self) -> bool:
-        """The lock that DuckDB took, for it is one for the whole process: taken again if it was dropped."""
+        """Take DuckDB's lock again in case it was dropped: it belongs to the whole process."""
         if fcntl is None or self._descriptor is None:
             return True
         try:
@@ -136,7 +135,7 @@ class Held:
 
 
 class _Files:
-    """What this process holds, and what it inherited: DuckDB has one engine for a path in a process."""
+    """The files that this process has open, and inherited paths; DuckDB has one engine per path."""
 
     def __init__(self, inherited: frozenset[Path] = frozenset()) -> None:
         self.lock = threading.RLock()
@@ -144,8 +143,8 @@ class _Files:
         self.inherited = inherited
 
     def in_child(self) -> _Files:
-        """A child holds nothing, and no thread of it has the lock that one of its parent's may have had."""
-        open_now = {path for path, held in self.by_path.items() if held.is_open}
+        """Return the state of a forked child: no open files, and a new lock, free of the parent's threads."""
+        open_now = {path for path, file in self.by_path.items() if file.is_open}
         return _Files(self.inherited | open_now)
 
 
@@ -153,12 +152,15 @@ _FILES = _Files()
 
 
 def hold(path: Path, holder: object) -> Held:
-    """The file for one connection more, wherever links lead; OSError where there is none, or D602."""
+    """Return the file for a new connection, with links resolved.
+
+    OSError if there is none, D602 if it has changed while it was open.
+    """
     with _FILES.lock:
-        where = path.resolve()
-        held = _FILES.by_path.setdefault(where, Held(where))
-        if held.take(holder):
-            return held
+        target = path.resolve()
+        file = _FILES.by_path.setdefault(target, Held(target))
+        if file.take(holder):
+            return file
     title = f"{path.name} was replaced or changed while it was open"
     raise refuse("D602", title, help="close the other connections to it, then open it again")
 
@@ -169,7 +171,7 @@ def let_go(held: Held, holder: object, *, in_use: bool = False) -> None:
 
 
 def inherited(path: Path) -> bool:
-    """Whether DuckDB's own engine for this path is one without threads, from before a fork."""
+    """Whether DuckDB's engine for this path is from before a fork, and so has no threads."""
     return path in _FILES.inherited
 
 
@@ -177,7 +179,7 @@ def changed(path: Path) -> DatabaseError:
     return refuse(
         "D602",
         f"{path.name} has changed since it was opened",
-        label="what was debited stays debited; answers are of one version of the data",
+        label="what was debited stays debited; an answer needs one version of the data",
         help="open it again",
     )
 

@@ -1,4 +1,4 @@
-"""Relations as SQL, printed from our own tree: names quoted, scalars total, units at the scan."""
+"""Relations as SQL, printed from dpsql's own tree: quoted names, total scalars, units added at the scan."""
 
 from __future__ import annotations
 
@@ -37,17 +37,18 @@ from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 
 
 def relation_sql(relation: Relation) -> str:
-    """A SELECT that yields the relation's columns under their names."""
+    """Return a SELECT that yields the relation's columns under their names."""
     return _select(relation, twofold if _joins(relation) > 1 else str)
 
 
 def twofold(rows: str) -> str:
-    """The same rows out of two sources, one of which never has any.
+    """Return the same rows as a UNION of the rows and an empty relation: a workaround for DuckDB.
 
-    DuckDB 2.0 stores what joins a join by its place in "the" dictionary of the first chunk, and fails on
-    the first chunk that has another one, or none: a CASE, a coalesce() or a cast between the two joins
-    makes such chunks, and one unit's rows decide whether there is one. It refrains where a join reads a
-    UNION. So every table below two joins is one, of which the planner must not see that it adds nothing.
+    If one join reads the result of another, DuckDB 2.0 stores values by their index in the dictionary of the
+    first chunk. It fails on the first chunk with another dictionary, or with none: a CASE, a coalesce() or a
+    cast between the two joins produces such chunks, and the rows of one unit decide whether one occurs.
+    DuckDB does not do so if a join reads a UNION. So every table below two joins is read through one, written
+    so that the planner does not see that its second half is empty.
     """
     return f"(FROM {rows} UNION ALL SELECT t.* FROM {rows} AS t, range(0))"
 
@@ -62,7 +63,7 @@ def _joins(relation: Relation) -> int:
             return 1 + _joins(left) + _joins(right)
         case Union(left, right):
             return _joins(left) + _joins(right)
-        case Window(source):  # DuckDB may make a join of it
+        case Window(source):  # DuckDB may turn it into a join
             return 1 + _joins(source)
         case Filter(source) | Project(source) | Aggregate(source):
             return _joins(source)
@@ -75,21 +76,23 @@ def _select(relation: Relation, read: Callable[[str], str]) -> str:
         case Scan():
             return _scan(relation, read)
         case Materialized():
-            rows = _given(relation)
+            rows = _materialized(relation)
             return rows if read is str else f"FROM {read(f'({rows})')}"
-        case StageInput(name, columns):  # for people to read: its rows stand there before anything runs
-            listed = ", ".join(f"{quote(each.name)}" for each in columns)
-            return f"SELECT {listed} FROM released.{quote(name)}"
+        case StageInput(name, columns):  # shown to people only: its rows are known before this runs
+            projected = ", ".join(f"{quote(column.name)}" for column in columns)
+            return f"SELECT {projected} FROM released.{quote(name)}"
         case Filter(source, condition):
             return f"SELECT * FROM ({_select(source, read)}) WHERE {scalar_sql(condition, source)}"
         case Project(source, columns):
-            listed = ", ".join(f"{scalar_sql(each.scalar, source)} AS {quote(each.name)}" for each in columns)
-            return f"SELECT {listed} FROM ({_select(source, read)})"
+            projected = ", ".join(
+                f"{scalar_sql(column.scalar, source)} AS {quote(column.name)}" for column in columns
+            )
+            return f"SELECT {projected} FROM ({_select(source, read)})"
         case Join():
             return _join(relation, read)
         case Aggregate(source, keys, calls):
-            named = [f"{key_sql(each.scalar, source)} AS {quote(each.name)}" for each in keys]
-            named += [f"{_per_unit(each, source)} AS {quote(each.name)}" for each in calls]
+            named = [f"{key_sql(key.scalar, source)} AS {quote(key.name)}" for key in keys]
+            named += [f"{_per_unit(call, source)} AS {quote(call.name)}" for call in calls]
             places = ", ".join(str(i + 1) for i in range(len(keys)))
             return f"SELECT {', '.join(named)} FROM ({_select(source, read)}) GROUP BY {places}"
         case Union(left, right):
@@ -99,8 +102,8 @@ def _select(relation: Relation, read: Callable[[str], str]) -> str:
                 f"UNION ALL SELECT {names} FROM ({_select(right, read)})"
             )
         case Window(source, call):
-            own = f"{window_sql(call, source)} AS {quote(call.name)}"
-            return f"SELECT *, {own} FROM ({_select(source, read)})"
+            window = f"{window_sql(call, source)} AS {quote(call.name)}"
+            return f"SELECT *, {window} FROM ({_select(source, read)})"
         case _:
             assert_never(relation)
 
@@ -110,18 +113,18 @@ def _comma_separated(names: Iterable[str]) -> str:
 
 
 def _join(join: Join, read: Callable[[str], str]) -> str:
-    lent = _lent(join)
+    lent = _lent_unit(join)
     left, right = (
         _without_path(side, read) if lent is not None and lent.left is borrows else _select(side, read)
         for side, borrows in ((join.left, True), (join.right, False))
     )
     facts = {**facts_of(join.left), **facts_of(join.right)}
     parts = conjuncts(join.condition) if join.condition is not None else ()
-    if lent is not None:  # the units are one value here
+    if lent is not None:  # both units are the same value here
         equal = frozenset((lent.unit, lent.same))
-        parts = tuple(each for each in parts if not (_is_equality(each) and _names(each) == equal))
+        parts = tuple(part for part in parts if not (_is_equality(part) and _compared_columns(part) == equal))
 
-    def spelled(name: str) -> str:  # below this SELECT, the lent unit is the lender's
+    def spelled(name: str) -> str:  # inside this SELECT, the unit is read from the lending table
         return quote(lent.same if lent is not None and name == lent.unit else name)
 
     printed = [sql_of(part, facts.__getitem__, spelled) for part in parts]
@@ -136,14 +139,14 @@ def _join(join: Join, read: Callable[[str], str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lent:
-    """A joined table lends its unit to the table whose path to the unit leads through it.
+class _LentUnit:
+    """A join in which one table takes its unit from the other instead of joining it again in its scan.
 
         treatments (unit: visit_id -> visits.patient_id) JOIN visits USING (visit_id)
 
-    Reading the unit of treatments joins visits inside the scan already. Where the query joins that very
-    table on that very unique key, the scan's unit ``unit`` equals the other side's ``same`` in every row,
-    so the join inside the scan is left out. ``left`` tells on which side the borrowing scan stands.
+    The scan of treatments joins visits to read the unit. If the query joins the same table on the same unique
+    key, the scan's unit ``unit`` equals the other side's unit ``same`` in every row, so the join inside the
+    scan is left out. ``left`` says whether the scan without its own path is the left side.
     """
 
     left: bool
@@ -151,7 +154,7 @@ class _Lent:
     same: str
 
 
-def _lent(join: Join) -> _Lent | None:
+def _lent_unit(join: Join) -> _LentUnit | None:
     if join.condition is None or not (join.kind is JoinKind.INNER or join.kind.one_sided):
         return None
     sides = ((False, join.right, join.left), (True, join.left, join.right))
@@ -164,20 +167,21 @@ def _lent(join: Join) -> _Lent | None:
         if not isinstance(inner, Scan) or inner.owner is None or not inner.owner.links:
             continue
         owner, step = inner.owner, inner.owner.links[0]
-        if owner.name in touched or any(each.name == owner.name for each in inner.columns):
+        if owner.name in touched or any(column.name == owner.name for column in inner.columns):
             continue
-        own = {each.name for each in inner.columns if each.source == step.column}
+        link_columns = {column.name for column in inner.columns if column.source == step.column}
         for scan in _plain_scans(lender):
-            theirs = scan.owner
-            if scan.table != step.table or theirs is None:
+            other = scan.owner
+            if scan.table != step.table or other is None:
                 continue
-            if (theirs.links, theirs.column) != (owner.links[1:], owner.column):
+            if (other.links, other.column) != (owner.links[1:], owner.column):
                 continue
-            keys = {each.name for each in scan.columns if each.source == step.key}
+            keys = {column.name for column in scan.columns if column.source == step.key}
             if any(
-                _is_equality(part) and _names(part) in _pairs(own, keys) for part in conjuncts(join.condition)
+                _is_equality(part) and _compared_columns(part) in _pairs(link_columns, keys)
+                for part in conjuncts(join.condition)
             ):
-                return _Lent(left, owner.name, theirs.name)
+                return _LentUnit(left, owner.name, other.name)
     return None
 
 
@@ -185,19 +189,19 @@ def _is_equality(part: Scalar) -> bool:
     return isinstance(part, Call) and part.function == "="
 
 
-def _names(part: Scalar) -> frozenset[str]:
-    """The two columns that an equality compares; nothing where a side is something else."""
-    both = part.arguments if isinstance(part, Call) else ()
-    found = frozenset(each.name for each in both if isinstance(each, Ref))
-    return found if len(found) == 2 else frozenset()
+def _compared_columns(part: Scalar) -> frozenset[str]:
+    """Return the two columns that an equality compares; empty if a side is not a column."""
+    sides = part.arguments if isinstance(part, Call) else ()
+    names = frozenset(side.name for side in sides if isinstance(side, Ref))
+    return names if len(names) == 2 else frozenset()
 
 
-def _pairs(own: set[str], keys: set[str]) -> set[frozenset[str]]:
-    return {frozenset((a, b)) for a in own for b in keys}
+def _pairs(left: set[str], right: set[str]) -> set[frozenset[str]]:
+    return {frozenset((a, b)) for a in left for b in right}
 
 
 def _plain_scans(relation: Relation) -> list[Scan]:
-    """Scans whose columns come through unchanged and never NULL where they were not."""
+    """Return the scans that reach this relation with unchanged columns; no join adds NULLs to them."""
     match relation:
         case Scan():
             return [relation]
@@ -210,33 +214,33 @@ def _plain_scans(relation: Relation) -> list[Scan]:
 
 
 def _without_path(relation: Relation, read: Callable[[str], str]) -> str:
-    """A scan (and the filters over it) without its path to the unit, which a join lends."""
+    """Print a scan (and the filters over it) without the joins that lead to its unit."""
     if isinstance(relation, Filter):
         inner = _without_path(relation.input, read)
         return f"SELECT * FROM ({inner}) WHERE {scalar_sql(relation.condition, relation.input)}"
     assert isinstance(relation, Scan)
-    columns = ", ".join(f"t0.{quote(each.source)} AS {quote(each.name)}" for each in relation.columns)
+    columns = ", ".join(f"t0.{quote(column.source)} AS {quote(column.name)}" for column in relation.columns)
     return f"SELECT {columns} FROM {read(table_sql(relation.table))} AS t0"
 
 
-def _given(given: Materialized) -> str:
-    """Public rows that were computed before, as constants of their types.
+def _materialized(materialized: Materialized) -> str:
+    """Print rows that were computed before as constants of their types.
 
-    A last moment that was rounded to microseconds may lie behind those of its own type: NULL, not a failure.
+    A timestamp rounded to microseconds may lie beyond the last one of its own type: NULL, not a failure.
     """
-    names = [f"v{i}" for i in range(len(given.columns))]
+    names = [f"v{i}" for i in range(len(materialized.columns))]
     listed = ", ".join(
         f"TRY_CAST({name} AS {column.source}) AS {quote(column.name)}"
-        for name, column in zip(names, given.columns, strict=True)
+        for name, column in zip(names, materialized.columns, strict=True)
     )
-    rows = given.rows or ((None,) * len(names),)
+    rows = materialized.rows or ((None,) * len(names),)
     values = ", ".join(f"({', '.join(_plain_constant(value) for value in row)})" for row in rows)
-    tail = "" if given.rows else " WHERE false"
+    tail = "" if materialized.rows else " WHERE false"
     return f"SELECT {listed} FROM (VALUES {values}) AS v({', '.join(names)}){tail}"
 
 
 def _plain_constant(value: Value) -> str:
-    """A constant that a CAST gives its type; text for everything that is not a plain number."""
+    """Print a value as a constant for a CAST: text for everything that is not NULL or BOOLEAN."""
     if value is None:
         return "NULL"
     if isinstance(value, bool):
@@ -247,13 +251,13 @@ def _plain_constant(value: Value) -> str:
 
 
 def _scan(scan: Scan, read: Callable[[str], str]) -> str:
-    """The table with the path to its unit; a row whose unit is NULL, or is not reached, is not there.
+    """Print a table joined along the path to its unit; rows without a unit are left out.
 
-    The unit is read in one type from every table: what merges or compares units then makes no cast that
+    The unit has the same type in every table: operators that merge or compare units then need no cast, which
     could fail on one of them.
     """
     owner = scan.owner
-    columns = {each.name: f"t0.{quote(each.source)}" for each in scan.columns}
+    columns = {column.name: f"t0.{quote(column.source)}" for column in scan.columns}
     tables = f"{read(table_sql(scan.table))} AS t0"
     if owner is None:
         return f"SELECT {_named(columns)} FROM {tables}"
@@ -281,7 +285,7 @@ def type_in(scalar: Scalar, relation: Relation) -> Fact:
 
 
 def key_sql(scalar: Scalar, relation: Relation) -> str:
-    """A group key as a function of its equality class: one NaN, one zero, microseconds at most."""
+    """Print a group key so that equal keys are identical: one NaN, one zero, microseconds at most."""
     sql = scalar_sql(scalar, relation)
     key = type_in(scalar, relation).type
     if key.kind is Kind.FLOAT:
@@ -298,12 +302,12 @@ def _unit(side: Relation) -> str:
 
 
 def window_sql(call: WindowCall, source: Relation) -> str:
-    """A window over one unit's rows. An order that picks among tied rows is completed by all columns."""
+    """Print a window over one unit's rows; all columns break ties if the order picks among tied rows."""
     function = windows().get(call.function)
-    order = [f"{key_sql(each.scalar, source)}{_way(each)}" for each in call.order]
+    order = [f"{key_sql(ordering.scalar, source)}{_direction(ordering)}" for ordering in call.order]
     if call.rows is not None or (function is not None and function.picks):
-        order += _complete(source)
-    parts = [f"PARTITION BY {', '.join(key_sql(each, source) for each in call.partition)}"]
+        order += _all_columns(source)
+    parts = [f"PARTITION BY {', '.join(key_sql(key, source) for key in call.partition)}"]
     if order:
         parts.append(f"ORDER BY {', '.join(order)}")
     if call.rows is not None:
@@ -319,28 +323,31 @@ def window_sql(call: WindowCall, source: Relation) -> str:
             others=call.arguments[1:],
         )
         return _per_unit(aggregate, source, over)
-    spelled = [
-        key_sql if type_in(each, source).type.kind is Kind.FLOAT else scalar_sql for each in call.arguments
+    printers = [
+        key_sql if type_in(argument, source).type.kind is Kind.FLOAT else scalar_sql
+        for argument in call.arguments
     ]
-    arguments = ", ".join(one(each, source) for one, each in zip(spelled, call.arguments, strict=True))
+    arguments = ", ".join(
+        printed(argument, source) for printed, argument in zip(printers, call.arguments, strict=True)
+    )
     return f"{call.function}({arguments}{' IGNORE NULLS' if call.ignore_nulls else ''}){over}"
 
 
-def _end(rows: int | None, way: str) -> str:
-    """How far a frame reaches, counted outwards from the current row."""
+def _end(rows: int | None, direction: str) -> str:
+    """Print one end of a frame; ``rows`` counts outwards from the current row."""
     if rows is None:
-        return f"UNBOUNDED {way}"
-    inwards = "FOLLOWING" if way == "PRECEDING" else "PRECEDING"
-    return f"{abs(rows)} {way if rows >= 0 else inwards}"
+        return f"UNBOUNDED {direction}"
+    inwards = "FOLLOWING" if direction == "PRECEDING" else "PRECEDING"
+    return f"{abs(rows)} {direction if rows >= 0 else inwards}"
 
 
-def _way(each: Ordering) -> str:
-    way = " DESC" if each.descending else " ASC"
-    return f"{way} NULLS {'FIRST' if each.nulls_first else 'LAST'}"
+def _direction(ordering: Ordering) -> str:
+    way = " DESC" if ordering.descending else " ASC"
+    return f"{way} NULLS {'FIRST' if ordering.nulls_first else 'LAST'}"
 
 
-def _complete(source: Relation) -> list[str]:
-    """All columns, so that rows which still tie are alike in everything that a query can see."""
+def _all_columns(source: Relation) -> list[str]:
+    """Return all columns as sort keys: rows that still tie are equal in everything a query can see."""
     parts = []
     for name, fact in facts_of(source).items():
         column = quote(name)
@@ -367,5 +374,5 @@ def _per_unit(call: AggregateCall, source: Relation, over: str = "") -> str:
         argument = f"CASE WHEN {condition} THEN {'1' if call.argument is None else argument} END"
     if call.distinct:
         argument = f"DISTINCT {argument}"
-    others = ((scalar_sql(each, source), type_in(each, source)) for each in call.others)
+    others = ((scalar_sql(other, source), type_in(other, source)) for other in call.others)
     return aggregates()[call.function].per_unit(argument, fact, over, *others)

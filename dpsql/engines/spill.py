@@ -1,13 +1,13 @@
-"""Where DuckDB may put what does not fit into memory: owner-only, emptied when the process ends.
+"""The folder for rows that do not fit into memory: owner-only, removed when the process ends.
 
     /tmp/dpsql-x1y2/          one for the process, since connections to one file share an engine
     /tmp/dpsql-x1y2/.held     locked as long as the process lives
-    /tmp/dpsql-x1y2/rows/     DuckDB's own; where it is missing DuckDB makes it, for everybody to read
+    /tmp/dpsql-x1y2/rows/     DuckDB's spill folder; if it is missing DuckDB creates it, readable for all
 
-A process that is killed cannot empty its folder. The lock tells: the next process that needs a folder
-removes those of its own user that nobody holds. Nor does a folder last for ever: what tidies up temporary
-files may take it from under a process that lives for weeks. So it is looked at before each reading, and made
-again; and since DuckDB makes no folder within one that is not there, rows are in no other than ours.
+A process that is killed cannot remove its folder: the next process that needs one removes the unlocked
+folders of its own user. A cleaner of temporary files may remove the folder of a process that lives for weeks:
+so the folder is checked before each read, and created again if necessary. DuckDB creates no folder inside a
+missing one, so rows are never written outside of a folder of this module.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _ROWS = "rows"
 
 
 class _Spill:
-    """The folder of this process. A child that is forked off makes one of its own, and leaves this one."""
+    """The folder of this process; a forked child creates its own."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
@@ -42,7 +42,7 @@ class _Spill:
         self.handle: int | None = None
 
     def rows(self) -> str:
-        """What DuckDB is told, in a folder that is there and ours."""
+        """Return the folder that DuckDB spills to, after a check that it exists and belongs to dpsql."""
         with self.lock:
             try:
                 folder = self._own()
@@ -52,8 +52,8 @@ class _Spill:
             except OSError:
                 raise refuse(
                     "D602",
-                    "there is no place for rows that do not fit into memory",
-                    label=f"no folder can be made in {tempfile.gettempdir()}, or kept there",
+                    "there is no folder for rows that do not fit into memory",
+                    label=f"a folder in {tempfile.gettempdir()} cannot be created or used",
                     help="let TMPDIR name a folder that you can write, and start again",
                 ) from None
             return rows
@@ -65,59 +65,59 @@ class _Spill:
             atexit.register(_remove, self.folder, os.getpid())
         elif not os.path.lexists(self.folder):
             os.mkdir(self.folder, 0o700)
-        if fcntl is not None and not _private(self.folder):
-            raise _lost(self.folder)
+        if fcntl is not None and not _is_private(self.folder):
+            raise _replaced(self.folder)
         self._hold(self.folder)
         return self.folder
 
     def _hold(self, folder: str) -> None:
-        """Our lock lies in the folder, or does so from now on; nobody ever sees it there unlocked."""
+        """Ensure that the folder holds this process's lock file; it is locked before it becomes visible."""
         if fcntl is None:
             return
-        held = os.path.join(folder, _HELD)
-        if self.handle is not None and os.path.lexists(held):
-            if not os.path.samestat(os.lstat(held), os.fstat(self.handle)):
-                raise _lost(folder)
+        lock = os.path.join(folder, _HELD)
+        if self.handle is not None and os.path.lexists(lock):
+            if not os.path.samestat(os.lstat(lock), os.fstat(self.handle)):
+                raise _replaced(folder)
             return
-        new, left = os.path.join(folder, "new"), self.handle
+        new, previous = os.path.join(folder, "new"), self.handle
         self.handle = os.open(new, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW, 0o600)
-        fcntl.flock(self.handle, fcntl.LOCK_EX)  # open to the end
-        os.rename(new, held)
-        if left is not None:
-            os.close(left)
+        fcntl.flock(self.handle, fcntl.LOCK_EX)  # stays open until the process ends
+        os.rename(new, lock)
+        if previous is not None:
+            os.close(previous)
 
 
 _SPILL = _Spill()
 
 
 def spill_folder() -> str:
-    """This process's own folder for rows; D602 where somebody else has put another in its place."""
+    """Return this process's folder for rows; D602 if it was replaced or opened to others."""
     return _SPILL.rows()
 
 
-def _private(folder: str) -> bool:
-    """Whether nobody else can have put anything there, or read it."""
-    found = os.lstat(folder)
-    closed = stat.S_IMODE(found.st_mode) == 0o700 and found.st_uid == os.geteuid()
-    return stat.S_ISDIR(found.st_mode) and closed
+def _is_private(folder: str) -> bool:
+    """Whether only this user can read and write the folder."""
+    status = os.lstat(folder)
+    closed = stat.S_IMODE(status.st_mode) == 0o700 and status.st_uid == os.geteuid()
+    return stat.S_ISDIR(status.st_mode) and closed
 
 
-def _lost(folder: str) -> DatabaseError:
+def _replaced(folder: str) -> DatabaseError:
     return refuse(
         "D602",
-        "the folder for rows that do not fit into memory is not this process's own any more",
+        "the folder for rows that do not fit into memory is not private to this process any more",
         label=f"{folder} was replaced or opened to others; what was debited stays debited",
         help="let TMPDIR name a folder that nobody else can write, and start again",
     )
 
 
 def _remove(folder: str, process: int) -> None:
-    if process == os.getpid():  # a child that ends in order runs what its parent has registered
+    if process == os.getpid():  # a forked child that exits runs its parent's handlers too
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def _in_child() -> None:
-    """The parent alone holds its folder: with its end the folder may be removed, whoever else goes on."""
+    """Give up the parent's folder after a fork: it may be removed when the parent ends."""
     global _SPILL
     if _SPILL.handle is not None:
         os.close(_SPILL.handle)
@@ -129,20 +129,20 @@ if hasattr(os, "register_at_fork"):
 
 
 def _sweep() -> None:
-    """Folders of this user that no process holds any more are removed."""
+    """Remove the folders of this user that no process has locked."""
     if fcntl is None:
         return
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         try:
             if folder.is_symlink() or folder.stat().st_uid != os.getuid():
                 continue
-            held = os.open(folder / _HELD, os.O_RDWR | os.O_NOFOLLOW)
-        except OSError:  # not one of ours, or gone by now
+            lock = os.open(folder / _HELD, os.O_RDWR | os.O_NOFOLLOW)
+        except OSError:  # not a folder of dpsql, or already removed
             continue
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(folder, ignore_errors=True)
-        except OSError:  # somebody holds it
+        except OSError:  # its process is alive
             continue
         finally:
-            os.close(held)
+            os.close(lock)

@@ -1,9 +1,9 @@
-"""Whether a stored value is a value of its type: not every writer looks, and DuckDB does not when it reads.
+"""Conditions for legal stored values: not every writer checks its values, and DuckDB's reader does not.
 
-    DECIMAL(6, 2)   of 12345.67 a sum may overflow
-    TIMESTAMP       a moment before the first one cannot be printed
+    DECIMAL(6, 2)   a sum of 12345.67 may overflow
+    TIMESTAMP       a timestamp before the first legal one cannot be printed
 
-Parquet files and frames may hold such values, and so may tables that were made of them.
+Parquet files and frames may hold such values, and so may tables that were created from them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LETTERS = {"TIMESTAMP_S": -7, "TIMESTAMP_MS": -3}  # rounded, it would lie beyo
 
 
 def legal_sql(column: Column) -> str | None:
-    """A condition that a value of a column meets; None where all bits mean something."""
+    """Print the condition that a column's value is legal; None if every bit pattern is legal."""
     name, type_ = quote(column.name), column.fact.type
     match type_.kind:
         case Kind.DECIMAL:
@@ -31,8 +31,8 @@ def legal_sql(column: Column) -> str | None:
         case Kind.TIMESTAMP | Kind.TIMESTAMPTZ if type_.sql != "TIMESTAMP_NS":
             ends = (_FIRST, _LAST[: _LETTERS.get(type_.sql)])
             zone = "+00" if type_.kind is Kind.TIMESTAMPTZ else ""
-            first, last = (f"CAST('{each}{zone}' AS {type_.sql})" for each in ends)
-            least, most = (f"CAST('{each}' AS {type_.sql})" for each in ("-infinity", "infinity"))
+            first, last = (f"CAST('{end}{zone}' AS {type_.sql})" for end in ends)
+            least, most = (f"CAST('{end}' AS {type_.sql})" for end in ("-infinity", "infinity"))
             return f"{name} BETWEEN {first} AND {last} OR {name} IN ({least}, {most})"
         case _:
             return None

@@ -1,4 +1,4 @@
-"""The price of a choice among weighed rows: enough to keep its error on the grid of weights."""
+"""The price of a choice among weighted rows: it must keep the error within the grid of weights."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dpsql.ir.plan import D_co, DetailPlan
 from dpsql.ir.scalar import Scalar
 
 WEIGHT = 2**20
-"""Of a row that counts in full."""
+"""The weight of a row that counts in full."""
 
 LARGEST = 2.0**50
-"""A unit's weight over the epsilon of a choice at most: far from where the distances of weights overflow."""
+"""Largest ratio of a unit's weight to the epsilon of a choice; distances of weights are far from overflow."""
 
 
 def sized(planned: DetailPlan[D_co], argument: Scalar) -> DetailPlan[D_co]:
-    """The same, or the refusal of a price that buys next to nothing."""
+    """Return the plan unchanged, or refuse a price that is too small for the grid of weights."""
     epsilons = [event.epsilon for event in planned.events if isinstance(event, ChoiceEvent)]
     if planned.sensitivity > LARGEST * min(epsilons):
         raise refuse(

@@ -1,4 +1,4 @@
-"""Weights -> released numbers: the one place that asks a kind of detail for them."""
+"""Weights -> released numbers: the only place that calls the release part of a kind of detail."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
 
 
 def released_detail(
-    each: DetailPlan[Detail],
+    detail_plan: DetailPlan[Detail],
     weights: Masses,
     groups: Sequence[tuple[Value, ...]],
     draw: Draw,
     select: Choose,
 ) -> NDArray[np.int64]:
-    """One row of numbers for every group that is shown."""
-    return part("release", each.detail.kind).released(each, weights, groups, draw, select)
+    """Return one row of numbers for every group that is shown."""
+    return part("release", detail_plan.detail.kind).released(detail_plan, weights, groups, draw, select)
 
 
 def chosen_by_system(choices: Choices, rate: Fraction) -> Chosen:
-    """Choices from the operating system's randomness. The session uses nothing else."""
+    """Make choices with the operating system's randomness. The session uses nothing else."""
     return choose(choices, rate, os.urandom)

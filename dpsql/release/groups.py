@@ -6,7 +6,10 @@ from dpsql.ir.column import Value
 
 
 def plain(group: tuple[Value, ...]) -> tuple[tuple[str, Value], ...]:
-    """True is not 1 here, while 1, 1.0 and Decimal(1) are one key, as in SQL; and NaN is equal to NaN."""
+    """Return a hashable form of a group with SQL's equality.
+
+    True differs from 1, while 1, 1.0 and Decimal(1) are one key, and NaN equals NaN.
+    """
     return tuple(
         ("n", None) if value != value else ("b" if isinstance(value, bool) else "v", value) for value in group
     )

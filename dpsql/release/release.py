@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def from_system(noise: Noise, size: int) -> NDArray[np.int64]:
-    """Noise from the operating system's randomness. The session uses nothing else."""
+    """Draw noise from the operating system's randomness. The session uses nothing else."""
 
     return mechanism(noise.mechanism).draw(noise.scale, size, os.urandom)
 
@@ -40,9 +40,9 @@ def release(
     threshold: int | None = None,
     choose: Choose = chosen_by_system,
 ) -> ReleasedTable:
-    """Noise on everything, then only what the key rule shows; of that, the details.
+    """Add noise to all sums, keep the groups that the key rule shows, then release their details.
 
-    ``threshold`` replaces the planned one in the owner's audit, where ``draw`` gives zeros.
+    The owner's audit passes a ``threshold`` that replaces the planned one, and a ``draw`` of zeros.
     """
     groups, sums = completed(exact, planned)
     if planned.runs is None:
@@ -58,8 +58,8 @@ def release(
     order = _order(groups)
     shown = [groups[i] for i in order]
     numbers = [noisy[order]]
-    for each, weights in zip(planned.details, exact.details, strict=True):
-        numbers.append(released_detail(each, weights, shown, draw, choose))
+    for detail_plan, weights in zip(planned.details, exact.details, strict=True):
+        numbers.append(released_detail(detail_plan, weights, shown, draw, choose))
     return ReleasedTable(shown, np.concatenate(numbers, axis=1))
 
 
@@ -68,7 +68,7 @@ def _order(groups: list[tuple[Value, ...]]) -> list[int]:
 
 
 def in_runs(exact: ExactTable, planned: MeasurePlan) -> list[int]:
-    """What the noise is added to where runs of groups are measured: exact, and so as hot as groups are."""
+    """Return the exact sums over ranges of consecutive groups: private, like the sums of groups."""
     groups, sums = completed(exact, planned)
     assert planned.runs is not None
     return prefix.measured(planned.runs.branching, [int(sums[i, 0]) for i in _order(groups)])
@@ -77,18 +77,21 @@ def in_runs(exact: ExactTable, planned: MeasurePlan) -> list[int]:
 def _from_runs(
     groups: list[tuple[Value, ...]], sums: NDArray[np.int64], planned: MeasurePlan, draw: Draw
 ) -> NDArray[np.int64]:
-    """The groups that fit best to noisy sums of runs of them."""
+    """Estimate the sums of groups from noisy sums over ranges of consecutive groups."""
     runs, order = planned.runs, _order(groups)
     assert runs is not None
     exact = prefix.measured(runs.branching, [int(sums[i, 0]) for i in order])
     noisy = [number + int(n) for number, n in zip(exact, draw(planned.noise, len(exact)), strict=True)]
-    found = np.zeros_like(sums)
-    found[order, 0] = prefix.groups_from(runs.branching, runs.groups, noisy, runs.unit)
-    return found
+    estimates = np.zeros_like(sums)
+    estimates[order, 0] = prefix.groups_from(runs.branching, runs.groups, noisy, runs.unit)
+    return estimates
 
 
 def completed(exact: ExactTable, planned: MeasurePlan) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
-    """Public keys: all combinations and no others, first. Private keys: the groups that are there."""
+    """Return the groups with their sums: all combinations of public keys first, and no others of them.
+
+    Private keys: the groups of the exact table.
+    """
     listed = _public_keys(planned)
     if listed is None:
         return exact.groups, exact.sums
@@ -96,14 +99,14 @@ def completed(exact: ExactTable, planned: MeasurePlan) -> tuple[list[tuple[Value
     groups = listed.groups()
     sums = np.zeros((len(groups), exact.sums.shape[1]), dtype=np.int64)
     for i, group in enumerate(groups):
-        found = places.get(plain(group))
-        if found is not None:
-            sums[i] = exact.sums[found]
+        place = places.get(plain(group))
+        if place is not None:
+            sums[i] = exact.sums[place]
     if isinstance(planned.rule, PublicKeys):
         return groups, sums
     public = {number for number, _ in listed.sets}
-    others = [i for i, group in enumerate(exact.groups) if group[0] not in public]
-    return groups + [exact.groups[i] for i in others], np.concatenate((sums, exact.sums[others]))
+    unlisted = [i for i, group in enumerate(exact.groups) if group[0] not in public]
+    return groups + [exact.groups[i] for i in unlisted], np.concatenate((sums, exact.sums[unlisted]))
 
 
 def _public_keys(planned: MeasurePlan) -> PublicKeys | None:
@@ -111,13 +114,13 @@ def _public_keys(planned: MeasurePlan) -> PublicKeys | None:
 
 
 def _always(planned: MeasurePlan) -> int:
-    """How many of the first groups appear whatever their numbers."""
+    """Return how many of the first groups are shown whatever their numbers."""
     listed = _public_keys(planned)
     return 0 if listed is None else len(listed.groups())
 
 
 def rank(value: Value) -> tuple[int, float | Decimal, str]:
-    """A total order of keys: numbers, then text, NaN and NULL last."""
+    """Return a sort key for group keys: numbers, then text, NaN and NULL last."""
     if value is None:
         return (3, 0, "")
     if isinstance(value, bool | int | Decimal):

@@ -1,12 +1,12 @@
-"""Keys that are sought twice: those found first leave every unit, whose vote then counts for the others.
+"""Private keys in two rounds: rows of the keys that round 1 releases are removed before round 2.
 
-    round 1   a patient with 100 drugs gives each a tenth of a vote; the 84 that all know are found
+    round 1   a patient with 100 drugs gives each a tenth of a vote; the 84 common drugs are released
     round 2   the patient gives each of the other 16 a quarter of a vote
 
-Claim   both rounds together cost what their noises and thresholds cost, added up.
-Proof   the rows of round 2 are chosen by what round 1 released, so it is a mechanism of its own, which
-        depends on an earlier answer: composition is adaptive. Should a found key not be recognised in the
-        rows (by a type that no constant has), it is only sought again.
+Claim   both rounds together cost the sum of the costs of their noises and thresholds.
+Proof   Round 2 selects its rows by the output of round 1. It is a mechanism that depends on an earlier
+        answer, so adaptive composition applies. A released key that is not recognised in the rows (its type
+        has no constants) is only measured again.
         (DP-SIPS, Swanberg et al. 2023, has three rounds of 1 : 3 : 9; here two of 1 : 9 found more.)
 Test    tests/privacy/test_keys_alone.py
 """
@@ -28,30 +28,30 @@ from dpsql.release.groups import plain
 from dpsql.release.release import rank
 
 Round = Callable[[MeasurePlan], ReleasedTable]
-"""Measures, and releases."""
+"""Measure and release a planned measure."""
 
 
-def in_rounds(each: MeasurePlan, one: Round) -> ReleasedTable:
-    """What a measure releases; if it has a second round, both."""
-    first = one(each)
-    if each.again is None:
+def in_rounds(planned: MeasurePlan, release_round: Round) -> ReleasedTable:
+    """Release a measure, in two rounds if it has a second one."""
+    first = release_round(planned)
+    if planned.again is None:
         return first
-    return _together(first, one(without(each.again, first.groups)))
+    return _together(first, release_round(without(planned.again, first.groups)))
 
 
-def without(each: MeasurePlan, found: list[tuple[Value, ...]]) -> MeasurePlan:
-    """The measure of the rows that are in none of these groups."""
-    if not found:
-        return each
-    m = each.measure
-    columns = tuple(_column(f"found {i}", column) for i, column in enumerate(each.keys))
-    rows = tuple(tuple(_constant(value) for value in group) for group in found)
+def without(planned: MeasurePlan, groups: list[tuple[Value, ...]]) -> MeasurePlan:
+    """Return the measure over the rows that are in none of these groups."""
+    if not groups:
+        return planned
+    m = planned.measure
+    columns = tuple(_column(f"found {i}", column) for i, column in enumerate(planned.keys))
+    rows = tuple(tuple(_constant(value) for value in group) for group in groups)
     condition: Scalar | None = None
     for key, column in zip(m.keys, columns, strict=True):
         same = Call("is_not_distinct_from", (key.scalar, Ref(column.name)))
         condition = same if condition is None else Call("and", (condition, same))
     relation = Join(JoinKind.ANTI, m.relation, Materialized(columns, rows), condition)
-    return replace(each, measure=replace(m, relation=relation))
+    return replace(planned, measure=replace(m, relation=relation))
 
 
 def _column(name: str, key: Column) -> ScanColumn:

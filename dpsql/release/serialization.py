@@ -1,4 +1,4 @@
-"""Released tables as bytes for the ledger, and back: what was shown once is shown again as it was."""
+"""Released tables as bytes for the ledger, and back: a repeat shows the first answer unchanged."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from dpsql.ir.table import ReleasedTable
 
 
 def to_bytes(tables: list[ReleasedTable]) -> bytes:
-    """All tables of an answer, in the order of their measures."""
-    said = [
+    """Serialize all tables of an answer, in the order of their measures."""
+    stored = [
         {
             "groups": [[_tagged(value) for value in group] for group in table.groups],
             "sums": table.sums.tolist(),
         }
         for table in tables
     ]
-    return json.dumps(said, separators=(",", ":")).encode()
+    return json.dumps(stored, separators=(",", ":")).encode()
 
 
 def from_bytes(stored: bytes, widths: list[int]) -> list[ReleasedTable]:
-    """The tables again; ``widths`` are the numbers of statistics of their measures."""
+    """Restore the tables; ``widths`` are the numbers of statistics of their measures."""
     tables = []
-    for said, width in zip(json.loads(stored), widths, strict=True):
-        groups = [tuple(_untagged(value) for value in group) for group in said["groups"]]
+    for table, width in zip(json.loads(stored), widths, strict=True):
+        groups = [tuple(_untagged(value) for value in group) for group in table["groups"]]
         tables.append(
-            ReleasedTable(groups, np.array(said["sums"], dtype=np.int64).reshape(len(groups), width))
+            ReleasedTable(groups, np.array(table["sums"], dtype=np.int64).reshape(len(groups), width))
         )
     return tables
 
@@ -63,21 +63,23 @@ def _untagged(value: object) -> Value:
             raise ValueError("not a stored key")
 
 
-def export_to_bytes(given: ReleasedExport) -> bytes:
-    """The rows of an export."""
-    said = [each.astype(each.dtype.newbyteorder("<")).tobytes() for each in given.columns]
-    columns = [base64.b64encode(each).decode() for each in said]
-    return json.dumps({"rows": given.rows, "columns": columns}, separators=(",", ":")).encode()
+def export_to_bytes(export: ReleasedExport) -> bytes:
+    """Serialize the rows of an export."""
+    contents = [each.astype(each.dtype.newbyteorder("<")).tobytes() for each in export.columns]
+    columns = [base64.b64encode(each).decode() for each in contents]
+    return json.dumps({"rows": export.rows, "columns": columns}, separators=(",", ":")).encode()
 
 
 def export_from_bytes(stored: bytes, planned: ExportPlan) -> ReleasedExport:
-    """The rows again, each column as its question's design has it."""
-    said = json.loads(stored)
+    """Restore the rows of an export, each column in the format of its question's design."""
+    export = json.loads(stored)
     columns: list[RandomizedColumn] = []
-    for text, question in zip(said["columns"], planned.questions, strict=True):
+    for text, question in zip(export["columns"], planned.questions, strict=True):
         content, design = base64.b64decode(text), question.design
         if design.marks:
-            columns.append(np.frombuffer(content, dtype=np.uint8).reshape(said["rows"], -(-design.size // 8)))
+            columns.append(
+                np.frombuffer(content, dtype=np.uint8).reshape(export["rows"], -(-design.size // 8))
+            )
         else:
             columns.append(np.frombuffer(content, dtype="<u2").astype(np.uint16))
-    return ReleasedExport(said["rows"], tuple(columns))
+    return ReleasedExport(export["rows"], tuple(columns))

@@ -1,4 +1,4 @@
-"""Aggregates that are no function of sums -> details of the measure, each measured once.
+"""Aggregates that cannot be computed from sums -> details of the measure, each measured once.
 
 MEDIAN(x), QUANTILE_CONT(x, 0.9)    one histogram of x, with two targets
 """
@@ -17,16 +17,16 @@ from dpsql.ir.relation import AggregateCall
 
 @dataclass(slots=True)
 class Details:
-    """The details of one measure, in the order in which they are asked for."""
+    """The details of one measure, in the order in which they are requested."""
 
     measure: Measure
     bounds: Bounds
     _made: list[Made] = field(default_factory=list)
 
     def places(self, call: AggregateCall) -> tuple[int, ...]:
-        """Where a call's numbers stand among those of all details.
+        """Return the indices of a call's numbers among the numbers of all details.
 
-        Equal calls ask the same of the same rows; what several share is one mechanism's, paid once.
+        Equal calls ask the same of the same rows. Calls that share a detail share one mechanism, paid once.
         """
         self._refuse_other(call)
         first = 0
@@ -34,9 +34,9 @@ class Details:
             if call in places:
                 return tuple(first + place for place in places[call])
             first += detail.width
-        others = [each for each in self.measure.aggregates if each != call]
+        other_calls = [other for other in self.measure.aggregates if other != call]
         detail, places = part("measure", shelf()[call.function].detail).made(
-            self.measure, [call, *others], self.bounds
+            self.measure, [call, *other_calls], self.bounds
         )
         self._made.append((detail, places))
         return tuple(first + place for place in places[call])
@@ -48,8 +48,8 @@ class Details:
         if self.measure.other is not None:
             raise refuse(
                 "D252",
-                f"the {call.function.upper()} of an other group is not known",
+                f"{call.function.upper()} cannot be computed for the other group",
                 call.span,
-                label="the total less the groups is not the rest",
+                label="the other group is the total less the shown groups: that works for sums only",
                 help="ask for sums and counts beside other_group, or leave it out",
             )

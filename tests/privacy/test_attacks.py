@@ -1636,8 +1636,11 @@ def test_different_values_are_counted_as_far_as_rows_are(tmp_path: Path) -> None
             ("SELECT COUNT(DISTINCT code) FROM loose", "5 values"),
             ("SELECT OPTIONS(max_values_contributed = 1) COUNT(DISTINCT code) FROM orders", "one value"),
         ):
-            assert f"COUNT(DISTINCT ...) counts at most {values} of one person alone" in db.execute(sql).note
-            assert "beyond them may not be counted" in str(db.explain(sql))
+            assert (
+                f"COUNT(DISTINCT ...) counts at most {values} that only one person has"
+                in db.execute(sql).note
+            )
+            assert "further values of a person may not be counted" in str(db.explain(sql))
 
 
 # ---- files that change, processes that fork -------------------------------------------------------------

@@ -168,9 +168,9 @@ from dpsql.engines.relation_sql import key_sql, relation_sql, scalar_sql
 from dpsql.facts.ownership import ownership_of
 
 
-def reads(planned, each):
+def reads(planned, detail_plan):
     m = planned.measure
-    unit, value = quote(ownership_of(m.relation).unit), scalar_sql(each.detail.argument, m.relation)
+    unit, value = quote(ownership_of(m.relation).unit), scalar_sql(detail_plan.detail.argument, m.relation)
     keys = "".join(f"{key_sql(key.scalar, m.relation)} AS k{i}, " for i, key in enumerate(m.keys))
     rows = f"SELECT {keys}{unit} AS u FROM ({relation_sql(m.relation)}) WHERE {value} IS NOT NULL"
     names = "".join(f"k{i}, " for i in range(len(m.keys)))
@@ -178,7 +178,7 @@ def reads(planned, each):
     return Reads(rows=(f"SELECT {names}count(DISTINCT u) FROM ({rows}){by}",))
 
 
-def weights(planned, each, arrays, rows, group):
+def weights(planned, detail_plan, arrays, rows, group):
     return {group(row): (np.zeros(1, np.int64), np.array([row[-1]], np.int64)) for row in rows[0]}
 """,
     "release": """
@@ -187,10 +187,10 @@ import numpy as np
 from dpsql.release.groups import plain
 
 
-def released(each, weights, groups, draw, choose):
+def released(detail_plan, weights, groups, draw, choose):
     held = {plain(group): int(found.sum()) for group, (_, found) in weights.items()}
     counts = np.array([held.get(plain(group), 0) for group in groups], dtype=np.int64)
-    return (counts + draw(each.noise, len(groups))).reshape(-1, 1)
+    return (counts + draw(detail_plan.noise, len(groups))).reshape(-1, 1)
 """,
     "finish": """
 import numpy as np
@@ -199,17 +199,17 @@ from dpsql.ir.finished import Finished
 from dpsql.mechanisms import mechanism
 
 
-def column(finish, planned, each, released, first):
+def column(finish, planned, detail_plan, released, first):
     numbers = released.sums[:, first]
-    half = np.full(len(numbers), reach(each, 0.95))
+    half = np.full(len(numbers), reach(detail_plan, 0.95))
     return Finished(finish.call.name, finish.type, numbers.tolist(), half, numbers - half, numbers + half)
 
 
-def reach(each, confidence):
-    return mechanism(each.noise.mechanism).half_width(each.noise.scale, confidence)
+def reach(detail_plan, confidence):
+    return mechanism(detail_plan.noise.mechanism).half_width(detail_plan.noise.scale, confidence)
 
 
-def note(found, unit):
+def note(detail_plans, unit):
     return f"TALLY counts every {unit} once."
 """,
     "explain": """
@@ -217,8 +217,8 @@ from dpsql.explain.columns import noise_facts
 from dpsql.explain.words import noise_words
 
 
-def facts(finish, planned, each):
-    return {"sensitivity": float(each.sensitivity), **noise_facts(each.noise)}
+def facts(finish, planned, detail_plan):
+    return {"sensitivity": float(detail_plan.sensitivity), **noise_facts(detail_plan.noise)}
 
 
 def words(column, unit):

@@ -1,4 +1,4 @@
-"""How exactly a sample of blocks is known at best."""
+"""The error of DP_SAMPLE without noise, for the owner's audit."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from dpsql.details.blocks.detail import Blocks
 
 
 def coarseness(detail: Blocks) -> float:
-    """A median over blocks is not compared with the aggregate of all rows: no slack would do."""
+    """Return 0: the audit does not compare a median over blocks with the aggregate of all rows."""
     return 0.0

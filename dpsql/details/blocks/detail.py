@@ -1,4 +1,4 @@
-"""Blocks of units, and the aggregate that is taken of each."""
+"""The detail of DP_SAMPLE: blocks of units, and the aggregate that is computed for each block."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.scalar import Scalar
 
 BINS = 4096
-"""Of the grid on which the values of blocks lie."""
+"""Number of bins of the grid that block values are rounded to."""
 
 
 @dataclass(frozen=True, slots=True)
 class Blocks(Detail):
-    """How many blocks of units have which value of an aggregate: a unit is in one block of each group.
+    """A histogram of an aggregate's values over blocks of units; a unit is in one block of each group.
 
-    ``extra`` are further arguments of the ``function``; values are clamped to [low, high].
+    ``extra`` holds further arguments of ``function``. The values are clamped to [low, high].
     """
 
     kind: ClassVar[str] = "blocks"

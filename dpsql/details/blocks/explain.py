@@ -1,4 +1,4 @@
-"""What an explanation says of a DP_SAMPLE: over how many blocks the median is taken, and its bounds."""
+"""The explanation of a DP_SAMPLE column: the number of blocks, the bounds, the epsilon of the choice."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 
 
-def facts(finish: Finish, planned: MeasurePlan, each: DetailPlan[Blocks]) -> dict[str, Any]:
-    """As plain values."""
-    bounds = [each.detail.low, each.detail.high]
-    return {"blocks": each.blocks, "bounds": bounds, "epsilon": each.epsilon}
+def facts(finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[Blocks]) -> dict[str, Any]:
+    """Return the explanation as plain values."""
+    bounds = [detail_plan.detail.low, detail_plan.detail.high]
+    return {"blocks": detail_plan.blocks, "bounds": bounds, "epsilon": detail_plan.epsilon}
 
 
 def words(column: Mapping[str, Any], unit: str) -> list[str]:
     low, high = column["bounds"]
     return [
-        f"the median over {column['blocks']} blocks of {unit}s, each held in [{low:g}, {high:g}], chosen "
+        f"the median over {column['blocks']} blocks of {unit}s, each clamped to [{low:g}, {high:g}], chosen "
         f"with epsilon {column['epsilon']:.4g}",
-        "a block's value is not that of all rows, the less the smaller it is: no margin shows that",
+        "the value of a small block differs from the value of all rows: no margin shows that",
     ]

@@ -1,6 +1,6 @@
-"""The bin that was chosen of a DP_SAMPLE -> the value in its middle.
+"""The chosen bin of a DP_SAMPLE -> the midpoint of the bin.
 
-How far off the choice is depends on the blocks, and they are private.
+There is no margin: the error of the choice depends on the blocks, and they are private.
 """
 
 from __future__ import annotations
@@ -17,22 +17,22 @@ from dpsql.ir.table import ReleasedTable
 
 
 def column(
-    finish: Finish, planned: MeasurePlan, each: DetailPlan[Blocks], released: ReleasedTable, first: int
+    finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[Blocks], released: ReleasedTable, first: int
 ) -> Finished:
-    """One value for each group."""
-    low, high = each.detail.low, each.detail.high
-    found = [low + (high - low) * ((place + 0.5) / BINS) for place in released.sums[:, first].tolist()]
-    nothing = np.full(len(found), np.nan)
-    return Finished(finish.call.name, finish.type, [*found], nothing, nothing, nothing)
+    """Return one value for each group."""
+    low, high = detail_plan.detail.low, detail_plan.detail.high
+    values = [low + (high - low) * ((place + 0.5) / BINS) for place in released.sums[:, first].tolist()]
+    unknown = np.full(len(values), np.nan)
+    return Finished(finish.call.name, finish.type, [*values], unknown, unknown, unknown)
 
 
-def reach(each: DetailPlan[Blocks], confidence: float) -> None:
-    """It depends on the blocks."""
+def reach(detail_plan: DetailPlan[Blocks], confidence: float) -> None:
+    """Return None: the error depends on the private values of the blocks."""
 
 
-def note(found: Sequence[DetailPlan[Blocks]], unit: str) -> str:
-    """Over how many blocks the median is taken."""
-    blocks = [each.blocks for each in found if each.blocks]
+def note(detail_plans: Sequence[DetailPlan[Blocks]], unit: str) -> str:
+    """Return a note that names the number of blocks."""
+    blocks = [detail_plan.blocks for detail_plan in detail_plans if detail_plan.blocks]
     if not blocks:
         return ""
-    return f"DP_SAMPLE is the median over {max(blocks)} blocks of units: small ones differ from the whole."
+    return f"DP_SAMPLE is the median over {max(blocks)} blocks of units: small blocks differ from all rows."

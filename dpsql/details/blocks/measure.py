@@ -1,4 +1,4 @@
-"""DP_SAMPLE -> blocks of units, a detail for each call."""
+"""DP_SAMPLE -> blocks of units, one detail for each call."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dpsql.ir.scalar import Literal
 def made(
     measure: Measure, calls: Sequence[AggregateCall], bounds: Bounds
 ) -> tuple[Blocks, dict[AggregateCall, tuple[int, ...]]]:
-    """The detail of the first of the calls: the query itself bounds its value."""
+    """Return the detail of the first call; the query itself gives the bounds of its value."""
     call = calls[0]
-    name, low, high, *extra = (each.value for each in call.others if isinstance(each, Literal))
+    name, low, high, *extra = (option.value for option in call.others if isinstance(option, Literal))
     assert call.argument is not None
     assert isinstance(name, str)
     assert isinstance(low, float)
     assert isinstance(high, float)
-    numbers = tuple(each for each in extra if isinstance(each, float))
+    numbers = tuple(option for option in extra if isinstance(option, float))
     return Blocks(call.argument, call.condition, name, numbers, low, high), {call: (0,)}

@@ -1,4 +1,4 @@
-"""DP_SAMPLE: one choice among the blocks' values, and how many blocks that is best for."""
+"""DP_SAMPLE: one choice among the blocks' values, and the best number of blocks for it."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from dpsql.mechanisms.blocks import how_many
 def planned(
     detail: Blocks, measure: Measure, rows: int, groups: int | None, share: Fraction, ask: Ask
 ) -> DetailPlan[Blocks]:
-    """One choice in each group; a unit moves one block's value in each of its groups."""
+    """Plan one choice per group; a unit changes the value of one block in each of its groups."""
     epsilon = ask(share).choice
     if groups is None:
         raise refuse(
             "D302",
-            "nothing says in how many groups one unit's blocks are",
+            "the number of groups that one unit can be in is not bounded",
             measure.span,
             label="rows of one unit may be in any number of groups",
-            help="take DP_SAMPLE of all rows, or group by what each unit has one of",
+            help="take DP_SAMPLE of all rows, or group by columns that have one value per unit",
         )
     events = (ChoiceEvent(epsilon),)
     blocks = how_many(epsilon, groups, BINS)
@@ -32,5 +32,5 @@ def planned(
 
 
 def own_rows(detail: Blocks) -> int:
-    """All rows of a unit count, whatever their number."""
+    """Return 0: all rows of a unit count, whatever their number."""
     return 0

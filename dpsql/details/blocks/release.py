@@ -1,4 +1,4 @@
-"""Blocks in bins of a grid -> the bin that was chosen for the median of each group that is shown."""
+"""Blocks counted by bin -> the bin chosen as the median, for each group that is shown."""
 
 from __future__ import annotations
 
@@ -18,17 +18,19 @@ from dpsql.release.groups import plain
 
 
 def released(
-    each: DetailPlan[Blocks],
+    detail_plan: DetailPlan[Blocks],
     weights: Masses,
     groups: Sequence[tuple[Value, ...]],
     draw: Draw,
     choose: Choose,
 ) -> Integers:
-    """One number for every group that is shown."""
+    """Return one number for every group that is shown: the chosen bin."""
     if not groups:
         return np.zeros((0, 1), np.int64)
-    known = {plain(group): found for group, found in weights.items()}
-    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    found = [known.get(plain(group), nothing) for group in groups]
-    chosen = medians(found, each.blocks, BINS, Fraction(each.epsilon), each.sensitivity, choose)
+    blocks_of = {plain(group): blocks for group, blocks in weights.items()}
+    empty = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    blocks = [blocks_of.get(plain(group), empty) for group in groups]
+    chosen = medians(
+        blocks, detail_plan.blocks, BINS, Fraction(detail_plan.epsilon), detail_plan.sensitivity, choose
+    )
     return chosen[:, np.newaxis]

@@ -1,4 +1,4 @@
-"""A bound that nobody declared: one choice among ranges, by a plan of its own (plan/bound_search.py)."""
+"""Bound search: find an undeclared bound by one choice among ranges; planned by plan/bound_search.py."""
 
 from __future__ import annotations
 

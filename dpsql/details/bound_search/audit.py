@@ -1,4 +1,4 @@
-"""The bound that holds most units, without noise: for the owner's audit alone."""
+"""The bound that covers most units, without noise: for the owner's audit only."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dpsql.mechanisms.found_range import covering
 
 
 def coarseness(detail: BoundSearch) -> float:
-    """A bound is no number of an answer."""
+    """Return 0: a bound is not a number of an answer."""
     return 0.0
 
 
-def covering_range(ladder: BoundSearch, held: Masses) -> int:
-    """The place of the narrowest candidate that holds the most units."""
-    return covering(ladder, units_at(ladder, held))
+def covering_range(ladder: BoundSearch, weights: Masses) -> int:
+    """Return the index of the narrowest candidate that covers the most units."""
+    return covering(ladder, units_at(ladder, weights))

@@ -1,4 +1,4 @@
-"""How far each unit's values reach: the class is in ``ir``, where a mechanism reads its ladder too."""
+"""The detail of a bound search; its class is in ``ir``, because a mechanism reads its ladder too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bound is explained beside the query that lacks it: explain/__init__.py."""
+"""A bound search has no explanation of its own: explain/__init__.py explains found bounds with the query."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 
 
-def facts(finish: Finish, planned: MeasurePlan, each: DetailPlan[BoundSearch]) -> NoReturn:
-    raise AssertionError("a bound is no column: explain/__init__.py tells what is found first")
+def facts(finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[BoundSearch]) -> NoReturn:
+    raise AssertionError("a bound is not a column: explain/__init__.py explains found bounds")
 
 
 def words(column: Mapping[str, Any], unit: str) -> NoReturn:
-    raise AssertionError("a bound is no column: explain/__init__.py tells what is found first")
+    raise AssertionError("a bound is not a column: explain/__init__.py explains found bounds")

@@ -1,4 +1,4 @@
-"""A bound is no column: ``plan/bound_search.py`` reads it."""
+"""A bound search has no result column: ``plan/bound_search.py`` reads the released bound."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from dpsql.ir.table import ReleasedTable
 
 
 def column(
-    finish: Finish, planned: MeasurePlan, each: DetailPlan[BoundSearch], released: ReleasedTable, first: int
+    finish: Finish,
+    planned: MeasurePlan,
+    detail_plan: DetailPlan[BoundSearch],
+    released: ReleasedTable,
+    first: int,
 ) -> NoReturn:
-    raise AssertionError("a bound is no column: plan/bound_search.py")
+    raise AssertionError("a bound is not a column: plan/bound_search.py")
 
 
-def reach(each: DetailPlan[BoundSearch], confidence: float) -> None:
-    """A bound has no noise."""
+def reach(detail_plan: DetailPlan[BoundSearch], confidence: float) -> None:
+    """Return None: a bound has no noise."""
 
 
-def note(found: Sequence[DetailPlan[BoundSearch]], unit: str) -> str:
-    """Answers tell of the bounds that they rest on: post/notes.py."""
+def note(detail_plans: Sequence[DetailPlan[BoundSearch]], unit: str) -> str:
+    """Return '': post/notes.py names the found bounds of an answer."""
     return ""

@@ -1,4 +1,4 @@
-"""No aggregate asks for a bound: ``plan/bound_search.py`` makes the measures that find some."""
+"""No aggregate uses a bound search: ``plan/bound_search.py`` builds the measures that find bounds."""
 
 from __future__ import annotations
 

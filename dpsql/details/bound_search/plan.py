@@ -1,4 +1,4 @@
-"""A bound is found by a plan of its own: ``plan/bound_search.py``."""
+"""A bound search has a plan of its own: ``plan/bound_search.py``."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ def planned(
 
 
 def own_rows(detail: BoundSearch) -> int:
-    """A unit stands in one place."""
+    """Return 1: a unit is counted in one place."""
     return 1

@@ -1,4 +1,4 @@
-"""How far the units reach -> the range that suits them, drawn among the candidates."""
+"""Counts of units by the reach of their values -> one range, chosen among the candidates."""
 
 from __future__ import annotations
 
@@ -21,33 +21,39 @@ if TYPE_CHECKING:
 
 
 _PARTS = 1 << 20
-"""Of a unit, in which losses are told: the base measure is public, and may be rounded."""
+"""Fractions of a unit in which losses are expressed: the base measure is public, and may be rounded."""
 
 
 def released(
-    each: DetailPlan[BoundSearch],
+    detail_plan: DetailPlan[BoundSearch],
     weights: Masses,
     groups: Sequence[tuple[Value, ...]],
     draw: Draw,
     choose: Choose,
 ) -> NDArray[np.int64]:
-    """The place of one candidate, as the only number of the only group; behind all ranges it is nothing."""
-    ladder = each.detail
-    rate = Fraction(each.epsilon) / SENSITIVITY  # a unit moves no score downwards
-    found = [*scores(ladder, units_at(ladder, weights)), 0]
-    behind = [round(Fraction(cost) / rate * _PARTS) for cost in (*handicaps(ladder), 0.0)]
+    """Return the index of the chosen candidate as the only number of the only group.
+
+    The index behind the last range means: no range.
+    """
+    ladder = detail_plan.detail
+    rate = Fraction(detail_plan.epsilon) / SENSITIVITY  # adding a unit decreases no score
+    utilities = [*scores(ladder, units_at(ladder, weights)), 0]
+    penalties = [round(Fraction(cost) / rate * _PARTS) for cost in (*handicaps(ladder), 0.0)]
     choices = Choices(
-        np.array([0, len(found)], dtype=np.int64),
-        np.ones(len(found), dtype=np.int64),
-        np.array([late // _PARTS - score for late, score in zip(behind, found, strict=True)], dtype=np.int64),
-        np.array([late % _PARTS for late in behind], dtype=np.int64),
+        np.array([0, len(utilities)], dtype=np.int64),
+        np.ones(len(utilities), dtype=np.int64),
+        np.array(
+            [penalty // _PARTS - score for penalty, score in zip(penalties, utilities, strict=True)],
+            dtype=np.int64,
+        ),
+        np.array([penalty % _PARTS for penalty in penalties], dtype=np.int64),
         _PARTS,
     )
     runs, _ = choose(choices, rate)
     return runs.reshape(1, 1)
 
 
-def units_at(ladder: BoundSearch, held: Masses) -> dict[Reach, int]:
-    """How many units have which reach."""
-    places, units = held.get((), (np.zeros(0, np.int64), np.zeros(0, np.int64)))
+def units_at(ladder: BoundSearch, weights: Masses) -> dict[Reach, int]:
+    """Return the number of units for each reach."""
+    places, units = weights.get((), (np.zeros(0, np.int64), np.zeros(0, np.int64)))
     return {reach_at(ladder, int(place)): int(n) for place, n in zip(places, units, strict=True)}

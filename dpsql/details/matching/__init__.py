@@ -1,4 +1,4 @@
-"""COUNT(DISTINCT x): a count of the values that units claim, with noise."""
+"""COUNT(DISTINCT x): a noisy count of the values that units claim."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How exactly different values are counted at best."""
+"""The error of COUNT(DISTINCT x) without noise, for the owner's audit."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from dpsql.details.matching.detail import Matching
 
 
 def coarseness(detail: Matching) -> float:
-    """Whole values are counted. Those that no unit may claim are a matter of the query."""
+    """Return 0: the count is a whole number. Unclaimed values are a consequence of the query's limit."""
     return 0.0

@@ -1,4 +1,4 @@
-"""Different values, each claimed by one unit."""
+"""The detail of COUNT(DISTINCT x): distinct values, each claimed by one unit."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dpsql.ir.scalar import Scalar
 
 @dataclass(frozen=True, slots=True)
 class Matching(Detail):
-    """How many different values there are, of which a unit claims at most ``most``, over all groups.
+    """The number of distinct values that units claim; a unit claims at most ``most``, over all groups.
 
-    ``short`` says that a unit may well have more, as far as anybody said how many rows it has.
+    ``short`` says that a unit may have more values than that, judging by the declared number of its rows.
     """
 
     kind: ClassVar[str] = "matching"

@@ -1,4 +1,4 @@
-"""What an explanation says of a COUNT(DISTINCT x): how many values one unit may claim, and the noise."""
+"""The explanation of a COUNT(DISTINCT x) column: how many values one unit may claim, and the noise."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 
 
-def facts(finish: Finish, planned: MeasurePlan, each: DetailPlan[Matching]) -> dict[str, Any]:
-    """As plain values."""
-    found = {
-        "sensitivity": float(each.sensitivity),
-        "claimed_per_unit": each.detail.most,
-        "claims_short": each.detail.short,
+def facts(finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[Matching]) -> dict[str, Any]:
+    """Return the explanation as plain values."""
+    values = {
+        "sensitivity": float(detail_plan.sensitivity),
+        "claimed_per_unit": detail_plan.detail.most,
+        "claims_short": detail_plan.detail.short,
     }
-    return found if each.noise is None else found | noise_facts(each.noise)
+    return values if detail_plan.noise is None else values | noise_facts(detail_plan.noise)
 
 
 def words(column: Mapping[str, Any], unit: str) -> list[str]:
     parts = [f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed"]
     if column["claims_short"]:
-        parts.append(f"what a {unit} has beyond them may not be counted: no margin shows that")
+        parts.append(f"further values of a {unit} may not be counted: no margin shows that")
     return [*parts, *noise_words(column)]

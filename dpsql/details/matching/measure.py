@@ -1,10 +1,10 @@
 """COUNT(DISTINCT x) -> a matching of units with values, and how many values a unit may claim.
 
-As many as the query says (max_values_contributed), or as a unit has rows, by the policy or by the query;
-five where nobody says that. Never more than a unit can have: the rows that a key proves, the values that
-there are, or one where the unit determines both the value and the group.
+The limit is what the query says (max_values_contributed), else the number of rows of a unit that the policy
+or the query states, else five. It is never more than a unit can have: the number of rows that a key proves,
+the number of values that exist, or one if the unit determines both the value and the group.
 
-Claim   mechanisms/matching.py, for whatever number stands here: that number is the sensitivity.
+Claim   mechanisms/matching.py: the limit that is computed here, whatever it is, is the sensitivity.
 """
 
 from __future__ import annotations
@@ -22,30 +22,30 @@ from dpsql.ir.relation import AggregateCall
 from dpsql.ir.scalar import Literal, Scalar, refs
 
 USUAL = 5
-"""Values that a unit may claim where nothing says how many rows it has. With five, few stay unclaimed."""
+"""Values that a unit may claim if its number of rows is not stated. With five, few stay unclaimed."""
 
 MOST = 10_000
-"""Values that a unit may claim in a grouping set."""
+"""Most values that a unit may claim in a grouping set, unless the query says more."""
 
 
 def made(
     measure: Measure, calls: Sequence[AggregateCall], bounds: Bounds
 ) -> tuple[Matching, dict[AggregateCall, tuple[int, ...]]]:
-    """A detail for each call: values have hashes, and need no range."""
+    """Return one detail per call: values are hashed, and need no range."""
     return _matching(measure, calls[0]), {calls[0]: (0,)}
 
 
 def _matching(measure: Measure, call: AggregateCall) -> Matching:
-    """In every grouping set a unit claims as many again."""
+    """Compute the limit of one grouping set and multiply it by the number of grouping sets."""
     assert call.argument is not None
     owned = ownership_of(measure.relation)
     assert isinstance(owned, Owned)
     likely = _likely(measure, call.argument, owned)
     most = USUAL if likely is None else min(likely, MOST)
-    for said in call.others:
-        assert isinstance(said, Literal)
-        assert isinstance(said.value, int)
-        most = said.value
+    for option in call.others:
+        assert isinstance(option, Literal)
+        assert isinstance(option.value, int)
+        most = option.value
     short = likely is None or most < likely
     most *= measure.copies
     if owned.at_most is not None and owned.at_most <= most:
@@ -56,19 +56,19 @@ def _matching(measure: Measure, call: AggregateCall) -> Matching:
 
 
 def _likely(measure: Measure, argument: Scalar, owned: Owned) -> int | None:
-    """How many values a unit may well have in a grouping set; None where nothing says it."""
+    """Return how many values a unit is likely to have in a grouping set; None if nothing states it."""
     rows = None if owned.rows is None else max(1, owned.rows // measure.copies)
     if measure.clip is not None:
         assert isinstance(measure.clip.value, int)
         rows = measure.clip.value
     values = _values(fact_of(argument, facts_of(measure.relation)))
-    if values is None or not _settled(measure, owned, ()):  # in several groups, it may have each in each
+    if values is None or not _settled(measure, owned, ()):  # in several groups: every value in every group
         return rows
     return values if rows is None else min(rows, values)
 
 
 def _values(fact: Fact) -> int | None:
-    """How many values are declared, where that is a list or a range of whole numbers."""
+    """Return how many values are declared, as a list or as a range of whole numbers; else None."""
     match fact.domain:
         case Categories(listed):
             return max(1, len(listed))
@@ -78,6 +78,6 @@ def _values(fact: Fact) -> int | None:
 
 
 def _settled(measure: Measure, owned: Owned, more: tuple[Scalar, ...]) -> bool:
-    """Whether the unit determines its group (of each grouping set), and what is asked beside it."""
+    """Whether the unit determines its group (in each grouping set) and the scalars ``more``."""
     numbers = refs(measure.keys[0].scalar) if measure.sets else frozenset()
     return all(refs(each) - numbers <= owned.settled for each in (*more, *(k.scalar for k in measure.keys)))

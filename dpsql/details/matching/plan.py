@@ -1,4 +1,4 @@
-"""A count of claims, with the noise of the smaller deviation."""
+"""COUNT(DISTINCT x): a count of claims, with the noise that has the smaller standard deviation."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from dpsql.mechanisms import mechanism
 def planned(
     detail: Matching, measure: Measure, rows: int, groups: int | None, share: Fraction, ask: Ask
 ) -> DetailPlan[Matching]:
-    """One unit moves all counts by ``most`` in either norm: the noise with the smaller deviation."""
+    """Choose between Laplace and Gaussian noise.
+
+    One unit changes the counts by at most ``most`` in either norm; the smaller deviation wins.
+    """
     allowance, most = ask(share), detail.most
     noises = [_noise("laplace", most, 1 / allowance.laplace, allowance)]
     if allowance.gaussian is not None:
         noises.append(_noise("gaussian", most, allowance.gaussian, allowance))
-    noise = min(noises, key=lambda each: mechanism(each.mechanism).deviation(each.scale))
+    noise = min(noises, key=lambda noise: mechanism(noise.mechanism).deviation(noise.scale))
     if not noise.scale < 2**50:
         raise refuse(
             "D503",
@@ -33,12 +36,12 @@ def planned(
 
 
 def own_rows(detail: Matching) -> int:
-    """It has a bound of its own."""
+    """Return the limit on claimed values, which bounds the detail instead of a clip."""
     return detail.most
 
 
 def _noise(name: str, most: int, ratio: float, allowance: Allowance) -> Noise:
-    chosen = mechanism(name)
-    scale = chosen.scale_for(most, ratio)
-    event = chosen.event(most, scale, allowance.gaussian_epsilon, allowance.gaussian_point_delta)
-    return Noise(name, chosen.NORM, most, scale, event)
+    rule = mechanism(name)
+    scale = rule.scale_for(most, ratio)
+    event = rule.event(most, scale, allowance.gaussian_epsilon, allowance.gaussian_point_delta)
+    return Noise(name, rule.NORM, most, scale, event)

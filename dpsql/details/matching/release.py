@@ -1,4 +1,4 @@
-"""Claimed values, counted by group -> the counts with noise."""
+"""The number of claimed values of each group -> the counts with noise."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 
 def released(
-    each: DetailPlan[Matching],
+    detail_plan: DetailPlan[Matching],
     weights: Masses,
     groups: Sequence[tuple[Value, ...]],
     draw: Draw,
     choose: Choose,
 ) -> NDArray[np.int64]:
-    """What lies in a group, with noise; nothing lies in a group without weights."""
-    assert each.noise is not None
-    held = {plain(group): int(found.sum()) for group, (_, found) in weights.items()}
-    counts = np.array([held.get(plain(group), 0) for group in groups], dtype=np.int64)
-    return (counts + draw(each.noise, len(groups))).reshape(-1, 1)
+    """Return the noisy count of every group that is shown; a group without weights counts as 0."""
+    assert detail_plan.noise is not None
+    claims = {plain(group): int(numbers.sum()) for group, (_, numbers) in weights.items()}
+    counts = np.array([claims.get(plain(group), 0) for group in groups], dtype=np.int64)
+    return (counts + draw(detail_plan.noise, len(groups))).reshape(-1, 1)

@@ -1,9 +1,9 @@
-"""A matching's pairs of unit and value as SQL, and the values that are claimed, counted by group.
+"""The pairs of unit and value of a matching as SQL, and the number of claimed values by group.
 
     SELECT DISTINCT unit, number of the group, hash of group and value
 
-A value is known by 64 bits of its hash within its group: two that share them are counted once, which
-happens to one pair of values in 2^64 and is the same for everybody.
+A value is identified by a 64-bit hash of group and value. Two values with one hash are counted once: that
+happens to one pair of values in 2^64, and does not depend on the units.
 """
 
 from __future__ import annotations
@@ -24,23 +24,25 @@ from dpsql.ir.table import Masses
 from dpsql.mechanisms.matching import claimed
 
 _PLAIN = frozenset("TINYINT SMALLINT INTEGER BIGINT UTINYINT USMALLINT UINTEGER".split())
-"""Units of these types are numbers of 64 bits themselves; others are numbered in their order."""
+"""Units of these types are 64-bit numbers already; other units are numbered in their order."""
 
 
-def reads(planned: MeasurePlan, each: DetailPlan[Matching]) -> Reads:
-    """The SELECT of the pairs; and behind it, where there are keys, that of the groups, in order."""
-    m, detail = planned.measure, each.detail
+def reads(planned: MeasurePlan, detail_plan: DetailPlan[Matching]) -> Reads:
+    """Return the SELECT of the pairs, and if there are keys also the SELECT of the groups, in order."""
+    m, detail = planned.measure, detail_plan.detail
     owned = ownership_of(m.relation)
     assert isinstance(owned, Owned)
     keys = [f"k{i}" for i in range(len(m.keys))]
-    listed = [f"{quote(owned.unit)} AS u"]
-    listed += [f"{key_sql(key.scalar, m.relation)} AS {name}" for key, name in zip(m.keys, keys, strict=True)]
-    listed.append(f"{key_sql(detail.argument, m.relation)} AS x")
+    columns = [f"{quote(owned.unit)} AS u"]
+    columns += [
+        f"{key_sql(key.scalar, m.relation)} AS {name}" for key, name in zip(m.keys, keys, strict=True)
+    ]
+    columns.append(f"{key_sql(detail.argument, m.relation)} AS x")
     where = ["x IS NOT NULL", *inside(planned, keys)]
     if detail.condition is not None:
-        listed.append(f"{scalar_sql(detail.condition, m.relation)} AS c")
+        columns.append(f"{scalar_sql(detail.condition, m.relation)} AS c")
         where.insert(0, "c")
-    rows = f"SELECT * FROM (SELECT {', '.join(listed)} FROM ({relation_sql(m.relation)}))"
+    rows = f"SELECT * FROM (SELECT {', '.join(columns)} FROM ({relation_sql(m.relation)}))"
     rows += f" WHERE {' AND '.join(where)}"
     among = ", ".join(keys)
     read = f"SELECT DISTINCT {', '.join(['u', *keys])}, hash({', '.join([*keys, 'x'])}) AS v FROM ({rows})"
@@ -68,16 +70,16 @@ def reads(planned: MeasurePlan, each: DetailPlan[Matching]) -> Reads:
 
 def weights(
     planned: MeasurePlan,
-    each: DetailPlan[Matching],
+    detail_plan: DetailPlan[Matching],
     arrays: Sequence[Arrays],
     rows: Sequence[Rows],
     group: Group,
 ) -> Masses:
-    """How many values are claimed in each group, at the one place that there is."""
+    """Return the number of claimed values of each group, at place 0."""
     (pairs,) = arrays
     numbers = pairs["g"] if rows else np.ones(len(pairs["u"]), dtype=np.int64)
-    places = claimed(pairs["u"], pairs["v"], numbers, each.detail.most)
+    places = claimed(pairs["u"], pairs["v"], numbers, detail_plan.detail.most)
     groups = [group(row) for row in rows[0]] if rows else [()]
     counts = np.bincount(numbers[places], minlength=len(groups) + 1)[1:]
     first = np.zeros(1, dtype=np.int64)
-    return {found: (first, counts[i : i + 1]) for i, found in enumerate(groups) if counts[i]}
+    return {keys: (first, counts[i : i + 1]) for i, keys in enumerate(groups) if counts[i]}

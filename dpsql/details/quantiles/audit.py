@@ -1,4 +1,4 @@
-"""How exactly an order statistic is known at best."""
+"""The error of an order statistic without noise, for the owner's audit."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from dpsql.details.quantiles.detail import Histogram
 
 
 def coarseness(detail: Histogram) -> float:
-    """The width of the widest bin: no value inside one is told from another."""
+    """Return the width of the widest bin: values of one bin are not distinguished."""
     return detail.grid.width

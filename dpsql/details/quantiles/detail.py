@@ -1,4 +1,4 @@
-"""A histogram over a public grid, and the order statistics that are chosen from it."""
+"""The detail of quantiles: a histogram over a public grid, and the order statistics chosen from it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from dpsql.ir.scalar import Scalar
 
 @dataclass(frozen=True, slots=True)
 class Histogram(Detail):
-    """How much of an argument lies where: every unit's weight over the bins of a public grid.
+    """A weighted histogram of an argument over the bins of a public grid.
 
-    A unit weighs at most its clip, over all bins and groups together. Of each of the ordered ``targets`` two
-    numbers are released: a bin, and how dense it is there (see ``mechanisms.density``).
+    The weight of a unit is at most its clip, over all bins and groups together. For each of the ordered
+    ``targets`` two numbers are released: a bin, and the density around it (see ``mechanisms.density``).
     """
 
     kind: ClassVar[str] = "quantiles"
@@ -28,5 +28,5 @@ class Histogram(Detail):
 
     @property
     def width(self) -> int:
-        """How many numbers are released for each group."""
+        """Return how many numbers are released for each group."""
         return 2 * len(self.targets)

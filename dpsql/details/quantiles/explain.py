@@ -1,4 +1,4 @@
-"""What an explanation says of an order statistic: among which bins it is chosen, how often, how well.
+"""The explanation of an order statistic: the bins, the number of choices, the expected error.
 
 chosen among 121 bins of [0, 120] (whole numbers); 1 choice, epsilon 0.9; within 3.3 rows (95 %)
 """
@@ -19,25 +19,27 @@ from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 
 
-def facts(finish: Finish, planned: MeasurePlan, each: DetailPlan[Histogram]) -> dict[str, Any]:
-    """As plain values. Errors are in rows that count in full."""
-    argument = fact_of(each.detail.argument, facts_of(planned.measure.relation)).type
-    grid, target = each.detail.grid, target_of(finish.call)
+def facts(finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[Histogram]) -> dict[str, Any]:
+    """Return the explanation as plain values; errors are in rows that count in full."""
+    argument = fact_of(detail_plan.detail.argument, facts_of(planned.measure.relation)).type
+    grid, target = detail_plan.detail.grid, target_of(finish.call)
     unit = grid.unit if grid.spacing is Spacing.WHOLE else 1
-    found: dict[str, Any] = {
-        "sensitivity": float(each.sensitivity),
+    values: dict[str, Any] = {
+        "sensitivity": float(detail_plan.sensitivity),
         "bins": grid.size,
         "spacing": grid.spacing.value,
         "bounds": [grid.low / unit, grid.high / unit],
         "range": [as_text(end / unit if unit > 1 else end, argument) for end in (grid.low, grid.high)],
-        "choices": each.choices,
-        "epsilon_of_a_choice": each.epsilon,
+        "choices": detail_plan.choices,
+        "epsilon_of_a_choice": detail_plan.epsilon,
     }
     if isinstance(target, End):
-        found["rows_beyond"] = rows_beyond(each)
+        values["rows_beyond"] = rows_beyond(detail_plan)
     else:
-        found["expected_error_in_rows"] = 6 * float(max(target, 1 - target)) * each.rows / each.epsilon
-    return found
+        values["expected_error_in_rows"] = (
+            6 * float(max(target, 1 - target)) * detail_plan.rows / detail_plan.epsilon
+        )
+    return values
 
 
 def words(column: Mapping[str, Any], unit: str) -> list[str]:

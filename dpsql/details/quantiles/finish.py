@@ -1,4 +1,4 @@
-"""Released bins -> the values that stand for them, in the column's type, each with its half-width.
+"""Released bins -> values of the column's type, each with the half-width of its margin.
 
 bin 90 of [0, 120], distance 12    MEDIAN 90.0 +- 0.8
 """
@@ -32,36 +32,42 @@ _DAY = datetime.date(1970, 1, 1)
 
 
 def column(
-    finish: Finish, planned: MeasurePlan, each: DetailPlan[Histogram], released: ReleasedTable, first: int
+    finish: Finish,
+    planned: MeasurePlan,
+    detail_plan: DetailPlan[Histogram],
+    released: ReleasedTable,
+    first: int,
 ) -> Finished:
-    """The values of bins, each with the half-width of its choice."""
-    grid, facts = each.detail.grid, facts_of(planned.measure.relation)
-    kind = fact_of(each.detail.argument, facts).type.kind
+    """Return the value of each chosen bin, with its margin."""
+    grid, facts = detail_plan.detail.grid, facts_of(planned.measure.relation)
+    kind = fact_of(detail_plan.detail.argument, facts).type.kind
     chosen = [_value(grid.value(place), kind, finish.type) for place in released.sums[:, first].tolist()]
-    margins = _margins(finish, each, released, first)
+    margins = _margins(finish, detail_plan, released, first)
     return Finished(finish.call.name, finish.type, chosen, margins, *_ends(chosen, margins))
 
 
-def reach(each: DetailPlan[Histogram], confidence: float) -> None:
-    """It depends on the rows around the choice."""
+def reach(detail_plan: DetailPlan[Histogram], confidence: float) -> None:
+    """Return None: the error depends on the density of rows around the chosen bin."""
 
 
-def note(found: Sequence[DetailPlan[Histogram]], unit: str) -> str:
-    """How many rows lie beyond extremes."""
+def note(detail_plans: Sequence[DetailPlan[Histogram]], unit: str) -> str:
+    """Return a note on how many rows lie beyond MIN and MAX."""
     extremes = [
-        rows_beyond(each) for each in found if any(isinstance(target, End) for target in each.detail.targets)
+        rows_beyond(detail_plan)
+        for detail_plan in detail_plans
+        if any(isinstance(target, End) for target in detail_plan.detail.targets)
     ]
     if not extremes:
         return ""
     return (
         f"MIN and MAX have about {max(extremes):.3g} rows beyond them: where there are fewer than about "
-        f"{2 * max(extremes):.3g} rows they tell next to nothing, and no margin shows that."
+        f"{2 * max(extremes):.3g} rows they say next to nothing, and no margin shows that."
     )
 
 
-def rows_beyond(planned: DetailPlan[Histogram]) -> float:
-    """How many rows that count in full lie beyond an extreme."""
-    return beyond(planned.epsilon, planned.sensitivity) * planned.rows / planned.sensitivity
+def rows_beyond(detail_plan: DetailPlan[Histogram]) -> float:
+    """Return how many rows that count in full lie beyond an extreme."""
+    return beyond(detail_plan.epsilon, detail_plan.sensitivity) * detail_plan.rows / detail_plan.sensitivity
 
 
 def _value(number: Number | Fraction, kind: Kind, type: Type) -> Value:
@@ -82,33 +88,35 @@ def _value(number: Number | Fraction, kind: Kind, type: Type) -> Value:
             return float(number)
 
 
-def _margins(finish: Finish, planned: DetailPlan[Histogram], released: ReleasedTable, first: int) -> Floats:
-    """How far noise and a bin reach (95 %); NaN for extremes, dates, and where rows are few."""
-    detail = planned.detail
+def _margins(
+    finish: Finish, detail_plan: DetailPlan[Histogram], released: ReleasedTable, first: int
+) -> Floats:
+    """Return the half-widths of noise and bin width (95 %); NaN for extremes, dates, and too few rows."""
+    detail = detail_plan.detail
     target, none = target_of(finish.call), np.full(len(released.groups), np.nan)
-    if isinstance(target, End) or len(planned.events) == planned.choices:
+    if isinstance(target, End) or len(detail_plan.events) == detail_plan.choices:
         return none
-    dense = planned.events[-1]
+    dense = detail_plan.events[-1]
     assert isinstance(dense, ChoiceEvent)
-    row = planned.sensitivity // planned.rows
-    factors = errors(detail.targets, planned.epsilon, dense.epsilon, planned.sensitivity, row)
+    row = detail_plan.sensitivity // detail_plan.rows
+    factors = errors(detail.targets, detail_plan.epsilon, dense.epsilon, detail_plan.sensitivity, row)
     away = np.array((*distances(detail.grid), math.nan))
     bins, places = released.sums[:, first], released.sums[:, first + 1]
     noise = away[np.clip(places, 0, len(away) - 1)] * factors[detail.targets.index(target)]
     if detail.grid.spacing is Spacing.WHOLE and detail.grid.step == 1:  # every value has its own bin
         return np.ceil(noise * detail.grid.unit - 0.5) / detail.grid.unit + 0.0  # no minus before a zero
-    found: Floats = noise + 0.475 * _widths(detail.grid, bins)  # the choice of a bin moves by whole bins
-    return found
+    margins: Floats = noise + 0.475 * _widths(detail.grid, bins)  # a choice is exact to a whole bin
+    return margins
 
 
 def _ends(values: list[Value], margins: Floats) -> tuple[Floats, Floats]:
-    """The ends of the intervals, as far below and above."""
+    """Return the lower and upper ends of the symmetric intervals."""
     shown = np.array([float(v) if isinstance(v, int | float | Decimal) else math.nan for v in values])
     return shown - margins, shown + margins
 
 
 def _widths(grid: Grid, bins: Integers) -> Floats:
-    """How wide the bins are; those of whole numbers hold their values exactly where a step is one."""
+    """Return the widths of the bins; 0 for whole numbers with a step of one, where a bin is one value."""
     match grid.spacing:
         case Spacing.WHOLE:
             return np.full(len(bins), (grid.step - 1) / grid.unit)

@@ -1,4 +1,4 @@
-"""MEDIAN, quantiles, MIN and MAX -> one histogram of what they share, and where each stands in it.
+"""MEDIAN, quantiles, MIN and MAX -> one shared histogram, with one target per order statistic.
 
 MEDIAN(age), QUANTILE_CONT(age, 0.9), MAX(age)    a histogram of age, targets 1/2, 9/10, the greatest
 """
@@ -26,13 +26,13 @@ _KINDS = frozenset((Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)) | TIMED
 def made(
     measure: Measure, calls: Sequence[AggregateCall], bounds: Bounds
 ) -> tuple[Histogram, dict[AggregateCall, tuple[int, ...]]]:
-    """The histogram of the first call, and of all others that look at the same values of the same rows."""
+    """Return the histogram of the first call, shared by all calls on the same values of the same rows."""
     first = calls[0]
-    alike = [
-        each
-        for each in calls
-        if shelf()[each.function].detail == shelf()[first.function].detail
-        and (each.argument, each.condition) == (first.argument, first.condition)
+    same_values = [
+        call
+        for call in calls
+        if shelf()[call.function].detail == shelf()[first.function].detail
+        and (call.argument, call.condition) == (first.argument, first.condition)
     ]
     assert first.argument is not None
     kind = fact_of(first.argument, facts_of(measure.relation)).type.kind
@@ -41,21 +41,21 @@ def made(
             "D205",
             f"{first.function.upper()} of {kind.value} values is not answered as a release",
             first.argument.span or first.span,
-            label="it is chosen among numbers, dates or timestamps",
+            label="the argument must be a number, a date or a timestamp",
             help="count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x; of conditions, AVG(CASE "
             "WHEN x THEN 1 ELSE 0 END)",
         )
     range_, fact = bounds(first)
-    targets = tuple(sorted({target_of(each) for each in alike}, key=_place))
-    places = {each: 2 * targets.index(target_of(each)) for each in alike}
+    targets = tuple(sorted({target_of(call) for call in same_values}, key=_place))
+    places = {call: 2 * targets.index(target_of(call)) for call in same_values}
     grid = grid_of(fact, range_)
     histogram = Histogram(first.argument, first.condition, grid, targets)
-    return histogram, {each: (place, place + 1) for each, place in places.items()}
+    return histogram, {call: (place, place + 1) for call, place in places.items()}
 
 
 def target_of(call: AggregateCall) -> Target:
-    """Which order statistic a call asks for."""
-    places = [Fraction(Decimal(str(each.value))) for each in call.others if isinstance(each, Literal)]
+    """Return the order statistic that a call asks for."""
+    places = [Fraction(Decimal(str(option.value))) for option in call.others if isinstance(option, Literal)]
     return shelf()[call.function].target(places[0] if places else None)
 
 

@@ -1,4 +1,4 @@
-"""What the choices of a histogram's order statistics may cost: levels one after the other, and densities.
+"""The price of a histogram's order statistics: the levels of choices, and the densities for margins.
 
 three quantiles, epsilon 1    two levels at 9/20 each, distances for margins at 1/10
 """
@@ -22,10 +22,10 @@ from dpsql.plan.choice_price import WEIGHT, sized
 def planned(
     detail: Histogram, measure: Measure, rows: int, groups: int | None, share: Fraction, ask: Ask
 ) -> DetailPlan[Histogram]:
-    """A choice for each level of the tree; extremes and dates have no margins, and pay for none."""
+    """Plan one choice for each level of the tree; extremes and dates have no margins, so they pay none."""
     kind = fact_of(detail.argument, facts_of(measure.relation)).type.kind
     number = levels(detail.targets)
-    dense = kind not in TIMED and any(not isinstance(each, End) for each in detail.targets)
+    dense = kind not in TIMED and any(not isinstance(target, End) for target in detail.targets)
     epsilon = ask(share * (1 - SHARE if dense else 1) / number).choice
     events = (ChoiceEvent(epsilon),) * number
     if dense:
@@ -34,4 +34,4 @@ def planned(
 
 
 def own_rows(detail: Histogram) -> None:
-    """A clip decides, as of sums."""
+    """Return None: the clip decides, as for sums."""

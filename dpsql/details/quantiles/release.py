@@ -1,4 +1,4 @@
-"""Weights on a grid -> the bins of order statistics, and how dense the rows lie there."""
+"""Weights on a grid -> the bins of order statistics, and the density of rows around them."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from dpsql.release.groups import plain
 
 
 def released(
-    each: DetailPlan[Histogram],
+    detail_plan: DetailPlan[Histogram],
     weights: Masses,
     groups: Sequence[tuple[Value, ...]],
     draw: Draw,
     choose: Choose,
 ) -> Integers:
-    """One row for every group that is shown: of each target its bin and its distance."""
-    detail = each.detail
+    """Return one row for every group that is shown: the bin and the distance of each target."""
+    detail = detail_plan.detail
     if not groups:
         return np.zeros((0, detail.width), np.int64)
-    found = _joined(weights, groups)
-    most = each.sensitivity
+    histograms = _joined(weights, groups)
+    most = detail_plan.sensitivity
     bins = answers(
-        found,
+        histograms,
         detail.grid.size,
         detail.targets,
-        Fraction(each.epsilon),
+        Fraction(detail_plan.epsilon),
         most,
-        beyond(each.epsilon, most),
+        beyond(detail_plan.epsilon, most),
         choose,
     )
     away = np.full_like(bins, -1)
-    if len(each.events) > each.choices:
-        dense = each.events[-1]
+    if len(detail_plan.events) > detail_plan.choices:
+        dense = detail_plan.events[-1]
         assert isinstance(dense, ChoiceEvent)
-        away = chosen_distances(found, detail.grid, detail.targets, bins, dense.epsilon, most, choose)
+        away = chosen_distances(histograms, detail.grid, detail.targets, bins, dense.epsilon, most, choose)
     return np.stack((bins, away), axis=2).reshape(len(groups), detail.width)
 
 
 def _joined(weights: Masses, groups: Sequence[tuple[Value, ...]]) -> Histograms:
-    """The shown groups' bins, one group behind the other."""
-    held = {plain(group): found for group, found in weights.items()}
-    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
-    parts = [held.get(plain(group), nothing) for group in groups]
+    """Concatenate the histograms of the shown groups."""
+    histograms = {plain(group): histogram for group, histogram in weights.items()}
+    empty = np.zeros(0, np.int64), np.zeros(0, np.int64)
+    parts = [histograms.get(plain(group), empty) for group in groups]
     starts = np.cumsum([0, *(len(bins) for bins, _ in parts)])
     return Histograms(starts, *(np.concatenate([part[i] for part in parts]) for i in (0, 1)))

@@ -1,4 +1,4 @@
-"""A histogram's bins as SQL: the place of a value on a public grid, whatever the value.
+"""The bin of a value on a public grid as SQL, total for every value.
 
 clamp(age) - 0                                        whole numbers
 trunc((clamp(income) - low) * bins / width)           even bins
@@ -25,27 +25,27 @@ from dpsql.ir.table import Masses
 _DAY = datetime.date(1970, 1, 1)
 
 
-def reads(planned: MeasurePlan, each: DetailPlan[Histogram]) -> Reads:
-    """One SELECT of weighed places."""
-    detail = each.detail
+def reads(planned: MeasurePlan, detail_plan: DetailPlan[Histogram]) -> Reads:
+    """Return one SELECT of weighted bins."""
+    detail = detail_plan.detail
     fact = type_in(detail.argument, planned.measure.relation)
     place = bin_sql("x", fact, detail.grid)
-    return Reads(arrays=(histogram_sql(planned, each, detail.argument, detail.condition, place),))
+    return Reads(arrays=(histogram_sql(planned, detail_plan, detail.argument, detail.condition, place),))
 
 
 def weights(
     planned: MeasurePlan,
-    each: DetailPlan[Histogram],
+    detail_plan: DetailPlan[Histogram],
     arrays: Sequence[Arrays],
     rows: Sequence[Rows],
     group: Group,
 ) -> Masses:
-    """The filled bins of every group."""
-    return histogram(planned, each, arrays[0], group)
+    """Return the non-empty bins of every group with their weights."""
+    return histogram(planned, detail_plan, arrays[0], group)
 
 
 def bin_sql(name: str, fact: Fact, grid: Grid) -> str:
-    """The bin of a value, NULL of NULL and of NaN, total for every value of the type."""
+    """Print the bin of a value: NULL for NULL and NaN, total for every value of the type."""
     match grid.spacing:
         case Spacing.WHOLE:
             if fact.type.kind is Kind.DECIMAL:
@@ -68,15 +68,18 @@ def bin_sql(name: str, fact: Fact, grid: Grid) -> str:
 
 
 def _place(above: str, width: float, grid: Grid) -> str:
-    """The bin of what is above the low end; a hair less than its share, so that rounding stays inside."""
+    """Print the bin of a distance above the low end.
+
+    The factor is slightly smaller than the exact one, so that rounding stays inside the grid.
+    """
     factor = grid.size / max(width, 2.0**-900) * (1 - 2.0**-40)
     return f"CAST(trunc(({above}) * {number(factor)}) AS INTEGER)"
 
 
 def _scaled(name: str, grid: Grid) -> str:
-    """A decimal in units, clamped to the range: as a DOUBLE, so that it fits, then as a whole number.
+    """Print the bin of a decimal: clamp it as a DOUBLE, so that it fits, then as a whole number of units.
 
-    From 2^51 units on, what the DOUBLE was rounded to may be a unit below or above the range.
+    From 2^51 units on, the rounded DOUBLE may lie one unit below or above the range: hence the second clamp.
     """
     clamped = held(f"CAST({name} AS DOUBLE)", grid.low / grid.unit, grid.high / grid.unit)
     whole = f"CAST(round({clamped} * {number(grid.unit)}) AS BIGINT)"
@@ -85,7 +88,7 @@ def _scaled(name: str, grid: Grid) -> str:
 
 
 def _counted(name: str, fact: Fact, grid: Grid) -> str:
-    """Whole numbers, days or microseconds above the lowest, clamped to the range before."""
+    """Print the bin of a whole number, date or timestamp: clamp it, then subtract the low end."""
     low, high = int(grid.low), int(grid.high)
     match fact.type.kind:
         case Kind.DATE:

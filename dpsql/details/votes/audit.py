@@ -1,4 +1,4 @@
-"""How exactly the most frequent value is known at best."""
+"""The error of MODE without noise, for the owner's audit."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from dpsql.details.votes.detail import Votes
 
 
 def coarseness(detail: Votes) -> float:
-    """One of the very values is chosen."""
+    """Return 0: the chosen value is one of the declared values."""
     return 0.0

@@ -1,4 +1,4 @@
-"""Votes for declared values."""
+"""The detail of MODE: votes for declared values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpsql.ir.scalar import Literal, Scalar
 
 @dataclass(frozen=True, slots=True)
 class Votes(Detail):
-    """How much of an argument is which of these values: every unit's weight over them."""
+    """The weight of each of these values among the values of an argument."""
 
     kind: ClassVar[str] = "votes"
     written: ClassVar[str] = "Votes argument condition values"

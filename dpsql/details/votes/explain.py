@@ -1,4 +1,4 @@
-"""What an explanation says of a MODE: among how many values it is chosen, and how well.
+"""The explanation of a MODE column: the number of values, the epsilon, the expected error.
 
 chosen among 3 declared values, epsilon 0.9; expected within 3.3 rows of the most frequent one (95 %)
 """
@@ -14,13 +14,13 @@ from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 
 
-def facts(finish: Finish, planned: MeasurePlan, each: DetailPlan[Votes]) -> dict[str, Any]:
-    """As plain values. Errors are in rows that count in full."""
+def facts(finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[Votes]) -> dict[str, Any]:
+    """Return the explanation as plain values; errors are in rows that count in full."""
     return {
-        "sensitivity": float(each.sensitivity),
-        "values": len(each.detail.values),
-        "epsilon_of_a_choice": each.epsilon,
-        "expected_error_in_rows": 3 * each.rows / each.epsilon,
+        "sensitivity": float(detail_plan.sensitivity),
+        "values": len(detail_plan.detail.values),
+        "epsilon_of_a_choice": detail_plan.epsilon,
+        "expected_error_in_rows": 3 * detail_plan.rows / detail_plan.epsilon,
     }
 
 

@@ -1,4 +1,4 @@
-"""The place of a value on the list -> the value."""
+"""The index of a declared value -> the value."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from dpsql.ir.table import ReleasedTable
 
 
 def column(
-    finish: Finish, planned: MeasurePlan, each: DetailPlan[Votes], released: ReleasedTable, first: int
+    finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[Votes], released: ReleasedTable, first: int
 ) -> Finished:
-    """A value of the list, without a margin."""
-    listed = each.detail.values
-    names: list[Value] = [listed[place].value for place in released.sums[:, first].tolist()]
+    """Return one declared value for each group, without a margin."""
+    candidates = detail_plan.detail.values
+    names: list[Value] = [candidates[place].value for place in released.sums[:, first].tolist()]
     return Finished(finish.call.name, finish.type, names, np.full(len(names), np.nan))
 
 
-def reach(each: DetailPlan[Votes], confidence: float) -> None:
-    """Values of a list have no distances."""
+def reach(detail_plan: DetailPlan[Votes], confidence: float) -> None:
+    """Return None: listed values have no distances."""
 
 
-def note(found: Sequence[DetailPlan[Votes]], unit: str) -> str:
-    """Nothing that the explanation does not say."""
+def note(detail_plans: Sequence[DetailPlan[Votes]], unit: str) -> str:
+    """Return '': the explanation says everything."""
     return ""

@@ -1,4 +1,4 @@
-"""MODE -> votes for the values that bind has listed."""
+"""MODE -> votes for the declared values, which bind has listed."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from dpsql.ir.scalar import Literal
 def made(
     measure: Measure, calls: Sequence[AggregateCall], bounds: Bounds
 ) -> tuple[Votes, dict[AggregateCall, tuple[int, ...]]]:
-    """A detail for each call: what is listed bounds it."""
+    """Return one detail per call; the listed values bound it."""
     call = calls[0]
     assert call.argument is not None
-    values = tuple(each for each in call.others if isinstance(each, Literal))
+    values = tuple(option for option in call.others if isinstance(option, Literal))
     return Votes(call.argument, call.condition, values), {call: (0,)}

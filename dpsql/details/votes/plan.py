@@ -15,11 +15,11 @@ from dpsql.plan.choice_price import WEIGHT, sized
 def planned(
     detail: Votes, measure: Measure, rows: int, groups: int | None, share: Fraction, ask: Ask
 ) -> DetailPlan[Votes]:
-    """One choice of a value in each group."""
+    """Plan one choice of a value in each group."""
     epsilon = ask(share).choice
-    found = DetailPlan(detail, rows, rows * WEIGHT, (ChoiceEvent(epsilon),), None, epsilon, 1)
-    return sized(found, detail.argument)
+    detail_plan = DetailPlan(detail, rows, rows * WEIGHT, (ChoiceEvent(epsilon),), None, epsilon, 1)
+    return sized(detail_plan, detail.argument)
 
 
 def own_rows(detail: Votes) -> None:
-    """A clip decides, as of sums."""
+    """Return None: the clip decides, as for sums."""

@@ -1,4 +1,4 @@
-"""Weights of declared values -> the one that has the most, or nearly."""
+"""Weights of declared values -> a value with the largest weight, or nearly the largest."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from dpsql.release.groups import plain
 
 
 def released(
-    each: DetailPlan[Votes],
+    detail_plan: DetailPlan[Votes],
     weights: Masses,
     groups: Sequence[tuple[Value, ...]],
     draw: Draw,
     choose: Choose,
 ) -> Integers:
-    """One row for every group that is shown: the place of a value.
+    """Return the index of the chosen value for every group that is shown.
 
-    One unit moves the weights, and so the losses, in one direction only (the monotone case of the mechanism).
+    One unit changes the weights, and so the losses, in one direction only (the mechanism's monotone case).
     """
     if not groups:
         return np.zeros((0, 1), np.int64)
-    held = {plain(group): found for group, found in weights.items()}
-    votes = np.zeros((len(groups), len(each.detail.values)), np.int64)
+    weights_of = {plain(group): weighed for group, weighed in weights.items()}
+    votes = np.zeros((len(groups), len(detail_plan.detail.values)), np.int64)
     for i, group in enumerate(groups):
-        if (found := held.get(plain(group))) is not None:
-            votes[i, found[0]] = found[1]
+        if (weighed := weights_of.get(plain(group))) is not None:
+            votes[i, weighed[0]] = weighed[1]
     losses = (votes.max(axis=1, keepdims=True) - votes).reshape(-1)
-    starts = np.arange(len(groups) + 1) * len(each.detail.values)
+    starts = np.arange(len(groups) + 1) * len(detail_plan.detail.values)
     choices = Choices(starts, np.ones_like(losses), losses, np.zeros_like(losses))
-    runs, _ = choose(choices, Fraction(each.epsilon) / each.sensitivity)
+    runs, _ = choose(choices, Fraction(detail_plan.epsilon) / detail_plan.sensitivity)
     return np.asarray(runs - starts[:-1], np.int64).reshape(-1, 1)

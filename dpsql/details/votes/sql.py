@@ -1,4 +1,4 @@
-"""Votes as SQL: the place of a value on the list.
+"""Votes as SQL: the index of a value in the declared list.
 
 CASE ward WHEN 'A' THEN 0 WHEN 'B' THEN 1 END
 """
@@ -17,33 +17,35 @@ from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.table import Masses
 
 
-def reads(planned: MeasurePlan, each: DetailPlan[Votes]) -> Reads:
-    """One SELECT of weighed places."""
-    detail = each.detail
+def reads(planned: MeasurePlan, detail_plan: DetailPlan[Votes]) -> Reads:
+    """Return one SELECT of weighted indices."""
+    detail = detail_plan.detail
     fact = type_in(detail.argument, planned.measure.relation)
     place = value_sql("x", fact, detail)
-    return Reads(arrays=(histogram_sql(planned, each, detail.argument, detail.condition, place),))
+    return Reads(arrays=(histogram_sql(planned, detail_plan, detail.argument, detail.condition, place),))
 
 
 def weights(
     planned: MeasurePlan,
-    each: DetailPlan[Votes],
+    detail_plan: DetailPlan[Votes],
     arrays: Sequence[Arrays],
     rows: Sequence[Rows],
     group: Group,
 ) -> Masses:
-    """The filled places of the list of every group."""
-    return histogram(planned, each, arrays[0], group)
+    """Return the list indices with votes of every group, and their weights."""
+    return histogram(planned, detail_plan, arrays[0], group)
 
 
 def value_sql(name: str, fact: Fact, detail: Votes) -> str:
-    """The place of a value on its list, NULL of all others; an enum is compared as text."""
+    """Print the index of a value in the list, NULL for unlisted values; an enum is compared as text."""
     if fact.type.kind is Kind.INTEGER:
         first, last = detail.values[0], detail.values[-1]
         low, high = int(str(first.value)), int(str(last.value))
-        if [each.value for each in detail.values] == list(range(low, high + 1)):
+        if [candidate.value for candidate in detail.values] == list(range(low, high + 1)):
             between = f"{name} >= {literal_sql(first)} AND {name} <= {literal_sql(last)}"
             return f"CASE WHEN {between} THEN CAST({name} AS INTEGER) - {low} END"
     name = f"CAST({name} AS VARCHAR)" if fact.type.kind is Kind.TEXT else name
-    listed = " ".join(f"WHEN {literal_sql(each)} THEN {i}" for i, each in enumerate(detail.values))
-    return f"CAST(CASE {name} {listed} END AS INTEGER)"
+    branches = " ".join(
+        f"WHEN {literal_sql(candidate)} THEN {i}" for i, candidate in enumerate(detail.values)
+    )
+    return f"CAST(CASE {name} {branches} END AS INTEGER)"
