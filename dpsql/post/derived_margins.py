@@ -1,11 +1,11 @@
-"""How far the noise reaches of what is computed from released numbers.
+"""Margins of outputs that are computed from released numbers.
 
     SUM(cost) / COUNT(*)      90.2, from 88.9 to 91.3
 
-As in margins: the noise of all measured cells is drawn and taken off at once, so that numbers which share
-it (a count and a sum of one pair) move together; what was chosen among bins, or counted by a matching,
-moves by itself. A number of units that is shown because it is large moves by the law of such. Whole numbers
-are rounded as they are delivered.
+This is the bootstrap of ``margins``. Noise for all measured cells is drawn and subtracted together, so that
+numbers that share cells (a count and a sum of one pair) vary together. Results of details (a quantile, a
+matching) vary independently. A count of units near its threshold varies by its conditional distribution,
+given that it is shown. Integers are rounded as in the answer.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from dpsql.mechanisms import mechanism
 from dpsql.post.margins import bootstrap, counts_behind, unit_draws
 
 Follow = Callable[[Finish, Floats], Floats]
-"""A finish's number from sums of the measured cells, the last axis running over them all."""
+"""Compute an aggregate from the sums of all measured cells (the last axis)."""
 
 
 def evaluated(formula: Formula, columns: Mapping[str, Floats]) -> Floats:
-    """What a formula gives; NaN is NULL."""
+    """Evaluate a formula; NaN is NULL."""
     with np.errstate(all="ignore"):
         return _evaluated(formula, columns)
 
@@ -92,9 +92,9 @@ def derived(
     barely: Mapping[int, float],
     confidence: float,
 ) -> Finished:
-    """The output as a column, with its half-widths; ``columns`` are those that it is computed from.
+    """Return a derived output as a column with its half-widths; ``columns`` holds its inputs.
 
-    ``barely`` are the rows that are near their threshold, with their numbers of units.
+    ``barely`` maps each row that is near its threshold to its number of units.
     """
     finishes = {finish.call.name: finish for finish in planned.measure.finishes}
     cells = sums.shape[1]
@@ -143,6 +143,6 @@ def derived(
 
 
 def _numbers(column: Finished) -> Floats:
-    """The values as floats; NaN for what is no number."""
+    """Return the values as floats; NaN where a value is not a number."""
     found = [float(each) if isinstance(each, int | float | Decimal) else np.nan for each in column.values]
     return np.array(found, dtype=np.float64)

@@ -1,9 +1,9 @@
-"""Released sums -> the columns that the analyst asked for, each with its half-width.
+"""Released sums -> the columns of the answer, each with its half-width.
 
     rest 3 000, value 9 000 (grid steps)      AVG 90.0 ± 1.2, COUNT 120 ± 4, SUM 10 800 ± 210
 
-Everything here is a function of noisy numbers. A half-width says how far the noise reaches with 95 %
-confidence (margins). Where more than a measure's own noise moves its numbers, nobody knows: there is none.
+Everything here is a function of noisy numbers. A half-width bounds the noise with 95 % confidence (margins).
+A measure that reads numbers released by an earlier stage has no half-width: the error is not known.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _WIDE = Context(prec=80)
 
 
 def finish(released: ReleasedTable, planned: MeasurePlan, confidence: float = CONFIDENCE) -> list[Finished]:
-    """The keys, then the aggregates."""
+    """Return the columns of a released table: the keys, then the aggregates, then derived outputs."""
     columns = _with_margins(released, planned, confidence)
     return [_without(each) for each in columns] if planned.rests_on_noise else columns
 
 
 def _without(column: Finished) -> Finished:
-    """The same values; of a noised column, nobody knows how far they are off."""
+    """Return the column with infinite half-widths and no interval; a key column is unchanged."""
     if column.margins is None:
         return column
     endless, nothing = (np.full(len(column.values), each) for each in (np.inf, np.nan))
@@ -71,7 +71,7 @@ def _with_margins(released: ReleasedTable, planned: MeasurePlan, confidence: flo
 
 
 def _barely_shown(released: ReleasedTable, planned: MeasurePlan) -> dict[int, float]:
-    """The groups whose number of units is near the threshold that shows them."""
+    """Return the groups with a number of units near the threshold."""
     rule, units = planned.rule, planned.measure.units
     if not isinstance(rule, Threshold) or units is None:
         return {}
@@ -80,13 +80,13 @@ def _barely_shown(released: ReleasedTable, planned: MeasurePlan) -> dict[int, fl
 
 
 def _chosen(released: ReleasedTable, planned: MeasurePlan, rule: Threshold) -> list[bool]:
-    """Which groups are shown because of their number of units."""
+    """Return for each group whether it is shown because it reached the threshold."""
     always = set() if rule.listed is None else {number for number, _ in rule.listed.sets}
     return [not planned.measure.sets or group[0] not in always for group in released.groups]
 
 
 def _followed(planned: MeasurePlan, each: Finish, cells: Floats) -> Floats:
-    """A number from sums of all cells, the last axis running over them."""
+    """Compute an aggregate from the sums of all cells (the last axis)."""
     statistics = [planned.measure.statistics[group[0]] for group in each.statistics]
     sums = np.stack([cells[..., list(group)].sum(axis=-1) for group in each.statistics], axis=-1)
     return estimated(each, statistics, sums)
@@ -115,7 +115,7 @@ def _finished(
 
 
 def reach_anywhere(each: Finish, planned: MeasurePlan, confidence: float) -> float | None:
-    """How far the noise of a number reaches, whatever the number; None where that depends on it."""
+    """Return the margin of an aggregate for any value; None if the margin depends on the value."""
     if planned.rests_on_noise:
         return None
     if each.places:
@@ -136,7 +136,7 @@ def reach_anywhere(each: Finish, planned: MeasurePlan, confidence: float) -> flo
 
 
 def _added(sums: NDArray[np.int64], cells: tuple[int, ...]) -> NDArray[np.int64]:
-    """The sum of some statistics, one number per group."""
+    """Return the sum of some statistics, one number per group, saturated."""
     if len(cells) == 1:
         return sums[:, cells[0]]
     added = (sum(row) for row in sums[:, list(cells)].tolist())  # whole numbers of any size
@@ -144,7 +144,7 @@ def _added(sums: NDArray[np.int64], cells: tuple[int, ...]) -> NDArray[np.int64]
 
 
 def estimated(each: Finish, statistics: list[Statistic], sums: Floats) -> Floats:
-    """The aggregate from sums in grid steps, the last axis running over its statistics."""
+    """Compute an aggregate from the sums of its statistics (the last axis), in grid steps."""
     return shelf()[each.call.function].estimate(_in_units(each, statistics, sums))
 
 
@@ -161,9 +161,9 @@ def _in_units(each: Finish, statistics: list[Statistic], sums: Floats) -> Sums:
 
 
 def _exact(each: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -> list[Value]:
-    """Counts or sums as the exact numbers that their grid steps stand for, in the column's type.
+    """Convert counts or sums from grid steps to exact values of the column's type.
 
-    Each is (a * first + b * second + ...) / d for whole numbers a, b ... and d of the plan.
+    Each value is (a * first + b * second + ...) / d, with integers a, b, ... and d from the plan.
     """
     weights = [statistics[0].step]
     if statistics[0].part is Part.REST or statistics[0].part in CELLS:
@@ -186,7 +186,7 @@ def _exact(each: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -
 
 
 def as_delivered(widths: Floats, type: Type) -> Floats:
-    """A half-width reaches to the last number that rounding to the column's type may deliver."""
+    """Adjust half-widths for the rounding to the column's type."""
     match type.kind:
         case Kind.INTEGER:
             reached: Floats = np.ceil(widths - 0.5) + 0.0  # no minus before a zero
@@ -198,7 +198,7 @@ def as_delivered(widths: Floats, type: Type) -> Floats:
 
 
 def _incidence(each: Finish, cells: list[int]) -> Floats:
-    """Which of these cells add up to which of a finish's numbers."""
+    """Return the matrix that maps cells (rows) to the statistics of an aggregate (columns)."""
     return np.array([[float(cell in group) for group in each.statistics] for cell in cells])
 
 

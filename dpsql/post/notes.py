@@ -1,4 +1,4 @@
-"""What a reader has to know of an answer, in words: by its plan alone."""
+"""The note below an answer: thresholds, found bounds and bias, from the plan alone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dpsql.plan.bound_search import again_above
 
 
 def note_on(what: Plan, unit: str) -> str:
-    """How many units a group needs to be shown or handed down, and what is biased."""
+    """Return the note on an answer: thresholds of groups, missing margins and bias."""
     said = [_on_bound(each, unit) for each in what.bounds if each.found]
     for words, stages in (("shown", what.stages[-1:]), ("used inside", what.stages[:-1])):
         rules = [(each.again or each).rule for stage in stages for each in stage.measures]
@@ -34,7 +34,7 @@ def note_on(what: Plan, unit: str) -> str:
 
 
 def _of_details(details: list[DetailPlan[Detail]], unit: str) -> list[str]:
-    """What the kinds say, each of all its details: of what is chosen, then of what is noised."""
+    """Return the notes of each kind of detail; kinds without noise (choices) come first."""
     kinds: dict[str, list[DetailPlan[Detail]]] = {}
     for each in sorted(details, key=lambda each: (each.noise is not None, each.detail.kind)):
         kinds.setdefault(each.detail.kind, []).append(each)

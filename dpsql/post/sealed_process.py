@@ -1,14 +1,13 @@
-"""A process for the sealed engine, which can be ended at any moment.
+"""The process of the sealed engine, which can be killed at any moment.
 
     parent                       child (sealed_program.py)
     run "SELECT ..."    ----->   DuckDB binds, optimizes, executes
-    waits, not beyond its time
-                        <-----   rows, or "full", or "failed", or nothing more: it has ended
+    waits, with a deadline
+                        <-----   rows, or "full", or "failed", or the end of the process
 
-Inside DuckDB one call of a function, or one constant that is folded, cannot be interrupted, and may take
-minutes and all memory. Waiting for another process can: when the time is over, or somebody presses
-Ctrl-C, that process is killed. It starts in a tenth of a second, is kept for as long as it behaves, and
-goes from one connection that was closed to the next that opens.
+A function call or the folding of a constant in DuckDB cannot be interrupted, and may take minutes and all
+memory. Waiting for another process can be interrupted: at a timeout or Ctrl-C, that process is killed. It
+starts in a tenth of a second. It is reused until it exceeds a limit, also by later connections.
 """
 
 from __future__ import annotations
@@ -34,23 +33,23 @@ _ROW, _VALUE = 112, 64  # about how many bytes Python needs, with the margins th
 
 
 class Late(Exception):
-    """The time was over before the reply came; the process has ended."""
+    """The reply did not come in time; the process has ended."""
 
 
 class Full(Exception):
-    """The process had no memory for this; it has ended."""
+    """The process ran out of memory or was killed; it has ended."""
 
 
 class Many(Exception):
-    """There are more rows than are wanted; the process has ended."""
+    """The result has more rows than allowed; the process has ended."""
 
 
 class Failed(Exception):
-    """DuckDB's words for what it could not do."""
+    """DuckDB reported an error; the argument is its message."""
 
 
 class Process:
-    """The parent's side. One request at a time; ``kill`` comes from any thread."""
+    """The parent's side. It handles one request at a time; ``kill`` may be called from any thread."""
 
     def __init__(self) -> None:
         requests, self._requests = os.pipe()
@@ -80,19 +79,19 @@ class Process:
         self.worn = False
 
     def open(self, settings: list[str], memory: int) -> None:
-        """An empty database, whose statements may take so many bytes."""
+        """Open an empty database; its statements may use ``memory`` bytes."""
         (_, self.worn), _ = self._ask(("open", settings, memory), _STARTING)
 
     def close(self) -> None:
-        """No database. Nobody waits for it."""
+        """Close the database, without waiting for a reply."""
         self._send(("close",))
 
     def load(self, sql: str, parameters: list[list[object]] | None = None) -> None:
-        """One statement of ours, which is given all memory and time that it needs."""
+        """Run a statement of the engine itself, without limits of time and memory."""
         self._ask(("load", sql, parameters))
 
     def run(self, sql: str, seconds: float, memory: int, most: int | None) -> list[tuple[Any, ...]]:
-        """The rows of SQL: all within so many seconds and bytes, and not more than ``most``."""
+        """Return the rows of SQL, within limits of time, memory and number of rows (``most``)."""
         found: list[tuple[Any, ...]] = []
         until = time.monotonic() + seconds
         request: tuple[Any, ...] = ("run", sql)
@@ -110,7 +109,7 @@ class Process:
     def _ask(
         self, request: tuple[Any, ...], seconds: float | None = None, most: int | None = None
     ) -> tuple[Any, int]:
-        """The reply, and its size."""
+        """Send a request; return the reply and its size in bytes."""
         try:
             self._send(request)
             until = None if seconds is None else time.monotonic() + seconds
@@ -153,11 +152,11 @@ class Process:
 
     @property
     def usable(self) -> bool:
-        """Whether it is this process's own (a fork has the same pipes), and runs."""
+        """Whether it runs and belongs to this process (a fork has the same pipes)."""
         return not self._ended and self._parent == os.getpid()
 
     def kill(self) -> None:
-        """Whoever waits for it is told that it has ended."""
+        """Kill the process; a thread that waits for a reply gets ``Full``."""
         with self._lock:
             if self.usable:
                 with suppress(ProcessLookupError):
@@ -196,7 +195,7 @@ _MOST_IDLE = 2
 
 
 def taken() -> Process:
-    """A process without a database: one that somebody left, if there is one."""
+    """Return a process without a database: an idle one, or a new one."""
     while _IDLE:
         with suppress(IndexError):  # another thread was faster
             idle = _IDLE.pop()
@@ -206,7 +205,7 @@ def taken() -> Process:
 
 
 def left(process: Process) -> None:
-    """Kept for the next who needs one."""
+    """Keep a process as idle for the next connection, or end it."""
     try:
         if process.usable and not process.worn and len(_IDLE) < _MOST_IDLE:
             process.close()
