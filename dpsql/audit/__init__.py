@@ -1,10 +1,10 @@
-"""For auditors, and the owner only: exactly what noise is added to, without noise and without a debit.
+"""The audit, for the owner only: the exact sums that noise is added to, without noise and without a debit.
 
     for m in audit.measure(db, "SELECT ward, AVG(age) FROM patients GROUP BY ward"):
         m.rows, m.noises, m.threshold
 
-Reachable from Python only, and closed to connections that were opened for an analyst: what it returns
-is exact private data.
+It can be called from Python only, and refuses connections that were opened for an analyst: it returns exact
+private data.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from dpsql.session import Session
 
 @dataclass(frozen=True, slots=True)
 class NoiseReport:
-    """One draw of noise for each of ``columns`` (indexes) in every group.
+    """The noise of some ``columns`` (indexes): one draw for each column in every group.
 
-    ``sensitivity`` and ``scale`` are in grid steps; ``norm`` (1 or 2) is taken over all groups and all
-    of these columns together. Where runs of groups are measured in the place of groups, these are the
+    ``sensitivity`` and ``scale`` are in grid steps. ``norm`` (1 or 2) is over all groups and all of these
+    columns together. If ranges of groups are measured instead of groups, the report still describes the
     groups, and the scale is relative to their sensitivity.
     """
 
@@ -55,9 +55,10 @@ class NoiseReport:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Measured:
-    """One measure, in stage order: the exact integers before noise and before any threshold.
+    """One measure: the exact integers before noise and before any threshold.
 
-    The first key of grouping sets is the number of the set. ``always`` are groups above any threshold.
+    With grouping sets, the first key is the index of the set. ``always`` lists the groups that are shown
+    without a threshold.
     """
 
     keys: tuple[str, ...]
@@ -76,12 +77,12 @@ def measure(
     key: bytes = b"",
     replay: list[Measured] | None = None,
 ) -> list[Measured]:
-    """Every measure of a query as the engine computes it. Debits nothing.
+    """Return every measure of a query as the engine computes it, in stage order. Debit nothing.
 
-    ``key`` fixes every keyed hash (no measure uses one so far). Later stages are fed with the tables of
-    earlier ones, without noise and thresholds at one unit: of this call, or of the earlier call that is
-    given as ``replay``, so that stages can be audited one at a time on a neighbour. A second round of keys is
-    a measure of its own, behind the first: as it is where that found nothing.
+    ``key`` fixes every keyed hash (no measure uses one so far). Later stages read the tables of earlier
+    stages without noise, with thresholds at one unit. These tables come from this call, or from an earlier
+    call passed as ``replay``, so that each stage can be audited alone on a neighbour. A second round of
+    keys is a separate measure after the first; it is measured as if the first round had found no group.
     """
     session = owners_session(db)
     if not isinstance(replay, list | None):
@@ -117,7 +118,7 @@ def measure(
 
 
 def _replayed(reports: list[Measured], planned: MeasurePlan) -> ExactTable:
-    """A measure's report and those of its details, which follow it, as the exact table again."""
+    """Convert the report of a measure, followed by those of its details, back to an exact table."""
     rows = reports[0].rows
     sums = np.array(list(rows.values()), dtype=np.int64)
     details = []
@@ -136,7 +137,7 @@ def _replayed(reports: list[Measured], planned: MeasurePlan) -> ExactTable:
 
 
 def owners_session(db: Connection) -> Session:
-    """The session behind a connection, for the owner only."""
+    """Return the session of a connection; refuse (D508) an analyst's connection."""
     if db.analyst is not None:
         raise refuse(
             "D508",
@@ -150,9 +151,9 @@ def owners_session(db: Connection) -> Session:
 def plan_of(
     session: Session, sql: str, epsilon: float, held: Callable[[MeasurePlan], ExactTable] | None = None
 ) -> Plan:
-    """The plan at any price: no ceiling and no budget limit what is never released.
+    """Return the plan at any price. Ceiling and budget do not apply, because nothing is released.
 
-    Bounds that have to be found are those that hold every unit in what ``held`` tells: the session's data.
+    Bounds that must be found cover all units in the exact tables from ``held`` (default: the session's).
     """
     source, epsilon = Source(text_of(sql)), own(epsilon)
     if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
@@ -200,7 +201,7 @@ def _reported(each: MeasurePlan, exact: ExactTable) -> Measured:
 
 
 def _detail(each: MeasurePlan, which: int, exact: ExactTable) -> Measured:
-    """The weights of a detail, each place of each group a row."""
+    """Return the report of a detail: one row with the weight of each place of each group."""
     planned = each.details[which]
     rows: dict[tuple[Value, ...], tuple[int, ...]] = {}
     for group, (places, weights) in exact.details[which].items():

@@ -1,6 +1,7 @@
-"""Neighbouring databases of a small one: the same without all rows of one unit, and shuffled copies.
+"""Copies of a small database: without the rows of one unit, or with shuffled rows.
 
-A unit's rows are those that the policy's paths reach, in every private table; rows of no unit stay.
+The rows of a unit are those reached by the policy's paths, in every private table. Rows that belong to no
+unit stay.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dpsql.policy.catalogue import Known, KnownTable
 
 
 def units_of(database: Path, known: Known) -> list[object]:
-    """Every unit that owns a row anywhere."""
+    """Return every unit that has a row in any table."""
     found: set[object] = set()
     with duckdb.connect(str(database), read_only=True) as connection:
         for table in known.tables:
@@ -25,7 +26,7 @@ def units_of(database: Path, known: Known) -> list[object]:
 
 
 def without(source: Path, target: Path, known: Known, unit: object) -> None:
-    """A copy of a database without one unit's rows."""
+    """Copy a database without one unit's rows."""
     _copy(source, target)
     with duckdb.connect(str(target)) as connection:
         # the longest paths first: they lead through rows that are deleted later
@@ -37,7 +38,7 @@ def without(source: Path, target: Path, known: Known, unit: object) -> None:
 
 
 def shuffled(source: Path, target: Path, known: Known, salt: int) -> None:
-    """A copy of a database with the rows of every private table in another order."""
+    """Copy a database with the rows of every private table in another order."""
     _copy(source, target)
     with duckdb.connect(str(target)) as connection:
         for table in known.tables:
@@ -60,7 +61,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def owner_sql(table: KnownTable, name: str = "owner") -> str:
-    """``unit AS name FROM table JOIN ...`` along the path to the unit."""
+    """Return ``unit AS name FROM table JOIN ...`` along the path to the unit."""
     assert table.unit_column is not None
     tables = f"{table_sql(table.name)} AS t0"
     for step, link in enumerate(table.links):

@@ -1,10 +1,10 @@
-"""Two of the three oracles: what removing one unit does, and what the query means without noise.
+"""Two of the three test oracles: the effect of removing one unit, and the answer without noise.
 
-    sensitivity   no neighbour moves the exact sums by more than the declared norm allows, and groups that
-                  one unit alone makes are shown with at most the declared delta
-    meaning       with noise at zero, thresholds at one unit and data in bounds, the same rows as plain SQL
+    sensitivity   removing a unit changes the exact sums by at most the declared norm, and groups of that
+                  unit alone are shown with at most the declared delta
+    meaning       without noise, with thresholds at one unit and data in bounds: the same rows as plain SQL
 
-Each returns the violations it finds, in words.
+Each returns descriptions of the violations.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def sensitivity(
 
 
 def violations(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
-    """In what the exact tables of two neighbours differ by more than was declared."""
+    """Return descriptions of where two neighbours' exact tables differ by more than declared."""
     found = _moved(each, _sums(each, ours), _sums(each, theirs))
     return found + _reweighed(each, ours, theirs) + _runs_moved(each, ours, theirs)
 
 
 def shares(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[float]:
-    """How far two neighbours differ, as parts of what was declared: of the sums, and of each detail."""
+    """Return the distance of two neighbours relative to the sensitivity: for the sums and each detail."""
     norm, limit = each.bound
     length = _length(_changes(each, _sums(each, ours), _sums(each, theirs)), norm)
     found = [length / limit if limit else 0.0]
@@ -73,7 +73,7 @@ def _length(changes: list[int], norm: Norm) -> float:
 
 
 def _reweighed(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
-    """Details of which one unit moves the weights by more than was declared."""
+    """Describe details with weights that differ by more than the declared sensitivity."""
     found = []
     for planned, mine, other in zip(each.details, ours.details, theirs.details, strict=True):
         moved = _weights_moved(mine, other)
@@ -92,7 +92,7 @@ def _weights_moved(mine: Masses, other: Masses) -> int:
 
 
 def _apart(mine: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> int:
-    """The distance of two groups' weights in L1; each place comes once on a side."""
+    """Return the L1 distance of two groups' weights; a place occurs once on each side."""
     places, where = np.unique(np.concatenate((mine[0], other[0])), return_inverse=True)
     change = np.zeros(len(places), np.int64)
     np.add.at(change, where, np.concatenate((mine[1], -other[1])))
@@ -100,7 +100,7 @@ def _apart(mine: tuple[Integers, Integers], other: tuple[Integers, Integers]) ->
 
 
 def _runs_moved(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
-    """Runs of groups, where they are what the noise is added to."""
+    """Describe ranges of groups that differ by more than the declared sensitivity."""
     if each.runs is None:
         return []
     moved = [a - b for a, b in zip(in_runs(ours, each), in_runs(theirs, each), strict=True)]
@@ -111,7 +111,7 @@ def _runs_moved(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list
 
 
 def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[MeasurePlan]:
-    """Every measure of a plan, later stages fed with what earlier ones give without noise on this data."""
+    """Return every measure of a plan; later stages read earlier releases without noise."""
     found = [] if plan.first is None else list(plan.first.measures)
     if len(plan.stages) == 1:
         found += plan.stages[0].measures
@@ -138,7 +138,7 @@ def _sums(each: MeasurePlan, exact: ExactTable) -> Groups:
 
 
 def _comparable(group: tuple[object, ...]) -> tuple[object, ...]:
-    """NaN is equal to itself as a key."""
+    """Return a group as a dictionary key in which NaN equals itself."""
     return tuple("nan" if isinstance(v, float) and math.isnan(v) else (type(v).__name__, v) for v in group)
 
 
@@ -170,7 +170,7 @@ def _moved(each: MeasurePlan, ours: Groups, theirs: Groups) -> list[str]:
 
 
 def _shown(each: MeasurePlan, rule: Threshold, more: Groups, fewer: Groups) -> list[str]:
-    """The chance that a group which only one side has is shown there, added over such groups."""
+    """Bound by delta the total probability of showing groups that only one side has."""
     alone = [sums[rule.statistic] for group, sums in more.items() if group not in fewer]
     noise = mechanism(each.noise.mechanism)
     chance = sum(noise.above(each.noise.scale, rule.steps - count - 0.5) for count in alone)  # it is rounded
@@ -183,13 +183,13 @@ def _shown(each: MeasurePlan, rule: Threshold, more: Groups, fewer: Groups) -> l
 
 
 def without_noise(db: Connection, sql: str, epsilon: float) -> list[tuple[object, ...]]:
-    """The rows of a query with no noise and thresholds at one unit: exact private data, for the owner."""
+    """Return the rows of a query without noise, thresholds at one unit: exact data, for the owner only."""
     session = owners_session(db)
     return silent_rows(session, plan_of(session, sql, epsilon))
 
 
 def silent_rows(session: Session, plan: Plan) -> list[tuple[object, ...]]:
-    """The same of a plan."""
+    """Return the rows of a plan without noise, with thresholds at one unit."""
     types = types_of_stages(plan.stages, session.sealed)
     so_far = StageOutputs(session.sealed)
     for stage in plan.stages:
@@ -201,15 +201,15 @@ def silent_rows(session: Session, plan: Plan) -> list[tuple[object, ...]]:
 
 
 def coarseness(plan: Plan) -> float:
-    """The largest grid step of a plan, in SQL units."""
+    """Return the largest grid step of a plan, in SQL units."""
     measures = [each.measure for stage in plan.stages for each in stage.measures]
     return max((grain(finish, m) for m in measures for finish in m.finishes), default=0.0)
 
 
 def grain(finish: Finish, measure: Measure) -> float:
-    """The largest step of an aggregate's grid: what a sum of 300 rows may be off 300 times.
+    """Return the largest grid step of an aggregate; a sum of 300 rows may be off by 300 steps.
 
-    In ratios, as most moments are, the roundings of rows do not add up.
+    In ratios (most moments), the rounding errors of rows do not add up.
     """
     statistics = [measure.statistics[i] for number in finish.statistics for i in number]
     if not statistics or statistics[0].part not in CELLS:
@@ -221,7 +221,7 @@ def grain(finish: Finish, measure: Measure) -> float:
 
 
 def widest_bin(plan: Plan) -> float:
-    """The widest bin of a plan's details, in SQL units: a median is known no more exactly."""
+    """Return the widest bin of a plan's details, in SQL units: the resolution of a median."""
     details = [each for stage in plan.stages for m in stage.measures for each in m.measure.details]
     return max((part("audit", each.kind).coarseness(each) for each in details), default=0.0)
 
@@ -232,7 +232,7 @@ def meaning(
     slack: float,
     more_allowed: bool,
 ) -> list[str]:
-    """Every plain row has one of ours beside it, and (unless empty public groups may come) no more."""
+    """Describe plain rows without a match in ours, and extra rows of ours unless they are allowed."""
     left = list(ours)
     found = []
     for row in plain:

@@ -1,12 +1,12 @@
-"""One statement, audited on the owner's data: what its measures move, and what their releases tell.
+"""Audit of one statement on the owner's data: the sensitivity and the privacy loss of its measures.
 
 part            moved     epsilon            verdict
 count, avg      0.71      0.31 of 0.5        ok
 median          0.98      0.12 of 0.15       ok
 
-Of noised numbers, releases prove an epsilon, which is held against what the accountant claims; of what is
-chosen the loss is computed, and held against the epsilons of the choices themselves, before an accountant
-adds them up.
+For numbers with noise, repeated releases prove a lower bound on epsilon; it is compared with the accountant's
+epsilon. For choices, the loss is computed and compared with the epsilons of the choices themselves, before an
+accountant composes them.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ FAR, TELLS, NOISE = "moves too far", "tells too much", "not the planned noise"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one mechanism of a statement releases. ``moved`` is the largest part of what was declared.
+    """Audit result of one mechanism. ``moved`` is the largest change relative to the declared sensitivity.
 
-    ``least`` is the epsilon that was found, ``claimed`` the one that was planned; None where none was sought.
+    ``claimed`` is the planned epsilon. ``least`` is the epsilon that was proven, None without trials.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Part:
 
 @dataclass(slots=True)
 class _Found:
-    """What leaving out one unit after the other has shown of a measure so far: the sums, then each detail."""
+    """Results for a measure over the units left out so far: for the sums, then for each detail."""
 
     moved: list[float]
     losses: list[float]
@@ -69,9 +69,9 @@ def audited(
     trials: int,
     going: Callable[[str], None],
 ) -> list[Part]:
-    """Every part of a statement; none where nothing private is released. Debits nothing.
+    """Return the audit of every part of a statement; empty if nothing private is released. Debit nothing.
 
-    ``going`` hears what is done, again and again, and may raise to stop it.
+    ``going`` is called repeatedly with the progress, and may raise to stop the audit.
     """
     plan = plan_of(session, sql, epsilon)
     found = []
@@ -105,13 +105,13 @@ def _compare(each: MeasurePlan, ours: ExactTable, theirs: ExactTable, so_far: _F
 
 
 def _both(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[tuple[Value, ...]]:
-    """The groups that both have: that showing others is safe is held against the chances of that."""
+    """Return the groups of both neighbours; for others the probability of being shown is tested."""
     there = {plain(group) for group in completed(theirs, each)[0]}
     return [group for group in completed(ours, each)[0] if plain(group) in there]
 
 
 def _names(each: MeasurePlan) -> list[str | None]:
-    """The aggregates that the sums are for, and those of each detail; None where there are no sums."""
+    """Return the names of the aggregates of the sums (None without sums), then of each detail."""
     said = [f.call.function for f in each.measure.finishes if f.statistics]
     if not said and each.measure.statistics:
         said = ["groups"]
@@ -125,7 +125,7 @@ def _names(each: MeasurePlan) -> list[str | None]:
 
 
 _Comparison = tuple[float | None, float, str]
-"""The epsilon that was found, the one that was planned, and what to think of it."""
+"""The epsilon that was proven, the planned one, and the verdict."""
 
 
 def _compare_releases(
@@ -136,7 +136,7 @@ def _compare_releases(
     trials: int,
     going: Callable[[str], None],
 ) -> list[_Comparison]:
-    """Of the sums, and of each detail."""
+    """Audit the releases of the sums and of each detail."""
     width, delta = len(each.measure.statistics), session.budget.delta
     claims = [_claimed(session, (each.noise.event,) if width else ())]
     claims += [
@@ -171,12 +171,12 @@ def _noised(noise: Noise, runs: bool, drawn: Releases, claim: float, delta: floa
 
 
 def _promised(detail: DetailPlan[Detail]) -> float:
-    """What the choices may tell, by their own events."""
+    """Return the sum of the epsilons of a detail's choices."""
     return math.fsum(event.epsilon for event in detail.events if isinstance(event, ChoiceEvent))
 
 
 def _claimed(session: Session, events: tuple[Event, ...]) -> float:
-    """What the accountant takes these events for, by themselves, at the ledger's delta."""
+    """Return the accountant's epsilon of these events alone, at the ledger's delta."""
     if not events:
         return 0.0
     return session.accountant.epsilon(session.accountant.charge(events), session.budget)

@@ -1,7 +1,7 @@
-"""A Plan in words: what would be released, whose bounds it rests on, with which noise, at what price.
+"""Explanation of a Plan: what would be released, from which declared bounds, with which noise and price.
 
-Nothing here reads a row. The SQL shown is the one that the engine would run (never the engine's own
-plan, whose estimates are exact table sizes).
+Nothing here reads a row. The SQL shown is what the engine would run. The engine's own query plan is never
+shown, because its estimates are exact table sizes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dpsql.policy.found_bounds import with_bounds
 
 
 def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan], str]) -> Explanation:
-    """All stages of a plan, each with its measures and the SQL above them."""
+    """Explain all stages of a plan, each with its measures and the SQL above them."""
     known = with_bounds(known, plan.bounds)
     facts: dict[str, Any] = {
         "price": plan.price,
@@ -49,7 +49,7 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan],
 
 
 def expected(facts: Mapping[str, Any]) -> tuple[Expected, ...]:
-    """How far the noise of each aggregate would reach, by an explanation's facts."""
+    """Return the expected error of each aggregate, from the facts of an explanation."""
     found = []
     for stage in facts["stages"]:
         called = _called(stage["post"])
@@ -65,7 +65,7 @@ def expected(facts: Mapping[str, Any]) -> tuple[Expected, ...]:
 
 
 def units_needed(facts: Mapping[str, Any]) -> float | None:
-    """From how many noisy units on a group with private keys appears; None where all groups do."""
+    """Return the threshold in units of groups with private keys; None if all groups are shown."""
     rules = [measure["key_rule"] for stage in facts["stages"] for measure in stage["measures"]]
     return max((rule["units"] for rule in rules if rule["kind"] == "threshold"), default=None)
 
@@ -75,7 +75,7 @@ _CALLED = re.compile(rf"{_NAME}\.{_NAME} AS {_NAME}")
 
 
 def _called(sql: str) -> dict[tuple[str, str], str]:
-    """What the query calls the columns of releases, read from the SQL above them."""
+    """Return the query's names of released columns, read from the SQL above the release."""
     found: dict[tuple[str, str], str] = {}
     for names in _CALLED.findall(sql):
         release, column, name = (each.replace('""', '"') for each in names)
@@ -116,9 +116,9 @@ def _first(first: BoundSearchPlan, unit: str, sql_of: Callable[[MeasurePlan], st
 
 
 def _leave_open(facts: dict[str, Any]) -> None:
-    """Columns' scales and errors are multiples of bounds that are still to be found: they are not said.
+    """Remove scales and errors of columns: they are multiples of bounds that are still to be found.
 
-    The measure's own noise, in grid steps, is that of the widest bounds.
+    The noise of the measure, in grid steps, is computed with the widest bounds.
     """
     for measure in (each for stage in facts["stages"] for each in stage["measures"]):
         measure["columns"] = [

@@ -1,4 +1,4 @@
-"""A column of a release as facts: its bounds and who declares them, its noise, its expected error."""
+"""Facts on a released column: its bounds and their origin, its noise and expected error."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _of_detail(finish: Finish, each: MeasurePlan) -> dict[str, Any]:
 
 
 def noise_facts(noise: Noise) -> dict[str, Any]:
-    """Of a detail that is noised: one row is one step."""
+    """Return the facts on the noise of a detail; its grid step is one row."""
     return {
         "mechanism": noise.mechanism,
         "scale": noise.scale,
@@ -94,11 +94,11 @@ def noise_facts(noise: Noise) -> dict[str, Any]:
 
 
 _EVEN = {Part.BERNSTEIN: (1 / 3, 1 / 3, 1 / 3), Part.LAGRANGE: (1 / 6, 2 / 3, 1 / 6)}
-"""Cells of values that are spread evenly over their range."""
+"""Share of each cell, for values that are distributed uniformly over their range."""
 
 
 def _of_cells(finish: Finish, first: Statistic, each: MeasurePlan, known: Known) -> dict[str, Any]:
-    """What three or nine cells tell; the error is simulated over 1,000 rows spread evenly over the ranges."""
+    """Return the facts on moments; the error is simulated for 1,000 rows, uniform over the ranges."""
     axes = [] if first.argument is None else [(first.argument, first.low, first.high)]
     axes += [] if first.other is None else [(first.other.argument, first.other.low, first.other.high)]
     read = [axis for axis in axes if axis[0] in (finish.call.argument, *finish.call.others)] or axes

@@ -1,4 +1,4 @@
-"""A planned measure as facts: its keys, its clip, its noise, and what its privacy relies on."""
+"""Facts on a planned measure: its keys, its clip, its noise, and the declarations that its privacy needs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,11 @@ def _rule(each: MeasurePlan, unit: str) -> dict[str, Any]:
 
 
 def _least(rule: Threshold) -> str:
-    """With ``least`` - 1 added to the threshold, so many units pass it as seldom as one would without."""
+    """Return words on the policy's smallest group.
+
+    The threshold is raised by ``least`` - 1: a group of ``least`` units passes it as rarely as a group of
+    one unit passes the threshold without it.
+    """
     return f" (the policy hides groups of fewer than {rule.least})" if rule.least > 1 else ""
 
 
@@ -102,7 +106,7 @@ def _bounded(each: MeasurePlan, unit: str) -> str:
 
 
 def relies_on(relation: Relation) -> list[str]:
-    """Declarations about the data that the guarantee needs: unique keys of tables on a path to the unit."""
+    """Return the declared unique keys that the guarantee relies on, on paths to the unit and in joins."""
     match relation:
         case Scan(table=table, owner=owner, columns=columns):
             if owner is None:
@@ -128,7 +132,7 @@ def relies_on(relation: Relation) -> list[str]:
 
 
 def _keys_matched(side: Relation, pinned: frozenset[str]) -> list[str]:
-    """The declared keys of one side of a join that its condition matches: one row there for each here."""
+    """Return the declared keys of one side of a join that are fixed by the join condition."""
     match side:
         case Scan(table=table, columns=columns, keys=keys):
             source = {each.name: each.source for each in columns}

@@ -82,7 +82,7 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
 
 
 def noise_words(column: Mapping[str, Any]) -> list[str]:
-    """The noise of a column, and how far it is expected to reach."""
+    """Return words on the noise of a column and its expected error."""
     parts = [column["mechanism"]] if "mechanism" in column else []
     parts.append(f"sensitivity {column['sensitivity']:.6g}, scale {column['scale']:.6g}")
     if "rests_on_noise" in column:
