@@ -57,10 +57,10 @@ def priced(goal: Goal, plan_at: PlanAt, terms: Terms, least: float, ceiling: flo
         )
     price = max(least, price_of(index))
     if price > ceiling:
-        said, highest = unlike(price, ceiling)
+        cost, highest = unlike(price, ceiling)
         raise refuse(
             "D502",
-            f"{goal} would cost an epsilon of {said}",
+            f"{goal} would cost an epsilon of {cost}",
             goal.span,
             label=f"the owner's ceiling for one query is {highest}",
             help=f"write within = {_rounded(_reach(plan_at(ceiling), goal)):g}, which the ceiling pays for",
@@ -102,23 +102,25 @@ def _rounded(reach: float) -> float:
     return math.ceil(reach / step) * step
 
 
-def _reach(what: Plan, goal: Goal) -> float:
+def _reach(plan: Plan, goal: Goal) -> float:
     """Return the largest margin of a plan; refuse if it cannot be known before the release."""
-    if any(each.measure.other is not None for stage in what.stages for each in stage.measures):
+    if any(measure.measure.other is not None for stage in plan.stages for measure in stage.measures):
         raise _unknown(goal, "the row of what is not shown holds the noise of all that is")
-    if what.first is not None:
+    if plan.first is not None:
         raise _unknown(goal, "a range is found first, and nobody knows which")
-    found = [reach for reach in _reaches(what, goal) if reach is not None]
-    if not found:
+    reaches = [reach for reach in _reaches(plan, goal) if reach is not None]
+    if not reaches:
         raise _unknown(goal, "no number is released")
-    return max(found)
+    return max(reaches)
 
 
-def _reaches(what: Plan, goal: Goal) -> list[float | None]:
+def _reaches(plan: Plan, goal: Goal) -> list[float | None]:
     """Return the margin of each aggregate; None where it depends on the rows."""
-    measures = [each for stage in what.stages for each in stage.measures]
+    measures = [measure for stage in plan.stages for measure in stage.measures]
     return [
-        reach_anywhere(finish, each, goal.confidence) for each in measures for finish in each.measure.finishes
+        reach_anywhere(finish, measure, goal.confidence)
+        for measure in measures
+        for finish in measure.measure.finishes
     ]
 
 

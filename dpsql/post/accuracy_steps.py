@@ -45,9 +45,9 @@ def prices(terms: Terms, least: float, ceiling: float) -> tuple[float, ...]:
     accountant, budget = terms.accountant, terms.budget
     many, ratio = _AVERAGED if accountant.noise_power <= 0.5 else _ALONE
     steps = [ratio**i for i in range(many)]
-    shares = [each / sum(steps) for each in steps]
-    found = [_down(each) for each in accountant.parts(ceiling, shares, budget)]
-    return tuple(price for price in found if price >= least) or (ceiling,)
+    shares = [step / sum(steps) for step in steps]
+    rounded = [_down(price) for price in accountant.parts(ceiling, shares, budget)]
+    return tuple(price for price in rounded if price >= least) or (ceiling,)
 
 
 def _down(price: float) -> float:
@@ -58,15 +58,15 @@ def _down(price: float) -> float:
     return float(f"{math.floor(price / step) * step:.4g}")
 
 
-def in_steps(goal: Goal, what: Plan, terms: Terms, least: float, ceiling: float) -> Plan:
+def in_steps(goal: Goal, plan: Plan, terms: Terms, least: float, ceiling: float) -> Plan:
     """Return the plan to explain: the last step, at the price of all steps. Refuse groups."""
-    (*_, last) = what.stages
-    measures = [each for stage in what.stages for each in stage.measures]
-    plain = len(what.stages) == 1 and len(measures) == 1 and what.first is None and not measures[0].details
+    (*_, last) = plan.stages
+    measures = [measure for stage in plan.stages for measure in stage.measures]
+    plain = len(plan.stages) == 1 and len(measures) == 1 and plan.first is None and not measures[0].details
     if not plain or measures[0].measure.keys or last.post.margins.count(None) == len(last.post.margins):
-        if any(each.rests_on_noise for each in measures):
+        if any(measure.rests_on_noise for measure in measures):
             label = "numbers that are released first move what is released then, and nobody knows how far"
-        elif any(each.details for each in measures):
+        elif any(measure.details for measure in measures):
             label = "nobody knows before how far a choice among values is off"
         else:
             label = (
@@ -81,7 +81,7 @@ def in_steps(goal: Goal, what: Plan, terms: Terms, least: float, ceiling: float)
             help="ask for each group by WHERE, for counts, sums and means; or write within = 50, for counts "
             "and sums of any groups",
         )
-    return replace(what, goal=goal, steps=prices(terms, least, ceiling), epsilon=ceiling)
+    return replace(plan, goal=goal, steps=prices(terms, least, ceiling), epsilon=ceiling)
 
 
 def confidence_of(goal: Goal, steps: tuple[float, ...]) -> float:
@@ -89,19 +89,19 @@ def confidence_of(goal: Goal, steps: tuple[float, ...]) -> float:
     return 1 - (1 - goal.confidence) / len(steps)
 
 
-def affordable(before: Amount, what: Plan, terms: Terms, ceiling: float) -> Amount | None:
+def affordable(before: Amount, plan: Plan, terms: Terms, ceiling: float) -> Amount | None:
     """Return the amount spent after a step; None if it exceeds the ceiling."""
-    after = before + terms.accountant.charge(what.events)
+    after = before + terms.accountant.charge(plan.events)
     return after if after.within(terms.accountant.most(ceiling, terms.budget)) else None
 
 
 def together(steps: list[tuple[MeasurePlan, ReleasedTable]]) -> tuple[MeasurePlan, ReleasedTable]:
     """Combine releases of the same statistics: average Gaussian ones, else return the last."""
     planned, table = steps[-1]
-    same = all(each.measure.statistics == planned.measure.statistics for each, _ in steps)
-    if not same or any(each.noise.mechanism != "gaussian" for each, _ in steps):
+    same = all(measure.measure.statistics == planned.measure.statistics for measure, _ in steps)
+    if not same or any(measure.noise.mechanism != "gaussian" for measure, _ in steps):
         return planned, table
-    precisions = [each.noise.scale**-2 for each, _ in steps]
+    precisions = [measure.noise.scale**-2 for measure, _ in steps]
     sums = np.average([released.sums for _, released in steps], axis=0, weights=precisions)
     noise = replace(planned.noise, scale=sum(precisions) ** -0.5)
     return replace(planned, noise=noise), replace(table, sums=np.rint(sums).astype(np.int64))

@@ -37,9 +37,9 @@ ESTIMATORS = {
 }
 
 
-def rows_of(given: ReleasedExport, planned: ExportPlan) -> list[tuple[Value, ...]]:
+def rows_of(released: ReleasedExport, planned: ExportPlan) -> list[tuple[Value, ...]]:
     """Return the rows: values if the answers are direct, else a string with a 0 or 1 for each value."""
-    columns = [_column(*each) for each in zip(given.columns, planned.questions, strict=True)]
+    columns = [_column(*pair) for pair in zip(released.columns, planned.questions, strict=True)]
     return list(zip(*columns, strict=True))
 
 
@@ -66,8 +66,8 @@ def _as_json(value: Value) -> bool | int | float | str | None:
 def types_of(planned: ExportPlan) -> tuple[str, ...]:
     """Return the SQL types of the columns; enums and marks are exported as VARCHAR."""
     return tuple(
-        "VARCHAR" if each.design.marks or each.type.kind is Kind.TEXT else each.type.sql
-        for each in planned.questions
+        "VARCHAR" if question.design.marks or question.type.kind is Kind.TEXT else question.type.sql
+        for question in planned.questions
     )
 
 
@@ -81,15 +81,15 @@ def manifest(planned: ExportPlan, unit: str) -> dict[str, Any]:
         "rows": {"added": planned.padding, "scale": planned.rows.scale},
         "columns": [
             {
-                "name": each.name,
-                "type": "VARCHAR" if each.type.kind is Kind.TEXT else each.type.sql,
-                "answers": "marks" if each.design.marks else "direct",
-                "epsilon": each.epsilon,
-                "own": float(each.design.own),
-                "other": float(each.design.chance),
-                "values": [_as_json(value) for value in each.values],
+                "name": question.name,
+                "type": "VARCHAR" if question.type.kind is Kind.TEXT else question.type.sql,
+                "answers": "marks" if question.design.marks else "direct",
+                "epsilon": question.epsilon,
+                "own": float(question.design.own),
+                "other": float(question.design.chance),
+                "values": [_as_json(value) for value in question.values],
             }
-            for each in planned.questions
+            for question in planned.questions
         ],
         "estimators": ESTIMATORS,
         "note": f"Each row answers at random, whatever it says of its {unit} is uncertain; {planned.padding} "

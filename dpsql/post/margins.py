@@ -85,29 +85,29 @@ def simulated(
     return bootstrap(moved, len(sums), drawn.size, confidence)
 
 
-def bootstrap(moved: Callable[[slice], Floats], size: int, each: int, confidence: float) -> Reach:
+def bootstrap(moved: Callable[[slice], Floats], size: int, floats: int, confidence: float) -> Reach:
     """Return the margins of ``size`` numbers from simulated differences, in chunks of bounded memory.
 
-    ``moved`` returns the differences for a slice of numbers (a column each); ``each`` is the number of
-    floats that it needs for one number.
+    ``moved`` returns the differences for a slice of numbers (a column each), from ``floats`` floats per
+    number.
     """
-    found = np.full((2, size), np.nan)
-    at_once = max(1, _NUMBERS // each)
+    reach = np.full((2, size), np.nan)
+    at_once = max(1, _NUMBERS // floats)
     for start in range(0, size, at_once):
         part = slice(start, start + at_once)
-        found[:, part] = _middle(moved(part), confidence)
-    return Reach(*found)
+        reach[:, part] = _middle(moved(part), confidence)
+    return Reach(*reach)
 
 
 def _middle(moved: Floats, confidence: float) -> Floats:
     """Return the distances below and above for differences; each column is one number."""
     there = np.isfinite(moved)
-    whole = there.all(axis=0)
-    found = np.full((2, moved.shape[1]), np.nan)
-    found[:, whole] = _quantiles(moved[:, whole], confidence)
-    for i in np.flatnonzero(~whole & (there.sum(axis=0) * 2 > len(moved))):
-        found[:, i] = _quantiles(moved[there[:, i], i][:, np.newaxis], confidence)[:, 0]
-    return found
+    complete = there.all(axis=0)
+    distances = np.full((2, moved.shape[1]), np.nan)
+    distances[:, complete] = _quantiles(moved[:, complete], confidence)
+    for i in np.flatnonzero(~complete & (there.sum(axis=0) * 2 > len(moved))):
+        distances[:, i] = _quantiles(moved[there[:, i], i][:, np.newaxis], confidence)[:, 0]
+    return distances
 
 
 def _quantiles(moved: Floats, confidence: float) -> Floats:
@@ -195,7 +195,7 @@ _NEVER = -690.0  # the logarithm of less than a float holds
 def _log_above(name: str, scale: float, most: float) -> tuple[Floats, Floats]:
     """Return a grid up to ``most``, and the log of the noise's survival function on it."""
     places = np.linspace(-2 * _FAR * scale, most, 8 * _PLACES)
-    chances = np.array([mechanism(name).above(scale, each) for each in places.tolist()])
+    chances = np.array([mechanism(name).above(scale, place) for place in places.tolist()])
     return places, np.log(np.maximum(chances, 1e-300))
 
 

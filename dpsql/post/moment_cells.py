@@ -48,7 +48,7 @@ def sums_of_cells(call: AggregateCall, statistics: list[Statistic], sums: Floats
         along = (table.sum(axis=-1), table.sum(axis=-2))
         second = _SECOND[first.part]
         argument, other = (
-            side.spread(each @ _FIRST, each @ second) for side, each in zip(sides, along, strict=True)
+            side.spread(cells @ _FIRST, cells @ second) for side, cells in zip(sides, along, strict=True)
         )
         return Sums(rows, rows, argument=argument, other=other, product=table @ _FIRST @ _FIRST)
     side = _side(first, _read(call))

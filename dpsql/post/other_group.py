@@ -38,7 +38,7 @@ def with_other(released: ReleasedTable, planned: MeasurePlan) -> tuple[ReleasedT
         for column in zip(*released.sums.tolist(), strict=True)  # whole numbers of any size
     ]
     sums = released.sums.copy()
-    sums[total] = [max(-MOST, min(MOST, each)) for each in rest]
+    sums[total] = [max(-MOST, min(MOST, number)) for number in rest]
     groups = list(released.groups)
     groups[total] = (_TOTAL, *(word for _ in planned.keys[1:]))
     spread[total] = math.sqrt(1 + len(shown))

@@ -132,7 +132,7 @@ class Sealed:
         """Return the output types of SQL over released tables, or refuse: it is bound over empty tables."""
         from dpsql.facts.released_columns import released_columns
 
-        tables = [(each.name, released_columns(each)) for each in measures]
+        tables = [(measure.name, released_columns(measure)) for measure in measures]
         asked = repr((sql, tables))
         with self._working("planning what stands above the release"):
             if asked not in self._checked:
@@ -145,7 +145,7 @@ class Sealed:
                     raise _unbound(error) from None
                 finally:
                     self._drop(names)
-                self._checked[asked] = [str(each[1]) for each in described]
+                self._checked[asked] = [str(row[1]) for row in described]
                 if len(self._checked) > _REMEMBERED:
                     del self._checked[next(iter(self._checked))]
             return self._checked[asked]
@@ -159,7 +159,7 @@ class Sealed:
             for table in tables:
                 self._load_table(table)
             try:
-                types = [str(each[1]) for each in self._all(f"DESCRIBE {sql}")]
+                types = [str(row[1]) for row in self._all(f"DESCRIBE {sql}")]
                 return types, self._all(f"{_texted(sql, types)} LIMIT {most + 1}", self._handed_down)
             except Failed as error:
                 raise _unbound(error) from None
@@ -252,16 +252,16 @@ class Sealed:
                 lists.append(_or_null(column.margins, len(column.values)))
                 if intervals:
                     types += ["DOUBLE", "DOUBLE"]
-                    lists += [_or_null(each, len(column.values)) for each in (column.low, column.high)]
+                    lists += [_or_null(ends, len(column.values)) for ends in (column.low, column.high)]
         if not lists:
             self._open().load(f"INSERT INTO {quote(name)} VALUES (NULL)")
             return
         self._insert(name, types, lists)
 
     def _insert(self, name: str, types: list[str], lists: list[list[object]]) -> None:
-        listed = ", ".join(f"unnest(TRY_CAST(? AS {each}[]))" for each in types)
+        listed = ", ".join(f"unnest(TRY_CAST(? AS {kind}[]))" for kind in types)
         for start in range(0, len(lists[0]), _AT_ONCE):
-            some = [each[start : start + _AT_ONCE] for each in lists]
+            some = [values[start : start + _AT_ONCE] for values in lists]
             self._open().load(f"INSERT INTO {quote(name)} SELECT {listed}", some)
 
     def _load_table(self, table: str) -> None:
@@ -274,8 +274,8 @@ class Sealed:
         listed = ", ".join(f"{quote(n)} {_spelled_name(t)}" for n, t in zip(names, types, strict=True))
         process.load(f"CREATE OR REPLACE TABLE {quote(table)} ({listed})")
         if rows:
-            columns: list[list[object]] = [list(each) for each in zip(*rows, strict=True)]
-            self._insert(table, [_spelled_name(each) for each in types], columns)
+            columns: list[list[object]] = [list(values) for values in zip(*rows, strict=True)]
+            self._insert(table, [_spelled_name(kind) for kind in types], columns)
         self._loaded.add(table)
 
     # ---- its end -----------------------------------------------------------------------------------
@@ -333,8 +333,8 @@ def _fetchable(sql: str, types: Sequence[str]) -> str:
         return sql
     names = [f"c{i}" for i in range(len(types))]
     listed = ", ".join(
-        f"timezone('UTC', {name})" if each == _AWARE else name
-        for name, each in zip(names, types, strict=True)
+        f"timezone('UTC', {name})" if kind == _AWARE else name
+        for name, kind in zip(names, types, strict=True)
     )
     return f"SELECT {listed} FROM ({sql}) AS t({', '.join(names)})"
 
@@ -366,8 +366,8 @@ _MISSING = re.compile(
 
 def _unbound(error: Failed) -> Exception:
     """Convert DuckDB's binder error over empty tables to a refusal: it shows names and types only."""
-    said = str(error).split("\n")[0]
-    _, _, reason = said.partition(": ")
+    message = str(error).split("\n")[0]
+    _, _, reason = message.partition(": ")
     missing = _MISSING.search(reason)
     if missing is not None:
         if missing["table"]:
@@ -379,6 +379,6 @@ def _unbound(error: Failed) -> Exception:
     return refuse(
         "D205",
         "what stands above the aggregates does not fit together",
-        label=(reason or said)[:200],
+        label=(reason or message)[:200],
         help="check the types and names in the select list, HAVING and ORDER BY",
     )

@@ -92,7 +92,7 @@ class Process:
 
     def run(self, sql: str, seconds: float, memory: int, most: int | None) -> list[tuple[Any, ...]]:
         """Return the rows of SQL, within limits of time, memory and number of rows (``most``)."""
-        found: list[tuple[Any, ...]] = []
+        fetched: list[tuple[Any, ...]] = []
         until = time.monotonic() + seconds
         request: tuple[Any, ...] = ("run", sql)
         more = True
@@ -100,11 +100,11 @@ class Process:
             (_, rows, more, self.worn), size = self._ask(request, until - time.monotonic(), memory)
             request = ("more",)
             memory -= size + len(rows) * (_ROW + _VALUE * len(rows[0]) if rows else 0)
-            found += rows
-            if most is not None and len(found) > most:
+            fetched += rows
+            if most is not None and len(fetched) > most:
                 self.end()
                 raise Many
-        return found
+        return fetched
 
     def _ask(
         self, request: tuple[Any, ...], seconds: float | None = None, most: int | None = None
@@ -137,16 +137,16 @@ class Process:
             raise Full from None  # it has ended: of what it had no memory for, or it was killed
 
     def _read(self, size: int, until: float | None) -> bytes:
-        found = bytearray()
-        while len(found) < size:
+        received = bytearray()
+        while len(received) < size:
             wait = None if until is None else max(0, until - time.monotonic()) * 1000
             if not self._poll.poll(wait):
                 raise Late
-            some = os.read(self._replies, min(size - len(found), 1 << 20))
+            some = os.read(self._replies, min(size - len(received), 1 << 20))
             if not some:
                 raise Full
-            found += some
-        return bytes(found)
+            received += some
+        return bytes(received)
 
     # ---- its end -----------------------------------------------------------------------------------
 

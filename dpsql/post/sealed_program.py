@@ -68,9 +68,9 @@ class _Serving:
         self._mapped, self._loaded = 0, 0  # bytes of an empty database, and of what was loaded since
         self._memory = 0
 
-    def reply(self, what: str, *words: Any) -> tuple[Any, ...] | None:
+    def reply(self, request: str, *words: Any) -> tuple[Any, ...] | None:
         try:
-            match what:
+            match request:
                 case "open":
                     return self._open(*words)
                 case "load":
@@ -145,8 +145,8 @@ class _Serving:
 
 def _limit(most: int | None) -> None:
     """Set the limit of data bytes; None restores the limit that the process started with."""
-    given = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (given if most is None else most, given))
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (hard if most is None else most, hard))
 
 
 def _sizes() -> tuple[int, int]:

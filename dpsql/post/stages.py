@@ -46,13 +46,13 @@ class StageOutputs:
         awaited = stage.awaited
         if awaited is None:
             return
-        types = [each.source for each in awaited.columns]
+        types = [column.source for column in awaited.columns]
         rows = self._run(stage, types, texted=True)
-        names = [each.name for each in awaited.columns]
-        whole = len(rows) <= awaited.size and all(
+        names = [column.name for column in awaited.columns]
+        joinable = len(rows) <= awaited.size and all(
             _distinct(rows, [names.index(name) for name in key]) for key in awaited.keys
         )
-        if not whole:
+        if not joinable:
             raise refuse(
                 "D601",
                 "what is released first has more rows than can be joined back",
@@ -66,21 +66,23 @@ class StageOutputs:
         return self._run(stage, types)
 
     def _run(self, stage: StagePlan, types: Sequence[str], texted: bool = False) -> list[tuple[Any, ...]]:
-        read = [(each, table) for each, table in self.tables if each.measure.name in stage.post.released]
-        finished = [finish(table, each, self.confidence) for each, table in read]
-        return self.sealed.run(stage.post, [each.measure for each, _ in read], finished, types, texted)
+        read = [
+            (planned, table) for planned, table in self.tables if planned.measure.name in stage.post.released
+        ]
+        finished = [finish(table, planned, self.confidence) for planned, table in read]
+        return self.sealed.run(stage.post, [planned.measure for planned, _ in read], finished, types, texted)
 
 
 def _distinct(rows: list[tuple[Any, ...]], places: list[int]) -> bool:
     """Whether the values at ``places`` are unique over the rows; NULL is distinct from everything."""
-    found = [tuple(row[i] for i in places) for row in rows]
-    present = [each for each in found if None not in each]
+    values = [tuple(row[i] for i in places) for row in rows]
+    present = [value for value in values if None not in value]
     return len(set(present)) == len(present)
 
 
 def types_of_stages(stages: Sequence[StagePlan], sealed: Sealed) -> list[str]:
     """Return the types of the answer, or refuse: bind each stage's SQL over empty tables and try it."""
-    planned = {each.measure.name: each for stage in stages for each in stage.measures}
+    planned = {measure.measure.name: measure for stage in stages for measure in stage.measures}
     types: list[str] = []
     for stage in stages:
         measures = [planned[name].measure for name in stage.post.released]

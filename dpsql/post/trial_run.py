@@ -38,8 +38,8 @@ def refuse_failing(
     if stage.post.plain or not stage.post.released:  # of public tables alone it is free
         return
     read = [planned[name] for name in stage.post.released]
-    measures = [each.measure for each in read]
-    made_up = ([_made_up(each, number) for each in read] for number in NUMBERS)
+    measures = [measure.measure for measure in read]
+    made_up = ([_made_up(measure, number) for measure in read] for number in NUMBERS)
     if all(sealed.fails(stage.post, measures, tables, types) for tables in made_up):
         raise refuse(
             "D205",
@@ -60,12 +60,12 @@ def _made_up(planned: MeasurePlan, number: int | None) -> list[Finished]:
     keys = len(measure.keys)
     step = 4 if measure.intervals else 2  # a number is followed by its half-width, and by its interval's ends
     named = released_columns(measure)
-    found = [
+    columns = [
         Finished(name, kind, [group[i] for group in groups], None)
         for i, (name, kind) in enumerate(named[:keys])
     ]
     nothing = np.full(len(groups), np.nan)
     for name, kind in named[keys::step]:
         value = number if kind.numeric else None
-        found.append(Finished(name, kind, [value] * len(groups), nothing, nothing, nothing))
-    return found
+        columns.append(Finished(name, kind, [value] * len(groups), nothing, nothing, nothing))
+    return columns
