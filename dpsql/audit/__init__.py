@@ -91,28 +91,35 @@ def measure(
         )
     reports: list[Measured] = []
 
-    def held(each: MeasurePlan) -> ExactTable:
-        exact = session.engine.measure(each)
-        fed = exact if replay is None else _replayed(replay[len(reports) :], each)
-        reports.extend((_reported(each, exact), *(_detail(each, i, exact) for i in range(len(each.details)))))
+    def exact_table_of(measure_plan: MeasurePlan) -> ExactTable:
+        exact = session.engine.measure(measure_plan)
+        fed = exact if replay is None else _replayed(replay[len(reports) :], measure_plan)
+        reports.extend(
+            (
+                _reported(measure_plan, exact),
+                *(_detail(measure_plan, i, exact) for i in range(len(measure_plan.details))),
+            )
+        )
         return fed
 
-    plan = plan_of(session, sql, epsilon, held)
-    measures = [each for stage in plan.stages for each in stage.measures]
-    number = sum(1 + len(each.details) + (each.again is not None) for each in measures)
+    plan = plan_of(session, sql, epsilon, exact_table_of)
+    measures = [measure_plan for stage in plan.stages for measure_plan in stage.measures]
+    number = sum(
+        1 + len(measure_plan.details) + (measure_plan.again is not None) for measure_plan in measures
+    )
     if replay is not None and len(replay) != len(reports) + number:
         raise InterfaceError("replay holds another number of measures than the query has")
     so_far = StageOutputs(session.sealed)
     for stage in plan.stages:
-        for each in stage.measures:
-            ready = so_far.ready(each)
+        for measure_plan in stage.measures:
+            ready = so_far.ready(measure_plan)
             exact = session.engine.measure(ready)
-            fed = exact if replay is None else _replayed(replay[len(reports) :], each)
-            reports.append(_reported(each, exact))
-            reports += [_detail(each, i, exact) for i in range(len(each.details))]
+            fed = exact if replay is None else _replayed(replay[len(reports) :], measure_plan)
+            reports.append(_reported(measure_plan, exact))
+            reports += [_detail(measure_plan, i, exact) for i in range(len(measure_plan.details))]
             if ready.again is not None:
                 reports.append(_reported(ready.again, session.engine.measure(ready.again)))
-            so_far.add(each, silently(fed, each))
+            so_far.add(measure_plan, silently(fed, measure_plan))
         so_far.hand_down(stage)
     return reports
 
@@ -129,8 +136,8 @@ def _replayed(reports: list[Measured], planned: MeasurePlan) -> ExactTable:
             placed.setdefault(tuple(group), []).append((place, weight))
         details.append(
             {
-                group: (np.array([p for p, _ in found]), np.array([w for _, w in found]))
-                for group, found in placed.items()
+                group: (np.array([p for p, _ in pairs]), np.array([w for _, w in pairs]))
+                for group, pairs in placed.items()
             }
         )
     return ExactTable(list(rows), sums.reshape(len(rows), len(planned.measure.statistics)), tuple(details))
@@ -149,11 +156,15 @@ def owners_session(db: Connection) -> Session:
 
 
 def plan_of(
-    session: Session, sql: str, epsilon: float, held: Callable[[MeasurePlan], ExactTable] | None = None
+    session: Session,
+    sql: str,
+    epsilon: float,
+    exact_table_of: Callable[[MeasurePlan], ExactTable] | None = None,
 ) -> Plan:
     """Return the plan at any price. Ceiling and budget do not apply, because nothing is released.
 
-    Bounds that must be found cover all units in the exact tables from ``held`` (default: the session's).
+    Bounds that must be found cover all units in the exact tables from ``exact_table_of``, by default those
+    of the session's data.
     """
     source, epsilon = Source(text_of(sql)), own(epsilon)
     if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
@@ -164,9 +175,9 @@ def plan_of(
     plan = planned(session, source, (), terms, lookup)
     if plan.first is None:
         return plan
-    for missing, each in zip(plan.first.missing_bounds, plan.first.measures, strict=True):
-        exact = (held or session.engine.measure)(each)
-        detail = each.details[0].detail
+    for missing, search in zip(plan.first.missing_bounds, plan.first.measures, strict=True):
+        exact = (exact_table_of or session.engine.measure)(search)
+        detail = search.details[0].detail
         assert isinstance(detail, BoundSearch)
         bounds[missing] = bound_of(
             missing, session.known, covering_range(detail, exact.details[0]), "without noise"
@@ -174,14 +185,14 @@ def plan_of(
     return replace(planned(session, source, (), terms, lookup), first=plan.first)
 
 
-def _reported(each: MeasurePlan, exact: ExactTable) -> Measured:
-    groups, sums = completed(exact, each)
-    noise, rule, (bound, clip) = each.noise, each.rule, each.bound
+def _reported(planned: MeasurePlan, exact: ExactTable) -> Measured:
+    groups, sums = completed(exact, planned)
+    noise, rule, (bound, clip) = planned.noise, planned.rule, planned.bound
     names = []
-    for statistic in each.measure.statistics:
+    for statistic in planned.measure.statistics:
         names.append(statistic.part.value)
     return Measured(
-        (*(("grouping set",) if each.measure.sets else ()), *each.measure.titles),
+        (*(("grouping set",) if planned.measure.sets else ()), *planned.measure.titles),
         isinstance(rule, PublicKeys),
         tuple(names),
         {group: tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)},
@@ -191,7 +202,7 @@ def _reported(each: MeasurePlan, exact: ExactTable) -> Measured:
                 bound.value,
                 clip,
                 noise.mechanism,
-                noise.scale if each.runs is None else noise.scale / each.runs.column,
+                noise.scale if planned.runs is None else noise.scale / planned.runs.column,
                 noise.event,
             ),
         ),
@@ -200,16 +211,16 @@ def _reported(each: MeasurePlan, exact: ExactTable) -> Measured:
     )
 
 
-def _detail(each: MeasurePlan, which: int, exact: ExactTable) -> Measured:
+def _detail(measure: MeasurePlan, which: int, exact: ExactTable) -> Measured:
     """Return the report of a detail: one row with the weight of each place of each group."""
-    planned = each.details[which]
+    planned = measure.details[which]
     rows: dict[tuple[Value, ...], tuple[int, ...]] = {}
     for group, (places, weights) in exact.details[which].items():
         rows |= {(*group, int(p)): (int(w),) for p, w in zip(places, weights, strict=True)}
     noise = planned.noise
     return Measured(
-        (*(("grouping set",) if each.measure.sets else ()), *each.measure.titles, "place"),
-        isinstance(each.rule, PublicKeys),
+        (*(("grouping set",) if measure.measure.sets else ()), *measure.measure.titles, "place"),
+        isinstance(measure.rule, PublicKeys),
         ("weight",),
         rows,
         tuple(

@@ -52,10 +52,10 @@ class _Step:
 
 
 def worst(
-    each: DetailPlan[Detail], groups: Sequence[tuple[Value, ...]], ours: Masses, theirs: Masses
+    detail: DetailPlan[Detail], groups: Sequence[tuple[Value, ...]], ours: Masses, theirs: Masses
 ) -> float:
     """Return the privacy loss along an answer drawn on our side; infinite if the candidates differ."""
-    steps = iter(_steps(each, groups, ours))
+    steps = iter(_steps(detail, groups, ours))
     most = [0.0, 0.0]
 
     def follow(choices: Choices, rate: Fraction) -> Chosen:
@@ -67,27 +67,27 @@ def worst(
         return _same(step, choices)
 
     try:
-        released_detail(each, theirs, list(groups), from_system, follow)
+        released_detail(detail, theirs, list(groups), from_system, follow)
     except _AnotherListError:
         return math.inf
     return max(most)
 
 
 def drawn_by_law(
-    each: DetailPlan[Detail], groups: Sequence[tuple[Value, ...]], ours: Masses, trials: int
+    detail: DetailPlan[Detail], groups: Sequence[tuple[Value, ...]], ours: Masses, trials: int
 ) -> bool:
     """Whether draws of the first choice follow its probabilities; a false alarm has probability 1e-9."""
-    first, *_ = _steps(each, groups, ours)
+    first, *_ = _steps(detail, groups, ours)
     end = int(first.choices.starts[1])
     sizes, whole, part = (
-        each[:end] for each in (first.choices.sizes, first.choices.whole, first.choices.part)
+        values[:end] for values in (first.choices.sizes, first.choices.whole, first.choices.part)
     )
     times = max(1, min(trials, _AT_ONCE // end))
-    sizes_of, whole_of, part_of = (np.tile(each, times) for each in (sizes, whole, part))
+    sizes_of, whole_of, part_of = (np.tile(values, times) for values in (sizes, whole, part))
     many = Choices(np.arange(times + 1) * end, sizes_of, whole_of, part_of, first.choices.denominator)
     runs, inside = chosen_by_system(many, first.rate)
-    one = Choices(np.array([0, end]), sizes, whole, part, first.choices.denominator)
-    chances = np.exp(_logs(one, first.rate))
+    single = Choices(np.array([0, end]), sizes, whole, part, first.choices.denominator)
+    chances = np.exp(_logs(single, first.rate))
     below = np.concatenate(((0.0,), np.cumsum(chances * sizes)))
     runs = runs - many.starts[:-1]
     between = np.random.default_rng().random(times)
@@ -98,14 +98,14 @@ class _AnotherListError(Exception):
     """The candidates themselves depend on the data."""
 
 
-def _steps(each: DetailPlan[Detail], groups: Sequence[tuple[Value, ...]], ours: Masses) -> list[_Step]:
+def _steps(detail: DetailPlan[Detail], groups: Sequence[tuple[Value, ...]], ours: Masses) -> list[_Step]:
     steps: list[_Step] = []
 
     def note(choices: Choices, rate: Fraction) -> Chosen:
         steps.append(_Step(choices, rate, chosen_by_system(choices, rate)))
         return steps[-1].chosen
 
-    released_detail(each, ours, list(groups), from_system, note)
+    released_detail(detail, ours, list(groups), from_system, note)
     return steps
 
 
@@ -126,8 +126,8 @@ def _same(step: _Step, theirs: Choices) -> Chosen:
         return runs, inside
     place = np.cumsum(step.choices.sizes)[runs] - step.choices.sizes[runs] + inside
     ends = np.cumsum(theirs.sizes)
-    found = np.searchsorted(ends, place, "right")
-    return found, place - (ends[found] - theirs.sizes[found])
+    theirs_runs = np.searchsorted(ends, place, "right")
+    return theirs_runs, place - (ends[theirs_runs] - theirs.sizes[theirs_runs])
 
 
 def _losses(ours: Choices, theirs: Choices, rate: Fraction) -> tuple[float, float]:
@@ -136,7 +136,7 @@ def _losses(ours: Choices, theirs: Choices, rate: Fraction) -> tuple[float, floa
     if _alike(ours, theirs):
         apart, starts = log - other, ours.starts[:-1]
     else:
-        ends = [np.cumsum(each.sizes) for each in (ours, theirs)]
+        ends = [np.cumsum(choices.sizes) for choices in (ours, theirs)]
         bounds = np.sort(np.concatenate(ends))
         lasts = bounds[np.diff(bounds, prepend=0) > 0] - 1  # of every stretch on which both are constant
         apart = (
@@ -152,9 +152,9 @@ def _losses(ours: Choices, theirs: Choices, rate: Fraction) -> tuple[float, floa
 def _logs(choices: Choices, rate: Fraction) -> NDArray[np.float64]:
     """Return for each run the log probability of each of its candidates; 0 for an empty run."""
     starts, lengths = choices.starts[:-1], np.diff(choices.starts)
-    held = choices.sizes > 0
-    whole = np.where(held, choices.whole, np.iinfo(np.int64).max)
-    whole = np.where(held, whole - np.repeat(np.minimum.reduceat(whole, starts), lengths), 0)
+    present = choices.sizes > 0
+    whole = np.where(present, choices.whole, np.iinfo(np.int64).max)
+    whole = np.where(present, whole - np.repeat(np.minimum.reduceat(whole, starts), lengths), 0)
     exponents = (whole + choices.part / choices.denominator) * float(rate)
     total = np.add.reduceat(choices.sizes * np.exp(-exponents), starts)
-    return np.asarray(np.where(held, -exponents - np.repeat(np.log(total), lengths), 0.0))
+    return np.asarray(np.where(present, -exponents - np.repeat(np.log(total), lengths), 0.0))

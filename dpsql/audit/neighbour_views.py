@@ -46,8 +46,8 @@ class Lacking:
         """Leave out the rows of this unit (and no other) from now on."""
         for table in self._tables:
             if not table.public:
-                said = self._belongs(table, 0, "t", text(str(unit)))
-                self._view(table, f" WHERE ({said}) IS NOT TRUE")
+                belongs = self._belongs(table, 0, "t", text(str(unit)))
+                self._view(table, f" WHERE ({belongs}) IS NOT TRUE")
 
     def units(self, number: int, salt: int) -> list[object]:
         """Return some units: half of them have the most rows in a private table, the others are random."""
@@ -66,13 +66,13 @@ class Lacking:
             )
             for table in private
         ]
-        found: dict[object, None] = {}
+        units: dict[object, None] = {}
         for lists, enough in ((largest, (number + 1) // 2), (chance, number)):
             for place in range(number):
                 for rows in lists:
-                    if place < len(rows) and len(found) < enough:
-                        found[rows[place][0]] = None
-        return list(found)
+                    if place < len(rows) and len(units) < enough:
+                        units[rows[place][0]] = None
+        return list(units)
 
     def interrupt(self) -> None:
         self._engine.interrupt()
@@ -81,8 +81,8 @@ class Lacking:
         self._engine.close()
 
     def _view(self, table: KnownTable, tail: str) -> None:
-        whole = f"SELECT * FROM {self._whole(table.name)} AS t{tail}"
-        self._do(f"CREATE OR REPLACE VIEW {table_sql(table.name)} AS {whole}")
+        query = f"SELECT * FROM {self._whole(table.name)} AS t{tail}"
+        self._do(f"CREATE OR REPLACE VIEW {table_sql(table.name)} AS {query}")
 
     def _belongs(self, table: KnownTable, step: int, row: str, unit: str) -> str:
         """Return SQL for whether a row, ``step`` links along the table's path, belongs to the unit."""

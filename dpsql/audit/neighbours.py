@@ -16,13 +16,13 @@ from dpsql.policy.catalogue import Known, KnownTable
 
 def units_of(database: Path, known: Known) -> list[object]:
     """Return every unit that has a row in any table."""
-    found: set[object] = set()
+    units: set[object] = set()
     with duckdb.connect(str(database), read_only=True) as connection:
         for table in known.tables:
             if not table.public:
                 rows = connection.execute(f"SELECT DISTINCT {owner_sql(table)}").fetchall()
-                found |= {row[0] for row in rows if row[0] is not None}
-    return sorted(found, key=str)
+                units |= {row[0] for row in rows if row[0] is not None}
+    return sorted(units, key=str)
 
 
 def without(source: Path, target: Path, known: Known, unit: object) -> None:
@@ -30,7 +30,7 @@ def without(source: Path, target: Path, known: Known, unit: object) -> None:
     _copy(source, target)
     with duckdb.connect(str(target)) as connection:
         # the longest paths first: they lead through rows that are deleted later
-        for table in sorted(known.tables, key=lambda each: -len(each.links)):
+        for table in sorted(known.tables, key=lambda entry: -len(entry.links)):
             if not table.public:
                 # as text: a number may be beyond the column's type
                 its = f"CAST({_reaches(table)} AS VARCHAR) = ?"

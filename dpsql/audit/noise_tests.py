@@ -44,15 +44,15 @@ def at_least(ours: NDArray[np.float64], theirs: NDArray[np.float64], delta: floa
 
 def _cut(first: NDArray[np.float64], second: NDArray[np.float64], delta: float) -> float:
     """Return the cut at which the tail probabilities differ most, allowing for sampling error."""
-    best, found = -math.inf, math.inf
+    best, best_cut = -math.inf, math.inf
     for cut in np.unique(np.quantile(np.concatenate((first, second)), np.linspace(0.01, 0.99, 99))):
         p, q = (first >= cut).mean(), (second >= cut).mean()
         unsure = 5 / math.sqrt(len(first))
         low = p - unsure * math.sqrt(p * (1 - p)) - delta
         high = q + unsure * math.sqrt(q * (1 - q)) + unsure**2 / 2
         if low > 0 and math.log(low / high) > best:
-            best, found = math.log(low / high), float(cut)
-    return found if math.isfinite(found) else float(np.median(first))
+            best, best_cut = math.log(low / high), float(cut)
+    return best_cut if math.isfinite(best_cut) else float(np.median(first))
 
 
 def _bounds(hits: int, tries: int) -> tuple[float, float]:
@@ -89,7 +89,7 @@ def follows(noise: NDArray[np.int64], name: str, scale: float) -> bool:
 
 def uniform(numbers: NDArray[np.float64]) -> bool:
     """Whether numbers are independent uniform draws on [0, 1]."""
-    found, n = np.sort(numbers), len(numbers)
+    ordered, n = np.sort(numbers), len(numbers)
     steps = np.arange(n + 1) / n
-    distance = max(float(np.abs(found - steps[1:]).max()), float(np.abs(found - steps[:-1]).max()))
+    distance = max(float(np.abs(ordered - steps[1:]).max()), float(np.abs(ordered - steps[:-1]).max()))
     return distance <= math.sqrt(math.log(2 / ERRS) / (2 * n))

@@ -28,7 +28,7 @@ def best(choices: Choices, rate: Fraction) -> Chosen:
     """Choose, for each choice, the middle of the first contiguous candidates with the smallest loss."""
     runs, places = [], []
     for first, last in pairwise(choices.starts.tolist()):
-        sizes, whole, part = (each[first:last] for each in (choices.sizes, choices.whole, choices.part))
+        sizes, whole, part = (values[first:last] for values in (choices.sizes, choices.whole, choices.part))
         whole = np.where(sizes > 0, whole, np.iinfo(np.int64).max)
         least = whole == whole.min()
         least &= part == part[least].min()

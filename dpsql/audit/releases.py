@@ -50,11 +50,11 @@ class Releases:
 
 
 def releases(
-    each: MeasurePlan, ours: ExactTable, theirs: ExactTable, trials: int, going: Callable[[], None]
+    planned: MeasurePlan, ours: ExactTable, theirs: ExactTable, trials: int, going: Callable[[], None]
 ) -> Releases:
     """Draw releases of two neighbours: the sums, then the details with noise."""
-    noised = replace(each, details=tuple(detail for detail in each.details if detail.noise is not None))
-    sides = [_Side(each, noised, table) for table in (ours, theirs)]
+    noised = replace(planned, details=tuple(detail for detail in planned.details if detail.noise is not None))
+    sides = [_Side(planned, noised, table) for table in (ours, theirs)]
     both = [group for group in sides[0].places if group in sides[1].places]
     exact = [side.numbers(both) for side in sides]
     drawn = [side.drawn(both, trials, going) for side in sides]
@@ -64,24 +64,26 @@ def releases(
 class _Side:
     """The exact table of one of two neighbours."""
 
-    def __init__(self, each: MeasurePlan, noised: MeasurePlan, table: ExactTable) -> None:
-        pairs = zip(each.details, table.details, strict=True)
+    def __init__(self, planned: MeasurePlan, noised: MeasurePlan, table: ExactTable) -> None:
+        pairs = zip(planned.details, table.details, strict=True)
         self._details = tuple(weights for detail, weights in pairs if detail.noise is not None)
         self._planned, self._table = noised, ExactTable(table.groups, table.sums, self._details)
-        groups, self._sums = completed(table, each)
+        groups, self._sums = completed(table, planned)
         self.places: dict[Group, int] = {plain(group): i for i, group in enumerate(groups)}
 
     def numbers(self, groups: list[Group]) -> NDArray[np.int64]:
         """Return the exact numbers of some groups."""
-        held = [
+        weights_of = [
             {plain(group): int(w.sum()) for group, (_, w) in weights.items()} for weights in self._details
         ]
-        counts = [[each.get(group, 0) for group in groups] for each in held]
+        counts = [[weights_by.get(group, 0) for group in groups] for weights_by in weights_of]
         sums = self._sums[[self.places[group] for group in groups]]
-        return np.concatenate((sums, np.array(counts, np.int64).reshape(len(held), len(groups)).T), axis=1)
+        return np.concatenate(
+            (sums, np.array(counts, np.int64).reshape(len(weights_of), len(groups)).T), axis=1
+        )
 
     def drawn(self, groups: list[Group], trials: int, going: Callable[[], None]) -> NDArray[np.int64]:
-        found = []
+        numbers = []
         order: list[int] | None = None
         for _ in range(trials):
             going()
@@ -89,8 +91,8 @@ class _Side:
             if order is None:
                 places = {plain(group): i for i, group in enumerate(released.groups)}
                 order = [places[group] for group in groups]
-            found.append(released.sums[order])
-        return np.array(found)
+            numbers.append(released.sums[order])
+        return np.array(numbers)
 
 
 def scores(noise: Noise, runs: bool, drawn: Releases) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

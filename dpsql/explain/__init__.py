@@ -32,11 +32,11 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan],
         "within": None if plan.goal is None else _within(plan.goal, plan.steps),
         "accountant": plan.accountant,
         "digest": plan.digest,
-        "found": [_found(each, unit) for each in plan.bounds if each.found],
+        "found": [_found(bound, unit) for bound in plan.bounds if bound.found],
         "first": None if plan.first is None else _first(plan.first, unit, sql_of),
         "stages": [
             {
-                "measures": [measure_facts(each, known, unit, sql_of) for each in stage.measures],
+                "measures": [measure_facts(measure, known, unit, sql_of) for measure in stage.measures],
                 "post": stage.post.sql,
                 "public_tables": list(stage.post.tables),
             }
@@ -50,18 +50,18 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan],
 
 def expected(facts: Mapping[str, Any]) -> tuple[Expected, ...]:
     """Return the expected error of each aggregate, from the facts of an explanation."""
-    found = []
+    errors = []
     for stage in facts["stages"]:
         called = _called(stage["post"])
         for measure in stage["measures"]:
-            for each in measure["columns"]:
-                error, rows = each.get("expected_error"), None
-                if error is None and "expected_error_at_1000_rows" in each:
-                    error, rows = each["expected_error_at_1000_rows"], 1000
-                name = called.get((measure["name"], each["name"]), each["name"])
-                places = each.get("expected_error_in_rows")
-                found.append(Expected(name, each["aggregate"], error, rows, places))
-    return tuple(found)
+            for column in measure["columns"]:
+                error, rows = column.get("expected_error"), None
+                if error is None and "expected_error_at_1000_rows" in column:
+                    error, rows = column["expected_error_at_1000_rows"], 1000
+                name = called.get((measure["name"], column["name"]), column["name"])
+                places = column.get("expected_error_in_rows")
+                errors.append(Expected(name, column["aggregate"], error, rows, places))
+    return tuple(errors)
 
 
 def units_needed(facts: Mapping[str, Any]) -> float | None:
@@ -76,11 +76,11 @@ _CALLED = re.compile(rf"{_NAME}\.{_NAME} AS {_NAME}")
 
 def _called(sql: str) -> dict[tuple[str, str], str]:
     """Return the query's names of released columns, read from the SQL above the release."""
-    found: dict[tuple[str, str], str] = {}
+    names_of: dict[tuple[str, str], str] = {}
     for names in _CALLED.findall(sql):
-        release, column, name = (each.replace('""', '"') for each in names)
-        found.setdefault((release, column), name)
-    return found
+        release, column, name = (text.replace('""', '"') for text in names)
+        names_of.setdefault((release, column), name)
+    return names_of
 
 
 def _found(bound: Bound, unit: str) -> dict[str, Any]:
@@ -99,8 +99,8 @@ def _found(bound: Bound, unit: str) -> dict[str, Any]:
 
 
 def _first(first: BoundSearchPlan, unit: str, sql_of: Callable[[MeasurePlan], str]) -> dict[str, Any]:
-    named = [str(each) for each in first.missing_bounds]
-    choices = [each.details[0].epsilon for each in first.measures]
+    named = [str(bound) for bound in first.missing_bounds]
+    choices = [measure.details[0].epsilon for measure in first.measures]
     words = (
         f"nobody declared {' or '.join(named)}: found first, privately, for epsilon {first.plan.epsilon:g} "
         f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; "
@@ -111,7 +111,7 @@ def _first(first: BoundSearchPlan, unit: str, sql_of: Callable[[MeasurePlan], st
         "price": first.plan.epsilon,
         "epsilon_of_each": choices,
         "words": words,
-        "sql": [sql_of(each) for each in first.measures],
+        "sql": [sql_of(measure) for measure in first.measures],
     }
 
 
@@ -120,12 +120,12 @@ def _leave_open(facts: dict[str, Any]) -> None:
 
     The noise of the measure, in grid steps, is computed with the widest bounds.
     """
-    for measure in (each for stage in facts["stages"] for each in stage["measures"]):
+    for measure in (facts_of for stage in facts["stages"] for facts_of in stage["measures"]):
         measure["columns"] = [
             {key: column[key] for key in ("name", "aggregate", "type")} | {"open": True}
             for column in measure["columns"]
         ]
-        if any(each.startswith("rows_per_unit of ") for each in facts["first"]["finds"]):
+        if any(bound.startswith("rows_per_unit of ") for bound in facts["first"]["finds"]):
             measure |= {"rows_per_unit": None, "rows_per_unit_from": "found first"}
 
 
