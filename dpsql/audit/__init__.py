@@ -1,10 +1,10 @@
-"""For auditors, and the owner only: exactly what noise is added to, without noise and without a debit.
+"""The audit, for the owner only: the exact sums that noise is added to, without noise and without a debit.
 
     for m in audit.measure(db, "SELECT ward, AVG(age) FROM patients GROUP BY ward"):
         m.rows, m.noises, m.threshold
 
-Reachable from Python only, and closed to connections that were opened for an analyst: what it returns
-is exact private data.
+It can be called from Python only, and refuses connections that were opened for an analyst: it returns exact
+private data.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from dpsql.session import Session
 
 @dataclass(frozen=True, slots=True)
 class NoiseReport:
-    """One draw of noise for each of ``columns`` (indexes) in every group.
+    """The noise of some ``columns`` (indexes): one draw for each column in every group.
 
-    ``sensitivity`` and ``scale`` are in grid steps; ``norm`` (1 or 2) is taken over all groups and all
-    of these columns together. Where runs of groups are measured in the place of groups, these are the
+    ``sensitivity`` and ``scale`` are in grid steps. ``norm`` (1 or 2) is over all groups and all of these
+    columns together. If ranges of groups are measured instead of groups, the report still describes the
     groups, and the scale is relative to their sensitivity.
     """
 
@@ -55,9 +55,10 @@ class NoiseReport:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Measured:
-    """One measure, in stage order: the exact integers before noise and before any threshold.
+    """One measure: the exact integers before noise and before any threshold.
 
-    The first key of grouping sets is the number of the set. ``always`` are groups above any threshold.
+    With grouping sets, the first key is the index of the set. ``always`` lists the groups that are shown
+    without a threshold.
     """
 
     keys: tuple[str, ...]
@@ -76,12 +77,12 @@ def measure(
     key: bytes = b"",
     replay: list[Measured] | None = None,
 ) -> list[Measured]:
-    """Every measure of a query as the engine computes it. Debits nothing.
+    """Return every measure of a query as the engine computes it, in stage order. Debit nothing.
 
-    ``key`` fixes every keyed hash (no measure uses one so far). Later stages are fed with the tables of
-    earlier ones, without noise and thresholds at one unit: of this call, or of the earlier call that is
-    given as ``replay``, so that stages can be audited one at a time on a neighbour. A second round of keys is
-    a measure of its own, behind the first: as it is where that found nothing.
+    ``key`` fixes every keyed hash (no measure uses one so far). Later stages read the tables of earlier
+    stages without noise, with thresholds at one unit. These tables come from this call, or from an earlier
+    call passed as ``replay``, so that each stage can be audited alone on a neighbour. A second round of
+    keys is a separate measure after the first; it is measured as if the first round had found no group.
     """
     session = owners_session(db)
     if not isinstance(replay, list | None):
@@ -90,34 +91,41 @@ def measure(
         )
     reports: list[Measured] = []
 
-    def held(each: MeasurePlan) -> ExactTable:
-        exact = session.engine.measure(each)
-        fed = exact if replay is None else _replayed(replay[len(reports) :], each)
-        reports.extend((_reported(each, exact), *(_detail(each, i, exact) for i in range(len(each.details)))))
+    def exact_table_of(measure_plan: MeasurePlan) -> ExactTable:
+        exact = session.engine.measure(measure_plan)
+        fed = exact if replay is None else _replayed(replay[len(reports) :], measure_plan)
+        reports.extend(
+            (
+                _reported(measure_plan, exact),
+                *(_detail(measure_plan, i, exact) for i in range(len(measure_plan.details))),
+            )
+        )
         return fed
 
-    plan = plan_of(session, sql, epsilon, held)
-    measures = [each for stage in plan.stages for each in stage.measures]
-    number = sum(1 + len(each.details) + (each.again is not None) for each in measures)
+    plan = plan_of(session, sql, epsilon, exact_table_of)
+    measures = [measure_plan for stage in plan.stages for measure_plan in stage.measures]
+    number = sum(
+        1 + len(measure_plan.details) + (measure_plan.again is not None) for measure_plan in measures
+    )
     if replay is not None and len(replay) != len(reports) + number:
         raise InterfaceError("replay holds another number of measures than the query has")
     so_far = StageOutputs(session.sealed)
     for stage in plan.stages:
-        for each in stage.measures:
-            ready = so_far.ready(each)
+        for measure_plan in stage.measures:
+            ready = so_far.ready(measure_plan)
             exact = session.engine.measure(ready)
-            fed = exact if replay is None else _replayed(replay[len(reports) :], each)
-            reports.append(_reported(each, exact))
-            reports += [_detail(each, i, exact) for i in range(len(each.details))]
+            fed = exact if replay is None else _replayed(replay[len(reports) :], measure_plan)
+            reports.append(_reported(measure_plan, exact))
+            reports += [_detail(measure_plan, i, exact) for i in range(len(measure_plan.details))]
             if ready.again is not None:
                 reports.append(_reported(ready.again, session.engine.measure(ready.again)))
-            so_far.add(each, silently(fed, each))
+            so_far.add(measure_plan, silently(fed, measure_plan))
         so_far.hand_down(stage)
     return reports
 
 
 def _replayed(reports: list[Measured], planned: MeasurePlan) -> ExactTable:
-    """A measure's report and those of its details, which follow it, as the exact table again."""
+    """Convert the report of a measure, followed by those of its details, back to an exact table."""
     rows = reports[0].rows
     sums = np.array(list(rows.values()), dtype=np.int64)
     details = []
@@ -128,15 +136,15 @@ def _replayed(reports: list[Measured], planned: MeasurePlan) -> ExactTable:
             placed.setdefault(tuple(group), []).append((place, weight))
         details.append(
             {
-                group: (np.array([p for p, _ in found]), np.array([w for _, w in found]))
-                for group, found in placed.items()
+                group: (np.array([p for p, _ in pairs]), np.array([w for _, w in pairs]))
+                for group, pairs in placed.items()
             }
         )
     return ExactTable(list(rows), sums.reshape(len(rows), len(planned.measure.statistics)), tuple(details))
 
 
 def owners_session(db: Connection) -> Session:
-    """The session behind a connection, for the owner only."""
+    """Return the session of a connection; refuse (D508) an analyst's connection."""
     if db.analyst is not None:
         raise refuse(
             "D508",
@@ -148,11 +156,15 @@ def owners_session(db: Connection) -> Session:
 
 
 def plan_of(
-    session: Session, sql: str, epsilon: float, held: Callable[[MeasurePlan], ExactTable] | None = None
+    session: Session,
+    sql: str,
+    epsilon: float,
+    exact_table_of: Callable[[MeasurePlan], ExactTable] | None = None,
 ) -> Plan:
-    """The plan at any price: no ceiling and no budget limit what is never released.
+    """Return the plan at any price. Ceiling and budget do not apply, because nothing is released.
 
-    Bounds that have to be found are those that hold every unit in what ``held`` tells: the session's data.
+    Bounds that must be found cover all units in the exact tables from ``exact_table_of``, by default those
+    of the session's data.
     """
     source, epsilon = Source(text_of(sql)), own(epsilon)
     if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
@@ -163,9 +175,9 @@ def plan_of(
     plan = planned(session, source, (), terms, lookup)
     if plan.first is None:
         return plan
-    for missing, each in zip(plan.first.missing_bounds, plan.first.measures, strict=True):
-        exact = (held or session.engine.measure)(each)
-        detail = each.details[0].detail
+    for missing, search in zip(plan.first.missing_bounds, plan.first.measures, strict=True):
+        exact = (exact_table_of or session.engine.measure)(search)
+        detail = search.details[0].detail
         assert isinstance(detail, BoundSearch)
         bounds[missing] = bound_of(
             missing, session.known, covering_range(detail, exact.details[0]), "without noise"
@@ -173,14 +185,14 @@ def plan_of(
     return replace(planned(session, source, (), terms, lookup), first=plan.first)
 
 
-def _reported(each: MeasurePlan, exact: ExactTable) -> Measured:
-    groups, sums = completed(exact, each)
-    noise, rule, (bound, clip) = each.noise, each.rule, each.bound
+def _reported(planned: MeasurePlan, exact: ExactTable) -> Measured:
+    groups, sums = completed(exact, planned)
+    noise, rule, (bound, clip) = planned.noise, planned.rule, planned.bound
     names = []
-    for statistic in each.measure.statistics:
+    for statistic in planned.measure.statistics:
         names.append(statistic.part.value)
     return Measured(
-        (*(("grouping set",) if each.measure.sets else ()), *each.measure.titles),
+        (*(("grouping set",) if planned.measure.sets else ()), *planned.measure.titles),
         isinstance(rule, PublicKeys),
         tuple(names),
         {group: tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)},
@@ -190,7 +202,7 @@ def _reported(each: MeasurePlan, exact: ExactTable) -> Measured:
                 bound.value,
                 clip,
                 noise.mechanism,
-                noise.scale if each.runs is None else noise.scale / each.runs.column,
+                noise.scale if planned.runs is None else noise.scale / planned.runs.column,
                 noise.event,
             ),
         ),
@@ -199,16 +211,16 @@ def _reported(each: MeasurePlan, exact: ExactTable) -> Measured:
     )
 
 
-def _detail(each: MeasurePlan, which: int, exact: ExactTable) -> Measured:
-    """The weights of a detail, each place of each group a row."""
-    planned = each.details[which]
+def _detail(measure: MeasurePlan, which: int, exact: ExactTable) -> Measured:
+    """Return the report of a detail: one row with the weight of each place of each group."""
+    planned = measure.details[which]
     rows: dict[tuple[Value, ...], tuple[int, ...]] = {}
     for group, (places, weights) in exact.details[which].items():
         rows |= {(*group, int(p)): (int(w),) for p, w in zip(places, weights, strict=True)}
     noise = planned.noise
     return Measured(
-        (*(("grouping set",) if each.measure.sets else ()), *each.measure.titles, "place"),
-        isinstance(each.rule, PublicKeys),
+        (*(("grouping set",) if measure.measure.sets else ()), *measure.measure.titles, "place"),
+        isinstance(measure.rule, PublicKeys),
         ("weight",),
         rows,
         tuple(

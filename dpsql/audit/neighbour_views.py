@@ -1,10 +1,10 @@
-"""A neighbour without a copy: the same files behind views that leave out the rows of one unit.
+"""A neighbouring database without a copy: views on the same files that leave out the rows of one unit.
 
     CREATE VIEW main.visits AS
     SELECT * FROM whole.main.visits AS t WHERE (CAST(t.patient_id AS VARCHAR) = '17') IS NOT TRUE
 
-What is measured there is the very SQL that is measured on the whole. A unit's rows are those that the
-policy's paths reach, in every private table; rows of no unit stay.
+The SQL that is measured there is the same as on the full database. The rows of a unit are those reached by
+the policy's paths, in every private table. Rows that belong to no unit stay.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dpsql.policy.model import Policy
 
 
 class Lacking:
-    """A database of which one unit at a time is left out."""
+    """A database that leaves out one unit at a time."""
 
     def __init__(self, path: Path, policy: Policy, known: Known) -> None:
         self._tables, files = known.tables, is_files(path)
@@ -39,18 +39,18 @@ class Lacking:
             self._view(table, "")
 
     def measure(self, planned: MeasurePlan) -> ExactTable:
-        """The exact sums without the unit's rows."""
+        """Return the exact table of a measure without the unit's rows."""
         return self._engine.measure(planned)
 
     def leave_out(self, unit: object) -> None:
-        """From now on, this unit has no rows."""
+        """Leave out the rows of this unit (and no other) from now on."""
         for table in self._tables:
             if not table.public:
-                said = self._belongs(table, 0, "t", text(str(unit)))
-                self._view(table, f" WHERE ({said}) IS NOT TRUE")
+                belongs = self._belongs(table, 0, "t", text(str(unit)))
+                self._view(table, f" WHERE ({belongs}) IS NOT TRUE")
 
     def units(self, number: int, salt: int) -> list[object]:
-        """Some units: those with the most rows of a private table, half of all, and others by chance."""
+        """Return some units: half of them have the most rows in a private table, the others are random."""
         private = [table for table in self._tables if not table.public]
         largest = [
             self._do(
@@ -66,13 +66,13 @@ class Lacking:
             )
             for table in private
         ]
-        found: dict[object, None] = {}
+        units: dict[object, None] = {}
         for lists, enough in ((largest, (number + 1) // 2), (chance, number)):
             for place in range(number):
                 for rows in lists:
-                    if place < len(rows) and len(found) < enough:
-                        found[rows[place][0]] = None
-        return list(found)
+                    if place < len(rows) and len(units) < enough:
+                        units[rows[place][0]] = None
+        return list(units)
 
     def interrupt(self) -> None:
         self._engine.interrupt()
@@ -81,11 +81,11 @@ class Lacking:
         self._engine.close()
 
     def _view(self, table: KnownTable, tail: str) -> None:
-        whole = f"SELECT * FROM {self._whole(table.name)} AS t{tail}"
-        self._do(f"CREATE OR REPLACE VIEW {table_sql(table.name)} AS {whole}")
+        query = f"SELECT * FROM {self._whole(table.name)} AS t{tail}"
+        self._do(f"CREATE OR REPLACE VIEW {table_sql(table.name)} AS {query}")
 
     def _belongs(self, table: KnownTable, step: int, row: str, unit: str) -> str:
-        """Whether a row of the table that is so many links along the path is the unit's."""
+        """Return SQL for whether a row, ``step`` links along the table's path, belongs to the unit."""
         if step == len(table.links):
             assert table.unit_column is not None
             # as text: a number may be beyond the column's type
@@ -101,7 +101,7 @@ class Lacking:
 
 
 class _Attached(DuckDB):
-    """A database file behind an empty database."""
+    """An empty database with a database file attached."""
 
     def _open(self, timezone: str, threads: int | None) -> None:
         self._connection = connect(":memory:", configuration(threads))

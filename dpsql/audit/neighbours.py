@@ -1,6 +1,7 @@
-"""Neighbouring databases of a small one: the same without all rows of one unit, and shuffled copies.
+"""Copies of a small database: without the rows of one unit, or with shuffled rows.
 
-A unit's rows are those that the policy's paths reach, in every private table; rows of no unit stay.
+The rows of a unit are those reached by the policy's paths, in every private table. Rows that belong to no
+unit stay.
 """
 
 from __future__ import annotations
@@ -14,22 +15,22 @@ from dpsql.policy.catalogue import Known, KnownTable
 
 
 def units_of(database: Path, known: Known) -> list[object]:
-    """Every unit that owns a row anywhere."""
-    found: set[object] = set()
+    """Return every unit that has a row in any table."""
+    units: set[object] = set()
     with duckdb.connect(str(database), read_only=True) as connection:
         for table in known.tables:
             if not table.public:
                 rows = connection.execute(f"SELECT DISTINCT {owner_sql(table)}").fetchall()
-                found |= {row[0] for row in rows if row[0] is not None}
-    return sorted(found, key=str)
+                units |= {row[0] for row in rows if row[0] is not None}
+    return sorted(units, key=str)
 
 
 def without(source: Path, target: Path, known: Known, unit: object) -> None:
-    """A copy of a database without one unit's rows."""
+    """Copy a database without one unit's rows."""
     _copy(source, target)
     with duckdb.connect(str(target)) as connection:
         # the longest paths first: they lead through rows that are deleted later
-        for table in sorted(known.tables, key=lambda each: -len(each.links)):
+        for table in sorted(known.tables, key=lambda entry: -len(entry.links)):
             if not table.public:
                 # as text: a number may be beyond the column's type
                 its = f"CAST({_reaches(table)} AS VARCHAR) = ?"
@@ -37,7 +38,7 @@ def without(source: Path, target: Path, known: Known, unit: object) -> None:
 
 
 def shuffled(source: Path, target: Path, known: Known, salt: int) -> None:
-    """A copy of a database with the rows of every private table in another order."""
+    """Copy a database with the rows of every private table in another order."""
     _copy(source, target)
     with duckdb.connect(str(target)) as connection:
         for table in known.tables:
@@ -60,7 +61,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def owner_sql(table: KnownTable, name: str = "owner") -> str:
-    """``unit AS name FROM table JOIN ...`` along the path to the unit."""
+    """Return ``unit AS name FROM table JOIN ...`` along the path to the unit."""
     assert table.unit_column is not None
     tables = f"{table_sql(table.name)} AS t0"
     for step, link in enumerate(table.links):

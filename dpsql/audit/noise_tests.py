@@ -1,16 +1,16 @@
-"""What many releases tell of the law that they are drawn by. Every statement here errs once in a billion.
+"""Statistical tests of repeated releases; each has an error probability of at most 1e-9.
 
-    at_least(ours, theirs, delta)    the epsilon that two neighbours' releases prove, as a lower bound
-    follows(noise, mechanism, scale) whether noise has the law that was planned
-    uniform(numbers)                 whether numbers between 0 and 1 are equally likely everywhere
+    at_least(ours, theirs, delta)    a lower bound on epsilon, from releases of two neighbours
+    follows(noise, mechanism, scale) whether noise has the planned distribution
+    uniform(numbers)                 whether numbers are uniform on [0, 1]
 
-Claim   with probability 1 - 1e-9 no mechanism that is (epsilon, delta)-private has a larger epsilon than
-        ``at_least`` says; and noise of the planned law is found odd with probability 1e-9 at most.
-Proof   an event is chosen by the first half of the releases alone; on the second half, which is independent
-        of it, its two chances lie within Clopper's and Pearson's bounds, four of them at a quarter of
-        1e-9 each, and p <= e^epsilon q + delta. For the law: the distance of an empirical distribution
-        from the true one exceeds t with probability 2 exp(-2 n t^2) at most (Dvoretzky, Kiefer and
-        Wolfowitz 1956, with Massart's constant), for laws on whole numbers too.
+Claim   with probability 1 - 1e-9, ``at_least`` is at most epsilon for every mechanism that is (epsilon,
+        delta)-private; and noise of the planned distribution fails a test with probability 1e-9 at most.
+Proof   an event is chosen from the first half of the releases alone. The second half is independent of that
+        choice. There, both probabilities of the event lie within Clopper-Pearson bounds, four of them at a
+        quarter of 1e-9 each, and p <= e^epsilon q + delta. For the distribution: an empirical distribution
+        function differs from the true one by more than t with probability 2 exp(-2 n t^2) at most
+        (Dvoretzky, Kiefer and Wolfowitz 1956, with Massart's constant), also for integers.
 Test    tests/privacy/test_audit_command.py
 """
 
@@ -30,7 +30,7 @@ ERRS = 1e-9
 
 
 def at_least(ours: NDArray[np.float64], theirs: NDArray[np.float64], delta: float) -> float:
-    """The largest epsilon that scores of releases prove; scores are larger where ``ours`` are likelier."""
+    """Return a lower bound on epsilon from scores of releases; higher scores are likelier under ``ours``."""
     half = len(ours) // 2
     proven = [0.0]
     for first, second in ((ours, theirs), (-theirs, -ours)):
@@ -43,25 +43,25 @@ def at_least(ours: NDArray[np.float64], theirs: NDArray[np.float64], delta: floa
 
 
 def _cut(first: NDArray[np.float64], second: NDArray[np.float64], delta: float) -> float:
-    """The score from which on the two differ most, as far as so many releases can tell."""
-    best, found = -math.inf, math.inf
+    """Return the cut at which the tail probabilities differ most, allowing for sampling error."""
+    best, best_cut = -math.inf, math.inf
     for cut in np.unique(np.quantile(np.concatenate((first, second)), np.linspace(0.01, 0.99, 99))):
         p, q = (first >= cut).mean(), (second >= cut).mean()
         unsure = 5 / math.sqrt(len(first))
         low = p - unsure * math.sqrt(p * (1 - p)) - delta
         high = q + unsure * math.sqrt(q * (1 - q)) + unsure**2 / 2
         if low > 0 and math.log(low / high) > best:
-            best, found = math.log(low / high), float(cut)
-    return found if math.isfinite(found) else float(np.median(first))
+            best, best_cut = math.log(low / high), float(cut)
+    return best_cut if math.isfinite(best_cut) else float(np.median(first))
 
 
 def _bounds(hits: int, tries: int) -> tuple[float, float]:
-    """Clopper's and Pearson's bounds of a chance, each wrong once in four billions."""
+    """Return Clopper-Pearson bounds of a probability, each wrong with probability 1e-9 / 4."""
     return _least(hits, tries), 1.0 - _least(tries - hits, tries)
 
 
 def _least(hits: int, tries: int) -> float:
-    """The chance at which so many hits, or more, come with a probability of a quarter of 1e-9."""
+    """Return the success probability at which at least ``hits`` hits have probability 1e-9 / 4."""
     if hits == 0:
         return 0.0
     counts = np.arange(hits, tries + 1)
@@ -88,8 +88,8 @@ def follows(noise: NDArray[np.int64], name: str, scale: float) -> bool:
 
 
 def uniform(numbers: NDArray[np.float64]) -> bool:
-    """Whether these are independent draws of numbers between 0 and 1."""
-    found, n = np.sort(numbers), len(numbers)
+    """Whether numbers are independent uniform draws on [0, 1]."""
+    ordered, n = np.sort(numbers), len(numbers)
     steps = np.arange(n + 1) / n
-    distance = max(float(np.abs(found - steps[1:]).max()), float(np.abs(found - steps[:-1]).max()))
+    distance = max(float(np.abs(ordered - steps[1:]).max()), float(np.abs(ordered - steps[:-1]).max()))
     return distance <= math.sqrt(math.log(2 / ERRS) / (2 * n))

@@ -1,4 +1,4 @@
-"""Releases without noise: for the owner's audit alone."""
+"""Releases without noise, for the owner's audit only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dpsql.release.release import release
 
 
 def silently(exact: ExactTable, planned: MeasurePlan) -> ReleasedTable:
-    """A released table with no noise, and thresholds at one unit."""
+    """Release a table without noise, with thresholds at one unit."""
     return release(
         exact,
         planned,
@@ -25,10 +25,10 @@ def silently(exact: ExactTable, planned: MeasurePlan) -> ReleasedTable:
 
 
 def best(choices: Choices, rate: Fraction) -> Chosen:
-    """Of every choice the middle one of the first candidates in a row that have the least loss."""
+    """Choose, for each choice, the middle of the first contiguous candidates with the smallest loss."""
     runs, places = [], []
     for first, last in pairwise(choices.starts.tolist()):
-        sizes, whole, part = (each[first:last] for each in (choices.sizes, choices.whole, choices.part))
+        sizes, whole, part = (values[first:last] for values in (choices.sizes, choices.whole, choices.part))
         whole = np.where(sizes > 0, whole, np.iinfo(np.int64).max)
         least = whole == whole.min()
         least &= part == part[least].min()

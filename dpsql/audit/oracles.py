@@ -1,10 +1,10 @@
-"""Two of the three oracles: what removing one unit does, and what the query means without noise.
+"""Two of the three test oracles: the effect of removing one unit, and the answer without noise.
 
-    sensitivity   no neighbour moves the exact sums by more than the declared norm allows, and groups that
-                  one unit alone makes are shown with at most the declared delta
-    meaning       with noise at zero, thresholds at one unit and data in bounds, the same rows as plain SQL
+    sensitivity   removing a unit changes the exact sums by at most the declared norm, and groups of that
+                  unit alone are shown with at most the declared delta
+    meaning       without noise, with thresholds at one unit and data in bounds: the same rows as plain SQL
 
-Each returns the violations it finds, in words.
+Each returns descriptions of the violations.
 """
 
 from __future__ import annotations
@@ -39,31 +39,34 @@ def sensitivity(
     plan: Plan, whole: Engine, neighbours: Sequence[tuple[str, Engine]], sealed: Sealed | None = None
 ) -> list[str]:
     """Compare a plan's exact sums on a database with those on databases that lack one unit."""
-    found = []
-    for each in ready_measures(plan, whole, sealed):
-        exact = whole.measure(each)
+    problems = []
+    for planned in ready_measures(plan, whole, sealed):
+        exact = whole.measure(planned)
         for name, engine in neighbours:
-            found += [f"without {name}: {one}" for one in violations(each, exact, engine.measure(each))]
-    return found
+            problems += [
+                f"without {name}: {problem}"
+                for problem in violations(planned, exact, engine.measure(planned))
+            ]
+    return problems
 
 
-def violations(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
-    """In what the exact tables of two neighbours differ by more than was declared."""
-    found = _moved(each, _sums(each, ours), _sums(each, theirs))
-    return found + _reweighed(each, ours, theirs) + _runs_moved(each, ours, theirs)
+def violations(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
+    """Return descriptions of where two neighbours' exact tables differ by more than declared."""
+    problems = _moved(planned, _sums(planned, ours), _sums(planned, theirs))
+    return problems + _reweighed(planned, ours, theirs) + _runs_moved(planned, ours, theirs)
 
 
-def shares(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[float]:
-    """How far two neighbours differ, as parts of what was declared: of the sums, and of each detail."""
-    norm, limit = each.bound
-    length = _length(_changes(each, _sums(each, ours), _sums(each, theirs)), norm)
-    found = [length / limit if limit else 0.0]
-    if each.runs is not None:
-        moved = [a - b for a, b in zip(in_runs(ours, each), in_runs(theirs, each), strict=True)]
-        found[0] = max(found[0], _length(moved, each.noise.norm) / each.noise.sensitivity)
-    for planned, mine, other in zip(each.details, ours.details, theirs.details, strict=True):
-        found.append(_weights_moved(mine, other) / planned.sensitivity)
-    return found
+def shares(measure: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[float]:
+    """Return the distance of two neighbours relative to the sensitivity: for the sums and each detail."""
+    norm, limit = measure.bound
+    length = _length(_changes(measure, _sums(measure, ours), _sums(measure, theirs)), norm)
+    parts = [length / limit if limit else 0.0]
+    if measure.runs is not None:
+        moved = [a - b for a, b in zip(in_runs(ours, measure), in_runs(theirs, measure), strict=True)]
+        parts[0] = max(parts[0], _length(moved, measure.noise.norm) / measure.noise.sensitivity)
+    for planned, mine, other in zip(measure.details, ours.details, theirs.details, strict=True):
+        parts.append(_weights_moved(mine, other) / planned.sensitivity)
+    return parts
 
 
 def _length(changes: list[int], norm: Norm) -> float:
@@ -72,18 +75,20 @@ def _length(changes: list[int], norm: Norm) -> float:
     return math.sqrt(sum(change * change for change in changes))
 
 
-def _reweighed(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
-    """Details of which one unit moves the weights by more than was declared."""
-    found = []
-    for planned, mine, other in zip(each.details, ours.details, theirs.details, strict=True):
+def _reweighed(measure: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
+    """Describe details with weights that differ by more than the declared sensitivity."""
+    problems = []
+    for planned, mine, other in zip(measure.details, ours.details, theirs.details, strict=True):
         moved = _weights_moved(mine, other)
         if moved > planned.sensitivity:
-            found.append(f"the weights move by {moved}, declared {planned.sensitivity}")
-    return found
+            problems.append(f"the weights move by {moved}, declared {planned.sensitivity}")
+    return problems
 
 
 def _weights_moved(mine: Masses, other: Masses) -> int:
-    before, after = ({_comparable(group): each for group, each in held.items()} for held in (mine, other))
+    before, after = (
+        {_comparable(group): weights for group, weights in masses.items()} for masses in (mine, other)
+    )
     nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
     return sum(
         _apart(before.get(group, nothing), after.get(group, nothing))
@@ -92,58 +97,60 @@ def _weights_moved(mine: Masses, other: Masses) -> int:
 
 
 def _apart(mine: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> int:
-    """The distance of two groups' weights in L1; each place comes once on a side."""
+    """Return the L1 distance of two groups' weights; a place occurs once on each side."""
     places, where = np.unique(np.concatenate((mine[0], other[0])), return_inverse=True)
     change = np.zeros(len(places), np.int64)
     np.add.at(change, where, np.concatenate((mine[1], -other[1])))
     return int(np.abs(change).sum())
 
 
-def _runs_moved(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
-    """Runs of groups, where they are what the noise is added to."""
-    if each.runs is None:
+def _runs_moved(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
+    """Describe ranges of groups that differ by more than the declared sensitivity."""
+    if planned.runs is None:
         return []
-    moved = [a - b for a, b in zip(in_runs(ours, each), in_runs(theirs, each), strict=True)]
-    power = each.noise.norm.value
-    if sum(abs(change) ** power for change in moved) > each.noise.sensitivity**power:
-        return [f"runs of groups move by more than {each.noise.sensitivity} in {each.noise.norm.name}"]
+    moved = [a - b for a, b in zip(in_runs(ours, planned), in_runs(theirs, planned), strict=True)]
+    power = planned.noise.norm.value
+    if sum(abs(change) ** power for change in moved) > planned.noise.sensitivity**power:
+        return [f"runs of groups move by more than {planned.noise.sensitivity} in {planned.noise.norm.name}"]
     return []
 
 
 def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[MeasurePlan]:
-    """Every measure of a plan, later stages fed with what earlier ones give without noise on this data."""
-    found = [] if plan.first is None else list(plan.first.measures)
+    """Return every measure of a plan; later stages read earlier releases without noise."""
+    measures = [] if plan.first is None else list(plan.first.measures)
     if len(plan.stages) == 1:
-        found += plan.stages[0].measures
-        return found + [each.again for each in found if each.again is not None]
+        measures += plan.stages[0].measures
+        return measures + [planned.again for planned in measures if planned.again is not None]
     assert sealed is not None, "stages hand their rows down through the sealed engine"
     so_far = StageOutputs(sealed)
     for stage in plan.stages:
-        for each in stage.measures:
-            found.append(so_far.ready(each))
-            so_far.add(each, silently(engine.measure(found[-1]), each))
+        for planned in stage.measures:
+            measures.append(so_far.ready(planned))
+            so_far.add(planned, silently(engine.measure(measures[-1]), planned))
         so_far.hand_down(stage)
-    return found
+    return measures
 
 
 Groups = dict[tuple[object, ...], tuple[int, ...]]
 
 
-def _sums(each: MeasurePlan, exact: ExactTable) -> Groups:
-    groups, sums = completed(exact, each)
-    found = {_comparable(group): tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)}
-    if len(found) < len(groups):
+def _sums(planned: MeasurePlan, exact: ExactTable) -> Groups:
+    groups, sums = completed(exact, planned)
+    by_group = {
+        _comparable(group): tuple(int(n) for n in row) for group, row in zip(groups, sums, strict=True)
+    }
+    if len(by_group) < len(groups):
         raise AssertionError("a group is measured twice")
-    return found
+    return by_group
 
 
 def _comparable(group: tuple[object, ...]) -> tuple[object, ...]:
-    """NaN is equal to itself as a key."""
+    """Return a group as a dictionary key in which NaN equals itself."""
     return tuple("nan" if isinstance(v, float) and math.isnan(v) else (type(v).__name__, v) for v in group)
 
 
-def _changes(each: MeasurePlan, ours: Groups, theirs: Groups) -> list[int]:
-    nothing = (0,) * len(each.measure.statistics)
+def _changes(planned: MeasurePlan, ours: Groups, theirs: Groups) -> list[int]:
+    nothing = (0,) * len(planned.measure.statistics)
     return [
         a - b
         for group in ours.keys() | theirs.keys()
@@ -151,29 +158,31 @@ def _changes(each: MeasurePlan, ours: Groups, theirs: Groups) -> list[int]:
     ]
 
 
-def _moved(each: MeasurePlan, ours: Groups, theirs: Groups) -> list[str]:
-    found = []
-    changes = _changes(each, ours, theirs)
-    norm, limit = each.bound
+def _moved(planned: MeasurePlan, ours: Groups, theirs: Groups) -> list[str]:
+    problems = []
+    changes = _changes(planned, ours, theirs)
+    norm, limit = planned.bound
     if norm is Norm.L1:
         moved, allowed = sum(abs(change) for change in changes), limit
     else:
         moved, allowed = sum(change * change for change in changes), limit * limit
     if moved > allowed:
-        found.append(f"{norm.name} moves by {moved}, declared {allowed}")
-    if isinstance(each.rule, PublicKeys):
+        problems.append(f"{norm.name} moves by {moved}, declared {allowed}")
+    if isinstance(planned.rule, PublicKeys):
         if ours.keys() != theirs.keys():
-            found.append("the list of public groups changes")
+            problems.append("the list of public groups changes")
     else:
-        found += _shown(each, each.rule, ours, theirs) + _shown(each, each.rule, theirs, ours)
-    return found
+        problems += _shown(planned, planned.rule, ours, theirs) + _shown(planned, planned.rule, theirs, ours)
+    return problems
 
 
-def _shown(each: MeasurePlan, rule: Threshold, more: Groups, fewer: Groups) -> list[str]:
-    """The chance that a group which only one side has is shown there, added over such groups."""
+def _shown(planned: MeasurePlan, rule: Threshold, more: Groups, fewer: Groups) -> list[str]:
+    """Bound by delta the total probability of showing groups that only one side has."""
     alone = [sums[rule.statistic] for group, sums in more.items() if group not in fewer]
-    noise = mechanism(each.noise.mechanism)
-    chance = sum(noise.above(each.noise.scale, rule.steps - count - 0.5) for count in alone)  # it is rounded
+    noise = mechanism(planned.noise.mechanism)
+    chance = sum(
+        noise.above(planned.noise.scale, rule.steps - count - 0.5) for count in alone
+    )  # it is rounded
     if chance > rule.event.delta * (1 + 1e-9):
         return [f"{len(alone)} groups of one unit are shown with {chance}, declared {rule.event.delta}"]
     return []
@@ -183,38 +192,38 @@ def _shown(each: MeasurePlan, rule: Threshold, more: Groups, fewer: Groups) -> l
 
 
 def without_noise(db: Connection, sql: str, epsilon: float) -> list[tuple[object, ...]]:
-    """The rows of a query with no noise and thresholds at one unit: exact private data, for the owner."""
+    """Return the rows of a query without noise, thresholds at one unit: exact data, for the owner only."""
     session = owners_session(db)
     return silent_rows(session, plan_of(session, sql, epsilon))
 
 
 def silent_rows(session: Session, plan: Plan) -> list[tuple[object, ...]]:
-    """The same of a plan, which another session may have made."""
-    session.sealed.begin()
+    """Return the rows of a plan without noise, with thresholds at one unit."""
+    session.sealed.begin()  # the plan may be another session's
     types = types_of_stages(plan.stages, session.sealed)
     so_far = StageOutputs(session.sealed)
     for stage in plan.stages:
-        for each in stage.measures:
-            so_far.add(each, silently(session.engine.measure(so_far.ready(each)), each))
+        for planned in stage.measures:
+            so_far.add(planned, silently(session.engine.measure(so_far.ready(planned)), planned))
         so_far.hand_down(stage)
     last = plan.stages[-1]
     return [row[: len(last.post.columns)] for row in so_far.answer(last, types)]
 
 
 def coarseness(plan: Plan) -> float:
-    """The largest grid step of a plan, in SQL units."""
-    measures = [each.measure for stage in plan.stages for each in stage.measures]
+    """Return the largest grid step of a plan, in SQL units."""
+    measures = [planned.measure for stage in plan.stages for planned in stage.measures]
     return max((grain(finish, m) for m in measures for finish in m.finishes), default=0.0)
 
 
 def grain(finish: Finish, measure: Measure) -> float:
-    """The largest step of an aggregate's grid: what a sum of 300 rows may be off 300 times.
+    """Return the largest grid step of an aggregate; a sum of 300 rows may be off by 300 steps.
 
-    In ratios, as most moments are, the roundings of rows do not add up.
+    In ratios (most moments), the rounding errors of rows do not add up.
     """
     statistics = [measure.statistics[i] for number in finish.statistics for i in number]
     if not statistics or statistics[0].part not in CELLS:
-        return max((float(each.step) for each in statistics), default=0.0)
+        return max((float(statistic.step) for statistic in statistics), default=0.0)
     cell = statistics[0]
     first = cell.most * float(cell.step) if cell.other is None else width_of(cell.low, cell.high)
     second = first if cell.other is None else width_of(cell.other.low, cell.other.high)
@@ -222,9 +231,9 @@ def grain(finish: Finish, measure: Measure) -> float:
 
 
 def widest_bin(plan: Plan) -> float:
-    """The widest bin of a plan's details, in SQL units: a median is known no more exactly."""
-    details = [each for stage in plan.stages for m in stage.measures for each in m.measure.details]
-    return max((part("audit", each.kind).coarseness(each) for each in details), default=0.0)
+    """Return the widest bin of a plan's details, in SQL units: the resolution of a median."""
+    details = [detail for stage in plan.stages for m in stage.measures for detail in m.measure.details]
+    return max((part("audit", detail.kind).coarseness(detail) for detail in details), default=0.0)
 
 
 def meaning(
@@ -233,18 +242,18 @@ def meaning(
     slack: float,
     more_allowed: bool,
 ) -> list[str]:
-    """Every plain row has one of ours beside it, and (unless empty public groups may come) no more."""
+    """Describe plain rows without a match in ours, and extra rows of ours unless they are allowed."""
     left = list(ours)
-    found = []
+    problems = []
     for row in plain:
-        place = next((i for i, each in enumerate(left) if _alike(each, row, slack)), None)
+        place = next((i for i, candidate in enumerate(left) if _alike(candidate, row, slack)), None)
         if place is None:
-            found.append(f"no row of ours is like {row}")
+            problems.append(f"no row of ours is like {row}")
         else:
             left.pop(place)
     if left and not more_allowed:
-        found.append(f"{len(left)} rows too many, one of them {left[0]}")
-    return found
+        problems.append(f"{len(left)} rows too many, one of them {left[0]}")
+    return problems
 
 
 def _alike(ours: tuple[object, ...], plain: tuple[object, ...], slack: float) -> bool:
@@ -262,8 +271,8 @@ def _equal(ours: object, plain: object, slack: float) -> bool:
             return math.isnan(a) and math.isnan(b)
         if math.isinf(a) or math.isinf(b):
             return a == b
-        whole = isinstance(ours, int) and isinstance(plain, int)
-        return abs(a - b) <= 1e-5 * max(1.0, abs(b)) + (0 if whole else slack)
+        integers = isinstance(ours, int) and isinstance(plain, int)
+        return abs(a - b) <= 1e-5 * max(1.0, abs(b)) + (0 if integers else slack)
     return ours == plain
 
 

@@ -1,7 +1,7 @@
-"""Many releases of one exact table, and scores that tell them from those of a neighbour.
+"""Repeated releases of two neighbours' exact tables, and scores that distinguish them.
 
-The score of a release is larger the likelier it is on ours than on theirs, by the law of the noise. Details
-that are chosen, not noised, are held against their chances: ``chances``.
+The score of a release grows with its likelihood ratio of ours to theirs, by the distribution of the noise.
+Details that are chosen instead of noised are audited by their probabilities: ``chances``.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ if TYPE_CHECKING:
 Group: TypeAlias = tuple[tuple[str, Value], ...]
 
 EVERY = -(2**62)
-"""A threshold that every group passes: that showing groups is safe is held against the chances themselves."""
+"""A threshold that every group passes: the safety of showing groups is tested by probabilities instead."""
 
 _MOST = 50_000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Releases:
-    """Numbers by release, group (those that both neighbours have) and number; ``exact``: without noise."""
+    """Numbers by release, group (those of both neighbours) and statistic; ``exact``: without noise."""
 
     ours: NDArray[np.int64]
     theirs: NDArray[np.int64]
     exact: tuple[NDArray[np.int64], NDArray[np.int64]]
 
     def of(self, first: int, width: int) -> Releases:
-        """Of so many numbers alone."""
+        """Return the releases of ``width`` statistics only."""
         inside = slice(first, first + width)
         a, b = self.exact
         return Releases(self.ours[:, :, inside], self.theirs[:, :, inside], (a[:, inside], b[:, inside]))
 
     def noise(self) -> NDArray[np.int64]:
-        """What was added to our numbers: of so many releases as suffice."""
+        """Return the noise that was added to our numbers, for as many releases as needed."""
         added = self.ours - self.exact[0]
         return added[: max(1, _MOST // max(1, added[0].size))].ravel()
 
 
 def releases(
-    each: MeasurePlan, ours: ExactTable, theirs: ExactTable, trials: int, going: Callable[[], None]
+    planned: MeasurePlan, ours: ExactTable, theirs: ExactTable, trials: int, going: Callable[[], None]
 ) -> Releases:
-    """So many releases of each of two neighbours: the sums, then the details that are noised."""
-    noised = replace(each, details=tuple(detail for detail in each.details if detail.noise is not None))
-    sides = [_Side(each, noised, table) for table in (ours, theirs)]
+    """Draw releases of two neighbours: the sums, then the details with noise."""
+    noised = replace(planned, details=tuple(detail for detail in planned.details if detail.noise is not None))
+    sides = [_Side(planned, noised, table) for table in (ours, theirs)]
     both = [group for group in sides[0].places if group in sides[1].places]
     exact = [side.numbers(both) for side in sides]
     drawn = [side.drawn(both, trials, going) for side in sides]
@@ -62,26 +62,28 @@ def releases(
 
 
 class _Side:
-    """One of two neighbours."""
+    """The exact table of one of two neighbours."""
 
-    def __init__(self, each: MeasurePlan, noised: MeasurePlan, table: ExactTable) -> None:
-        pairs = zip(each.details, table.details, strict=True)
+    def __init__(self, planned: MeasurePlan, noised: MeasurePlan, table: ExactTable) -> None:
+        pairs = zip(planned.details, table.details, strict=True)
         self._details = tuple(weights for detail, weights in pairs if detail.noise is not None)
         self._planned, self._table = noised, ExactTable(table.groups, table.sums, self._details)
-        groups, self._sums = completed(table, each)
+        groups, self._sums = completed(table, planned)
         self.places: dict[Group, int] = {plain(group): i for i, group in enumerate(groups)}
 
     def numbers(self, groups: list[Group]) -> NDArray[np.int64]:
-        """The exact numbers of some groups."""
-        held = [
+        """Return the exact numbers of some groups."""
+        weights_of = [
             {plain(group): int(w.sum()) for group, (_, w) in weights.items()} for weights in self._details
         ]
-        counts = [[each.get(group, 0) for group in groups] for each in held]
+        counts = [[weights_by.get(group, 0) for group in groups] for weights_by in weights_of]
         sums = self._sums[[self.places[group] for group in groups]]
-        return np.concatenate((sums, np.array(counts, np.int64).reshape(len(held), len(groups)).T), axis=1)
+        return np.concatenate(
+            (sums, np.array(counts, np.int64).reshape(len(weights_of), len(groups)).T), axis=1
+        )
 
     def drawn(self, groups: list[Group], trials: int, going: Callable[[], None]) -> NDArray[np.int64]:
-        found = []
+        numbers = []
         order: list[int] | None = None
         for _ in range(trials):
             going()
@@ -89,12 +91,12 @@ class _Side:
             if order is None:
                 places = {plain(group): i for i, group in enumerate(released.groups)}
                 order = [places[group] for group in groups]
-            found.append(released.sums[order])
-        return np.array(found)
+            numbers.append(released.sums[order])
+        return np.array(numbers)
 
 
 def scores(noise: Noise, runs: bool, drawn: Releases) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """By the law of the noise: Gaussian noise along the difference, Laplace noise number by number."""
+    """Return the scores of releases: projections on the difference (Gaussian), log ratios (Laplace)."""
     a, b = (sums.astype(np.float64) for sums in drawn.exact)
 
     def score(numbers: NDArray[np.int64]) -> NDArray[np.float64]:

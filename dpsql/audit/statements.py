@@ -1,12 +1,12 @@
-"""One statement, audited on the owner's data: what its measures move, and what their releases tell.
+"""Audit of one statement on the owner's data: the sensitivity and the privacy loss of its measures.
 
 part            moved     epsilon            verdict
 count, avg      0.71      0.31 of 0.5        ok
 median          0.98      0.12 of 0.15       ok
 
-Of noised numbers, releases prove an epsilon, which is held against what the accountant claims; of what is
-chosen the loss is computed, and held against the epsilons of the choices themselves, before an accountant
-adds them up.
+For numbers with noise, repeated releases prove a lower bound on epsilon; it is compared with the accountant's
+epsilon. For choices, the loss is computed and compared with the epsilons of the choices themselves, before an
+accountant composes them.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ FAR, TELLS, NOISE = "moves too far", "tells too much", "not the planned noise"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one mechanism of a statement releases. ``moved`` is the largest part of what was declared.
+    """Audit result of one mechanism. ``moved`` is the largest change relative to the declared sensitivity.
 
-    ``least`` is the epsilon that was found, ``claimed`` the one that was planned; None where none was sought.
+    ``claimed`` is the planned epsilon. ``least`` is the epsilon that was proven, None without trials.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Part:
 
 @dataclass(slots=True)
 class _Found:
-    """What leaving out one unit after the other has shown of a measure so far: the sums, then each detail."""
+    """Results for a measure over the units left out so far: for the sums, then for each detail."""
 
     moved: list[float]
     losses: list[float]
@@ -69,97 +69,99 @@ def audited(
     trials: int,
     going: Callable[[str], None],
 ) -> list[Part]:
-    """Every part of a statement; none where nothing private is released. Debits nothing.
+    """Return the audit of every part of a statement; empty if nothing private is released. Debit nothing.
 
-    ``going`` hears what is done, again and again, and may raise to stop it.
+    ``going`` is called repeatedly with the progress, and may raise to stop the audit.
     """
     plan = plan_of(session, sql, epsilon)
-    found = []
-    for each in ready_measures(plan, session.engine, session.sealed):
-        ours = session.engine.measure(each)
-        so_far = _Found([0.0] * (1 + len(each.details)), [0.0] * len(each.details), ours)
+    parts = []
+    for planned in ready_measures(plan, session.engine, session.sealed):
+        ours = session.engine.measure(planned)
+        so_far = _Found([0.0] * (1 + len(planned.details)), [0.0] * len(planned.details), ours)
         for number, unit in enumerate(units, 1):
             going(f"{number} of {len(units)} left out")
             neighbour.leave_out(unit)
-            _compare(each, ours, neighbour.measure(each), so_far, bool(trials))
-        told = _compare_releases(session, each, ours, so_far, trials, going)
-        declared = [each.bound[1], *(detail.sensitivity for detail in each.details)]
-        for i, name in enumerate(_names(each)):
+            _compare(planned, ours, neighbour.measure(planned), so_far, bool(trials))
+        comparisons = _compare_releases(session, planned, ours, so_far, trials, going)
+        declared = [planned.bound[1], *(detail.sensitivity for detail in planned.details)]
+        for i, name in enumerate(_names(planned)):
             if name is not None:
-                least, claimed, verdict = told[i]
+                least, claimed, verdict = comparisons[i]
                 verdict = FAR if so_far.broken else verdict
-                found.append(Part(name, so_far.moved[i], declared[i], least, claimed, verdict))
-    return found
+                parts.append(Part(name, so_far.moved[i], declared[i], least, claimed, verdict))
+    return parts
 
 
-def _compare(each: MeasurePlan, ours: ExactTable, theirs: ExactTable, so_far: _Found, chances: bool) -> None:
-    moved = shares(each, ours, theirs)
+def _compare(
+    planned: MeasurePlan, ours: ExactTable, theirs: ExactTable, so_far: _Found, chances: bool
+) -> None:
+    moved = shares(planned, ours, theirs)
     if max(moved) > max(so_far.moved):
         so_far.furthest = theirs
     so_far.moved = [max(pair) for pair in zip(so_far.moved, moved, strict=True)]
-    so_far.broken = so_far.broken or bool(violations(each, ours, theirs))
-    for i, (detail, distance) in enumerate(zip(each.details, moved[1:], strict=True)):
+    so_far.broken = so_far.broken or bool(violations(planned, ours, theirs))
+    for i, (detail, distance) in enumerate(zip(planned.details, moved[1:], strict=True)):
         if chances and distance and detail.noise is None:  # what did not move tells nothing
-            loss = worst(detail, _both(each, ours, theirs), ours.details[i], theirs.details[i])
+            loss = worst(detail, _both(planned, ours, theirs), ours.details[i], theirs.details[i])
             so_far.losses[i] = max(so_far.losses[i], loss)
 
 
-def _both(each: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[tuple[Value, ...]]:
-    """The groups that both have: that showing others is safe is held against the chances of that."""
-    there = {plain(group) for group in completed(theirs, each)[0]}
-    return [group for group in completed(ours, each)[0] if plain(group) in there]
+def _both(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[tuple[Value, ...]]:
+    """Return the groups of both neighbours; for others the probability of being shown is tested."""
+    there = {plain(group) for group in completed(theirs, planned)[0]}
+    return [group for group in completed(ours, planned)[0] if plain(group) in there]
 
 
-def _names(each: MeasurePlan) -> list[str | None]:
-    """The aggregates that the sums are for, and those of each detail; None where there are no sums."""
-    said = [f.call.function for f in each.measure.finishes if f.statistics]
-    if not said and each.measure.statistics:
-        said = ["groups"]
-    names = [", ".join(dict.fromkeys(said)) if each.measure.statistics else None]
-    ends = list(accumulate(detail.detail.width for detail in each.details))
-    for end, detail in zip(ends, each.details, strict=True):
-        mine = range(end - detail.detail.width, end)
-        of = [f.call.function for f in each.measure.finishes if any(place in mine for place in f.places)]
+def _names(planned: MeasurePlan) -> list[str | None]:
+    """Return the names of the aggregates of the sums (None without sums), then of each detail."""
+    functions = [f.call.function for f in planned.measure.finishes if f.statistics]
+    if not functions and planned.measure.statistics:
+        functions = ["groups"]
+    names = [", ".join(dict.fromkeys(functions)) if planned.measure.statistics else None]
+    ends = list(accumulate(detail.detail.width for detail in planned.details))
+    for end, detail in zip(ends, planned.details, strict=True):
+        places = range(end - detail.detail.width, end)
+        of = [f.call.function for f in planned.measure.finishes if any(place in places for place in f.places)]
         names.append(", ".join(dict.fromkeys(of)) or "bounds")
     return names
 
 
 _Comparison = tuple[float | None, float, str]
-"""The epsilon that was found, the one that was planned, and what to think of it."""
+"""The epsilon that was proven, the planned one, and the verdict."""
 
 
 def _compare_releases(
     session: Session,
-    each: MeasurePlan,
+    planned: MeasurePlan,
     ours: ExactTable,
     so_far: _Found,
     trials: int,
     going: Callable[[str], None],
 ) -> list[_Comparison]:
-    """Of the sums, and of each detail."""
-    width, delta = len(each.measure.statistics), session.budget.delta
-    claims = [_claimed(session, (each.noise.event,) if width else ())]
+    """Audit the releases of the sums and of each detail."""
+    width, delta = len(planned.measure.statistics), session.budget.delta
+    claims = [_claimed(session, (planned.noise.event,) if width else ())]
     claims += [
         _promised(detail) if detail.noise is None else _claimed(session, detail.events)
-        for detail in each.details
+        for detail in planned.details
     ]
     if not trials:
         return [(None, claim, OK) for claim in claims]
-    drawn = releases(each, ours, so_far.furthest, trials, lambda: going("releases"))
-    found = [_noised(each.noise, each.runs is not None, drawn.of(0, width), claims[0], delta)]
+    drawn = releases(planned, ours, so_far.furthest, trials, lambda: going("releases"))
+    comparisons = [_noised(planned.noise, planned.runs is not None, drawn.of(0, width), claims[0], delta)]
     first = width
-    for i, detail in enumerate(each.details):
+    for i, detail in enumerate(planned.details):
         if detail.noise is not None:
-            found.append(_noised(detail.noise, False, drawn.of(first, 1), claims[i + 1], delta))
+            comparisons.append(_noised(detail.noise, False, drawn.of(first, 1), claims[i + 1], delta))
             first += 1
             continue
         going("choices")
         verdict = OK if so_far.losses[i] <= claims[i + 1] + SLACK else TELLS
-        groups = completed(ours, each)[0]
+        groups = completed(ours, planned)[0]
         if verdict == OK and groups and not drawn_by_law(detail, groups, ours.details[i], trials):
             verdict = NOISE
-        found.append((so_far.losses[i], claims[i + 1], verdict))
-    return found
+        comparisons.append((so_far.losses[i], claims[i + 1], verdict))
+    return comparisons
 
 
 def _noised(noise: Noise, runs: bool, drawn: Releases, claim: float, delta: float) -> _Comparison:
@@ -171,12 +173,12 @@ def _noised(noise: Noise, runs: bool, drawn: Releases, claim: float, delta: floa
 
 
 def _promised(detail: DetailPlan[Detail]) -> float:
-    """What the choices may tell, by their own events."""
+    """Return the sum of the epsilons of a detail's choices."""
     return math.fsum(event.epsilon for event in detail.events if isinstance(event, ChoiceEvent))
 
 
 def _claimed(session: Session, events: tuple[Event, ...]) -> float:
-    """What the accountant takes these events for, by themselves, at the ledger's delta."""
+    """Return the accountant's epsilon of these events alone, at the ledger's delta."""
     if not events:
         return 0.0
     return session.accountant.epsilon(session.accountant.charge(events), session.budget)

@@ -1,7 +1,7 @@
-"""A Plan in words: what would be released, whose bounds it rests on, with which noise, at what price.
+"""Explanation of a Plan: what would be released, from which declared bounds, with which noise and price.
 
-Nothing here reads a row. The SQL shown is the one that the engine would run (never the engine's own
-plan, whose estimates are exact table sizes).
+Nothing here reads a row. The SQL shown is what the engine would run. The engine's own query plan is never
+shown, because its estimates are exact table sizes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from dpsql.policy.found_bounds import with_bounds
 
 
 def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan], str]) -> Explanation:
-    """All stages of a plan, each with its measures and the SQL above them."""
+    """Explain all stages of a plan, each with its measures and the SQL above them."""
     known = with_bounds(known, plan.bounds)
     facts: dict[str, Any] = {
         "price": plan.price,
@@ -32,11 +32,11 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan],
         "within": None if plan.goal is None else _within(plan.goal, plan.steps),
         "accountant": plan.accountant,
         "digest": plan.digest,
-        "found": [_found(each, unit) for each in plan.bounds if each.found],
+        "found": [_found(bound, unit) for bound in plan.bounds if bound.found],
         "first": None if plan.first is None else _first(plan.first, unit, sql_of),
         "stages": [
             {
-                "measures": [measure_facts(each, known, unit, sql_of) for each in stage.measures],
+                "measures": [measure_facts(measure, known, unit, sql_of) for measure in stage.measures],
                 "post": stage.post.sql,
                 "public_tables": list(stage.post.tables),
             }
@@ -49,23 +49,23 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan],
 
 
 def expected(facts: Mapping[str, Any]) -> tuple[Expected, ...]:
-    """How far the noise of each aggregate would reach, by an explanation's facts."""
-    found = []
+    """Return the expected error of each aggregate, from the facts of an explanation."""
+    errors = []
     for stage in facts["stages"]:
         called = _called(stage["post"])
         for measure in stage["measures"]:
-            for each in measure["columns"]:
-                error, rows = each.get("expected_error"), None
-                if error is None and "expected_error_at_1000_rows" in each:
-                    error, rows = each["expected_error_at_1000_rows"], 1000
-                name = called.get((measure["name"], each["name"]), each["name"])
-                places = each.get("expected_error_in_rows")
-                found.append(Expected(name, each["aggregate"], error, rows, places))
-    return tuple(found)
+            for column in measure["columns"]:
+                error, rows = column.get("expected_error"), None
+                if error is None and "expected_error_at_1000_rows" in column:
+                    error, rows = column["expected_error_at_1000_rows"], 1000
+                name = called.get((measure["name"], column["name"]), column["name"])
+                places = column.get("expected_error_in_rows")
+                errors.append(Expected(name, column["aggregate"], error, rows, places))
+    return tuple(errors)
 
 
 def units_needed(facts: Mapping[str, Any]) -> float | None:
-    """From how many noisy units on a group with private keys appears; None where all groups do."""
+    """Return the threshold in units of groups with private keys; None if all groups are shown."""
     rules = [measure["key_rule"] for stage in facts["stages"] for measure in stage["measures"]]
     return max((rule["units"] for rule in rules if rule["kind"] == "threshold"), default=None)
 
@@ -75,12 +75,12 @@ _CALLED = re.compile(rf"{_NAME}\.{_NAME} AS {_NAME}")
 
 
 def _called(sql: str) -> dict[tuple[str, str], str]:
-    """What the query calls the columns of releases, read from the SQL above them."""
-    found: dict[tuple[str, str], str] = {}
+    """Return the query's names of released columns, read from the SQL above the release."""
+    names_of: dict[tuple[str, str], str] = {}
     for names in _CALLED.findall(sql):
-        release, column, name = (each.replace('""', '"') for each in names)
-        found.setdefault((release, column), name)
-    return found
+        release, column, name = (text.replace('""', '"') for text in names)
+        names_of.setdefault((release, column), name)
+    return names_of
 
 
 def _found(bound: Bound, unit: str) -> dict[str, Any]:
@@ -99,8 +99,8 @@ def _found(bound: Bound, unit: str) -> dict[str, Any]:
 
 
 def _first(first: BoundSearchPlan, unit: str, sql_of: Callable[[MeasurePlan], str]) -> dict[str, Any]:
-    named = [str(each) for each in first.missing_bounds]
-    choices = [each.details[0].epsilon for each in first.measures]
+    named = [str(bound) for bound in first.missing_bounds]
+    choices = [measure.details[0].epsilon for measure in first.measures]
     words = (
         f"nobody declared {' or '.join(named)}: found first, privately, for epsilon {first.plan.epsilon:g} "
         f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; "
@@ -111,21 +111,21 @@ def _first(first: BoundSearchPlan, unit: str, sql_of: Callable[[MeasurePlan], st
         "price": first.plan.epsilon,
         "epsilon_of_each": choices,
         "words": words,
-        "sql": [sql_of(each) for each in first.measures],
+        "sql": [sql_of(measure) for measure in first.measures],
     }
 
 
 def _leave_open(facts: dict[str, Any]) -> None:
-    """Columns' scales and errors are multiples of bounds that are still to be found: they are not said.
+    """Remove scales and errors of columns: they are multiples of bounds that are still to be found.
 
-    The measure's own noise, in grid steps, is that of the widest bounds.
+    The noise of the measure, in grid steps, is computed with the widest bounds.
     """
-    for measure in (each for stage in facts["stages"] for each in stage["measures"]):
+    for measure in (facts_of for stage in facts["stages"] for facts_of in stage["measures"]):
         measure["columns"] = [
             {key: column[key] for key in ("name", "aggregate", "type")} | {"open": True}
             for column in measure["columns"]
         ]
-        if any(each.startswith("rows_per_unit of ") for each in facts["first"]["finds"]):
+        if any(bound.startswith("rows_per_unit of ") for bound in facts["first"]["finds"]):
             measure |= {"rows_per_unit": None, "rows_per_unit_from": "found first"}
 
 

@@ -1,4 +1,4 @@
-"""A column of a release as facts: its bounds and who declares them, its noise, its expected error."""
+"""Facts on a released column: its bounds and their origin, its noise and expected error."""
 
 from __future__ import annotations
 
@@ -22,70 +22,70 @@ from dpsql.post.finish import finish as finished
 from dpsql.rewrite.statistics import bounded_range
 
 
-def column_facts(finish: Finish, each: MeasurePlan, known: Known) -> dict[str, Any]:
-    found = _facts(finish, each, known)
-    if "expected_error" in found:  # a count within 25.3 of the truth is within 25
-        width = np.array([found["expected_error"]])
-        found["expected_error"] = float(as_delivered(width, finish.type)[0])
-    if each.rests_on_noise:
-        found = {key: value for key, value in found.items() if not key.startswith("expected_error")}
-        found["rests_on_noise"] = True
-    return found
+def column_facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]:
+    facts = _facts(finish, planned, known)
+    if "expected_error" in facts:  # a count within 25.3 of the truth is within 25
+        width = np.array([facts["expected_error"]])
+        facts["expected_error"] = float(as_delivered(width, finish.type)[0])
+    if planned.rests_on_noise:
+        facts = {key: value for key, value in facts.items() if not key.startswith("expected_error")}
+        facts["rests_on_noise"] = True
+    return facts
 
 
-def _facts(finish: Finish, each: MeasurePlan, known: Known) -> dict[str, Any]:
+def _facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]:
     if finish.places:
-        return _of_detail(finish, each)
-    statistics = [each.measure.statistics[cells[0]] for cells in finish.statistics]
-    chosen, cells = mechanism(each.noise.mechanism), max(map(len, finish.statistics), default=1)
-    width = chosen.half_width(each.noise.scale)
+        return _of_detail(finish, planned)
+    statistics = [planned.measure.statistics[cells[0]] for cells in finish.statistics]
+    chosen, cells = mechanism(planned.noise.mechanism), max(map(len, finish.statistics), default=1)
+    width = chosen.half_width(planned.noise.scale)
     if cells > 1:  # nearly normal
-        width = 1.96 * chosen.deviation(each.noise.scale) * cells**0.5
+        width = 1.96 * chosen.deviation(planned.noise.scale) * cells**0.5
     last = statistics[-1]
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "name": finish.call.name,
         "aggregate": finish.call.function,
         "type": finish.type.sql,
         "cells": cells,
     }
     if statistics[0].part in CELLS:
-        return found | _of_cells(finish, statistics[0], each, known)
+        return facts | _of_cells(finish, statistics[0], planned, known)
     if last.argument is not None and last.part in (Part.VALUE, Part.REST):
-        found["bounds"] = [last.low, last.high]
-        found["bounds_from"] = [
+        facts["bounds"] = [last.low, last.high]
+        facts["bounds_from"] = [
             _declared(table, column, known)
-            for table, column in sorted(origins_of(each.measure.relation, last.argument))
+            for table, column in sorted(origins_of(planned.measure.relation, last.argument))
             if _is_bounded(table, column, known)
         ]
-    if each.runs is not None:
-        variances = prefix.variances(each.runs.branching, each.runs.groups)
-        groups, totals = (math.sqrt(each.max()) for each in variances)
-        found["scale"] = float(each.noise.scale * groups * last.step)
-        found["sensitivity"] = float(each.runs.clip * last.step)
-        found["expected_error"] = float(chosen.half_width(each.noise.scale * groups) * last.step)
-        found["expected_error_of_totals"] = float(chosen.half_width(each.noise.scale * totals) * last.step)
-        return found
+    if planned.runs is not None:
+        variances = prefix.variances(planned.runs.branching, planned.runs.groups)
+        groups, totals = (math.sqrt(planned.max()) for planned in variances)
+        facts["scale"] = float(planned.noise.scale * groups * last.step)
+        facts["sensitivity"] = float(planned.runs.clip * last.step)
+        facts["expected_error"] = float(chosen.half_width(planned.noise.scale * groups) * last.step)
+        facts["expected_error_of_totals"] = float(chosen.half_width(planned.noise.scale * totals) * last.step)
+        return facts
     if statistics[0].part is not Part.REST:
-        found["scale"] = float(each.noise.scale * last.step)
-        found["sensitivity"] = float(each.noise.sensitivity * last.step)
-        found["expected_error"] = float(width * last.step)
-        return found
-    found["scale"] = float(each.noise.scale * last.step)
-    found["sensitivity"] = float(each.noise.sensitivity * last.step)
+        facts["scale"] = float(planned.noise.scale * last.step)
+        facts["sensitivity"] = float(planned.noise.sensitivity * last.step)
+        facts["expected_error"] = float(width * last.step)
+        return facts
+    facts["scale"] = float(planned.noise.scale * last.step)
+    facts["sensitivity"] = float(planned.noise.sensitivity * last.step)
     rule, step = shelf()[finish.call.function], width / statistics[0].most
     error, of_many = rule.expected_error(step, float(last.low), float(last.high))
-    found["expected_error_at_1000_rows" if of_many else "expected_error"] = error
-    return found
+    facts["expected_error_at_1000_rows" if of_many else "expected_error"] = error
+    return facts
 
 
-def _of_detail(finish: Finish, each: MeasurePlan) -> dict[str, Any]:
-    planned = each.detail_at(finish.places[0])
-    found = {"name": finish.call.name, "aggregate": finish.call.function, "type": finish.type.sql}
-    return found | part("explain", planned.detail.kind).facts(finish, each, planned)
+def _of_detail(finish: Finish, measure: MeasurePlan) -> dict[str, Any]:
+    planned = measure.detail_at(finish.places[0])
+    facts = {"name": finish.call.name, "aggregate": finish.call.function, "type": finish.type.sql}
+    return facts | part("explain", planned.detail.kind).facts(finish, measure, planned)
 
 
 def noise_facts(noise: Noise) -> dict[str, Any]:
-    """Of a detail that is noised: one row is one step."""
+    """Return the facts on the noise of a detail; its grid step is one row."""
     return {
         "mechanism": noise.mechanism,
         "scale": noise.scale,
@@ -94,47 +94,47 @@ def noise_facts(noise: Noise) -> dict[str, Any]:
 
 
 _EVEN = {Part.BERNSTEIN: (1 / 3, 1 / 3, 1 / 3), Part.LAGRANGE: (1 / 6, 2 / 3, 1 / 6)}
-"""Cells of values that are spread evenly over their range."""
+"""Share of each cell, for values that are distributed uniformly over their range."""
 
 
-def _of_cells(finish: Finish, first: Statistic, each: MeasurePlan, known: Known) -> dict[str, Any]:
-    """What three or nine cells tell; the error is simulated over 1,000 rows spread evenly over the ranges."""
+def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, known: Known) -> dict[str, Any]:
+    """Return the facts on moments; the error is simulated for 1,000 rows, uniform over the ranges."""
     axes = [] if first.argument is None else [(first.argument, first.low, first.high)]
     axes += [] if first.other is None else [(first.other.argument, first.other.low, first.other.high)]
     read = [axis for axis in axes if axis[0] in (finish.call.argument, *finish.call.others)] or axes
-    sums = np.zeros((1, each.measure.width), dtype=np.int64)
+    sums = np.zeros((1, planned.measure.width), dtype=np.int64)
     for position in (position for cells in finish.statistics for position in cells):
-        cell = each.measure.statistics[position]
+        cell = planned.measure.statistics[position]
         even = _EVEN[cell.part]
         share = even[cell.cell] if cell.other is None else even[cell.cell // 3] * even[cell.cell % 3]
         sums[0, position] = round(1000 * cell.most * share)
-    plain = replace(each.measure, finishes=(finish,), other=None, derived=())
-    alone = replace(each, rests_on_noise=False, measure=plain)
-    margins = finished(ReleasedTable([(None,) * len(each.keys)], sums), alone)[-1].margins
+    plain = replace(planned.measure, finishes=(finish,), other=None, derived=())
+    alone = replace(planned, rests_on_noise=False, measure=plain)
+    margins = finished(ReleasedTable([(None,) * len(planned.keys)], sums), alone)[-1].margins
     assert margins is not None
     return {
         "bounds": [end for _, low, high in read for end in (low, high)],
         "bounds_from": [
             _declared(table, column, known)
             for argument, _, _ in read
-            for table, column in sorted(origins_of(each.measure.relation, argument))
+            for table, column in sorted(origins_of(planned.measure.relation, argument))
             if _is_bounded(table, column, known)
         ],
-        "scale": float(each.noise.scale / first.most),
-        "sensitivity": float(each.noise.sensitivity / first.most),
+        "scale": float(planned.noise.scale / first.most),
+        "sensitivity": float(planned.noise.sensitivity / first.most),
         "expected_error_at_1000_rows": float(margins[0]),
     }
 
 
 def _is_bounded(table: str, column: str, known: Known) -> bool:
-    found = known.table(table)
-    facts = [] if found is None else [each.fact for each in found.columns if each.name == column]
+    entry = known.table(table)
+    facts = [] if entry is None else [listed.fact for listed in entry.columns if listed.name == column]
     return any(bounded_range(fact) is not None for fact in facts)
 
 
 def _declared(table: str, column: str, known: Known) -> str:
-    found = known.table(table)
-    if found is not None and column in found.found:
+    entry = known.table(table)
+    if entry is not None and column in entry.found:
         return f"{table}.{column} (found privately)"
-    line = dict(found.lines).get(column) if found is not None else None
+    line = dict(entry.lines).get(column) if entry is not None else None
     return f"{table}.{column}" + (f" ({known.policy_name}:{line})" if line else " (its type)")

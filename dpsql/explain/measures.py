@@ -1,4 +1,4 @@
-"""A planned measure as facts: its keys, its clip, its noise, and what its privacy relies on."""
+"""Facts on a planned measure: its keys, its clip, its noise, and the declarations that its privacy needs."""
 
 from __future__ import annotations
 
@@ -14,50 +14,50 @@ from dpsql.policy.catalogue import Known
 
 
 def measure_facts(
-    each: MeasurePlan, known: Known, unit: str, sql_of: Callable[[MeasurePlan], str]
+    planned: MeasurePlan, known: Known, unit: str, sql_of: Callable[[MeasurePlan], str]
 ) -> dict[str, Any]:
-    owned = ownership_of(each.measure.relation)
+    owned = ownership_of(planned.measure.relation)
     assert isinstance(owned, Owned)
-    noise = each.noise
+    noise = planned.noise
     return {
-        "name": each.measure.name,
-        "columns": [column_facts(finish, each, known) for finish in each.measure.finishes],
-        "keys": list(each.measure.titles),
-        "key_rule": _rule(each, unit),
-        "weights": [float(weight) for weight in each.measure.weights],
-        "rows_per_unit": each.rows,
-        "rows_per_unit_from": each.rows_from,
+        "name": planned.measure.name,
+        "columns": [column_facts(finish, planned, known) for finish in planned.measure.finishes],
+        "keys": list(planned.measure.titles),
+        "key_rule": _rule(planned, unit),
+        "weights": [float(weight) for weight in planned.measure.weights],
+        "rows_per_unit": planned.rows,
+        "rows_per_unit_from": planned.rows_from,
         "rows_proved": owned.at_most,
-        "relies_on": relies_on(each.measure.relation),
-        "bounded_by": _bounded(each, unit),
-        "statistics": len(each.measure.statistics),
+        "relies_on": relies_on(planned.measure.relation),
+        "bounded_by": _bounded(planned, unit),
+        "statistics": len(planned.measure.statistics),
         "sensitivity": {"norm": noise.norm.name, "steps": noise.sensitivity},
         "mechanism": noise.mechanism,
-        "runs": _runs(each),
+        "runs": _runs(planned),
         "scale_in_steps": noise.scale,
-        "sql": sql_of(each),
+        "sql": sql_of(planned),
     }
 
 
-def _runs(each: MeasurePlan) -> str | None:
-    if each.runs is None:
+def _runs(planned: MeasurePlan) -> str | None:
+    if planned.runs is None:
         return None
     way = (
         "a falling part of all groups before each"
-        if each.runs.branching == prefix.ROOT
-        else f"sums of {each.runs.branching} groups, and of {each.runs.branching} such sums"
+        if planned.runs.branching == prefix.ROOT
+        else f"sums of {planned.runs.branching} groups, and of {planned.runs.branching} such sums"
     )
     return (
-        f"of {each.runs.groups} groups in order: {way}, in which one unit counts {each.runs.column} times at "
-        "most; the groups are found from these by least squares, since running totals are asked for"
+        f"of {planned.runs.groups} groups in order: {way}, in which one unit counts "
+        f"{planned.runs.column} times at most; the groups are found from these by least squares, since running totals are asked for"
     )
 
 
-def _rule(each: MeasurePlan, unit: str) -> dict[str, Any]:
-    if not each.keys:
+def _rule(planned: MeasurePlan, unit: str) -> dict[str, Any]:
+    if not planned.keys:
         return {"kind": "one row", "words": "no groups: always exactly one row"}
-    if isinstance(each.rule, PublicKeys):
-        number = len(each.rule.groups())
+    if isinstance(planned.rule, PublicKeys):
+        number = len(planned.rule.groups())
         return {
             "kind": "public",
             "groups": number,
@@ -65,53 +65,57 @@ def _rule(each: MeasurePlan, unit: str) -> dict[str, Any]:
         }
     return {
         "kind": "threshold",
-        "units": each.rule.units,
+        "units": planned.rule.units,
         "words": f"private keys: a group appears when its noisy number of {unit}s reaches "
-        f"{each.rule.units:.1f}{_rounds(each)}{_least(each.rule)}{_always(each, each.rule)}",
-        "min_units": each.rule.least,
-        "rounds": 1 if each.again is None else 2,
+        f"{planned.rule.units:.1f}{_rounds(planned)}{_least(planned.rule)}{_always(planned, planned.rule)}",
+        "min_units": planned.rule.least,
+        "rounds": 1 if planned.again is None else 2,
     }
 
 
 def _least(rule: Threshold) -> str:
-    """With ``least`` - 1 added to the threshold, so many units pass it as seldom as one would without."""
+    """Return words on the policy's smallest group.
+
+    The threshold is raised by ``least`` - 1: a group of ``least`` units passes it as rarely as a group of
+    one unit passes the threshold without it.
+    """
     return f" (the policy hides groups of fewer than {rule.least})" if rule.least > 1 else ""
 
 
-def _rounds(each: MeasurePlan) -> str:
-    if each.again is None or not isinstance(each.again.rule, Threshold):
+def _rounds(planned: MeasurePlan) -> str:
+    if planned.again is None or not isinstance(planned.again.rule, Threshold):
         return ""
-    return f", or {each.again.rule.units:.1f} when those found so are left out"
+    return f", or {planned.again.rule.units:.1f} when those found so are left out"
 
 
-def _always(each: MeasurePlan, rule: Threshold) -> str:
-    if each.measure.other is not None:
-        return f"; one more row, {each.measure.other.value!r}, is the total less the groups that appear"
+def _always(planned: MeasurePlan, rule: Threshold) -> str:
+    if planned.measure.other is not None:
+        return f"; one more row, {planned.measure.other.value!r}, is the total less the groups that appear"
     count = 0 if rule.listed is None else len(rule.listed.groups())
     return f"; {count} {'group' if count == 1 else 'groups'} of public grouping sets always" if count else ""
 
 
-def _bounded(each: MeasurePlan, unit: str) -> str:
-    if each.shape is Shape.ROWS:
+def _bounded(planned: MeasurePlan, unit: str) -> str:
+    if planned.shape is Shape.ROWS:
         return f"an enforced key: one {unit} has a bounded number of rows here, nothing is clipped away"
-    norm = "sum of absolute values (L1)" if each.bound[0] is Norm.L1 else "Euclidean norm (L2)"
-    said = f"a clip of each {unit}'s whole vector, over all groups and columns, in {norm}"
-    if each.groups is not None:
-        said += f"; a {unit} in more than {each.groups} groups is left out"
-    return said
+    norm = "sum of absolute values (L1)" if planned.bound[0] is Norm.L1 else "Euclidean norm (L2)"
+    text = f"a clip of each {unit}'s whole vector, over all groups and columns, in {norm}"
+    if planned.groups is not None:
+        text += f"; a {unit} in more than {planned.groups} groups is left out"
+    return text
 
 
 def relies_on(relation: Relation) -> list[str]:
-    """Declarations about the data that the guarantee needs: unique keys of tables on a path to the unit."""
+    """Return the declared unique keys that the guarantee relies on, on paths to the unit and in joins."""
     match relation:
         case Scan(table=table, owner=owner, columns=columns):
             if owner is None:
                 return []
-            found = [f"{link.table}({link.key}) is unique" for link in owner.links]
+            keys = [f"{link.table}({link.key}) is unique" for link in owner.links]
             if owner.at_most == 1:
-                own = next((each.source for each in columns if each.name == owner.name), owner.column)
-                found.append(f"{table}({own}) is unique")
-            return found
+                name = next((column.source for column in columns if column.name == owner.name), owner.column)
+                keys.append(f"{table}({name}) is unique")
+            return keys
         case Filter(input=source) | Project(input=source) | Aggregate(input=source) | Window(input=source):
             return relies_on(source)
         case Join(_, left, right, condition):
@@ -128,10 +132,10 @@ def relies_on(relation: Relation) -> list[str]:
 
 
 def _keys_matched(side: Relation, pinned: frozenset[str]) -> list[str]:
-    """The declared keys of one side of a join that its condition matches: one row there for each here."""
+    """Return the declared keys of one side of a join that are fixed by the join condition."""
     match side:
         case Scan(table=table, columns=columns, keys=keys):
-            source = {each.name: each.source for each in columns}
+            source = {column.name: column.source for column in columns}
             matched = [key for key in keys if frozenset(key) <= pinned]
             return [f"{table}({', '.join(source[name] for name in key)}) is unique" for key in matched]
         case Filter(input=inner):

@@ -15,9 +15,9 @@ RESTS_ON_NOISE = "no margin: the noise of what is released before it moves it to
 def words(facts: dict[str, Any], unit: str) -> str:
     price = facts["price"]
     most = "at most " if facts["steps"] else ""
-    said = f"price     {most}epsilon {price:g} under {facts['accountant']}"
-    lines = [said if price else "price     nothing"]
-    lines += [f"found     {each['words']}" for each in facts["found"]]
+    line = f"price     {most}epsilon {price:g} under {facts['accountant']}"
+    lines = [line if price else "price     nothing"]
+    lines += [f"found     {bound['words']}" for bound in facts["found"]]
     if facts["first"] is not None:
         lines += [f"first     {facts['first']['words']}", *(_indented(sql) for sql in facts["first"]["sql"])]
     if facts["within"] is not None:
@@ -49,9 +49,11 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
             f"({measure['rows_per_unit_from']})"
         )
     if measure["weights"]:
-        lines.append(f"  weights     {', '.join(f'{each:g}' for each in measure['weights'])}, from the query")
-    for each in measure["relies_on"]:
-        lines.append(f"  relies on   {each} (declared, and verified for this version of the data)")
+        lines.append(
+            f"  weights     {', '.join(f'{weight:g}' for weight in measure['weights'])}, from the query"
+        )
+    for declaration in measure["relies_on"]:
+        lines.append(f"  relies on   {declaration} (declared, and verified for this version of the data)")
     if measure["statistics"]:
         lines.append(
             f"  noise       {measure['mechanism']}, scale {measure['scale_in_steps']:.6g} grid steps for a "
@@ -82,7 +84,7 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
 
 
 def noise_words(column: Mapping[str, Any]) -> list[str]:
-    """The noise of a column, and how far it is expected to reach."""
+    """Return words on the noise of a column and its expected error."""
     parts = [column["mechanism"]] if "mechanism" in column else []
     parts.append(f"sensitivity {column['sensitivity']:.6g}, scale {column['scale']:.6g}")
     if "rests_on_noise" in column:

@@ -1,1 +1,1 @@
-"""Released -> Answer: SQL over noised and public tables in a DuckDB that holds nothing else."""
+"""Released -> Answer: SQL over released and public tables, in a DuckDB that holds nothing else."""

@@ -1,11 +1,10 @@
-"""OPTIONS(within = 50): the least price at which the noise of every count and sum reaches 50 at most.
+"""OPTIONS(within = 50): the lowest price at which every count and sum has a margin of at most 50.
 
-    COUNT(*) under pure, 95 %      epsilon 0.05933      ln(20) / 50.5, in four digits
+    COUNT(*) under pure, 95 %      epsilon 0.05933      ln(20) / 50.5, rounded to four digits
 
-Noise reaches the less far the more is paid, so the price is found by trying: each try is a plan, which
-reads no row. How far the noise of a count or a sum reaches does not depend on its value, on which groups
-there are, or on which of them are shown; of a mean it does, and so does a part of any number: these are
-approached (steps).
+Margins shrink as the price grows, so the price is found by a search. Each trial is a plan and reads no row.
+The margin of a count or a sum does not depend on its value or on the groups. The margin of a mean does, and
+so does a margin that is relative to the number: these goals are answered in steps (accuracy_steps).
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from dpsql.render.digits import unlike
 _DIGITS = 9_000
 _SMALLEST = -9
 _LARGEST = 1e4
-"""Prices that are tried have four digits and lie between 1e-6 and this."""
+"""Largest price of the search. Prices have four significant digits, from 1e-6 on."""
 
 PlanAt = Callable[[float], Plan]
-"""The plan of one query at any price."""
+"""Make the plan of one query at a price."""
 
 
 def priced(goal: Goal, plan_at: PlanAt, terms: Terms, least: float, ceiling: float) -> Plan:
-    """The plan at the least price that reaches the goal and that the owner allows; D502 above the ceiling."""
+    """Return the plan at the lowest price that reaches the goal; refuse (D502) a price above the ceiling."""
     first = plan_at(1.0)
     if goal.relative or any(reach is None for reach in _reaches(first, goal)):
         return in_steps(goal, plan_at(prices(terms, least, ceiling)[-1]), terms, least, ceiling)
@@ -58,10 +57,10 @@ def priced(goal: Goal, plan_at: PlanAt, terms: Terms, least: float, ceiling: flo
         )
     price = max(least, price_of(index))
     if price > ceiling:
-        said, highest = unlike(price, ceiling)
+        cost, highest = unlike(price, ceiling)
         raise refuse(
             "D502",
-            f"{goal} would cost an epsilon of {said}",
+            f"{goal} would cost an epsilon of {cost}",
             goal.span,
             label=f"the owner's ceiling for one query is {highest}",
             help=f"write within = {_rounded(_reach(plan_at(ceiling), goal)):g}, which the ceiling pays for",
@@ -70,7 +69,7 @@ def priced(goal: Goal, plan_at: PlanAt, terms: Terms, least: float, ceiling: flo
 
 
 def _least(enough: Callable[[int], bool], guess: int, most: int) -> int | None:
-    """The first index from which on there is enough, looked for around a guess."""
+    """Return the smallest index that satisfies a monotone predicate; the search starts at a guess."""
     step, high = 16, guess
     while not enough(high):
         if high == most:
@@ -86,40 +85,42 @@ def _least(enough: Callable[[int], bool], guess: int, most: int) -> int | None:
 
 
 def price_of(index: int) -> float:
-    """1.000e-6, 1.001e-6, ...: the prices with four digits, in order."""
+    """Return the price at an index: 1.000e-6, 1.001e-6, ... (four digits, ascending)."""
     return float(f"{1000 + index % _DIGITS}e{index // _DIGITS + _SMALLEST}")
 
 
 def index_of(price: float) -> int:
-    """A price nearly as large."""
+    """Return the index of the nearest price with four digits."""
     power = math.floor(math.log10(price)) - 3
     digits = min(9999, max(1000, round(price / 10.0**power)))
     return max(0, (power - _SMALLEST) * _DIGITS + digits - 1000)
 
 
 def _rounded(reach: float) -> float:
-    """Up, to three digits."""
+    """Round up to three significant digits."""
     step = 10.0 ** (math.floor(math.log10(reach)) - 2)
     return math.ceil(reach / step) * step
 
 
-def _reach(what: Plan, goal: Goal) -> float:
-    """How far the noise of any of its numbers reaches."""
-    if any(each.measure.other is not None for stage in what.stages for each in stage.measures):
+def _reach(plan: Plan, goal: Goal) -> float:
+    """Return the largest margin of a plan; refuse if it cannot be known before the release."""
+    if any(measure.measure.other is not None for stage in plan.stages for measure in stage.measures):
         raise _unknown(goal, "the row of what is not shown holds the noise of all that is")
-    if what.first is not None:
+    if plan.first is not None:
         raise _unknown(goal, "a range is found first, and nobody knows which")
-    found = [reach for reach in _reaches(what, goal) if reach is not None]
-    if not found:
+    reaches = [reach for reach in _reaches(plan, goal) if reach is not None]
+    if not reaches:
         raise _unknown(goal, "no number is released")
-    return max(found)
+    return max(reaches)
 
 
-def _reaches(what: Plan, goal: Goal) -> list[float | None]:
-    """Of every number; None where it depends on the rows."""
-    measures = [each for stage in what.stages for each in stage.measures]
+def _reaches(plan: Plan, goal: Goal) -> list[float | None]:
+    """Return the margin of each aggregate; None where it depends on the rows."""
+    measures = [measure for stage in plan.stages for measure in stage.measures]
     return [
-        reach_anywhere(finish, each, goal.confidence) for each in measures for finish in each.measure.finishes
+        reach_anywhere(finish, measure, goal.confidence)
+        for measure in measures
+        for finish in measure.measure.finishes
     ]
 
 

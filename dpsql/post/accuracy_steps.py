@@ -1,21 +1,22 @@
-"""OPTIONS(within = '5%'): how far noise may reach depends on the number, so it is approached step by step.
+"""OPTIONS(within = '5%'): the allowed margin depends on the number, so releases are refined in steps.
 
     step 1   epsilon 0.012    99 ± 410     too far
     step 2   epsilon 0.016    231 ± 250    too far; with step 1: 190 ± 215
     ...                                    until the half-width is at most 5 % of the number
 
-Claim   together the steps cost what they charge, whatever decides how many there are.
-Proof   every step is a release of its own, with noise of its own, debited before a row is read and
-        stored before it is looked at. Whether another follows is decided by released numbers alone.
+Claim   the total cost is the sum of the steps' charges, however the number of steps is decided.
+Proof   every step is a separate release with independent noise. It is debited before a row is read, and
+        stored before its numbers are used. Released numbers alone decide whether another step follows.
         The ledger's filter bounds the sum of adaptively chosen releases.
 Test    tests/unit/test_within.py
 
-Gaussian releases are averaged by their precision. Where precisions add up as the accountant's amounts do
-(rho, under zcdp), steps cost no more than one release of their whole price. Under other accountants prices
-double and the last release alone counts, so that all steps together cost less than twice the last.
+Gaussian releases are averaged with weights proportional to their precision. Where precisions add up like
+the accountant's amounts (rho, under zcdp), all steps cost no more than one release at their total price.
+Under other accountants each step costs twice the one before and only the last release is used: all steps
+together cost less than twice the last.
 
-A number may pass by luck at any of the steps: each is looked at with a confidence that leaves them the
-asked one together (a union bound).
+A number may pass by chance at any step. Each step is tested at a higher confidence, so that all of them
+together have the requested one (a union bound).
 """
 
 from __future__ import annotations
@@ -36,36 +37,36 @@ from dpsql.plan.terms import Terms
 
 _AVERAGED = (16, Fraction(16, 9))
 _ALONE = (10, Fraction(2))
-"""How many steps, and how much more each costs than the one before."""
+"""Number of steps, and the ratio of the prices of consecutive steps."""
 
 
 def prices(terms: Terms, least: float, ceiling: float) -> tuple[float, ...]:
-    """What each step costs, the cheapest first and none less than the least; together the ceiling at most."""
+    """Return the prices of the steps, ascending, each at least ``least``, at most the ceiling in total."""
     accountant, budget = terms.accountant, terms.budget
     many, ratio = _AVERAGED if accountant.noise_power <= 0.5 else _ALONE
     steps = [ratio**i for i in range(many)]
-    shares = [each / sum(steps) for each in steps]
-    found = [_down(each) for each in accountant.parts(ceiling, shares, budget)]
-    return tuple(price for price in found if price >= least) or (ceiling,)
+    shares = [step / sum(steps) for step in steps]
+    rounded = [_down(price) for price in accountant.parts(ceiling, shares, budget)]
+    return tuple(price for price in rounded if price >= least) or (ceiling,)
 
 
 def _down(price: float) -> float:
-    """To four digits."""
+    """Round down to four significant digits."""
     if price <= 0:
         return 0.0
     step = 10.0 ** (math.floor(math.log10(price)) - 3)
     return float(f"{math.floor(price / step) * step:.4g}")
 
 
-def in_steps(goal: Goal, what: Plan, terms: Terms, least: float, ceiling: float) -> Plan:
-    """The plan that is explained: that of the last step, at the price of all. Only without groups."""
-    (*_, last) = what.stages
-    measures = [each for stage in what.stages for each in stage.measures]
-    plain = len(what.stages) == 1 and len(measures) == 1 and what.first is None and not measures[0].details
+def in_steps(goal: Goal, plan: Plan, terms: Terms, least: float, ceiling: float) -> Plan:
+    """Return the plan to explain: the last step, at the price of all steps. Refuse groups."""
+    (*_, last) = plan.stages
+    measures = [measure for stage in plan.stages for measure in stage.measures]
+    plain = len(plan.stages) == 1 and len(measures) == 1 and plan.first is None and not measures[0].details
     if not plain or measures[0].measure.keys or last.post.margins.count(None) == len(last.post.margins):
-        if any(each.rests_on_noise for each in measures):
+        if any(measure.rests_on_noise for measure in measures):
             label = "numbers that are released first move what is released then, and nobody knows how far"
-        elif any(each.details for each in measures):
+        elif any(measure.details for measure in measures):
             label = "nobody knows before how far a choice among values is off"
         else:
             label = (
@@ -80,34 +81,34 @@ def in_steps(goal: Goal, what: Plan, terms: Terms, least: float, ceiling: float)
             help="ask for each group by WHERE, for counts, sums and means; or write within = 50, for counts "
             "and sums of any groups",
         )
-    return replace(what, goal=goal, steps=prices(terms, least, ceiling), epsilon=ceiling)
+    return replace(plan, goal=goal, steps=prices(terms, least, ceiling), epsilon=ceiling)
 
 
 def confidence_of(goal: Goal, steps: tuple[float, ...]) -> float:
-    """Of one look, so that all together have the asked one."""
+    """Return the confidence of each step, so that all steps together have the requested one."""
     return 1 - (1 - goal.confidence) / len(steps)
 
 
-def affordable(before: Amount, what: Plan, terms: Terms, ceiling: float) -> Amount | None:
-    """What is spent after a step; None above the ceiling."""
-    after = before + terms.accountant.charge(what.events)
+def affordable(before: Amount, plan: Plan, terms: Terms, ceiling: float) -> Amount | None:
+    """Return the amount spent after a step; None if it exceeds the ceiling."""
+    after = before + terms.accountant.charge(plan.events)
     return after if after.within(terms.accountant.most(ceiling, terms.budget)) else None
 
 
 def together(steps: list[tuple[MeasurePlan, ReleasedTable]]) -> tuple[MeasurePlan, ReleasedTable]:
-    """All releases of the same statistics as one: averaged where their noise is Gaussian, else the last."""
+    """Combine releases of the same statistics: average Gaussian ones, else return the last."""
     planned, table = steps[-1]
-    same = all(each.measure.statistics == planned.measure.statistics for each, _ in steps)
-    if not same or any(each.noise.mechanism != "gaussian" for each, _ in steps):
+    same = all(measure.measure.statistics == planned.measure.statistics for measure, _ in steps)
+    if not same or any(measure.noise.mechanism != "gaussian" for measure, _ in steps):
         return planned, table
-    precisions = [each.noise.scale**-2 for each, _ in steps]
+    precisions = [measure.noise.scale**-2 for measure, _ in steps]
     sums = np.average([released.sums for _, released in steps], axis=0, weights=precisions)
     noise = replace(planned.noise, scale=sum(precisions) ** -0.5)
     return replace(planned, noise=noise), replace(table, sums=np.rint(sums).astype(np.int64))
 
 
 def reached(goal: Goal, answer: Answer, noised: tuple[int | None, ...]) -> bool:
-    """Whether every number is near enough: within a part of even the least that the truth may be."""
+    """Whether every margin is small enough; a relative goal is tested at the interval's end nearest to 0."""
     for row, margins in zip(answer.rows, answer.margins, strict=True):
         for value, margin, place in zip(row, margins, noised, strict=True):
             if place is None:

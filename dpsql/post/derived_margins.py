@@ -1,11 +1,11 @@
-"""How far the noise reaches of what is computed from released numbers.
+"""Margins of outputs that are computed from released numbers.
 
     SUM(cost) / COUNT(*)      90.2, from 88.9 to 91.3
 
-As in margins: the noise of all measured cells is drawn and taken off at once, so that numbers which share
-it (a count and a sum of one pair) move together; what was chosen among bins, or counted by a matching,
-moves by itself. A number of units that is shown because it is large moves by the law of such. Whole numbers
-are rounded as they are delivered.
+This is the bootstrap of ``margins``. Noise for all measured cells is drawn and subtracted together, so that
+numbers that share cells (a count and a sum of one pair) vary together. Results of details (a quantile, a
+matching) vary independently. A count of units near its threshold varies by its conditional distribution,
+given that it is shown. Integers are rounded as in the answer.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from dpsql.mechanisms import mechanism
 from dpsql.post.margins import bootstrap, counts_behind, unit_draws
 
 Follow = Callable[[Finish, Floats], Floats]
-"""A finish's number from sums of the measured cells, the last axis running over them all."""
+"""Compute an aggregate from the sums of all measured cells (the last axis)."""
 
 
 def evaluated(formula: Formula, columns: Mapping[str, Floats]) -> Floats:
-    """What a formula gives; NaN is NULL."""
+    """Evaluate a formula; NaN is NULL."""
     with np.errstate(all="ignore"):
         return _evaluated(formula, columns)
 
@@ -40,24 +40,26 @@ def _evaluated(formula: Formula, columns: Mapping[str, Floats]) -> Floats:
         case str():
             return columns[formula]
         case Operation(name, arguments):
-            found: Floats = np.asarray(_OPERATIONS[name](*(_evaluated(each, columns) for each in arguments)))
-            return found
+            value: Floats = np.asarray(
+                _OPERATIONS[name](*(_evaluated(argument, columns) for argument in arguments))
+            )
+            return value
         case _:
             return np.asarray(formula, dtype=np.float64)
 
 
 def _coalesce(*values: Floats) -> Floats:
-    found = values[-1]
+    result = values[-1]
     for value in reversed(values[:-1]):
-        found = np.where(np.isnan(value), found, value)
-    return found
+        result = np.where(np.isnan(value), result, value)
+    return result
 
 
 def _folded(way: Callable[[Floats, Floats], Floats], *values: Floats) -> Floats:
-    found = values[0]
+    result = values[0]
     for value in values[1:]:
-        found = way(found, value)
-    return found
+        result = way(result, value)
+    return result
 
 
 def _round(value: Floats, places: Floats | float = 0.0) -> Floats:
@@ -76,14 +78,14 @@ _OPERATIONS: dict[str, Callable[..., Floats]] = {
     "power": np.power,
     "round": _round,
     "coalesce": _coalesce,
-    "nullif": lambda value, other: np.where(value == other, np.nan, value),
+    "nullif": lambda value, null: np.where(value == null, np.nan, value),
     "greatest": partial(_folded, np.fmax),
     "least": partial(_folded, np.fmin),
 }
 
 
 def derived(
-    each: Derived,
+    output: Derived,
     planned: MeasurePlan,
     sums: Floats,
     spread: Floats,
@@ -92,57 +94,64 @@ def derived(
     barely: Mapping[int, float],
     confidence: float,
 ) -> Finished:
-    """The output as a column, with its half-widths; ``columns`` are those that it is computed from.
+    """Return a derived output as a column with its half-widths; ``columns`` holds its inputs.
 
-    ``barely`` are the rows that are near their threshold, with their numbers of units.
+    ``barely`` maps each row that is near its threshold to its number of units.
     """
     finishes = {finish.call.name: finish for finish in planned.measure.finishes}
     cells = sums.shape[1]
-    columns = [one for one in columns if one.name in columns_in(each.formula)]
-    noised = [one for one in columns if one.name in finishes]
+    columns = [column for column in columns if column.name in columns_in(output.formula)]
+    noised = [column for column in columns if column.name in finishes]
     draws = planned.noise.scale * unit_draws(planned.noise.mechanism, cells)[:, np.newaxis, :]
     alone = unit_draws("gaussian", cells + len(noised))[:, cells:]
     usual = mechanism("gaussian").half_width(1.0, confidence) - 0.5
-    delivered = {one.name: _numbers(one) for one in columns}
+    delivered = {column.name: _numbers(column) for column in columns}
 
     def taken_off(part: slice) -> Floats:
-        found: Floats = sums[part] - draws * spread[part, np.newaxis]
+        cells_away: Floats = sums[part] - draws * spread[part, np.newaxis]
         units, rule = planned.measure.units, planned.rule
         for place, row in enumerate(range(len(sums))[part]):
             if row in barely and isinstance(rule, Threshold):
-                found[:, place, units] = counts_behind(
+                cells_away[:, place, units] = counts_behind(
                     barely[row], rule.steps, planned.noise, draws[:, 0, units]
                 )
-        return found
+        return cells_away
 
     def moved(part: slice) -> Floats:
         cells_away = taken_off(part)
         here = {name: numbers[part] for name, numbers in delivered.items()}
         middle, away = dict(here), dict(here)
-        for at, one in enumerate(noised):
-            finish, whole = finishes[one.name], one.type.kind is Kind.INTEGER
+        for at, column in enumerate(noised):
+            finish, integer = finishes[column.name], column.type.kind is Kind.INTEGER
             if finish.places:
-                assert one.margins is not None
-                away[one.name] = here[one.name] + alone[:, at, np.newaxis] * one.margins[part] / usual
+                assert column.margins is not None
+                away[column.name] = (
+                    here[column.name] + alone[:, at, np.newaxis] * column.margins[part] / usual
+                )
                 continue
-            middle[one.name] = follow(finish, sums[part])
-            away[one.name] = follow(finish, cells_away)
-            if whole:
-                middle[one.name], away[one.name] = np.rint(middle[one.name]), np.rint(away[one.name])
+            middle[column.name] = follow(finish, sums[part])
+            away[column.name] = follow(finish, cells_away)
+            if integer:
+                middle[column.name], away[column.name] = (
+                    np.rint(middle[column.name]),
+                    np.rint(away[column.name]),
+                )
         with np.errstate(invalid="ignore"):
-            found: Floats = evaluated(each.formula, away) - evaluated(each.formula, middle)
+            change: Floats = evaluated(output.formula, away) - evaluated(output.formula, middle)
         for place, row in enumerate(range(len(sums))[part]):
-            if row in barely and np.isfinite(found[:, place]).mean() < (1 + confidence) / 2:  # of nobody
-                found[:, place] = np.nan
-        return found
+            if row in barely and np.isfinite(change[:, place]).mean() < (1 + confidence) / 2:  # mostly NULL
+                change[:, place] = np.nan
+        return change
 
     reach = bootstrap(moved, len(sums), alone.shape[0] * max(1, cells), confidence)
-    value = np.broadcast_to(evaluated(each.formula, delivered), (len(sums),))
+    value = np.broadcast_to(evaluated(output.formula, delivered), (len(sums),))
     half = np.maximum(np.abs(reach.below), np.abs(reach.above))
-    return Finished(each.name, DOUBLE, value.tolist(), half, value - reach.below, value + reach.above)
+    return Finished(output.name, DOUBLE, value.tolist(), half, value - reach.below, value + reach.above)
 
 
 def _numbers(column: Finished) -> Floats:
-    """The values as floats; NaN for what is no number."""
-    found = [float(each) if isinstance(each, int | float | Decimal) else np.nan for each in column.values]
-    return np.array(found, dtype=np.float64)
+    """Return the values as floats; NaN where a value is not a number."""
+    numbers = [
+        float(value) if isinstance(value, int | float | Decimal) else np.nan for value in column.values
+    ]
+    return np.array(numbers, dtype=np.float64)

@@ -1,14 +1,15 @@
-"""Responses -> the rows of an export, and what a reader must know to count by them.
+"""Randomized responses -> the rows of an export, and the manifest with its estimators.
 
-    N(v) = (c - T q) / (p - q) - a / k          of T rows c say v; a of them were added, k values there are
+    N(v) = (c - T q) / (p - q) - a / k          T rows, of which c say v; a rows were added; k values
 
 Claim   N(v) is unbiased for the number of units with value v (up to 1e-10 of a row), and so is T - a for
         the number of all units.
-Proof   a row of value v says v with chance p, any other with q, a row of nobody (its value is drawn evenly)
-        with q + (p - q) / k: E[c - T q] = (p - q) (N + E[rows of nobody] / k). Their number is a + noise,
-        of mean a but for the chance below 4e-13 that the noise takes rows away.
-        Each answer is a coin of its own: Var[c - T q] = N p (1 - p) + (n - N) q (1 - q) + a m (1 - m) + the
-        noise's 2 b^2 times ((p - q) / k)^2, m = q + (p - q) / k.
+Proof   a row with value v says v with probability p, a row with another value with q, an added row (its
+        value is drawn uniformly) with q + (p - q) / k: E[c - T q] = (p - q) (N + E[added rows] / k).
+        The number of added rows is a + noise. Its mean is a, except for the probability below 4e-13 that
+        the noise removes rows. The answers are independent:
+        Var[c - T q] = N p (1 - p) + (n - N) q (1 - q) + a m (1 - m) + 2 b^2 ((p - q) / k)^2, where
+        m = q + (p - q) / k and 2 b^2 is the variance of the noise.
 Test    tests/unit/test_estimates.py
 """
 
@@ -36,9 +37,9 @@ ESTIMATORS = {
 }
 
 
-def rows_of(given: ReleasedExport, planned: ExportPlan) -> list[tuple[Value, ...]]:
-    """Values where rows answer directly; else a text of ones and zeros, one for each value."""
-    columns = [_column(*each) for each in zip(given.columns, planned.questions, strict=True)]
+def rows_of(released: ReleasedExport, planned: ExportPlan) -> list[tuple[Value, ...]]:
+    """Return the rows: values if the answers are direct, else a string with a 0 or 1 for each value."""
+    columns = [_column(*pair) for pair in zip(released.columns, planned.questions, strict=True)]
     return list(zip(*columns, strict=True))
 
 
@@ -50,7 +51,7 @@ def _column(answers: RandomizedColumn, question: Question) -> list[Value]:
 
 
 def _as_json(value: Value) -> bool | int | float | str | None:
-    """A value as JSON has it; dates and decimals as the text that stands in the file."""
+    """Convert a value to JSON; dates and decimals become the text that is in the file."""
     match value:
         case Decimal():
             return f"{value:f}"
@@ -63,15 +64,15 @@ def _as_json(value: Value) -> bool | int | float | str | None:
 
 
 def types_of(planned: ExportPlan) -> tuple[str, ...]:
-    """An enum leaves as text: its members are not the reader's."""
+    """Return the SQL types of the columns; enums and marks are exported as VARCHAR."""
     return tuple(
-        "VARCHAR" if each.design.marks or each.type.kind is Kind.TEXT else each.type.sql
-        for each in planned.questions
+        "VARCHAR" if question.design.marks or question.type.kind is Kind.TEXT else question.type.sql
+        for question in planned.questions
     )
 
 
 def manifest(planned: ExportPlan, unit: str) -> dict[str, Any]:
-    """Everything that the estimators need, the number of rows in the file aside: from the plan alone."""
+    """Return all inputs of the estimators except the number of rows; computed from the plan alone."""
     return {
         "format": FORMAT,
         "unit": unit,
@@ -80,15 +81,15 @@ def manifest(planned: ExportPlan, unit: str) -> dict[str, Any]:
         "rows": {"added": planned.padding, "scale": planned.rows.scale},
         "columns": [
             {
-                "name": each.name,
-                "type": "VARCHAR" if each.type.kind is Kind.TEXT else each.type.sql,
-                "answers": "marks" if each.design.marks else "direct",
-                "epsilon": each.epsilon,
-                "own": float(each.design.own),
-                "other": float(each.design.chance),
-                "values": [_as_json(value) for value in each.values],
+                "name": question.name,
+                "type": "VARCHAR" if question.type.kind is Kind.TEXT else question.type.sql,
+                "answers": "marks" if question.design.marks else "direct",
+                "epsilon": question.epsilon,
+                "own": float(question.design.own),
+                "other": float(question.design.chance),
+                "values": [_as_json(value) for value in question.values],
             }
-            for each in planned.questions
+            for question in planned.questions
         ],
         "estimators": ESTIMATORS,
         "note": f"Each row answers at random, whatever it says of its {unit} is uncertain; {planned.padding} "

@@ -1,9 +1,9 @@
-"""Released sums -> the columns that the analyst asked for, each with its half-width.
+"""Released sums -> the columns of the answer, each with its half-width.
 
     rest 3 000, value 9 000 (grid steps)      AVG 90.0 ± 1.2, COUNT 120 ± 4, SUM 10 800 ± 210
 
-Everything here is a function of noisy numbers. A half-width says how far the noise reaches with 95 %
-confidence (margins). Where more than a measure's own noise moves its numbers, nobody knows: there is none.
+Everything here is a function of noisy numbers. A half-width bounds the noise with 95 % confidence (margins).
+A measure that reads numbers released by an earlier stage has no half-width: the error is not known.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ _WIDE = Context(prec=80)
 
 
 def finish(released: ReleasedTable, planned: MeasurePlan, confidence: float = CONFIDENCE) -> list[Finished]:
-    """The keys, then the aggregates."""
+    """Return the columns of a released table: the keys, then the aggregates, then derived outputs."""
     columns = _with_margins(released, planned, confidence)
-    return [_without(each) for each in columns] if planned.rests_on_noise else columns
+    return [_without(column) for column in columns] if planned.rests_on_noise else columns
 
 
 def _without(column: Finished) -> Finished:
-    """The same values; of a noised column, nobody knows how far they are off."""
+    """Return the column with infinite half-widths and no interval; a key column is unchanged."""
     if column.margins is None:
         return column
-    endless, nothing = (np.full(len(column.values), each) for each in (np.inf, np.nan))
+    endless, nothing = (np.full(len(column.values), value) for value in (np.inf, np.nan))
     return replace(column, margins=endless, low=nothing, high=nothing)
 
 
@@ -59,19 +59,19 @@ def _with_margins(released: ReleasedTable, planned: MeasurePlan, confidence: flo
         for i, column in enumerate(planned.keys)
     ]
     finishes = planned.measure.finishes
-    columns += [_finished(each, released, planned, spread, confidence) for each in finishes]
+    columns += [_finished(finish, released, planned, spread, confidence) for finish in finishes]
     if not planned.measure.derived:
         return columns
     sums = released.sums[:, : len(planned.measure.statistics)].astype(np.float64)
     follow, barely = partial(_followed, planned), _barely_shown(released, planned)
     return columns + [
-        derived(each, planned, sums, spread, columns, follow, barely, confidence)
-        for each in planned.measure.derived
+        derived(output, planned, sums, spread, columns, follow, barely, confidence)
+        for output in planned.measure.derived
     ]
 
 
 def _barely_shown(released: ReleasedTable, planned: MeasurePlan) -> dict[int, float]:
-    """The groups whose number of units is near the threshold that shows them."""
+    """Return the groups with a number of units near the threshold."""
     rule, units = planned.rule, planned.measure.units
     if not isinstance(rule, Threshold) or units is None:
         return {}
@@ -80,78 +80,78 @@ def _barely_shown(released: ReleasedTable, planned: MeasurePlan) -> dict[int, fl
 
 
 def _chosen(released: ReleasedTable, planned: MeasurePlan, rule: Threshold) -> list[bool]:
-    """Which groups are shown because of their number of units."""
+    """Return for each group whether it is shown because it reached the threshold."""
     always = set() if rule.listed is None else {number for number, _ in rule.listed.sets}
     return [not planned.measure.sets or group[0] not in always for group in released.groups]
 
 
-def _followed(planned: MeasurePlan, each: Finish, cells: Floats) -> Floats:
-    """A number from sums of all cells, the last axis running over them."""
-    statistics = [planned.measure.statistics[group[0]] for group in each.statistics]
-    sums = np.stack([cells[..., list(group)].sum(axis=-1) for group in each.statistics], axis=-1)
-    return estimated(each, statistics, sums)
+def _followed(planned: MeasurePlan, finish: Finish, cells: Floats) -> Floats:
+    """Compute an aggregate from the sums of all cells (the last axis)."""
+    statistics = [planned.measure.statistics[group[0]] for group in finish.statistics]
+    sums = np.stack([cells[..., list(group)].sum(axis=-1) for group in finish.statistics], axis=-1)
+    return estimated(finish, statistics, sums)
 
 
 def _finished(
-    each: Finish, released: ReleasedTable, planned: MeasurePlan, spread: Floats, confidence: float
+    finish: Finish, released: ReleasedTable, planned: MeasurePlan, spread: Floats, confidence: float
 ) -> Finished:
-    if each.places:
-        detail = planned.detail_at(each.places[0])
-        first = len(planned.measure.statistics) + each.places[0]
-        return part("finish", detail.detail.kind).column(each, planned, detail, released, first)
-    statistics = [planned.measure.statistics[cells[0]] for cells in each.statistics]
-    sums = np.stack([_added(released.sums, cells) for cells in each.statistics], axis=1)
-    estimate = estimated(each, statistics, sums.astype(np.float64))
-    if len(shelf()[each.call.function].needs) > 1:
+    if finish.places:
+        detail = planned.detail_at(finish.places[0])
+        first = len(planned.measure.statistics) + finish.places[0]
+        return part("finish", detail.detail.kind).column(finish, planned, detail, released, first)
+    statistics = [planned.measure.statistics[cells[0]] for cells in finish.statistics]
+    sums = np.stack([_added(released.sums, cells) for cells in finish.statistics], axis=1)
+    estimate = estimated(finish, statistics, sums.astype(np.float64))
+    if len(shelf()[finish.call.function].needs) > 1:
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
-        values = _exact(each, statistics, sums)
-    reach = _reach(each, statistics, sums.astype(np.float64), released, planned, spread, confidence)
-    below, above = as_delivered(reach.below, each.type), as_delivered(reach.above, each.type)
+        values = _exact(finish, statistics, sums)
+    reach = _reach(finish, statistics, sums.astype(np.float64), released, planned, spread, confidence)
+    below, above = as_delivered(reach.below, finish.type), as_delivered(reach.above, finish.type)
     numbers = [math.nan if value is None else float(value) for value in values]  # type: ignore[arg-type]  # numbers of aggregates
     delivered = np.array(numbers, dtype=np.float64)
     half = np.maximum(np.abs(below), np.abs(above))
-    return Finished(each.call.name, each.type, values, half, delivered - below, delivered + above)
+    return Finished(finish.call.name, finish.type, values, half, delivered - below, delivered + above)
 
 
-def reach_anywhere(each: Finish, planned: MeasurePlan, confidence: float) -> float | None:
-    """How far the noise of a number reaches, whatever the number; None where that depends on it."""
+def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> float | None:
+    """Return the margin of an aggregate for any value; None if the margin depends on the value."""
     if planned.rests_on_noise:
         return None
-    if each.places:
-        detail = planned.detail_at(each.places[0])
+    if finish.places:
+        detail = planned.detail_at(finish.places[0])
         return part("finish", detail.detail.kind).reach(detail, confidence)
-    if len(shelf()[each.call.function].needs) > 1:
+    if len(shelf()[finish.call.function].needs) > 1:
         return None
-    cells = sorted({position for group in each.statistics for position in group})
-    statistics = [planned.measure.statistics[group[0]] for group in each.statistics]
+    cells = sorted({position for group in finish.statistics for position in group})
+    statistics = [planned.measure.statistics[group[0]] for group in finish.statistics]
     if len(cells) == 1:
         reach = plain(float(statistics[0].step), planned.noise, np.ones(1), confidence)
     else:
-        estimate = partial(estimated, each, statistics)
-        nothing = np.zeros((1, len(each.statistics)))
-        incidence = _incidence(each, cells)
+        estimate = partial(estimated, finish, statistics)
+        nothing = np.zeros((1, len(finish.statistics)))
+        incidence = _incidence(finish, cells)
         reach = simulated(estimate, nothing, incidence, planned.noise, np.ones(1), confidence, PRECISE)
-    return float(max(as_delivered(side, each.type)[0] for side in (reach.below, reach.above)))
+    return float(max(as_delivered(side, finish.type)[0] for side in (reach.below, reach.above)))
 
 
 def _added(sums: NDArray[np.int64], cells: tuple[int, ...]) -> NDArray[np.int64]:
-    """The sum of some statistics, one number per group."""
+    """Return the sum of some statistics, one number per group, saturated."""
     if len(cells) == 1:
         return sums[:, cells[0]]
     added = (sum(row) for row in sums[:, list(cells)].tolist())  # whole numbers of any size
-    return np.array([max(-MOST, min(MOST, each)) for each in added], dtype=np.int64)
+    return np.array([max(-MOST, min(MOST, number)) for number in added], dtype=np.int64)
 
 
-def estimated(each: Finish, statistics: list[Statistic], sums: Floats) -> Floats:
-    """The aggregate from sums in grid steps, the last axis running over its statistics."""
-    return shelf()[each.call.function].estimate(_in_units(each, statistics, sums))
+def estimated(finish: Finish, statistics: list[Statistic], sums: Floats) -> Floats:
+    """Compute an aggregate from the sums of its statistics (the last axis), in grid steps."""
+    return shelf()[finish.call.function].estimate(_in_units(finish, statistics, sums))
 
 
-def _in_units(each: Finish, statistics: list[Statistic], sums: Floats) -> Sums:
+def _in_units(finish: Finish, statistics: list[Statistic], sums: Floats) -> Sums:
     first = statistics[0]
     if first.part is Part.REST or first.part in CELLS:
-        return sums_of_cells(each.call, statistics, sums)
+        return sums_of_cells(finish.call, statistics, sums)
     number = sums[..., 0] * float(first.step)
     match first.part:
         case Part.ROWS | Part.UNITS:  # where a unit has one row, its rows count its units
@@ -160,33 +160,33 @@ def _in_units(each: Finish, statistics: list[Statistic], sums: Floats) -> Sums:
             return Sums(total=number)
 
 
-def _exact(each: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -> list[Value]:
-    """Counts or sums as the exact numbers that their grid steps stand for, in the column's type.
+def _exact(finish: Finish, statistics: list[Statistic], sums: NDArray[np.int64]) -> list[Value]:
+    """Convert counts or sums from grid steps to exact values of the column's type.
 
-    Each is (a * first + b * second + ...) / d for whole numbers a, b ... and d of the plan.
+    Each value is (a * first + b * second + ...) / d, with integers a, b, ... and d from the plan.
     """
     weights = [statistics[0].step]
     if statistics[0].part is Part.REST or statistics[0].part in CELLS:
-        rows = Need.TOTAL not in shelf()[each.call.function].needs
-        weights = weights_of_cells(each.call, statistics, rows)
-    scale = decimal_size(each.type)[1] if each.type.kind is Kind.DECIMAL else 0
+        rows = Need.TOTAL not in shelf()[finish.call.function].needs
+        weights = weights_of_cells(finish.call, statistics, rows)
+    scale = decimal_size(finish.type)[1] if finish.type.kind is Kind.DECIMAL else 0
     d = math.lcm(*(weight.denominator for weight in weights))
     factors = [int(weight * d * 10**scale) for weight in weights]
-    whole = [sum(a * int(n) for a, n in zip(factors, row, strict=True)) for row in sums.tolist()]
-    match each.type.kind:
+    numerators = [sum(a * int(n) for a, n in zip(factors, row, strict=True)) for row in sums.tolist()]
+    match finish.type.kind:
         case Kind.INTEGER:
-            ends = type_range(each.type)
-            return [int(max(ends.low, min(ends.high, (2 * n + d) // (2 * d)))) for n in whole]
+            ends = type_range(finish.type)
+            return [int(max(ends.low, min(ends.high, (2 * n + d) // (2 * d)))) for n in numerators]
         case Kind.DECIMAL:
-            most = 10 ** decimal_size(each.type)[0] - 1
-            held = [max(-most, min(most, (2 * n + d) // (2 * d))) for n in whole]
-            return [Decimal(n).scaleb(-scale, _WIDE) for n in held]
+            most = 10 ** decimal_size(finish.type)[0] - 1
+            rounded = [max(-most, min(most, (2 * n + d) // (2 * d))) for n in numerators]
+            return [Decimal(n).scaleb(-scale, _WIDE) for n in rounded]
         case _:
-            return [n / d for n in whole]
+            return [n / d for n in numerators]
 
 
 def as_delivered(widths: Floats, type: Type) -> Floats:
-    """A half-width reaches to the last number that rounding to the column's type may deliver."""
+    """Adjust half-widths for the rounding to the column's type."""
     match type.kind:
         case Kind.INTEGER:
             reached: Floats = np.ceil(widths - 0.5) + 0.0  # no minus before a zero
@@ -197,13 +197,13 @@ def as_delivered(widths: Floats, type: Type) -> Floats:
             return widths
 
 
-def _incidence(each: Finish, cells: list[int]) -> Floats:
-    """Which of these cells add up to which of a finish's numbers."""
-    return np.array([[float(cell in group) for group in each.statistics] for cell in cells])
+def _incidence(finish: Finish, cells: list[int]) -> Floats:
+    """Return the matrix that maps cells (rows) to the statistics of an aggregate (columns)."""
+    return np.array([[float(cell in group) for group in finish.statistics] for cell in cells])
 
 
 def _reach(
-    each: Finish,
+    finish: Finish,
     statistics: list[Statistic],
     sums: Floats,
     released: ReleasedTable,
@@ -211,13 +211,13 @@ def _reach(
     spread: Floats,
     confidence: float,
 ) -> Reach:
-    cells = sorted({position for group in each.statistics for position in group})
+    cells = sorted({position for group in finish.statistics for position in group})
     if len(cells) > 1:
-        estimate = partial(estimated, each, statistics)
-        return simulated(estimate, sums, _incidence(each, cells), planned.noise, spread, confidence)
-    found = plain(float(statistics[0].step), planned.noise, spread, confidence)
+        estimate = partial(estimated, finish, statistics)
+        return simulated(estimate, sums, _incidence(finish, cells), planned.noise, spread, confidence)
+    reach = plain(float(statistics[0].step), planned.noise, spread, confidence)
     rule = planned.rule
     if not isinstance(rule, Threshold) or cells != [planned.measure.units]:
-        return found
+        return reach
     chosen = _chosen(released, planned, rule)
-    return above_threshold(found, sums[:, 0], chosen, rule.steps, statistics[0], planned.noise, confidence)
+    return above_threshold(reach, sums[:, 0], chosen, rule.steps, statistics[0], planned.noise, confidence)

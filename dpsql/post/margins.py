@@ -1,16 +1,17 @@
-"""How far the noise reaches: the ends of a released number's 95 % interval, and the half-width.
+"""Margins: the 95 % interval of a released number, and its half-width.
 
     COUNT 120 ± 4        AVG 90.0 ± 1.3, from 88.9 to 91.3        a count near its threshold: 23, from 0 to 25
 
-The half-width is the distance to the farther end: an interval of its own that holds the truth no less often.
-The truth is what the exact sums would have given: a margin speaks of noise alone. Where a number is one
-sum, its half-width is the mechanism's. Else the released sums have noise of the same law taken off again
-and again, and the middle 95 % of the numbers that this gives are the interval (a parametric bootstrap):
-right for ratios of few rows too, whose noise lies more to one side than to the other. Draws that give no
-number (NULL) tell nothing and are left out; where most do, there is no interval.
+The half-width is the distance to the farther end; value ± half-width covers at least as often. The interval
+covers the value that the exact sums would give: a margin describes noise alone, not clip bias.
 
-The draws are public arithmetic, the same ones always, so that the same answer always shows the same
-margins. No private noise is ever drawn from them.
+If a number is one sum, the half-width is a quantile of the mechanism's noise. Otherwise it is a parametric
+bootstrap: noise of the same distribution is subtracted from the released sums many times, and the middle
+95 % of the resulting numbers are the interval. This is also right for ratios over few rows, which have
+skewed noise. Draws that give NULL are ignored; if half of them or more do, there is no interval.
+
+The draws are public and always the same, so the same answer always shows the same margins. The private
+noise is never drawn from them.
 """
 
 from __future__ import annotations
@@ -31,19 +32,19 @@ from dpsql.mechanisms import mechanism
 CONFIDENCE = 0.95
 _DRAWS = 1_024
 PRECISE = 16_384
-"""Draws where one number is asked for, and rare ones matter."""
+"""Number of draws for a single number, where more precision is affordable."""
 
 _NUMBERS = 4_000_000  # simulated at once
 
 Estimate: TypeAlias = Callable[[Floats], Floats]
-"""The number from sums in grid steps, the last axis running over the sums."""
+"""Compute a number from sums in grid steps (the last axis)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How far below and above each number its interval's ends are; NaN where noise leaves nothing to say.
+    """Distances from each number to the lower and upper end of its interval; NaN if there is no interval.
 
-    An end may lie on the other side: ``above`` is then negative.
+    A distance is negative if the end is on the other side of the number.
     """
 
     below: Floats
@@ -51,10 +52,10 @@ class Reach:
 
 
 def plain(step: float, noise: Noise, spread: Floats, confidence: float = CONFIDENCE) -> Reach:
-    """Of one sum in steps of this size: what the mechanism says.
+    """Return the margins of single sums, from the mechanism; ``step`` is the grid step.
 
-    ``spread`` is how much wider than one draw the noise of each row is: a sum of Laplace draws reaches
-    less far than one wider draw, a sum of Gaussian ones exactly as far.
+    ``spread`` is the noise of each row relative to one draw. A sum of Laplace draws has smaller margins
+    than one scaled draw (so this is an upper bound); for Gaussian draws they are equal.
     """
     width_of = mechanism(noise.mechanism).half_width
     by_spread = {wider: width_of(noise.scale * wider, confidence) * step for wider in set(spread.tolist())}
@@ -71,9 +72,9 @@ def simulated(
     confidence: float = CONFIDENCE,
     draws: int = _DRAWS,
 ) -> Reach:
-    """Of numbers made of several sums, one row of ``sums`` each.
+    """Return the margins of numbers computed from several sums; each row of ``sums`` is one number.
 
-    ``incidence`` tells which of the measured cells (rows) add up to which sum (columns).
+    ``incidence`` maps the measured cells (rows) to the sums (columns).
     """
     cells = unit_draws(noise.mechanism, len(incidence), draws)
     drawn = noise.scale * (cells @ incidence)[:, np.newaxis, :]  # the same for every group
@@ -84,28 +85,29 @@ def simulated(
     return bootstrap(moved, len(sums), drawn.size, confidence)
 
 
-def bootstrap(moved: Callable[[slice], Floats], size: int, each: int, confidence: float) -> Reach:
-    """``moved`` gives for some numbers, column by column, how far draws move them; ``each`` is how many
+def bootstrap(moved: Callable[[slice], Floats], size: int, floats: int, confidence: float) -> Reach:
+    """Return the margins of ``size`` numbers from simulated differences, in chunks of bounded memory.
 
-    floats it needs for one of them.
+    ``moved`` returns the differences for a slice of numbers (a column each), from ``floats`` floats per
+    number.
     """
-    found = np.full((2, size), np.nan)
-    at_once = max(1, _NUMBERS // each)
+    reach = np.full((2, size), np.nan)
+    at_once = max(1, _NUMBERS // floats)
     for start in range(0, size, at_once):
         part = slice(start, start + at_once)
-        found[:, part] = _middle(moved(part), confidence)
-    return Reach(*found)
+        reach[:, part] = _middle(moved(part), confidence)
+    return Reach(*reach)
 
 
 def _middle(moved: Floats, confidence: float) -> Floats:
-    """Distance below and above, of differences of which each column is one number's."""
+    """Return the distances below and above for differences; each column is one number."""
     there = np.isfinite(moved)
-    whole = there.all(axis=0)
-    found = np.full((2, moved.shape[1]), np.nan)
-    found[:, whole] = _quantiles(moved[:, whole], confidence)
-    for i in np.flatnonzero(~whole & (there.sum(axis=0) * 2 > len(moved))):
-        found[:, i] = _quantiles(moved[there[:, i], i][:, np.newaxis], confidence)[:, 0]
-    return found
+    complete = there.all(axis=0)
+    distances = np.full((2, moved.shape[1]), np.nan)
+    distances[:, complete] = _quantiles(moved[:, complete], confidence)
+    for i in np.flatnonzero(~complete & (there.sum(axis=0) * 2 > len(moved))):
+        distances[:, i] = _quantiles(moved[there[:, i], i][:, np.newaxis], confidence)[:, 0]
+    return distances
 
 
 def _quantiles(moved: Floats, confidence: float) -> Floats:
@@ -118,10 +120,10 @@ def _quantiles(moved: Floats, confidence: float) -> Floats:
 
 @cache
 def unit_draws(name: str, width: int, draws: int = _DRAWS) -> Floats:
-    """Vectors of noise of scale 1, by the law of a mechanism.
+    """Return public draws of a mechanism's noise at scale 1.
 
-    Every column holds the law's quantiles in an order of its own (a Latin hypercube), so that 1,024 draws
-    serve as well as many more would.
+    Every column is a random permutation of the distribution's quantiles (a Latin hypercube), so that
+    1,024 draws are about as precise as many more independent ones.
     """
     places = (np.arange(draws) + 0.5) / draws
     if name != "gaussian":  # a sum of geometric draws reaches as far as one of Laplace draws, or less
@@ -148,12 +150,12 @@ def above_threshold(
     noise: Noise,
     confidence: float = CONFIDENCE,
 ) -> Reach:
-    """Of counts of which the chosen are shown because, noise included, they reached ``least`` steps.
+    """Return the margins of counts; ``chosen``: those that are shown because they reached ``least``.
 
-    Shown at y, a count n has P(Y <= y | Y >= T) = G(n) = 1 - S(y - n) / S(T - n), S being the noise's
-    survival function: the interval holds the n with tail <= G(n) <= 1 - tail. G falls as n grows, but
-    hardly for small n under Laplace noise. Where no n is large enough, the lower end is 0; the upper end
-    is one unit at least, for a group that is shown has one.
+    Given that it is shown, a count n has P(Y <= y | Y >= T) = G(n) = 1 - S(y - n) / S(T - n), where S is the
+    noise's survival function. The interval contains the n with tail <= G(n) <= 1 - tail. G decreases as n
+    grows, but hardly for small n under Laplace noise. If no n is large enough, the lower end is 0. The
+    upper end is at least one unit, because a shown group has one.
     """
     tail = (1 - confidence) / 2
     reach = mechanism(noise.mechanism).half_width(noise.scale, confidence)
@@ -167,7 +169,7 @@ def above_threshold(
 
 
 def barely_shown(sums: Floats, chosen: Sequence[bool], least: int, noise: Noise) -> dict[int, float]:
-    """The counts, by their places, of which it matters that they are shown because they are large."""
+    """Return the chosen counts near the threshold, by index: those where the conditioning matters."""
     most = least + _FAR * noise.scale
     return {
         i: y for i, (y, choose) in enumerate(zip(sums.tolist(), chosen, strict=True)) if choose and y < most
@@ -175,7 +177,7 @@ def barely_shown(sums: Floats, chosen: Sequence[bool], least: int, noise: Noise)
 
 
 def counts_behind(y: float, least: int, noise: Noise, draws: Floats) -> Floats:
-    """What a count may be that is shown at y: by the law G, in the order of noises that are drawn of all."""
+    """Sample the counts that may be shown at y from the distribution G, ranked like ``draws``."""
     places, tails = _log_above(noise.mechanism, noise.scale, least + 2 * _FAR * noise.scale)
     grid = np.linspace(y + _FAR * noise.scale, 0.0, _PLACES)
     shown, farther = (np.interp(end - grid, places, tails) for end in (least, y))
@@ -191,14 +193,14 @@ _NEVER = -690.0  # the logarithm of less than a float holds
 
 @cache
 def _log_above(name: str, scale: float, most: float) -> tuple[Floats, Floats]:
-    """The logarithms of the noise's survival function, at places up to the largest that is asked of."""
+    """Return a grid up to ``most``, and the log of the noise's survival function on it."""
     places = np.linspace(-2 * _FAR * scale, most, 8 * _PLACES)
-    chances = np.array([mechanism(name).above(scale, each) for each in places.tolist()])
+    chances = np.array([mechanism(name).above(scale, place) for place in places.tolist()])
     return places, np.log(np.maximum(chances, 1e-300))
 
 
 def _at_most(y: float, least: int, noise: Noise) -> Callable[[float], float]:
-    """G: how probably a count n that is shown is shown at y at most."""
+    """Return G: the probability that a shown count n is shown with a value of at most y."""
     above = mechanism(noise.mechanism).above
 
     def chance(n: float) -> float:
@@ -209,7 +211,7 @@ def _at_most(y: float, least: int, noise: Noise) -> Callable[[float], float]:
 
 
 def _falling(function: Callable[[float], float], value: float, low: float, high: float) -> float:
-    """Where a falling function takes a value between two places; the first where it never does."""
+    """Return where a decreasing function takes a value in an interval; the lower end if it never does."""
     if function(low) < value:
         return low
     for _ in range(50):

@@ -1,8 +1,8 @@
-"""Released cells of polynomials -> how many rows there are, and how their values are spread.
+"""Released cells of moments -> the number of rows, and the sums of values and squares.
 
     three cells   N = a + b + c    sum of y = b/2 + c    sum of yy = c (Bernstein), b/4 + c (Lagrange)
 
-Nine cells are the same along each of two arguments; a pair of cells is rows and a total alone.
+Nine cells are the products of three cells for each of two arguments. Two cells give rows and a total only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SECOND = {Part.BERNSTEIN: np.array((0, 0, 1)), Part.LAGRANGE: np.array((0, 0.25
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """An argument x = low + scale * y, y in [0, 1]."""
+    """An argument x = low + scale * y with y in [0, 1]."""
 
     low: Fraction
     scale: Fraction
@@ -36,7 +36,7 @@ class _Side:
 
 
 def sums_of_cells(call: AggregateCall, statistics: list[Statistic], sums: Floats) -> Sums:
-    """From one number (rows), two (rest and value), three (along an argument) or nine of each group."""
+    """Convert cells of each group to sums: one cell (rows), two (rest, value), three or nine."""
     first = statistics[0]
     shares = sums / first.most
     rows = shares.sum(axis=-1)
@@ -48,7 +48,7 @@ def sums_of_cells(call: AggregateCall, statistics: list[Statistic], sums: Floats
         along = (table.sum(axis=-1), table.sum(axis=-2))
         second = _SECOND[first.part]
         argument, other = (
-            side.spread(each @ _FIRST, each @ second) for side, each in zip(sides, along, strict=True)
+            side.spread(cells @ _FIRST, cells @ second) for side, cells in zip(sides, along, strict=True)
         )
         return Sums(rows, rows, argument=argument, other=other, product=table @ _FIRST @ _FIRST)
     side = _side(first, _read(call))
@@ -64,7 +64,7 @@ def sums_of_cells(call: AggregateCall, statistics: list[Statistic], sums: Floats
 
 
 def weights_of_cells(call: AggregateCall, statistics: list[Statistic], rows: bool) -> list[Fraction]:
-    """How much each of these numbers weighs in how many ``rows`` there are, or in their total."""
+    """Return the weight of each cell in the number of rows (if ``rows``) or in the total."""
     first, size = statistics[0], len(statistics)
     if rows:
         return [Fraction(1, first.most)] * size
@@ -73,12 +73,12 @@ def weights_of_cells(call: AggregateCall, statistics: list[Statistic], rows: boo
 
 
 def _read(call: AggregateCall) -> Scalar | None:
-    """The argument whose values are read; a count's is any."""
+    """Return the argument that the aggregate reads; any argument for a count."""
     return (call.argument, *call.others)[(SIDES.get(call.function) or (0,))[0]]
 
 
 def _side(first: Statistic, argument: Scalar | None) -> _Side:
-    """Where an argument's polynomials lie: over three cells the grid is that of a value."""
+    """Return the affine map from [0, 1] to the values of an argument."""
     assert first.argument is not None
     if first.other is None:
         return _Side(Fraction(first.offset), first.most * first.step, Interval(first.low, first.high))

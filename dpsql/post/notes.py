@@ -1,4 +1,4 @@
-"""What a reader has to know of an answer, in words: by its plan alone."""
+"""The note below an answer: thresholds, found bounds and bias, from the plan alone."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from dpsql.mechanisms.found_range import few_units
 from dpsql.plan.bound_search import again_above
 
 
-def note_on(what: Plan, unit: str) -> str:
-    """How many units a group needs to be shown or handed down, and what is biased."""
-    said = [_on_bound(each, unit) for each in what.bounds if each.found]
-    for words, stages in (("shown", what.stages[-1:]), ("used inside", what.stages[:-1])):
-        rules = [(each.again or each).rule for stage in stages for each in stage.measures]
-        needed = [each.units for each in rules if isinstance(each, Threshold)]
+def note_on(plan: Plan, unit: str) -> str:
+    """Return the note on an answer: thresholds of groups, missing margins and bias."""
+    sentences = [_on_bound(bound, unit) for bound in plan.bounds if bound.found]
+    for words, stages in (("shown", plan.stages[-1:]), ("used inside", plan.stages[:-1])):
+        rules = [(measure.again or measure).rule for stage in stages for measure in stage.measures]
+        needed = [rule.units for rule in rules if isinstance(rule, Threshold)]
         if needed:
-            said.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")
-    rules = [each.rule for stage in what.stages for each in stage.measures]
-    least = max((each.least for each in rules if isinstance(each, Threshold)), default=1)
+            sentences.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")
+    rules = [measure.rule for stage in plan.stages for measure in stage.measures]
+    least = max((rule.least for rule in rules if isinstance(rule, Threshold)), default=1)
     if least > 1:
-        said.append(f"The policy hides groups of fewer than {least}.")
-    if any(each.rests_on_noise for stage in what.stages for each in stage.measures):
-        said.append(
+        sentences.append(f"The policy hides groups of fewer than {least}.")
+    if any(measure.rests_on_noise for stage in plan.stages for measure in stage.measures):
+        sentences.append(
             "A number that rests on others released before it has no margin: their noise moves it too, and "
             "nobody knows how far."
         )
-    said += _of_details(
-        [one for stage in what.stages for each in stage.measures for one in each.details], unit
+    sentences += _of_details(
+        [detail for stage in plan.stages for measure in stage.measures for detail in measure.details], unit
     )
-    return " ".join(said)
+    return " ".join(sentences)
 
 
 def _of_details(details: list[DetailPlan[Detail]], unit: str) -> list[str]:
-    """What the kinds say, each of all its details: of what is chosen, then of what is noised."""
+    """Return the notes of each kind of detail; kinds without noise (choices) come first."""
     kinds: dict[str, list[DetailPlan[Detail]]] = {}
-    for each in sorted(details, key=lambda each: (each.noise is not None, each.detail.kind)):
-        kinds.setdefault(each.detail.kind, []).append(each)
-    notes = (part("finish", kind).note(found, unit) for kind, found in kinds.items())
+    for detail in sorted(details, key=lambda detail: (detail.noise is not None, detail.detail.kind)):
+        kinds.setdefault(detail.detail.kind, []).append(detail)
+    notes = (part("finish", kind).note(group, unit) for kind, group in kinds.items())
     return [note for note in notes if note]
 
 

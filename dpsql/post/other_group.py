@@ -1,12 +1,12 @@
-"""The row of an other group: the noisy total less the noisy groups that are shown.
+"""The row of the other group: the noisy total minus the noisy groups that are shown.
 
     total 1,693 (± 4)    Oslo 1,204, Bergen 318 (± 4 each)    other 171 (± 6.9)
 
-Claim   it costs nothing beside its measure.
-Proof   it is a function of the released table alone: the total is a number of that table, whether it is
-        shown or not, and which groups are shown is decided by the same noisy numbers.
+Claim   the row has no price beyond that of its measure.
+Proof   the row is a function of the released table alone. The total is in that table, shown or not, and the
+        same noisy numbers decide which groups are shown.
 
-The variances of all noises add up, so the row's noise is ``spread`` times as wide as a group's.
+The variances of the noise add up, so the row's noise is ``spread`` times as wide as that of one group.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dpsql.ir.table import ReleasedTable
 
 MOST = 2**62
 _TOTAL = 1
-"""The number of the grouping set that is the total."""
+"""Index of the grouping set of the total."""
 
 
 def with_other(released: ReleasedTable, planned: MeasurePlan) -> tuple[ReleasedTable, Floats]:
-    """The table with its total turned into the other group, and how much wider each row's noise is."""
+    """Replace the total by the other group; return the table and the relative noise width of each row."""
     spread = np.ones(len(released.groups))
     if planned.measure.other is None:
         return released, spread
@@ -38,7 +38,7 @@ def with_other(released: ReleasedTable, planned: MeasurePlan) -> tuple[ReleasedT
         for column in zip(*released.sums.tolist(), strict=True)  # whole numbers of any size
     ]
     sums = released.sums.copy()
-    sums[total] = [max(-MOST, min(MOST, each)) for each in rest]
+    sums[total] = [max(-MOST, min(MOST, number)) for number in rest]
     groups = list(released.groups)
     groups[total] = (_TOTAL, *(word for _ in planned.keys[1:]))
     spread[total] = math.sqrt(1 + len(shown))

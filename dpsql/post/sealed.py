@@ -1,8 +1,8 @@
 """SQL over released and public tables, in a DuckDB that holds nothing else.
 
-Whatever runs here is post-processing: it is free and ordinary SQL, within the owner's limits. The engine is
-sealed (a process of its own, no files, no settings, no extensions), runs on one thread so that the same
-tables always give the same answer in the same order, and forgets the released tables after each query.
+Everything that runs here is post-processing: ordinary SQL, free, within the owner's limits. The engine is
+sealed: it is a separate process without files, settings or extensions. It runs on one thread, so that the
+same tables always give the same answer in the same order. It drops the released tables after each query.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # a session opens before what makes these has loaded
     from dpsql.ir.measure import Measure, Post
 
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
-"""A public table: its columns' names, their types, its rows."""
+"""Read a public table: column names, column types, rows."""
 
 _REMEMBERED = 256  # statements whose output types are known
 _NATIVE = frozenset((Kind.BOOLEAN, Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.TEXT))
@@ -44,7 +44,7 @@ SETTINGS = (
 _AT_ONCE = 20_000  # rows that are sent with one statement
 _TRIES = 5  # processes that may be found unfit, one after the other
 _HANDED_DOWN = 64 * 2**20
-"""Bytes of rows that the SQL over private rows may be given."""
+"""Largest size in bytes of the rows that are handed down to SQL over private rows."""
 
 
 def quote(name: str) -> str:
@@ -52,7 +52,7 @@ def quote(name: str) -> str:
 
 
 class Sealed:
-    """The engine for everything above the release point."""
+    """The engine for all SQL above the release point."""
 
     def __init__(self, public: PublicRows, timezone: str, limits: LimitsRule) -> None:
         self._public, self._limits = public, limits
@@ -65,17 +65,17 @@ class Sealed:
         self._busy, self._stopped = False, False
 
     def start(self) -> None:
-        """Have a process, which gets ready while this one does other things."""
+        """Start the process in the background, if there is none."""
         with self._lock:
             if self._process is None or not self._process.usable:
                 self._process, self._loaded = taken(), None
 
     def begin(self) -> None:
-        """What follows has all the time that the owner allows: it is another query, or has been paid for."""
+        """Reset the time limit: a new query starts, or a query has been paid for."""
         self._seconds = self._limits.seconds
 
     def _open(self) -> Process:
-        """A process with a database; one that was left by others may have ended, or have much in use."""
+        """Return a process with a database; replace idle processes that have ended or use much memory."""
         for _ in range(_TRIES):
             self.start()
             assert self._process is not None
@@ -95,7 +95,7 @@ class Sealed:
 
     @contextmanager
     def _working(self, subject: str, paid: bool = False) -> Iterator[None]:
-        """One at a time. What ends it is told as a refusal."""
+        """Hold the lock, and turn exceeded limits and interrupts into refusals."""
         with self._lock:
             with self._moment:
                 self._busy, self._stopped = True, False
@@ -117,7 +117,7 @@ class Sealed:
                         self._process.end()
 
     def _all(self, sql: str, memory: int | None = None, rows: int | None = None) -> list[tuple[Any, ...]]:
-        """The rows of SQL, within what is left of the time."""
+        """Return the rows of SQL, within the remaining time."""
         process, began = self._open(), time.monotonic()
         if self._seconds <= 0:
             raise Late
@@ -129,10 +129,10 @@ class Sealed:
     # ---- before anything is paid -------------------------------------------------------------------
 
     def check(self, sql: str, public: Sequence[str], measures: Sequence[Measure]) -> list[str]:
-        """The output types of SQL over released tables, or a refusal: bound over empty ones, not run."""
+        """Return the output types of SQL over released tables, or refuse: it is bound over empty tables."""
         from dpsql.facts.released_columns import released_columns
 
-        tables = [(each.name, released_columns(each)) for each in measures]
+        tables = [(measure.name, released_columns(measure)) for measure in measures]
         asked = repr((sql, tables))
         with self._working("planning what stands above the release"):
             if asked not in self._checked:
@@ -145,21 +145,21 @@ class Sealed:
                     raise _unbound(error) from None
                 finally:
                     self._drop(names)
-                self._checked[asked] = [str(each[1]) for each in described]
+                self._checked[asked] = [str(row[1]) for row in described]
                 if len(self._checked) > _REMEMBERED:
                     del self._checked[next(iter(self._checked))]
             return self._checked[asked]
 
     def public(self, sql: str, tables: Sequence[str], most: int) -> tuple[list[str], list[tuple[Any, ...]]]:
-        """Types and rows of SQL over public tables alone (one row more than ``most``, if there are more).
+        """Return types and rows of SQL over public tables alone; at most ``most`` + 1 rows.
 
-        Values travel as text where Python has no plain number for them.
+        Values without a native Python type are returned as text.
         """
         with self._working("the public part of this query"):
             for table in tables:
                 self._load_table(table)
             try:
-                types = [str(each[1]) for each in self._all(f"DESCRIBE {sql}")]
+                types = [str(row[1]) for row in self._all(f"DESCRIBE {sql}")]
                 return types, self._all(f"{_texted(sql, types)} LIMIT {most + 1}", self._handed_down)
             except Failed as error:
                 raise _unbound(error) from None
@@ -178,7 +178,7 @@ class Sealed:
         types: Sequence[str],
         texted: bool = False,
     ) -> list[tuple[Any, ...]]:
-        """The rows of SQL over released tables; ``texted`` as they are handed down to private rows."""
+        """Return the rows of SQL over released tables; ``texted``: in the form for later stages."""
         with self._working("post-processing what was released", paid=True):
             try:
                 rows = self._rows(post, measures, tables, types, texted)
@@ -196,7 +196,7 @@ class Sealed:
     def fails(
         self, post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]], types: Sequence[str]
     ) -> bool:
-        """Whether the SQL fails over these tables."""
+        """Whether the SQL fails over these released tables."""
         with self._working("planning what stands above the release"):
             try:
                 self._rows(post, measures, tables, types, texted=False)
@@ -236,7 +236,7 @@ class Sealed:
         return names
 
     def _drop(self, names: list[str]) -> None:
-        """What another process did not see."""
+        """Drop released tables, unless the process has ended."""
         if self._process is not None and self._process.usable:
             for name in names:
                 self._process.load(f"DROP TABLE IF EXISTS {quote(name)}")
@@ -252,20 +252,20 @@ class Sealed:
                 lists.append(_or_null(column.margins, len(column.values)))
                 if intervals:
                     types += ["DOUBLE", "DOUBLE"]
-                    lists += [_or_null(each, len(column.values)) for each in (column.low, column.high)]
+                    lists += [_or_null(ends, len(column.values)) for ends in (column.low, column.high)]
         if not lists:
             self._open().load(f"INSERT INTO {quote(name)} VALUES (NULL)")
             return
         self._insert(name, types, lists)
 
     def _insert(self, name: str, types: list[str], lists: list[list[object]]) -> None:
-        listed = ", ".join(f"unnest(TRY_CAST(? AS {each}[]))" for each in types)
+        listed = ", ".join(f"unnest(TRY_CAST(? AS {kind}[]))" for kind in types)
         for start in range(0, len(lists[0]), _AT_ONCE):
-            some = [each[start : start + _AT_ONCE] for each in lists]
+            some = [values[start : start + _AT_ONCE] for values in lists]
             self._open().load(f"INSERT INTO {quote(name)} SELECT {listed}", some)
 
     def _load_table(self, table: str) -> None:
-        """A public table is copied in once, under the name it has in the policy."""
+        """Copy a public table into the engine once, under its name in the policy."""
         process = self._open()
         assert self._loaded is not None
         if table in self._loaded:
@@ -274,14 +274,14 @@ class Sealed:
         listed = ", ".join(f"{quote(n)} {_spelled_name(t)}" for n, t in zip(names, types, strict=True))
         process.load(f"CREATE OR REPLACE TABLE {quote(table)} ({listed})")
         if rows:
-            columns: list[list[object]] = [list(each) for each in zip(*rows, strict=True)]
-            self._insert(table, [_spelled_name(each) for each in types], columns)
+            columns: list[list[object]] = [list(values) for values in zip(*rows, strict=True)]
+            self._insert(table, [_spelled_name(kind) for kind in types], columns)
         self._loaded.add(table)
 
     # ---- its end -----------------------------------------------------------------------------------
 
     def interrupt(self) -> None:
-        """What runs now is stopped; from any thread, or a signal's handler."""
+        """Stop the running statement. May be called from any thread or a signal handler."""
         with self._moment:
             if self._busy and self._process is not None:
                 self._stopped = True
@@ -310,37 +310,37 @@ def _spelled(type: Type) -> str:
 
 
 def _spelled_name(sql: str) -> str:
-    """A type as a column of a released table; an enum's values are text there."""
+    """Return the type of a column of a released table; enums become VARCHAR."""
     return "VARCHAR" if sql.startswith("ENUM(") or sql == '"NULL"' else sql
 
 
 def _or_null(numbers: Floats | None, size: int) -> list[object]:
-    """NaN is NULL."""
+    """Convert floats to a list, NaN to NULL."""
     if numbers is None:
         return [None] * size
     return [None if number != number else number for number in numbers.tolist()]
 
 
 def _sent(value: object, type: str) -> object:
-    """Dates travel as text, which DuckDB reads back whatever their year; and what no HUGEINT holds."""
+    """Convert a value for the process; dates (any year) and UHUGEINT values become text."""
     plain = isinstance(value, bool | int | float | str) and type != "UHUGEINT"
     return value if value is None or plain else str(value)
 
 
 def _fetchable(sql: str, types: Sequence[str]) -> str:
-    """Timestamps with a time zone leave as UTC: the driver would need another package for them."""
+    """Wrap SQL so that timestamps with a time zone are in UTC: else the driver needs another package."""
     if _AWARE not in types:
         return sql
     names = [f"c{i}" for i in range(len(types))]
     listed = ", ".join(
-        f"timezone('UTC', {name})" if each == _AWARE else name
-        for name, each in zip(names, types, strict=True)
+        f"timezone('UTC', {name})" if kind == _AWARE else name
+        for name, kind in zip(names, types, strict=True)
     )
     return f"SELECT {listed} FROM ({sql}) AS t({', '.join(names)})"
 
 
 def _texted(sql: str, types: Sequence[str]) -> str:
-    """Values that Python has no plain number for travel as text."""
+    """Wrap SQL so that values without a native Python type are cast to text."""
     names = [f"c{i}" for i in range(len(types))]
     listed = ", ".join(
         name if type_named(kind).kind in _NATIVE else f"CAST({name} AS VARCHAR)"
@@ -365,9 +365,9 @@ _MISSING = re.compile(
 
 
 def _unbound(error: Failed) -> Exception:
-    """DuckDB's reason for not binding SQL over empty tables: it speaks of names and types only."""
-    said = str(error).split("\n")[0]
-    _, _, reason = said.partition(": ")
+    """Convert DuckDB's binder error over empty tables to a refusal: it shows names and types only."""
+    message = str(error).split("\n")[0]
+    _, _, reason = message.partition(": ")
     missing = _MISSING.search(reason)
     if missing is not None:
         if missing["table"]:
@@ -379,6 +379,6 @@ def _unbound(error: Failed) -> Exception:
     return refuse(
         "D205",
         "what stands above the aggregates does not fit together",
-        label=(reason or said)[:200],
+        label=(reason or message)[:200],
         help="check the types and names in the select list, HAVING and ORDER BY",
     )

@@ -1,14 +1,13 @@
-"""A process for the sealed engine, which can be ended at any moment.
+"""The process of the sealed engine, which can be killed at any moment.
 
     parent                       child (sealed_program.py)
     run "SELECT ..."    ----->   DuckDB binds, optimizes, executes
-    waits, not beyond its time
-                        <-----   rows, or "full", or "failed", or nothing more: it has ended
+    waits, with a deadline
+                        <-----   rows, or "full", or "failed", or the end of the process
 
-Inside DuckDB one call of a function, or one constant that is folded, cannot be interrupted, and may take
-minutes and all memory. Waiting for another process can: when the time is over, or somebody presses
-Ctrl-C, that process is killed. It starts in a tenth of a second, is kept for as long as it behaves, and
-goes from one connection that was closed to the next that opens.
+A function call or the folding of a constant in DuckDB cannot be interrupted, and may take minutes and all
+memory. Waiting for another process can be interrupted: at a timeout or Ctrl-C, that process is killed. It
+starts in a tenth of a second. It is reused until it exceeds a limit, also by later connections.
 """
 
 from __future__ import annotations
@@ -34,23 +33,23 @@ _ROW, _VALUE = 112, 64  # about how many bytes Python needs, with the margins th
 
 
 class Late(Exception):
-    """The time was over before the reply came; the process has ended."""
+    """The reply did not come in time; the process has ended."""
 
 
 class Full(Exception):
-    """The process had no memory for this; it has ended."""
+    """The process ran out of memory or was killed; it has ended."""
 
 
 class Many(Exception):
-    """There are more rows than are wanted; the process has ended."""
+    """The result has more rows than allowed; the process has ended."""
 
 
 class Failed(Exception):
-    """DuckDB's words for what it could not do."""
+    """DuckDB reported an error; the argument is its message."""
 
 
 class Process:
-    """The parent's side. One request at a time; ``kill`` comes from any thread."""
+    """The parent's side. It handles one request at a time; ``kill`` may be called from any thread."""
 
     def __init__(self) -> None:
         requests, self._requests = os.pipe()
@@ -80,20 +79,20 @@ class Process:
         self.worn = False
 
     def open(self, settings: list[str], memory: int) -> None:
-        """An empty database, whose statements may take so many bytes."""
+        """Open an empty database; its statements may use ``memory`` bytes."""
         (_, self.worn), _ = self._ask(("open", settings, memory), _STARTING)
 
     def close(self) -> None:
-        """No database. Nobody waits for it."""
+        """Close the database, without waiting for a reply."""
         self._send(("close",))
 
     def load(self, sql: str, parameters: list[list[object]] | None = None) -> None:
-        """One statement of ours, which is given all memory and time that it needs."""
+        """Run a statement of the engine itself, without limits of time and memory."""
         self._ask(("load", sql, parameters))
 
     def run(self, sql: str, seconds: float, memory: int, most: int | None) -> list[tuple[Any, ...]]:
-        """The rows of SQL: all within so many seconds and bytes, and not more than ``most``."""
-        found: list[tuple[Any, ...]] = []
+        """Return the rows of SQL, within limits of time, memory and number of rows (``most``)."""
+        fetched: list[tuple[Any, ...]] = []
         until = time.monotonic() + seconds
         request: tuple[Any, ...] = ("run", sql)
         more = True
@@ -101,16 +100,16 @@ class Process:
             (_, rows, more, self.worn), size = self._ask(request, until - time.monotonic(), memory)
             request = ("more",)
             memory -= size + len(rows) * (_ROW + _VALUE * len(rows[0]) if rows else 0)
-            found += rows
-            if most is not None and len(found) > most:
+            fetched += rows
+            if most is not None and len(fetched) > most:
                 self.end()
                 raise Many
-        return found
+        return fetched
 
     def _ask(
         self, request: tuple[Any, ...], seconds: float | None = None, most: int | None = None
     ) -> tuple[Any, int]:
-        """The reply, and its size."""
+        """Send a request; return the reply and its size in bytes."""
         try:
             self._send(request)
             until = None if seconds is None else time.monotonic() + seconds
@@ -138,26 +137,26 @@ class Process:
             raise Full from None  # it has ended: of what it had no memory for, or it was killed
 
     def _read(self, size: int, until: float | None) -> bytes:
-        found = bytearray()
-        while len(found) < size:
+        received = bytearray()
+        while len(received) < size:
             wait = None if until is None else max(0, until - time.monotonic()) * 1000
             if not self._poll.poll(wait):
                 raise Late
-            some = os.read(self._replies, min(size - len(found), 1 << 20))
+            some = os.read(self._replies, min(size - len(received), 1 << 20))
             if not some:
                 raise Full
-            found += some
-        return bytes(found)
+            received += some
+        return bytes(received)
 
     # ---- its end -----------------------------------------------------------------------------------
 
     @property
     def usable(self) -> bool:
-        """Whether it is this process's own (a fork has the same pipes), and runs."""
+        """Whether it runs and belongs to this process (a fork has the same pipes)."""
         return not self._ended and self._parent == os.getpid()
 
     def kill(self) -> None:
-        """Whoever waits for it is told that it has ended."""
+        """Kill the process; a thread that waits for a reply gets ``Full``."""
         with self._lock:
             if self.usable:
                 with suppress(ProcessLookupError):
@@ -196,7 +195,7 @@ _MOST_IDLE = 2
 
 
 def taken() -> Process:
-    """A process without a database: one that somebody left, if there is one."""
+    """Return a process without a database: an idle one, or a new one."""
     while _IDLE:
         with suppress(IndexError):  # another thread was faster
             idle = _IDLE.pop()
@@ -206,7 +205,7 @@ def taken() -> Process:
 
 
 def left(process: Process) -> None:
-    """Kept for the next who needs one."""
+    """Keep a process as idle for the next connection, or end it."""
     try:
         if process.usable and not process.worn and len(_IDLE) < _MOST_IDLE:
             process.close()

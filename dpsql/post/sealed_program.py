@@ -1,12 +1,11 @@
-"""The program of the process that the sealed engine runs in: SQL comes in, rows go out.
+"""The program of the sealed engine's process: it reads SQL requests and writes rows.
 
     python -I -S sealed_program.py FOLDER-OF-THE-DRIVER
 
-Requests come on standard input and replies go to standard output, each a pickle behind its length. It is
-started as a file, with nothing of dpsql but itself, so that it is there in a twentieth of a second. The
-limit of its memory is the operating system's: DuckDB counts tables and sorted rows against its own, and
-neither texts nor lists, which are what grows. When nobody is left who could send requests, it ends, whatever
-it is doing.
+Requests come from standard input and replies go to standard output. Each is a pickle after its length. The
+program is run as a file and imports no other module of dpsql, so that it starts in a twentieth of a second.
+Memory is limited by the operating system: DuckDB's own limit counts tables and sorted rows, but not the
+strings and lists that grow. The process ends at once when its parent has ended.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ else:
 
 LENGTH = struct.Struct(">Q")
 CHUNK = 2_048
-"""Rows of one reply."""
+"""Number of rows in one reply."""
 
 _PAGE = resource.getpagesize()
 
 
 def main() -> None:
-    """Serves one request after the other."""
+    """Serve requests until standard input is closed."""
     replies = os.dup(1)
     os.dup2(2, 1)  # what else is printed is no reply
     os.closerange(replies + 1, 65_536)  # whatever the parent left open
@@ -62,16 +61,16 @@ def _end_with_the_parent() -> None:
 
 
 class _Serving:
-    """One database at a time, in memory, and the rows of the latest statement that were not fetched yet."""
+    """One in-memory database at a time, and the rows of the last statement that are not fetched yet."""
 
     def __init__(self) -> None:
         self._connection: duckdb.DuckDBPyConnection | None = None
         self._mapped, self._loaded = 0, 0  # bytes of an empty database, and of what was loaded since
         self._memory = 0
 
-    def reply(self, what: str, *words: Any) -> tuple[Any, ...] | None:
+    def reply(self, request: str, *words: Any) -> tuple[Any, ...] | None:
         try:
-            match what:
+            match request:
                 case "open":
                     return self._open(*words)
                 case "load":
@@ -90,7 +89,7 @@ class _Serving:
         return None
 
     def _open(self, settings: list[str], memory: int) -> tuple[Any, ...]:
-        """An empty database."""
+        """Open an empty database."""
         self._memory, self._loaded = memory, 0
         self._connection = duckdb.connect(
             ":memory:",
@@ -114,7 +113,7 @@ class _Serving:
         _limit(None)
 
     def _load(self, sql: str, parameters: list[list[object]] | None) -> tuple[Any, ...]:
-        """One statement for the owner's or released rows: they are let in whatever their size."""
+        """Run a statement that loads public or released rows, without a limit of memory."""
         assert self._connection is not None
         _limit(None)
         before = _sizes()[1]
@@ -129,7 +128,7 @@ class _Serving:
         return self._more()
 
     def _more(self) -> tuple[Any, ...]:
-        """The next rows, whether there may be others, and else whether another process should go on."""
+        """Return the next rows, whether there may be more, and (after the last) whether memory is worn."""
         assert self._connection is not None
         rows = self._connection.fetchmany(CHUNK)
         more = len(rows) == CHUNK
@@ -140,18 +139,18 @@ class _Serving:
             _limit(self._mapped + self._loaded + self._memory)
 
     def _worn(self) -> bool:
-        """Whether much of the memory is used, though nothing runs: allocators keep what they had."""
+        """Whether much memory is in use although nothing runs: allocators keep freed memory."""
         return _sizes()[0] - self._mapped - self._loaded > self._memory // 4
 
 
 def _limit(most: int | None) -> None:
-    """At most so many bytes of data; None is as many as this process was given."""
-    given = resource.getrlimit(resource.RLIMIT_DATA)[1]
-    resource.setrlimit(resource.RLIMIT_DATA, (given if most is None else most, given))
+    """Set the limit of data bytes; None restores the limit that the process started with."""
+    hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+    resource.setrlimit(resource.RLIMIT_DATA, (hard if most is None else most, hard))
 
 
 def _sizes() -> tuple[int, int]:
-    """Bytes of data that this process has mapped, and that are in memory."""
+    """Return the bytes of data that this process has mapped, and the bytes in memory."""
     try:
         with open("/proc/self/statm", "rb") as file:
             words = file.read().split()

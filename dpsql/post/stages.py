@@ -1,6 +1,6 @@
-"""What a query's stages have released so far, and what they hand down to the later ones.
+"""The tables released by earlier stages of a query, and the rows that are handed down to later stages.
 
-stage 1   AVG(income) of everybody, noised                   handed down as one row
+stage 1   AVG(income) over all people, with noise            handed down as one row
 stage 2   COUNT(*) of the people who earn more than that     the answer
 """
 
@@ -23,7 +23,7 @@ from dpsql.post.trial_run import refuse_failing
 
 @dataclass(slots=True)
 class StageOutputs:
-    """Released tables by the order of their measures, and the rows that wait for later stages."""
+    """Released tables in the order of their measures, and the rows for later stages by name."""
 
     sealed: Sealed
     confidence: float = CONFIDENCE
@@ -31,7 +31,7 @@ class StageOutputs:
     rows: dict[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
 
     def ready(self, planned: MeasurePlan) -> MeasurePlan:
-        """The measure with all that it awaits."""
+        """Return the measure with the rows of earlier stages filled in."""
         if not self.rows:
             return planned
         relation = with_rows(planned.measure.relation, self.rows)
@@ -42,17 +42,17 @@ class StageOutputs:
         self.tables.append((planned, released))
 
     def hand_down(self, stage: StagePlan) -> None:
-        """What a stage releases, as rows for the stages that await it; each has a name of its own."""
+        """Store the released rows of a stage for later stages, under the name that they refer to."""
         awaited = stage.awaited
         if awaited is None:
             return
-        types = [each.source for each in awaited.columns]
+        types = [column.source for column in awaited.columns]
         rows = self._run(stage, types, texted=True)
-        names = [each.name for each in awaited.columns]
-        whole = len(rows) <= awaited.size and all(
+        names = [column.name for column in awaited.columns]
+        joinable = len(rows) <= awaited.size and all(
             _distinct(rows, [names.index(name) for name in key]) for key in awaited.keys
         )
-        if not whole:
+        if not joinable:
             raise refuse(
                 "D601",
                 "what is released first has more rows than can be joined back",
@@ -62,25 +62,27 @@ class StageOutputs:
         self.rows[awaited.name] = tuple(rows)
 
     def answer(self, stage: StagePlan, types: Sequence[str]) -> list[tuple[Any, ...]]:
-        """The rows of the last stage."""
+        """Return the rows of the last stage."""
         return self._run(stage, types)
 
     def _run(self, stage: StagePlan, types: Sequence[str], texted: bool = False) -> list[tuple[Any, ...]]:
-        read = [(each, table) for each, table in self.tables if each.measure.name in stage.post.released]
-        finished = [finish(table, each, self.confidence) for each, table in read]
-        return self.sealed.run(stage.post, [each.measure for each, _ in read], finished, types, texted)
+        read = [
+            (planned, table) for planned, table in self.tables if planned.measure.name in stage.post.released
+        ]
+        finished = [finish(table, planned, self.confidence) for planned, table in read]
+        return self.sealed.run(stage.post, [planned.measure for planned, _ in read], finished, types, texted)
 
 
 def _distinct(rows: list[tuple[Any, ...]], places: list[int]) -> bool:
-    """Whether no two rows agree there; NULL agrees with nothing."""
-    found = [tuple(row[i] for i in places) for row in rows]
-    present = [each for each in found if None not in each]
+    """Whether the values at ``places`` are unique over the rows; NULL is distinct from everything."""
+    values = [tuple(row[i] for i in places) for row in rows]
+    present = [value for value in values if None not in value]
     return len(set(present)) == len(present)
 
 
 def types_of_stages(stages: Sequence[StagePlan], sealed: Sealed) -> list[str]:
-    """The types of the answer, or a refusal: every stage's SQL is bound over empty tables, and tried."""
-    planned = {each.measure.name: each for stage in stages for each in stage.measures}
+    """Return the types of the answer, or refuse: bind each stage's SQL over empty tables and try it."""
+    planned = {measure.measure.name: measure for stage in stages for measure in stage.measures}
     types: list[str] = []
     for stage in stages:
         measures = [planned[name].measure for name in stage.post.released]
