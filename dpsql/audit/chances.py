@@ -132,15 +132,16 @@ def _same(step: _Step, theirs: Choices) -> Chosen:
 
 def _losses(ours: Choices, theirs: Choices, rate: Fraction) -> tuple[float, float]:
     """Return the largest log ratio of a candidate's probabilities, per direction, summed over choices."""
-    log, other = _logs(ours, rate), _logs(theirs, rate)
+    log, their_logs = _logs(ours, rate), _logs(theirs, rate)
     if _alike(ours, theirs):
-        apart, starts = log - other, ours.starts[:-1]
+        apart, starts = log - their_logs, ours.starts[:-1]
     else:
         ends = [np.cumsum(choices.sizes) for choices in (ours, theirs)]
         bounds = np.sort(np.concatenate(ends))
         lasts = bounds[np.diff(bounds, prepend=0) > 0] - 1  # of every stretch on which both are constant
         apart = (
-            log[np.searchsorted(ends[0], lasts, "right")] - other[np.searchsorted(ends[1], lasts, "right")]
+            log[np.searchsorted(ends[0], lasts, "right")]
+            - their_logs[np.searchsorted(ends[1], lasts, "right")]
         )
         first = ends[0][ours.starts[1:] - 1] - _totals(ours).astype(np.int64)
         starts = np.searchsorted(lasts, first)

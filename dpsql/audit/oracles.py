@@ -64,8 +64,8 @@ def shares(measure: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[f
     if measure.runs is not None:
         moved = [a - b for a, b in zip(in_runs(ours, measure), in_runs(theirs, measure), strict=True)]
         parts[0] = max(parts[0], _length(moved, measure.noise.norm) / measure.noise.sensitivity)
-    for planned, mine, other in zip(measure.details, ours.details, theirs.details, strict=True):
-        parts.append(_weights_moved(mine, other) / planned.sensitivity)
+    for planned, masses, their_masses in zip(measure.details, ours.details, theirs.details, strict=True):
+        parts.append(_weights_moved(masses, their_masses) / planned.sensitivity)
     return parts
 
 
@@ -78,16 +78,16 @@ def _length(changes: list[int], norm: Norm) -> float:
 def _reweighed(measure: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
     """Describe details with weights that differ by more than the declared sensitivity."""
     problems = []
-    for planned, mine, other in zip(measure.details, ours.details, theirs.details, strict=True):
-        moved = _weights_moved(mine, other)
+    for planned, masses, their_masses in zip(measure.details, ours.details, theirs.details, strict=True):
+        moved = _weights_moved(masses, their_masses)
         if moved > planned.sensitivity:
             problems.append(f"the weights move by {moved}, declared {planned.sensitivity}")
     return problems
 
 
-def _weights_moved(mine: Masses, other: Masses) -> int:
+def _weights_moved(ours: Masses, theirs: Masses) -> int:
     before, after = (
-        {_comparable(group): weights for group, weights in masses.items()} for masses in (mine, other)
+        {_comparable(group): weights for group, weights in side.items()} for side in (ours, theirs)
     )
     nothing = np.zeros(0, np.int64), np.zeros(0, np.int64)
     return sum(
@@ -96,11 +96,11 @@ def _weights_moved(mine: Masses, other: Masses) -> int:
     )
 
 
-def _apart(mine: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> int:
+def _apart(ours: tuple[Integers, Integers], theirs: tuple[Integers, Integers]) -> int:
     """Return the L1 distance of two groups' weights; a place occurs once on each side."""
-    places, where = np.unique(np.concatenate((mine[0], other[0])), return_inverse=True)
+    places, where = np.unique(np.concatenate((ours[0], theirs[0])), return_inverse=True)
     change = np.zeros(len(places), np.int64)
-    np.add.at(change, where, np.concatenate((mine[1], -other[1])))
+    np.add.at(change, where, np.concatenate((ours[1], -theirs[1])))
     return int(np.abs(change).sum())
 
 

@@ -49,7 +49,8 @@ def _runs(planned: MeasurePlan) -> str | None:
     )
     return (
         f"of {planned.runs.groups} groups in order: {way}, in which one unit counts "
-        f"{planned.runs.column} times at most; the groups are found from these by least squares, since running totals are asked for"
+        f"{planned.runs.column} times at most; the groups are found from these by least squares, "
+        "since running totals are asked for"
     )
 
 
@@ -120,10 +121,10 @@ def relies_on(relation: Relation) -> list[str]:
             return relies_on(source)
         case Join(_, left, right, condition):
             sides = relies_on(left) + relies_on(right)
-            for side, other in ((left, right), (right, left)):
+            for side, opposite in ((left, right), (right, left)):
                 owned = ownership_of(side)
                 units = owned.units if isinstance(owned, Owned) else frozenset()
-                sides += _keys_matched(side, pinned_columns(side, other, condition) | units)
+                sides += _keys_matched(side, pinned_columns(side, opposite, condition) | units)
             return list(dict.fromkeys(sides))
         case Union(left, right):
             return list(dict.fromkeys(relies_on(left) + relies_on(right)))
