@@ -69,9 +69,9 @@ def _sniff(connection: duckdb.DuckDBPyConnection, path: Path) -> tuple[CsvRule, 
     format_ = "" if dates is None or dates in _PLAIN_DATES else str(dates)
     rule = CsvRule(str(delim), mark, bool(header), "", format_)
     names = header_of(path, rule) if header else ()
-    if not names or any(_NUMBER.fullmatch(each) for each in names):  # a row of data, not a header
+    if not names or any(_NUMBER.fullmatch(name) for name in names):  # a row of data, not a header
         rule, names = replace(rule, header=False), tuple(f"column{i}" for i in range(len(columns)))
-    types = [_type(str(each["type"]), str(times or "")) for each in columns]
+    types = [_type(str(column["type"]), str(times or "")) for column in columns]
     return rule, names, types if len(types) == len(names) else ["VARCHAR"] * len(names)
 
 
@@ -99,17 +99,17 @@ def _common_type(
     connection: duckdb.DuckDBPyConnection, path: Path, rule: CsvRule, width: int, at: int
 ) -> str:
     """Return the type of nearly all values of a column, read with the SQL that is used later."""
-    casts = [(at, "VARCHAR", "VARCHAR"), *((at, each, each) for each in _INSTEAD)]
+    casts = [(at, "VARCHAR", "VARCHAR"), *((at, type_, type_) for type_ in _INSTEAD)]
     counted = ", ".join(f'count("{name}") FILTER ({condition})' for name, condition in _INSTEAD.items())
     lines = f"{csv_sql([path], rule, width, casts)} LIMIT {_LINES}"
     [(values, *of_type)] = connection.execute(f'SELECT count("VARCHAR"), {counted} FROM ({lines})').fetchall()
     fitting = (
-        each for each, count in zip(_INSTEAD, of_type, strict=True) if values and count >= _MOST * values
+        type_ for type_, count in zip(_INSTEAD, of_type, strict=True) if values and count >= _MOST * values
     )
     return next(fitting, "VARCHAR")
 
 
-def _type(found: str, times: str) -> str:
-    if found.startswith("TIMESTAMP") and times not in _PLAIN_TIMES:
+def _type(sniffed_type: str, times: str) -> str:
+    if sniffed_type.startswith("TIMESTAMP") and times not in _PLAIN_TIMES:
         return "VARCHAR"
-    return found if found in TYPES or found.startswith("DECIMAL(") else "VARCHAR"
+    return sniffed_type if sniffed_type in TYPES or sniffed_type.startswith("DECIMAL(") else "VARCHAR"

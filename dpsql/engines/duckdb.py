@@ -122,7 +122,7 @@ def _connect(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
 class DuckDB:
     """One open database file."""
 
-    _read: dict[str, tuple[ColumnDefinition, ...]] | None = None
+    _known_definitions: dict[str, tuple[ColumnDefinition, ...]] | None = None
 
     def __init__(self, path: Path, timezone: str = "UTC", threads: int | None = None) -> None:
         self._path = path
@@ -130,14 +130,14 @@ class DuckDB:
         try:
             self._file = hold(path, self)
         except OSError as error:
-            raise self._unopened(error) from None
+            raise self._open_error(error) from None
         try:
             self._open(timezone, threads)
         except BaseException as error:
-            in_use = isinstance(error, duckdb.Error) and _used_here(error)
+            in_use = isinstance(error, duckdb.Error) and _used_in_process(error)
             let_go(self._file, self, in_use=in_use)
             if isinstance(error, duckdb.Error | OSError):
-                raise self._unopened(error) from None
+                raise self._open_error(error) from None
             raise
 
     def _open(self, timezone: str, threads: int | None) -> None:
@@ -150,7 +150,7 @@ class DuckDB:
                 self._connection.close()
                 raise
 
-    def _unopened(self, error: Exception) -> Exception:
+    def _open_error(self, error: Exception) -> Exception:
         name = self._path.name
         if isinstance(error, FileNotFoundError) or not self._path.exists():
             return refuse("D602", f"there is no database {name}", help="check the path")
@@ -158,10 +158,10 @@ class DuckDB:
             return refuse("D602", f"{name} is a folder", help="name a DuckDB file")
         if isinstance(error, PermissionError):
             return refuse("D602", f"{name} may not be read", help="check who may read it, and its folder")
-        if "conflicting lock" in str(error).casefold() or _used_here(error):
+        if "conflicting lock" in str(error).casefold() or _used_in_process(error):
             return refuse(
                 "D602",
-                f"{name} is in use by another process or connection that can write",
+                f"{name} is in use by another process or connection that writes",
                 help="close it there first; dpsql opens databases read-only",
             )
         return refuse(
@@ -183,12 +183,12 @@ class DuckDB:
                 "WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND database_name = current_database()"
             )
             columns = [
-                self._described(f"{quote(str(schema))}.{quote(str(table))}") for schema, table in tables
+                self._column_info(f"{quote(str(schema))}.{quote(str(table))}") for schema, table in tables
             ]
         found_tables = []
         for (schema, table), described in zip(tables, columns, strict=True):
             name = str(table) if schema == "main" else f"{schema}.{table}"
-            definitions = {column.name: column for column in reversed(self._written.get(name, ()))}
+            definitions = {column.name: column for column in reversed(self._definitions.get(name, ()))}
             found_columns = [
                 FoundColumn(column, kind, nullable, _collation(definitions.get(column), kind))
                 for column, kind, nullable in described
@@ -209,17 +209,17 @@ class DuckDB:
         return Catalogue(tuple(found_tables))
 
     @property
-    def _written(self) -> dict[str, tuple[ColumnDefinition, ...]]:
+    def _definitions(self) -> dict[str, tuple[ColumnDefinition, ...]]:
         """Column definitions of the tables that have collations or generated columns.
 
         Not a ``cached_property``: in Python 3.11 it has one lock for all engines, which a fork may copy while
         it is locked.
         """
-        if self._read is None:
-            self._read = self._written_columns()
-        return self._read
+        if self._known_definitions is None:
+            self._known_definitions = self._read_definitions()
+        return self._known_definitions
 
-    def _written_columns(self) -> dict[str, tuple[ColumnDefinition, ...]]:
+    def _read_definitions(self) -> dict[str, tuple[ColumnDefinition, ...]]:
         with self._reading():
             tables = self._all(
                 "SELECT schema_name, table_name, sql FROM duckdb_tables() "
@@ -235,7 +235,7 @@ class DuckDB:
             for schema, table, sql in tables
         }
 
-    def _described(self, table: str) -> list[tuple[str, str, bool]]:
+    def _column_info(self, table: str) -> list[tuple[str, str, bool]]:
         """Return name, type and nullability of each column.
 
         DESCRIBE would bind the expressions of generated columns, which fails here for a sequence's next
@@ -244,10 +244,12 @@ class DuckDB:
         rows = self._all(f'SELECT name, type, "notnull" FROM pragma_table_info({text(table)})')
         return [(str(name), str(kind), not filled) for name, kind, filled in rows]
 
-    def _stable(self, table: str) -> list[tuple[str, str]]:
+    def _stable_columns(self, table: str) -> list[tuple[str, str]]:
         """Return names and types of the columns that have the same value whenever they are read."""
-        unstable = {definition.name for definition in self._written.get(table, ()) if not definition.stable}
-        return [(name, kind) for name, kind, _ in self._described(table_sql(table)) if name not in unstable]
+        unstable = {
+            definition.name for definition in self._definitions.get(table, ()) if not definition.stable
+        }
+        return [(name, kind) for name, kind, _ in self._column_info(table_sql(table)) if name not in unstable]
 
     def misread(self) -> tuple[str, ...]:
         return ()
@@ -281,7 +283,7 @@ class DuckDB:
 
     def ranges(self, table: str) -> dict[str, Interval]:
         with self._reading():
-            names = [name for name, kind in self._stable(table) if type_named(kind).numeric]
+            names = [name for name, kind in self._stable_columns(table) if type_named(kind).numeric]
             if not names:
                 return {}
             ends = ", ".join(f"min({quote(name)}), max({quote(name)})" for name in names)
@@ -306,7 +308,7 @@ class DuckDB:
         return not rows
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
-        generated = {column.name for column in self._written.get(table, ()) if column.generated}
+        generated = {column.name for column in self._definitions.get(table, ()) if column.generated}
         conditions = [f"bool_and({legal})" for legal in map(legal_sql, columns) if legal is not None]
         # an UPDATE of a column does not check whether the columns generated from it can be computed
         conditions += [
@@ -322,7 +324,7 @@ class DuckDB:
 
     def rows(self, table: str) -> tuple[list[str], list[tuple[object, ...]]]:
         with self._reading():
-            described = self._stable(table)
+            described = self._stable_columns(table)
             listed = ", ".join(
                 f"CAST({quote(name)} AS VARCHAR)"
                 if type_named(kind).kind in TEXTED | {Kind.OPAQUE, Kind.INTERVAL}
@@ -400,7 +402,7 @@ class DuckDB:
             let_go(self._file, self)
 
 
-def _used_here(error: Exception) -> bool:
+def _used_in_process(error: Exception) -> bool:
     """Whether another engine of this process, not opened by dpsql, has the file open."""
     message = str(error).casefold()
     return "different configuration" in message or "unique file handle conflict" in message

@@ -186,11 +186,11 @@ def _all_open(path: Path, policy: Policy, rule: TableRule) -> None:
                 )
 
 
-def _inside(path: Path, found: Iterable[Path]) -> tuple[Path, ...]:
+def _inside(path: Path, links: Iterable[Path]) -> tuple[Path, ...]:
     """Resolve links, and refuse those that lead out of the folder."""
     base, paths = path.resolve(), list[Path]()
     base = base if path.is_dir() else base.parent
-    for link in sorted(found):
+    for link in sorted(links):
         file = link.resolve()
         if not file.is_relative_to(base):
             raise refuse(

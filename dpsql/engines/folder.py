@@ -53,7 +53,7 @@ class Folder(DuckDB):
             self._timezone = "UTC" if policy is None else policy.timezone
             lock_down(self._connection, self._timezone, paths, PUSHING)
             self._views: dict[str, str] = {}
-            self._tables = tuple(map(self._found, files))
+            self._tables = tuple(map(self._create_view, files))
             self.unchanged()
         except BaseException:
             self._connection.close()
@@ -61,19 +61,19 @@ class Folder(DuckDB):
 
     # ---- catalogue ---------------------------------------------------------------------------------
 
-    def _found(self, files: Files) -> FoundTable:
+    def _create_view(self, files: Files) -> FoundTable:
         """Describe a table and create its view."""
         rule = None if self._policy is None else self._policy.table(files.table)
         try:
-            found, view = self._csv(files, rule) if files.csv else self._parquet(files)
+            described, view = self._csv(files, rule) if files.csv else self._parquet(files)
             if "." in files.table:
                 schema = quote(files.table.split(".", 1)[0])
                 self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
             self._connection.execute(f"CREATE VIEW {table_sql(files.table)} AS {view}")
             self._views[files.table] = view
         except (duckdb.Error, OSError):
-            raise self._unread(files, files.paths[0]) from None
-        return found
+            raise self._read_error(files, files.paths[0]) from None
+        return described
 
     def _parquet(self, files: Files) -> tuple[FoundTable, str]:
         first: list[FoundColumn] = []
@@ -81,7 +81,7 @@ class Folder(DuckDB):
             try:
                 described = self._all(f"DESCRIBE FROM {parquet_files([path])}")
             except duckdb.Error:
-                raise self._unread(files, path) from None
+                raise self._read_error(files, path) from None
             columns = [FoundColumn(str(name), str(type_), True) for name, type_, *_ in described]
             if first and columns != first:
                 raise refuse(
@@ -159,7 +159,7 @@ class Folder(DuckDB):
             help=f'[tables.{rule.name}.columns] age = {{ type = "INTEGER" }}; policy draft proposes them',
         )
 
-    def _unread(self, files: Files, path: Path) -> DatabaseError:
+    def _read_error(self, files: Files, path: Path) -> DatabaseError:
         if not os.access(path, os.R_OK):
             return refuse("D602", f"{path.name} may not be read", help="check who may read it")
         kind = "csv" if files.csv else "parquet"
@@ -175,16 +175,16 @@ class Folder(DuckDB):
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
         """Also read all values: parquet pages may be damaged, and text may not be UTF-8. csv cannot fail."""
-        found = next(column for column in self._tables if column.name == table)
-        if found.csv is not None:
+        described = next(found for found in self._tables if found.name == table)
+        if described.csv is not None:
             return True
-        hashed = [
+        hashes = [
             f"max(hash({quote(column.name)}))" for column in columns
         ]  # count() would not decode the values
         with self._lock:
             self.unchanged()
             try:
-                self._all(f"SELECT {', '.join(hashed)} FROM {table_sql(table)}")
+                self._all(f"SELECT {', '.join(hashes)} FROM {table_sql(table)}")
             except duckdb.InterruptException:
                 raise interrupted() from None
             except duckdb.Error:

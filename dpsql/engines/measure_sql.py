@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import assert_never
 
 from dpsql.engines.identifiers import TEXTED, quote
-from dpsql.engines.number_sql import held, number
+from dpsql.engines.number_sql import clamped_sql, number
 from dpsql.engines.polynomial_sql import product, rounded_square, single
 from dpsql.engines.relation_sql import key_sql, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
@@ -188,7 +188,7 @@ def _axes(statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fac
 
 
 def _clamped(name: str, fact: Fact, low: float | int, high: float | int) -> str:
-    return held(name if fact.type.sql == "DOUBLE" else f"CAST({name} AS DOUBLE)", low, high)
+    return clamped_sql(name if fact.type.sql == "DOUBLE" else f"CAST({name} AS DOUBLE)", low, high)
 
 
 def _integral(statistic: Statistic) -> bool:

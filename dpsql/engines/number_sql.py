@@ -1,6 +1,6 @@
 """Floating-point numbers as SQL: exact constants, and values clamped to a range.
 
-held("x", 0, 120)    CASE WHEN x < 0 THEN 0 WHEN x <= 120 THEN x WHEN x <= infinity THEN 120 END
+clamped_sql("x", 0, 120)    CASE WHEN x < 0 THEN 0 WHEN x <= 120 THEN x WHEN x <= infinity THEN 120 END
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ def number(value: float | int) -> str:
     return f"{float(value)!r}::DOUBLE"
 
 
-def held(name: str, low: float | int, high: float | int) -> str:
+def clamped_sql(name: str, low: float | int, high: float | int) -> str:
     """Print a DOUBLE clamped to these ends; NULL for NULL and NaN (above infinity, so in no branch).
 
     CASE takes half the time of greatest and least.

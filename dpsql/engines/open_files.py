@@ -165,9 +165,9 @@ def hold(path: Path, holder: object) -> Held:
     raise refuse("D602", title, help="close the other connections to it, then open it again")
 
 
-def let_go(held: Held, holder: object, *, in_use: bool = False) -> None:
+def let_go(file: Held, holder: object, *, in_use: bool = False) -> None:
     with _FILES.lock:
-        held.leave(holder, in_use=in_use)
+        file.leave(holder, in_use=in_use)
 
 
 def inherited(path: Path) -> bool:

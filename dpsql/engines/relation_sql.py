@@ -342,8 +342,8 @@ def _end(rows: int | None, direction: str) -> str:
 
 
 def _direction(ordering: Ordering) -> str:
-    way = " DESC" if ordering.descending else " ASC"
-    return f"{way} NULLS {'FIRST' if ordering.nulls_first else 'LAST'}"
+    direction = " DESC" if ordering.descending else " ASC"
+    return f"{direction} NULLS {'FIRST' if ordering.nulls_first else 'LAST'}"
 
 
 def _all_columns(source: Relation) -> list[str]:
@@ -367,12 +367,12 @@ def _per_unit(call: AggregateCall, source: Relation, over: str = "") -> str:
     if call.argument is None:
         argument, fact = "*", None
     else:
-        spelled = key_sql if call.distinct else scalar_sql
-        argument, fact = spelled(call.argument, source), type_in(call.argument, source)
+        printer = key_sql if call.distinct else scalar_sql
+        argument, fact = printer(call.argument, source), type_in(call.argument, source)
     if call.condition is not None:
         condition = scalar_sql(call.condition, source)
         argument = f"CASE WHEN {condition} THEN {'1' if call.argument is None else argument} END"
     if call.distinct:
         argument = f"DISTINCT {argument}"
-    others = ((scalar_sql(other, source), type_in(other, source)) for other in call.others)
-    return aggregates()[call.function].per_unit(argument, fact, over, *others)
+    arguments = ((scalar_sql(scalar, source), type_in(scalar, source)) for scalar in call.others)
+    return aggregates()[call.function].per_unit(argument, fact, over, *arguments)

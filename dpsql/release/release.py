@@ -52,7 +52,7 @@ def release(
     if isinstance(planned.rule, Threshold):
         steps = planned.rule.steps if threshold is None else threshold
         kept = noisy[:, planned.rule.statistic] >= steps
-        kept[: _always(planned)] = True
+        kept[: _always_shown(planned)] = True
         groups = [group for group, keep in zip(groups, kept, strict=True) if keep]
         noisy = noisy[kept]
     order = _order(groups)
@@ -113,7 +113,7 @@ def _public_keys(planned: MeasurePlan) -> PublicKeys | None:
     return planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
 
 
-def _always(planned: MeasurePlan) -> int:
+def _always_shown(planned: MeasurePlan) -> int:
     """Return how many of the first groups are shown whatever their numbers."""
     listed = _public_keys(planned)
     return 0 if listed is None else len(listed.groups())

@@ -36,7 +36,7 @@ def in_rounds(planned: MeasurePlan, release_round: Round) -> ReleasedTable:
     first = release_round(planned)
     if planned.again is None:
         return first
-    return _together(first, release_round(without(planned.again, first.groups)))
+    return _merge(first, release_round(without(planned.again, first.groups)))
 
 
 def without(planned: MeasurePlan, groups: list[tuple[Value, ...]]) -> MeasurePlan:
@@ -55,8 +55,8 @@ def without(planned: MeasurePlan, groups: list[tuple[Value, ...]]) -> MeasurePla
 
 
 def _column(name: str, key: Column) -> ScanColumn:
-    own = key.fact.type
-    return ScanColumn(name, "VARCHAR" if own.kind is Kind.TEXT else own.sql, Fact(own))
+    key_type = key.fact.type
+    return ScanColumn(name, "VARCHAR" if key_type.kind is Kind.TEXT else key_type.sql, Fact(key_type))
 
 
 def _constant(value: Value) -> Value:
@@ -67,7 +67,7 @@ def _dated(value: Value) -> Value:
     return value.isoformat() if isinstance(value, datetime.date) else value
 
 
-def _together(first: ReleasedTable, second: ReleasedTable) -> ReleasedTable:
+def _merge(first: ReleasedTable, second: ReleasedTable) -> ReleasedTable:
     known = {plain(group) for group in first.groups}
     new = [i for i, group in enumerate(second.groups) if plain(group) not in known]
     groups = first.groups + [second.groups[i] for i in new]

@@ -65,8 +65,8 @@ def _untagged(value: object) -> Value:
 
 def export_to_bytes(export: ReleasedExport) -> bytes:
     """Serialize the rows of an export."""
-    contents = [each.astype(each.dtype.newbyteorder("<")).tobytes() for each in export.columns]
-    columns = [base64.b64encode(each).decode() for each in contents]
+    contents = [column.astype(column.dtype.newbyteorder("<")).tobytes() for column in export.columns]
+    columns = [base64.b64encode(column).decode() for column in contents]
     return json.dumps({"rows": export.rows, "columns": columns}, separators=(",", ":")).encode()
 
 

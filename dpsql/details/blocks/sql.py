@@ -30,7 +30,7 @@ from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.details.blocks.detail import BINS, Blocks
 from dpsql.engines.identifiers import quote
 from dpsql.engines.measure_sql import carried
-from dpsql.engines.number_sql import held, number
+from dpsql.engines.number_sql import clamped_sql, number
 from dpsql.engines.relation_sql import key_sql, relation_sql, scalar_sql
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.column import Value
@@ -46,7 +46,7 @@ def reads(planned: MeasurePlan, detail_plan: DetailPlan[Blocks]) -> Reads:
     keys = [f"k{i}" for i in range(len(planned.keys))]
     groups = "".join(f"{key}, " for key in keys)
     values = values_sql(planned, detail_plan)
-    clamped = f"SELECT {groups}{held('v', blocks.low, blocks.high)} AS c FROM ({values})"
+    clamped = f"SELECT {groups}{clamped_sql('v', blocks.low, blocks.high)} AS c FROM ({values})"
     binned = f"SELECT {groups}{_bin('c', blocks)} AS bin FROM ({clamped}) WHERE c IS NOT NULL"
     shown = [carried(column.fact.type, key) for column, key in zip(planned.keys, keys, strict=True)]
     return Reads(
@@ -90,7 +90,7 @@ def values_sql(planned: MeasurePlan, detail_plan: DetailPlan[Blocks]) -> str:
     where = "" if blocks.condition is None else f" WHERE {scalar_sql(blocks.condition, m.relation)}"
     read = f"SELECT {', '.join(columns)} FROM ({relation_sql(m.relation)}){where}"
     near_zero = f"abs(d) < {SMALL!r}::DOUBLE"
-    clamped = f"CASE WHEN {near_zero} THEN 0::DOUBLE ELSE {held('d', -LARGE, LARGE)} END"
+    clamped = f"CASE WHEN {near_zero} THEN 0::DOUBLE ELSE {clamped_sql('d', -LARGE, LARGE)} END"
     rows = f"SELECT {groups}b, x FROM (SELECT {groups}b, {clamped} AS x FROM ({read})) WHERE x IS NOT NULL"
     extra = "".join(f", {number(value)}" for value in blocks.extra)
     value = f"list_aggregate(list(x ORDER BY x), '{blocks.function}'{extra})"

@@ -80,4 +80,6 @@ def _values(fact: Fact) -> int | None:
 def _settled(measure: Measure, owned: Owned, more: tuple[Scalar, ...]) -> bool:
     """Whether the unit determines its group (in each grouping set) and the scalars ``more``."""
     numbers = refs(measure.keys[0].scalar) if measure.sets else frozenset()
-    return all(refs(each) - numbers <= owned.settled for each in (*more, *(k.scalar for k in measure.keys)))
+    return all(
+        refs(scalar) - numbers <= owned.settled for scalar in (*more, *(key.scalar for key in measure.keys))
+    )

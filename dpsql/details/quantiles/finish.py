@@ -111,7 +111,9 @@ def _margins(
 
 def _ends(values: list[Value], margins: Floats) -> tuple[Floats, Floats]:
     """Return the lower and upper ends of the symmetric intervals."""
-    shown = np.array([float(v) if isinstance(v, int | float | Decimal) else math.nan for v in values])
+    shown = np.array(
+        [float(value) if isinstance(value, int | float | Decimal) else math.nan for value in values]
+    )
     return shown - margins, shown + margins
 
 

@@ -30,7 +30,7 @@ def released(
     detail = detail_plan.detail
     if not groups:
         return np.zeros((0, detail.width), np.int64)
-    histograms = _joined(weights, groups)
+    histograms = _concatenate(weights, groups)
     most = detail_plan.sensitivity
     bins = answers(
         histograms,
@@ -49,7 +49,7 @@ def released(
     return np.stack((bins, away), axis=2).reshape(len(groups), detail.width)
 
 
-def _joined(weights: Masses, groups: Sequence[tuple[Value, ...]]) -> Histograms:
+def _concatenate(weights: Masses, groups: Sequence[tuple[Value, ...]]) -> Histograms:
     """Concatenate the histograms of the shown groups."""
     histograms = {plain(group): histogram for group, histogram in weights.items()}
     empty = np.zeros(0, np.int64), np.zeros(0, np.int64)

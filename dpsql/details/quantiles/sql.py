@@ -13,7 +13,7 @@ from typing import assert_never
 from dpsql.detail_kinds import Arrays, Group, Reads, Rows
 from dpsql.details.quantiles.detail import Histogram
 from dpsql.engines.histogram_sql import histogram, histogram_sql
-from dpsql.engines.number_sql import held, number
+from dpsql.engines.number_sql import clamped_sql, number
 from dpsql.engines.relation_sql import type_in
 from dpsql.functions.core.literals import literal_sql
 from dpsql.ir.column import DATE, TIMESTAMP, Fact, Kind
@@ -53,11 +53,11 @@ def bin_sql(name: str, fact: Fact, grid: Grid) -> str:
             return _counted(name, fact, grid)
         case Spacing.EVEN:
             low, high = float(grid.low), float(grid.high)
-            clamped = held(f"CAST({name} AS DOUBLE)", low, high)
+            clamped = clamped_sql(f"CAST({name} AS DOUBLE)", low, high)
             return _place(f"{clamped} - {number(low)}", high - low, grid)
         case Spacing.LOG:
             low, high = float(grid.low), float(grid.high)
-            clamped = held(f"CAST({name} AS DOUBLE)", low, high)
+            clamped = clamped_sql(f"CAST({name} AS DOUBLE)", low, high)
             on_scale = f"CASE WHEN {clamped} < 0 THEN -ln(1 - {clamped}) ELSE ln(1 + {clamped}) END"
             if low >= 0:
                 on_scale = f"ln(1 + {clamped})"
@@ -81,9 +81,9 @@ def _scaled(name: str, grid: Grid) -> str:
 
     From 2^51 units on, the rounded DOUBLE may lie one unit below or above the range: hence the second clamp.
     """
-    clamped = held(f"CAST({name} AS DOUBLE)", grid.low / grid.unit, grid.high / grid.unit)
-    whole = f"CAST(round({clamped} * {number(grid.unit)}) AS BIGINT)"
-    place = f"({_between(whole, f'{grid.low}::BIGINT', f'{grid.high}::BIGINT')} - {grid.low}::BIGINT)"
+    clamped = clamped_sql(f"CAST({name} AS DOUBLE)", grid.low / grid.unit, grid.high / grid.unit)
+    units = f"CAST(round({clamped} * {number(grid.unit)}) AS BIGINT)"
+    place = f"({_between(units, f'{grid.low}::BIGINT', f'{grid.high}::BIGINT')} - {grid.low}::BIGINT)"
     return f"CAST({place}{f' // {grid.step}' if grid.step > 1 else ''} AS INTEGER)"
 
 
