@@ -35,7 +35,7 @@ from dpsql.policy.catalogue import Known, KnownTable
 
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
-_STAND_IN = 2**40
+_STAND_IN = 2**30
 """End of a stand-in range: large enough to contain usual constants."""
 
 

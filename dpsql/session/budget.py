@@ -211,8 +211,8 @@ class AnalystBudget:
         return max(0.0, epsilon - self._in_epsilon(spent, epsilon))
 
     def _in_epsilon(self, spent: Amount, granted: float) -> float:
-        """Convert an amount to an epsilon, which may exceed what is granted now."""
-        return self.accountant.epsilon(spent, Budget(granted, self.budget.delta))
+        """Convert an amount to an epsilon, which may exceed what is granted now, and that may be nothing."""
+        return self.accountant.epsilon(spent, Budget(granted or self.budget.epsilon, self.budget.delta))
 
     def remaining(self, after: Amount | None = None) -> float:
         """Return what is left after this price, of the database or the analyst, whichever has less."""

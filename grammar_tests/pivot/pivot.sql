@@ -106,3 +106,7 @@ GROUP BY p.sex;
 -- case: units counted
 -- outcome: accepted
 PIVOT visits ON kind IN ('checkup', 'emergency') USING COUNT(DISTINCT patient_id) GROUP BY place_id;
+
+-- case: another name of an average
+-- outcome: accepted
+SELECT * FROM (SELECT ward, sex, age FROM patients) PIVOT (mean(age) FOR sex IN ('F', 'M') GROUP BY ward);

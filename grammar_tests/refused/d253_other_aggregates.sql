@@ -117,3 +117,8 @@ SELECT geomean(income) FROM patients;
 -- outcome: refused D205 at 1:8
 -- instead: SELECT regr_slope(income, age) FROM patients
 SELECT regr_slope(age) FROM patients;
+
+-- case: the distinct values of a condition
+-- outcome: refused D253 at 1:8
+-- instead: SELECT COUNT(DISTINCT cost) FILTER (WHERE cost > 5) FROM visits
+SELECT COUNT_IF(DISTINCT cost > 5) FROM visits;

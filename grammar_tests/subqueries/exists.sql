@@ -118,3 +118,15 @@ SELECT p.sex, COUNT(*) AS n FROM treated JOIN patients p USING (patient_id) GROU
 -- case: reached over two foreign keys
 -- outcome: accepted
 SELECT COUNT(*) AS n FROM treatments t WHERE EXISTS (SELECT 1 FROM reactions r WHERE r.treatment_id = t.treatment_id AND r.severity > 2);
+
+-- case: an aggregate without groups gives one row, whatever it is
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients WHERE EXISTS (SELECT AVG(cost) FROM visits WHERE cost < -4);
+
+-- case: an aggregate without groups, per patient
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients AS p WHERE EXISTS (SELECT MAX(cost) FROM visits AS v WHERE v.patient_id = p.patient_id);
+
+-- case: another name of an average
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM patients AS p WHERE 20 < (SELECT mean(minutes) FROM visits AS v WHERE v.patient_id = p.patient_id);

@@ -668,14 +668,17 @@ how, call, sql = json.loads(sys.stdin.read())
 db = dpsql.connect(sys.argv[1])
 db.explain("SELECT COUNT(*) FROM people")
 
+done = threading.Event()
+
 def stop():
-    time.sleep(1)
-    if how == "interrupt":
-        db.interrupt()
-    else:
-        os.kill(os.getpid(), getattr(signal, how))
+    while not done.wait(1):  # Python loses a signal that falls into a destructor: it is sent again
+        if how == "interrupt":
+            db.interrupt()
+        else:
+            os.kill(os.getpid(), getattr(signal, how))
 
 def ended(number, frame):
+    done.set()
     db.close()
     raise SystemExit("closed")
 
@@ -684,8 +687,10 @@ threading.Thread(target=stop, daemon=True).start()
 try:
     getattr(db, call)(sql)
 except (KeyboardInterrupt, SystemExit) as stopped:
+    done.set()
     print(type(stopped).__name__)
 except dpsql.Error as error:
+    done.set()
     print(error.code)
 if how != "SIGTERM":
     db.explain("SELECT COUNT(*) AS n FROM people")

@@ -494,3 +494,26 @@ with dpsql.connect(sys.argv[1]) as db:
         assert (held / "spilled").exists()
         alive.communicate("")
     assert not held.exists()
+
+
+@pytest.mark.parametrize("accountant", ["zcdp", "approx"])
+def test_an_analyst_who_was_removed_has_nothing_left(clinic: Path, accountant: str) -> None:
+    """The owner takes an analyst out of the policy while their connection is open: repeats stay free."""
+    policy = clinic.with_suffix(".toml")
+    text = policy.read_text().replace('accountant = "zcdp"', f'accountant = "{accountant}"')
+    policy.write_text(text)
+    count = "SELECT COUNT(*) FROM patients"
+    with dpsql.connect(clinic, analyst="ana") as db:
+        first = db.execute(count)
+        start = text.index("[analysts.ana]")
+        end = text.index("\n[", start)
+        policy.write_text(text[:start] + text[end:])
+        with dpsql.connect(clinic):
+            pass
+        again = db.execute(count)
+        assert (again.rows, again.cost, again.remaining) == (first.rows, 0.0, 0.0)
+        assert db.explain(count)
+        assert db.budget.accounts[0].granted == 0.0
+        with pytest.raises(dpsql.Error) as caught:
+            db.execute("SELECT COUNT(*) FROM patients WHERE age > 3")
+        assert caught.value.code == "D504"

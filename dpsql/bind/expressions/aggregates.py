@@ -31,35 +31,35 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         node = node.this
     if isinstance(node, Sample):
         return bind_sample(ctx, node, outer, condition, scalars)
-    named = _aggregate_named(node)
-    if named is not None and len(node.expressions) == named.arguments:
-        return _call(ctx, named, node.expressions, condition, scalars, ctx.span(outer))
-    if is_named_aggregate(node):
-        raise refuse(
-            "D253",
-            f"{node.name.upper()} is not answered",
-            ctx.span(outer),
-            help=_alternative(node.name.casefold()),
-        )
-    if not isinstance(node, exp.AggFunc | exp.WithinGroup):
-        return None
-    rule = by_node().get(type(node))
-    known = (
-        ("this", "big_int", "expression") if rule is not None and rule.arguments == 2 else ("this", "big_int")
-    )
-    extra = [key for key, value in node.args.items() if value and key not in known]
-    argument, more_arguments = node.this, tuple[Scalar, ...]()
+    rule, arguments = _aggregate_named(node), list[exp.Expr | None](node.expressions)
+    more_arguments, unknown = tuple[Scalar, ...](), False
+    if rule is None or len(arguments) != rule.arguments:
+        if is_named_aggregate(node):
+            raise refuse(
+                "D253",
+                f"{node.name.upper()} is not answered",
+                ctx.span(outer),
+                help=_alternative(node.name.casefold()),
+            )
+        if not isinstance(node, exp.AggFunc | exp.WithinGroup):
+            return None
+        rule = by_node().get(type(node))
+        pair = rule is not None and rule.arguments == 2
+        arguments = [node.this, node.expression] if pair else [node.this]
+        known = ("this", "big_int", "expression") if pair else ("this", "big_int")
+        unknown = any(value for key, value in node.args.items() if key not in known)
     if is_quantile(node):
         quantile = quantile_call(ctx.text, node)
-        rule, extra, argument = shelf()[quantile.function], [], quantile.argument
+        rule, unknown, arguments = shelf()[quantile.function], False, [quantile.argument]
         more_arguments = (place_of(ctx.text, node, quantile),)
-    if rule is None or extra:
+    if rule is None or unknown:
         raise refuse(
             "D253",
             f"{function_name(node, ctx.text)} is not answered yet",
             ctx.span(outer),
             help=_alternative(function_name(node, ctx.text).lower()),
         )
+    argument = arguments[0]
     distinct = isinstance(argument, exp.Distinct) or type(node) in rule.distinct_nodes
     if isinstance(argument, exp.Distinct):
         if len(argument.expressions) != 1 or argument.args.get("on"):
@@ -70,25 +70,38 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
                 help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.unit_column}); or one text of "
                 "both: COUNT(DISTINCT x || '/' || y)",
             )
-        argument = argument.expressions[0]
-    arguments = [argument]
-    if rule.arguments == 2:
-        if node.expression is None:
-            name = function_name(node, ctx.text)
-            raise refuse("D205", f"{name} takes two arguments", ctx.span(outer), help=f"write {name}(y, x)")
-        arguments.append(node.expression)
+        arguments[0] = argument.expressions[0]
+    if rule.arguments == 2 and arguments[1] is None:
+        name = function_name(node, ctx.text)
+        raise refuse("D205", f"{name} takes two arguments", ctx.span(outer), help=f"write {name}(y, x)")
     if type(node) in rule.condition_nodes:
-        _refuse_inner(ctx, [argument], ctx.span(outer))
-        return AggregateCall(
-            "",
-            rule.name,
-            None,
-            distinct,
-            conjunction(condition, scalars.condition(argument)),
-            ctx.span(outer),
-        )
+        return _conditional(ctx, rule, node, distinct, condition, scalars, ctx.span(outer))
     call = _call(ctx, rule, arguments, condition, scalars, ctx.span(outer))
     return replace(call, distinct=distinct, others=(*call.others, *more_arguments))
+
+
+def _conditional(
+    ctx: Context,
+    rule: Rule,
+    node: exp.Expr,
+    distinct: bool,
+    condition: Scalar | None,
+    scalars: Scalars,
+    span: Span | None,
+) -> AggregateCall:
+    """Bind an aggregate of the rows for which its argument is true."""
+    if distinct:
+        raise refuse(
+            "D253",
+            f"{function_name(node, ctx.text)}(DISTINCT ...) is not answered",
+            span,
+            label="the distinct values of a condition are true and false",
+            help="leave DISTINCT out; or count the values: COUNT(DISTINCT x) FILTER (WHERE ...)",
+        )
+    _refuse_inner(ctx, [node.this], span)
+    return AggregateCall(
+        "", rule.name, None, False, conjunction(condition, scalars.condition(node.this)), span
+    )
 
 
 def _call(

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 
 from sqlglot import exp
 
-from dpsql.bind.expressions.aggregates import has_aggregate
+from dpsql.bind.expressions.aggregates import has_aggregate, is_named_aggregate
 from dpsql.bind.expressions.scalars import HiddenUnit, Scalars
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.wrappers import unaliased
@@ -61,7 +61,7 @@ def exists_as_scalar(inner: exp.Select) -> exp.Expr:
     having = inner.args.get("having")
     select = inner.copy()
     select.set("having", None)
-    test: exp.Expr = exp.GTE(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0))
+    test: exp.Expr = exp.Not(this=exp.Is(this=exp.Count(this=exp.Star()), expression=exp.Null()))
     if having is not None:
         test = _without_aliases(having.this, inner.expressions)
     select.set("expressions", [test])
@@ -70,7 +70,7 @@ def exists_as_scalar(inner: exp.Select) -> exp.Expr:
 
 def _without_aliases(condition: exp.Expr, items: list[exp.Expr]) -> exp.Expr:
     """Replace the aliases that HAVING names outside its aggregates."""
-    if isinstance(condition, exp.AggFunc | exp.Query):
+    if _is_aggregate(condition) or isinstance(condition, exp.Query):
         return condition.copy()
     aliased = named_by(condition, items) if isinstance(condition, exp.Column) else condition
     if aliased is not condition:
@@ -103,13 +103,17 @@ def correlation_of(
 
 def aggregates_in(node: exp.Expr) -> list[exp.Expr]:
     """Return the aggregate calls of an expression, without duplicates."""
-    if isinstance(node, exp.AggFunc | exp.Filter):
+    if _is_aggregate(node):
         return [node]
     calls: list[exp.Expr] = []
     if not isinstance(node, exp.Query):
         for child in node.iter_expressions():
             calls += [call for call in aggregates_in(child) if call not in calls]
     return calls
+
+
+def _is_aggregate(node: exp.Expr) -> bool:
+    return isinstance(node, exp.AggFunc | exp.Filter) or is_named_aggregate(node)
 
 
 def counts(node: exp.Expr) -> bool:
@@ -121,11 +125,7 @@ def counts(node: exp.Expr) -> bool:
 def replace_aggregates(node: exp.Expr, old: list[exp.Expr], new: Sequence[exp.Expr]) -> exp.Expr:
     """Return the expression with these aggregates replaced."""
     return node.copy().transform(
-        lambda part: (
-            new[old.index(part)].copy()
-            if isinstance(part, exp.AggFunc | exp.Filter) and part in old
-            else part
-        )
+        lambda part: new[old.index(part)].copy() if _is_aggregate(part) and part in old else part
     )
 
 

@@ -17,6 +17,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
+from dpsql.aggregates import by_name
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.scope.wrappers import unaliased
@@ -68,12 +69,18 @@ def in_from(node: exp.Expr) -> exp.Expr:
 # ---- PIVOT -------------------------------------------------------------------------------------------
 
 
+def _is_aggregate(node: exp.Expr) -> bool:
+    return isinstance(node, exp.AggFunc) or (
+        isinstance(node, exp.Anonymous) and node.name.casefold() in by_name()
+    )
+
+
 def _pivoted(ctx: Context, node: exp.Pivot, columns: list[str], table: exp.Table) -> exp.Select:
     """Rewrite PIVOT as an aggregate with a FILTER per value."""
     ons = [_on_values(ctx, part) for part in node.expressions]
     using = list(node.args.get("using") or [exp.Count(this=exp.Star(), big_int=True)])
     for item in using:
-        if not isinstance(unaliased(item), exp.AggFunc):
+        if not _is_aggregate(unaliased(item)):
             raise refuse(
                 "D252",
                 "PIVOT is answered with plain aggregates only",
