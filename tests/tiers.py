@@ -38,9 +38,9 @@ QUICK_CASES = ("test_refused", "test_meaning", "test_sensitivity")
 QUICK_FILES = tuple(
     f"tests/{room}/test_{name}.py"
     for room, names in {
-        "unit": "bins catalogue conjuncts density functions_reading histogram intervals key_lists last_keys "
-        "other_group policy release tiers views weights",
-        "cli": "charts completion policy_check readme_figures rooms scripts",
+        "unit": "bins catalogue conjuncts density functions_reading intervals key_lists last_keys "
+        "other_group release tiers views",
+        "cli": "completion policy_check readme_figures rooms scripts",
         "privacy": "audit_chances exponential geometric keys_alone mechanisms min_units oracles "
         "ownership_rules randomized_response threshold what_a_repeat_rests_on",
     }.items()
