@@ -105,12 +105,12 @@ def units_are_not_equated() -> AbstractContextManager[None]:
 
 def both_sides_hold_one_row() -> AbstractContextManager[None]:
     """A join of private tables is said to leave one row per unit."""
-    both = ownership._both
+    both = ownership._unit_join_ownership
 
     def single(join: Join, left: Owned, right: Owned) -> Owned:
         return replace(both(join, left, right), rows=1, at_most=1)
 
-    return _set(ownership, "_both", single)
+    return _set(ownership, "_unit_join_ownership", single)
 
 
 def left_joins_fill_their_side() -> AbstractContextManager[None]:
@@ -179,12 +179,12 @@ def keys_by_their_bits() -> AbstractContextManager[None]:
 
 def rows_of_a_histogram_count_in_full() -> AbstractContextManager[None]:
     """However many rows a unit has, each is weighed as the first."""
-    before = histogram_sql._weighed
+    before = histogram_sql._weights_of_bins
 
     def whole(places: Any, full: int) -> Any:
         return before((places & (MOST_BINS - 1)).astype("int32"), full)
 
-    return _set(histogram_sql, "_weighed", whole)
+    return _set(histogram_sql, "_weights_of_bins", whole)
 
 
 def null_is_no_group() -> AbstractContextManager[None]:
@@ -212,7 +212,7 @@ def sums_in_any_order() -> AbstractContextManager[None]:
 
 def orders_leave_ties() -> AbstractContextManager[None]:
     """A window's order is not completed by all columns."""
-    return _set(relation_sql, "_complete", lambda source: [])
+    return _set(relation_sql, "_all_columns", lambda source: [])
 
 
 def filters_are_lost() -> AbstractContextManager[None]:
@@ -300,7 +300,7 @@ def cells_overlap() -> AbstractContextManager[None]:
 
 def runs_and_their_cells_exclude_each_other() -> AbstractContextManager[None]:
     """A row in a cell is said not to be in the run that holds the cell."""
-    before = disjoint_cells._joined
+    before = disjoint_cells._merge_disjoint
 
     def apart(families: Any, overlaps: Any) -> Any:
         found = list(before(families, overlaps))
@@ -310,7 +310,7 @@ def runs_and_their_cells_exclude_each_other() -> AbstractContextManager[None]:
         alternatives = tuple(sorted(one for family in found for one in family.alternatives))
         return [Family(alternatives, max(family.most for family in found))]
 
-    return _set(disjoint_cells, "_joined", apart)
+    return _set(disjoint_cells, "_merge_disjoint", apart)
 
 
 @contextmanager
