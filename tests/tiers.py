@@ -38,8 +38,8 @@ QUICK_CASES = ("test_refused", "test_meaning", "test_sensitivity")
 QUICK_FILES = tuple(
     f"tests/{room}/test_{name}.py"
     for room, names in {
-        "unit": "bins catalogue conjuncts density functions_reading intervals key_lists last_keys "
-        "other_group release tiers views",
+        "unit": "bins catalogue conjuncts density functions_reading intervals key_lists "
+        "other_group tiers",
         "cli": "completion policy_check readme_figures rooms scripts",
         "privacy": "audit_chances exponential geometric keys_alone mechanisms min_units oracles "
         "ownership_rules randomized_response threshold what_a_repeat_rests_on",
