@@ -113,9 +113,9 @@ def helped(db: dpsql.Connection, sql: str, limit: int) -> str | None:
 
 
 def answered(worlds: Worlds, sql: str, most: float = 1e10) -> list[tuple[object, ...]] | None:
-    """What plain DuckDB answers; nothing where it fails, or where a number is beyond all limits."""
+    """What plain DuckDB answers, in one order; nothing where it fails, or a number is beyond all limits."""
     try:
-        rows = worlds.plain.execute(sql).fetchall()
+        rows = sorted(worlds.plain.execute(sql).fetchall(), key=repr)
     except duckdb.Error:
         return None
     numbers = [value for row in rows for value in row if isinstance(value, int | float | Decimal)]

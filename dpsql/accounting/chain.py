@@ -278,7 +278,7 @@ class Chain:
                 yield connection
                 self._still_ours()
                 connection.execute("COMMIT")
-            except BaseException:
+            except BaseException:  # Ctrl-C too: rolled back, and raised again
                 self._still_ours()
                 try:
                     if connection.in_transaction:

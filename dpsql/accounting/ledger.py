@@ -80,7 +80,7 @@ class Ledger:
             elif not ledger._chain.placed:  # an old ledger without an index; read as it is if not writable
                 with suppress(DatabaseError), ledger._chain.writing():
                     pass
-        except BaseException:
+        except BaseException:  # Ctrl-C too: closed, and raised again
             ledger.close()
             raise
         return ledger
@@ -96,7 +96,7 @@ class Ledger:
             with ledger._chain.reading():
                 ledger._check_promise(promise)
             ledger.verify()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: closed, and raised again
             ledger.close()
             raise
         return ledger

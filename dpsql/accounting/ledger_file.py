@@ -62,7 +62,7 @@ def connected(path: Path, patience: float) -> sqlite3.Connection:
         if application != APPLICATION or tables not in ({SCHEMA}, {SCHEMA, PLACES}):
             raise damaged(f"{path} is not a ledger of dpsql")
         connection.execute("PRAGMA journal_mode = DELETE").fetchone()
-    except BaseException:
+    except BaseException:  # Ctrl-C too: closed, and raised again
         connection.close()
         raise
     return connection

@@ -114,7 +114,7 @@ class _Attached(DuckDB):
             ):
                 self._connection.execute(sql)
             self._same_file()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: closed, and raised again
             self._connection.close()
             raise
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dpsql.aggregates import Distinct, Unbounded
+from dpsql.aggregates import Distinct
 from dpsql.aggregates import shelf as aggregates
-from dpsql.bind.expressions.aggregates import aggregate, has_aggregate, refuse_distinct
+from dpsql.bind.expressions.aggregates import aggregate, computable, has_aggregate, refuse_distinct
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.private.conditions import with_aliases
 from dpsql.bind.private.projection import distinct_rows, groupable, projected, refuse_order_and_limit
@@ -19,10 +19,9 @@ from dpsql.bind.scope.sources import Private
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.subqueries.unnesting import SubqueryUnnester
 from dpsql.bind.syntax.output_names import output_name
-from dpsql.errors import Error, refuse
-from dpsql.facts.ownership import Owned, ownership_of, rows_of
-from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.relation import Aggregate, AggregateCall, Named, Relation
+from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.relation import Aggregate, AggregateCall, Named
 from dpsql.ir.scalar import Ref
 
 
@@ -60,7 +59,10 @@ def per_unit(
     groupable(ctx, keys, scalars)
     grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(translator.calls))
     names = [named.name for _, named in keys] + [call.name for call in translator.calls]
-    grouped = computable(ctx, grouped)
+    for call in grouped.aggregates:
+        arguments = () if call.argument is None else (call.argument, *call.others)
+        bounded = computable(ctx, grouped.input, call.function, arguments, call.span)
+        grouped = replace(grouped, input=bounded)
     shown = (  # a subquery names a key as FROM does
         Visible(v.qualifier, v.name, Ref(named.name), v.merged)
         for _, named in keys
@@ -94,26 +96,3 @@ def _distinct(ctx: Context, node: exp.Select, rows: Private) -> Private:
         )
     relation, scope = distinct_rows(ctx, node, rows.relation, names, rows.scope)
     return Private(relation, scope)
-
-
-def computable(ctx: Context, grouped: Aggregate) -> Aggregate:
-    """Return the aggregate with the bounds it needs; refuse a call that depends on the order of rows."""
-    for call in grouped.aggregates:
-        while (refusal := _refusal(call, grouped.input)) is not None:
-            if refusal.code != "D301" or call.argument is None:
-                raise refusal
-            grouped = replace(grouped, input=ctx.need(grouped.input, (call.argument, *call.others), refusal))
-    return grouped
-
-
-def _refusal(call: AggregateCall, rows: Relation) -> Error | None:
-    """Return why a call cannot be computed exactly over these rows, or None."""
-    facts = facts_of(rows)
-    argument = None if call.argument is None else fact_of(call.argument, facts)
-    other_facts = [fact_of(argument, facts) for argument in call.others]
-    try:
-        aggregates()[call.function].result(argument, rows_of(rows), *other_facts)
-        aggregates()[call.function].per_unit("x", argument, "", *(("y", fact) for fact in other_facts))
-    except Unbounded as reason:
-        return refuse(reason.code, reason.title, call.span, help=reason.help)
-    return None

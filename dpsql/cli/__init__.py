@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with _signals_recorded() as stopped:
         try:
             return _run_command(arguments)
-        except BaseException as error:
+        except BaseException as error:  # Ctrl-C too: each has its exit code, none a traceback
             if stopped:
                 abandon_output()
                 tell(_stop_message(error))

@@ -113,7 +113,7 @@ def _connect(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
     try:
         connection.execute(f"ATTACH {text(str(path))} AS {quote(_BESIDE)} (READ_ONLY)")
         connection.execute(f"USE {quote(_BESIDE)}")
-    except BaseException:
+    except BaseException:  # Ctrl-C too: closed, and raised again
         connection.close()
         raise
     return connection
@@ -133,7 +133,7 @@ class DuckDB:
             raise self._open_error(error) from None
         try:
             self._open(timezone, threads)
-        except BaseException as error:
+        except BaseException as error:  # Ctrl-C too: let go, and raised again
             in_use = isinstance(error, duckdb.Error) and _used_in_process(error)
             let_go(self._file, self, in_use=in_use)
             if isinstance(error, duckdb.Error | OSError):
@@ -146,7 +146,7 @@ class DuckDB:
             try:
                 lock_down(self._connection, timezone)
                 self._same_file()
-            except BaseException:
+            except BaseException:  # Ctrl-C too: closed, and raised again
                 self._connection.close()
                 raise
 
@@ -376,7 +376,7 @@ class DuckDB:
                 yield
             except duckdb.InterruptException:
                 raise interrupted() from None
-            except Exception as error:
+            except Exception as error:  # whatever DuckDB raises: its message may hold data
                 if isinstance(error, RuntimeError) and str(error) == "Query interrupted":
                     raise KeyboardInterrupt from None  # DuckDB's error if a signal handler raised
                 self.unchanged()

@@ -55,7 +55,7 @@ class Folder(DuckDB):
             self._views: dict[str, str] = {}
             self._tables = tuple(map(self._create_view, files))
             self.unchanged()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: closed, and raised again
             self._connection.close()
             raise
 

@@ -83,7 +83,7 @@ class Held:
             elif not self._same():
                 self.leave(holder)
                 return False
-        except BaseException:
+        except BaseException:  # Ctrl-C too: let go, and raised again
             self.leave(holder)
             raise
         return True

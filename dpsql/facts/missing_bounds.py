@@ -36,7 +36,11 @@ from dpsql.policy.catalogue import Known, KnownTable
 _NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
 
 _STAND_IN = 2**30
-"""End of a stand-in range: large enough to contain usual constants."""
+"""End of a stand-in range. Any finite range would do, since only finiteness is looked at, but for two limits.
+
+It contains usual constants, so that a condition such as x > 1000000 leaves a part of it; and its width is at
+most the 2**32 places of ``aggregates/placed.py``, or a variance of whole numbers would seem to lack more.
+"""
 
 
 def needed_bounds(

@@ -38,10 +38,10 @@ class Session(AnalystBudget):
             self.ledger = Ledger.open(ledger, promise(self.policy, self.engine), self.granted())
             try:
                 self.known: Known = self._checked()
-            except BaseException:
+            except BaseException:  # Ctrl-C too: closed, and raised again
                 self.ledger.close()
                 raise
-        except BaseException:
+        except BaseException:  # Ctrl-C too: closed, and raised again
             self.engine.close()
             raise
         self.clock: datetime.datetime | None = None  # a fixed time for now(), for all queries
@@ -49,7 +49,7 @@ class Session(AnalystBudget):
         self.sealed = Sealed(self._public_rows, self.policy.timezone, self.policy.limits)
         try:
             self.views = self._checked_views()
-        except BaseException:
+        except BaseException:  # Ctrl-C too: closed, and raised again
             self.close()
             raise
 

@@ -28,7 +28,7 @@ class Opening:
         def work() -> None:
             try:
                 self.shell = self._open_session()
-            except BaseException as error:
+            except BaseException as error:  # wait() raises it again, in the thread that waits
                 self.failure = error
             then()
 

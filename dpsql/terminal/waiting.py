@@ -38,7 +38,7 @@ def beside(db: Interruptible, step: Callable[[], T], tick: Callable[[], None] | 
         try:
             if not stopped.is_set():
                 outcome.append(step())
-        except BaseException as error:
+        except BaseException as error:  # raised again in the thread that waits
             outcome.append(error)
         finally:
             done.set()

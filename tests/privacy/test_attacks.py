@@ -1527,9 +1527,9 @@ def test_arguments_of_wrong_types_are_refused_as_what_they_are(opened: Open, val
 
     calls: list[Callable[[], object]] = [
         lambda: dpsql.connect(value),  # type: ignore[arg-type]  # that is what is tried
-        lambda: dpsql.connect(path, value).close(),  # type: ignore[arg-type]
-        lambda: dpsql.connect(path, None, value).close(),  # type: ignore[arg-type]
-        lambda: dpsql.connect(path, analyst=value).close(),  # type: ignore[arg-type]
+        lambda: dpsql.connect(path, value).close(),  # type: ignore[arg-type]  # on purpose
+        lambda: dpsql.connect(path, None, value).close(),  # type: ignore[arg-type]  # on purpose
+        lambda: dpsql.connect(path, analyst=value).close(),  # type: ignore[arg-type]  # on purpose
         *(lambda ask=ask: ask(value) for ask in (db.execute, db.explain, db.price, db.export)),
         *(lambda ask=ask: ask(sql, value) for ask in (db.execute, db.explain, db.price, db.export)),
         *(lambda ask=ask: ask(sql, epsilon=value) for ask in (db.execute, db.explain, db.price, db.export)),
@@ -1537,12 +1537,12 @@ def test_arguments_of_wrong_types_are_refused_as_what_they_are(opened: Open, val
         lambda: cursor.execute(value),
         lambda: cursor.execute(sql).fetchmany(value),
         *(pieces, timed, usual),
-        *(lambda make=make: make(value) for make in (dpsql.DateFromTicks, dpsql.TimeFromTicks)),  # type: ignore[misc]
-        lambda: dpsql.TimestampFromTicks(value),  # type: ignore[arg-type]
-        lambda: estimates(value),  # type: ignore[arg-type]
-        lambda: measure(db, value),  # type: ignore[arg-type]
-        lambda: measure(db, sql, value),  # type: ignore[arg-type]
-        lambda: measure(db, sql, replay=value),  # type: ignore[arg-type]
+        *(lambda make=make: make(value) for make in (dpsql.DateFromTicks, dpsql.TimeFromTicks)),  # type: ignore[misc]  # bound now
+        lambda: dpsql.TimestampFromTicks(value),  # type: ignore[arg-type]  # on purpose
+        lambda: estimates(value),  # type: ignore[arg-type]  # on purpose
+        lambda: measure(db, value),  # type: ignore[arg-type]  # on purpose
+        lambda: measure(db, sql, value),  # type: ignore[arg-type]  # on purpose
+        lambda: measure(db, sql, replay=value),  # type: ignore[arg-type]  # on purpose
     ]
     for call in calls:
         with suppress(

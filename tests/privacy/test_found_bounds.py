@@ -382,7 +382,7 @@ def test_the_range_that_was_stored_first_is_everybodys(path: Path) -> None:
         try:
             gate.wait()
             db.execute(sql)
-        except BaseException as error:
+        except BaseException as error:  # whatever it is, the test shows it
             failed.append(error)
 
     threads = [threading.Thread(target=ask, args=each) for each in zip(opened, names, strict=True)]

@@ -28,7 +28,7 @@ from dpsql.ir.measure import Measure
 HERE = Path(__file__).resolve().parents[2] / "grammar_tests"
 sys.path.insert(0, str(HERE))
 
-from cases import script  # noqa: E402
+from cases import script  # noqa: E402  # the worlds of the fixtures
 
 
 @dataclass(frozen=True)

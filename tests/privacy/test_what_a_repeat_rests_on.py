@@ -56,7 +56,7 @@ def followed(value: Any, digest: Digest) -> Iterator[tuple[str, bool]]:
     """Every field below a value, Class.field, and whether the digest follows it there."""
     if isinstance(value, tuple):
         for i, element in enumerate(value):
-            yield from followed(element, lambda made, i=i: digest((*value[:i], made, *value[i + 1 :])))  # type: ignore[misc]
+            yield from followed(element, lambda made, i=i: digest((*value[:i], made, *value[i + 1 :])))  # type: ignore[misc]  # i is bound now
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
             follows = _follows(value, field.name, digest)
@@ -64,7 +64,7 @@ def followed(value: Any, digest: Digest) -> Iterator[tuple[str, bool]]:
             if follows:
                 yield from followed(
                     getattr(value, field.name),
-                    lambda made, name=field.name: digest(with_(value, name, made)),  # type: ignore[misc]
+                    lambda made, name=field.name: digest(with_(value, name, made)),  # type: ignore[misc]  # bound now
                 )
 
 
@@ -221,7 +221,7 @@ def test_all_that_a_digest_can_meet_has_a_written_form() -> None:
     assert {kind: fields for kind, (_, fields) in forms.items()} == {
         kind: tuple(field.name for field in dataclasses.fields(kind) if field.repr) for kind in classes
     }
-    assert set(written_form._MEMBERS) == {member for kind in kinds - classes for member in kind}  # type: ignore[attr-defined]
+    assert set(written_form._MEMBERS) == {member for kind in kinds - classes for member in kind}  # type: ignore[attr-defined]  # enums
     tags = [*written_form._MEMBERS.values(), *(tag for tag, _ in forms.values())]
     assert len(set(tags)) == len(tags)
 

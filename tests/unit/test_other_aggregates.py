@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 import duckdb
@@ -25,9 +26,27 @@ key = "id"
 x = { range = [0, 100] }
 y = { range = [0, 100] }
 b = {}
+[tables.visits]
+unit = { column = "person" }
+rows_per_unit = 3
+[tables.visits.columns]
+x = { range = [0, 100] }
+y = { range = [0, 100] }
+kind = { values = ["a", "b"] }
 """
 MACROS = ("geomean", "geometric_mean", "wavg", "weighted_avg")
 ARGUMENTS = ("x", "x, y", "x, 0.5", "b", "*", "")
+ODD = ("", "*", "kind", "NULL", "x > 5", "x, y, 3", "x, [0.1, 0.5]", "x ORDER BY y", "DISTINCT x, y")
+SHAPES = (
+    "SELECT {} FILTER (WHERE y > 3) FROM visits",
+    "SELECT kind, {} FROM visits GROUP BY kind",
+    "SELECT AVG(z) FROM (SELECT person, {} AS z FROM visits GROUP BY person)",
+    "SELECT COUNT(z) FROM (SELECT {} OVER (PARTITION BY person) AS z FROM visits)",
+    "SELECT COUNT(*) FROM people WHERE (SELECT {} FROM visits WHERE person = id) IS NOT NULL",
+    "SELECT COUNT(*) FROM people WHERE EXISTS (SELECT {} FROM visits WHERE person = id)",
+    "SELECT * FROM (SELECT kind, x, y FROM visits) PIVOT ({} FOR kind IN ('a', 'b'))",
+    "SELECT COUNT(*) FROM visits HAVING {} IS NOT NULL",
+)
 
 
 def names() -> list[str]:
@@ -43,6 +62,7 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dpsql.Connectio
     folder = tmp_path_factory.mktemp("people")
     with duckdb.connect(str(folder / "d.duckdb")) as connection:
         connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, x INTEGER, y DOUBLE, b BOOLEAN)")
+        connection.execute("CREATE TABLE visits (person INTEGER, x INTEGER, y DOUBLE, kind VARCHAR)")
     (folder / "d.toml").write_text(POLICY)
     with dpsql.connect(folder / "d.duckdb") as db:
         yield db
@@ -64,6 +84,19 @@ def test_answered_or_told_what_to_ask(people: dpsql.Connection, name: str) -> No
     assert said, "not as an aggregate"
     assert name in INSTEAD or name in ("bool_and", "bool_or")
     assert said[0].help == INSTEAD.get(name, said[0].help)
+
+
+@pytest.mark.parametrize("name", names())
+def test_odd_arguments_are_answered_or_refused_in_words(people: dpsql.Connection, name: str) -> None:
+    broken = []
+    for shape, arguments in itertools.product(SHAPES, ODD):
+        asked = shape.format(f"{name}({arguments})")
+        try:
+            people.explain(asked)
+        except dpsql.Error as refusal:
+            if refusal.code == "D901":
+                broken.append(asked)
+    assert not broken
 
 
 def test_no_remedy_names_what_is_answered_anyway(people: dpsql.Connection) -> None:

@@ -105,7 +105,7 @@ def test_of_the_other_tests_those_of_a_changed_fixture_run() -> None:
     held = {
         case.file.name
         for case in judged
-        if touched.holds(Item(tiers.ROOT / tiers.CASES, Param({"case": case})))  # type: ignore[arg-type]
+        if touched.holds(Item(tiers.ROOT / tiers.CASES, Param({"case": case})))  # type: ignore[arg-type]  # what it reads of one
     }
     assert held == {"full_joins.sql"}
     assert touched.may_hold(tiers.CASES)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.aggregates import Rule, by_name, by_node, shelf
+from dpsql.aggregates import Rule, Unbounded, by_name, by_node, shelf
 from dpsql.bind.expressions.samples import bind_sample
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.scope.context import Context
 from dpsql.bind.syntax.quantiles import is_quantile, place_of, quantile_call
 from dpsql.errors import refuse
-from dpsql.ir.relation import AggregateCall
+from dpsql.facts.ownership import rows_of
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Fact
+from dpsql.ir.relation import AggregateCall, Relation
 from dpsql.ir.scalar import Call, Scalar
 from dpsql.ir.source import Span
 from dpsql.parse.other_aggregates import INSTEAD
@@ -132,6 +136,35 @@ def _refuse_inner(ctx: Context, arguments: Sequence[exp.Expr | None], span: Span
 def _aggregate_named(node: exp.Expr) -> Rule | None:
     """Return the aggregate of a plain call, where the parser has no node for it; else None."""
     return by_name().get(node.name.casefold()) if isinstance(node, exp.Anonymous) else None
+
+
+def computable(
+    ctx: Context,
+    rows: Relation,
+    function: str,
+    arguments: tuple[Scalar, ...],
+    span: Span | None,
+    around: Mapping[str, Fact] = MappingProxyType({}),
+) -> Relation:
+    """Return the rows with the bounds that an aggregate needs to be exact in any order of one unit's rows.
+
+    Refuse an aggregate that no bound helps. A subquery's window may also read the rows ``around`` it.
+    """
+    rule = shelf()[function]
+    while True:
+        known = {**around, **facts_of(rows)}
+        facts = [fact_of(argument, known) for argument in arguments]
+        first, others = (facts[0], facts[1:]) if facts else (None, [])
+        try:
+            rule.result(first, rows_of(rows), *others)
+            rule.per_unit("x", first, "", *(("y", fact) for fact in others))
+        except Unbounded as reason:
+            refusal = refuse(reason.code, reason.title, span, help=reason.help)
+        else:
+            return rows
+        if refusal.code != "D301" or not arguments:
+            raise refusal
+        rows = ctx.need(rows, arguments, refusal)
 
 
 def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:

@@ -12,20 +12,17 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from dpsql.aggregates import Unbounded
-from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.scope.context import Context
-from dpsql.errors import Error, refuse
-from dpsql.facts.ownership import Owned, ownership_of, rows_of
-from dpsql.facts.schema import fact_of, facts_of
+from dpsql.errors import refuse
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import fact_of
 from dpsql.functions.core.literals import number_literal
 from dpsql.functions.core.windows import MOST, WindowFunction, windows
-from dpsql.ir.column import Fact, Kind
+from dpsql.ir.column import Kind
 from dpsql.ir.relation import Ordering, Relation, WindowCall
 from dpsql.ir.scalar import Ref, Scalar
-from dpsql.ir.source import Span
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.RowNumber: "row_number",
@@ -232,31 +229,3 @@ def _frame_end(spec: exp.Expr, which: str) -> int | str | None:
         if rows <= MOST:
             return rows if side == outwards else -rows
     return "?"
-
-
-def computable(
-    ctx: Context, call: WindowCall, span: Span | None, around: Mapping[str, Fact], rows: Relation
-) -> Relation:
-    """Return the rows with the bounds that an aggregate over the window needs, or refuse it.
-
-    The window may also read the rows ``around`` a subquery.
-    """
-    while (refusal := _refusal(call, span, around, rows)) is not None:
-        if refusal.code != "D301" or not call.arguments:
-            raise refusal
-        rows = ctx.need(rows, call.arguments, refusal)
-    return rows
-
-
-def _refusal(call: WindowCall, span: Span | None, around: Mapping[str, Fact], rows: Relation) -> Error | None:
-    if call.function in windows():
-        return None
-    known = {**around, **facts_of(rows)}
-    facts = [fact_of(argument, known) for argument in call.arguments]
-    fact, other_facts = facts[0] if facts else None, facts[1:]
-    try:
-        aggregates()[call.function].result(fact, rows_of(rows), *other_facts)
-        aggregates()[call.function].per_unit("x", fact, "", *(("y", other) for other in other_facts))
-    except Unbounded as reason:
-        return refuse(reason.code, reason.title, span, help=reason.help)
-    return None

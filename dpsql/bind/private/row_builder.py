@@ -11,14 +11,16 @@ from typing import NoReturn
 
 from sqlglot import exp
 
+from dpsql.bind.expressions.aggregates import computable
 from dpsql.bind.expressions.scalars import Scalars
-from dpsql.bind.expressions.windows import bind_window, computable
+from dpsql.bind.expressions.windows import bind_window
 from dpsql.bind.private import joins
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import facts_of
+from dpsql.functions.core.windows import windows
 from dpsql.ir.column import Fact
 from dpsql.ir.relation import JoinKind, Relation, Window
 from dpsql.ir.scalar import Ref, Scalar, refs
@@ -79,7 +81,10 @@ class RowBuilder:
     def window(self, node: exp.Window, scalars: Scalars) -> Scalar:
         """Add the column of a window, and return it."""
         call = bind_window(self.ctx, node, scalars, self.named, self.relation)
-        rows = computable(self.ctx, call, self.ctx.span(node), self.around, self.relation)
+        rows = self.relation
+        if call.function not in windows():  # an aggregate over the window
+            span = self.ctx.span(node)
+            rows = computable(self.ctx, rows, call.function, call.arguments, span, self.around)
         named = replace(call, name=self.ctx.fresh(call.function))
         self.grow(Window(rows, named))
         return Ref(named.name, named.span)
