@@ -46,7 +46,7 @@ price, with a code, the reason and a query that would be answered.
 
 AGGREGATES = {
     "count": ("COUNT(*), COUNT(x)", "may come out negative: write `GREATEST(COUNT(*), 0)`"),
-    "count_units": ("COUNT(DISTINCT unit)", "how many persons"),
+    "count_units": ("COUNT(DISTINCT unit)", "how many persons, each once in a group"),
     "count_distinct": (
         "COUNT(DISTINCT x)",
         "each person stands for as many values as it may have rows, that no other has claimed "

@@ -27,6 +27,7 @@ def measure_facts(
         "weights": [float(weight) for weight in planned.measure.weights],
         "rows_per_unit": planned.rows,
         "rows_per_unit_from": planned.rows_from,
+        "once_in_a_group": planned.once,
         "rows_proved": owned.at_most,
         "relies_on": relies_on(planned.measure.relation),
         "bounded_by": _bounded(planned, unit),

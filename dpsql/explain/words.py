@@ -42,8 +42,11 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         lines.append(f"  bounded by  {measure['bounded_by']}")
     if measure["rows_per_unit_from"] == KEYS_ALONE:
         lines.append(f"  votes       a {unit} has one vote, spread over the groups that it is in")
+    elif measure["statistics"] and measure["once_in_a_group"] and not measure["rows_per_unit_from"]:
+        lines.append(f"  counts      a {unit} counts once in a group, in full in all groups")
     elif measure["statistics"] and measure["rows_proved"] is None:
-        many = f"more than about {rows} rows" if rows else "more rows than are found first"
+        counted = "groups" if measure["once_in_a_group"] else "rows"
+        many = f"more than about {rows} {counted}" if rows else "more rows than are found first"
         lines.append(
             f"  clip bias   a {unit} with {many} is scaled down; margins do not show it "
             f"({measure['rows_per_unit_from']})"

@@ -14,7 +14,7 @@ from typing import TypeAlias, assert_never
 from weakref import WeakKeyDictionary
 
 from dpsql.facts.types import type_of, types_of
-from dpsql.ir.column import Kind, Type, type_of_all
+from dpsql.ir.column import INTEGER, Kind, Type, type_of_all
 from dpsql.ir.relation import (
     Aggregate,
     Filter,
@@ -118,6 +118,8 @@ def _ownership(relation: Relation) -> Ownership:
                 settled=frozenset(types_of(source)) if alone else owned.settled,
                 row_keys=owned.row_keys | ({places} if plain else set()),
             )
+        case Filter(Project(source, columns), condition) if first := _first_rows(columns, condition):
+            return _project_ownership(ownership_of(Filter(source, first)), columns)
         case Filter(source, _) | Window(source, _):
             return ownership_of(source)
         case Project(source, columns):
@@ -166,11 +168,27 @@ def _ownership(relation: Relation) -> Ownership:
 
 def _keeps_one_row(call: WindowCall, condition: Scalar) -> bool:
     """Whether the filter keeps one row of each partition: ROW_NUMBER() = 1 or <= 1."""
+    numbers = (_first_of(part) for part in conjuncts(condition))
+    return call.function == "row_number" and any(number == Ref(call.name) for number in numbers)
+
+
+def _first_of(condition: Scalar) -> Scalar | None:
+    """Return n of a condition n = 1 or n <= 1."""
     match condition:
-        case Call("=" | "<=", (Ref(name), Literal(1))):
-            return call.function == "row_number" and name == call.name
+        case Call("=" | "<=", (Ref() as number, Literal(1))):
+            return number
         case _:
-            return False
+            return None
+
+
+def _first_rows(columns: tuple[Named, ...], condition: Scalar) -> Scalar | None:
+    """Return the part n = 1 of a filter over a projection, as a filter below it; None if there is none."""
+    below = {column.name: column.scalar for column in columns}
+    for part in conjuncts(condition):
+        number = _first_of(part)
+        if isinstance(number, Ref) and isinstance(below.get(number.name), Ref):
+            return Call("=", (below[number.name], Literal(1, INTEGER)))
+    return None
 
 
 def _project_ownership(owned: Ownership, columns: tuple[Named, ...]) -> Ownership:
@@ -189,6 +207,7 @@ def _project_ownership(owned: Ownership, columns: tuple[Named, ...]) -> Ownershi
         for column in columns
         if isinstance(column.scalar, Ref) and column.scalar.name in owned.units
     )
+    kept = dict.fromkeys(owned.units, min(units)) | kept  # all units of a row are the same
     settled = frozenset(column.name for column in columns if refs(column.scalar) <= owned.settled)
     return Owned(
         min(units),

@@ -139,7 +139,8 @@ class MeasurePlan:
 
     ``groups`` is the largest number of groups of a unit that is kept, where the threshold needs one. ``rows``
     is where clipping starts; ``rows_from`` says where that number comes from. Without statistics the noise is
-    that of an empty vector, which costs nothing. ``again`` is a second round over the groups that this one
+    that of an empty vector, which costs nothing. ``once``: a unit counts once in a group, so that its groups
+    and not its rows are scaled down. ``again`` is a second round over the groups that this one
     does not show. ``rests_on_noise``: the measure reads numbers that were released before, or rows chosen by
     such numbers, so its error is more than its own noise.
     """
@@ -155,6 +156,7 @@ class MeasurePlan:
     details: tuple[DetailPlan[Detail], ...] = ()
     runs: Runs | None = None
     again: MeasurePlan | None = None
+    once: bool = False
     rests_on_noise: bool = False
 
     @property

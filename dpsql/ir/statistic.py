@@ -63,6 +63,11 @@ class Statistic:
     other: Axis | None = None
     cell: int = 0
 
+    @property
+    def together(self) -> int:
+        """Most steps that one row adds to this statistic and those that complete it: a pair, or cells."""
+        return self.most + (SLACK if self.part in CELLS else 0)
+
 
 @dataclass(frozen=True, slots=True)
 class Family:

@@ -3,6 +3,7 @@
 one row, MAX(1)       ROWS: nothing is scaled, a unit with one row has the norm of one row
 many rows, no keys    UNIT: a unit's sums are scaled down to the norm of the rows that count in full
 many rows, keys       L1 or CELLS: a unit's sums over all its groups together are scaled down
+units, or one row     UNIT or CELLS: a unit counts once in a group, so its groups bound the norm, not its rows
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import math
 from dataclasses import dataclass
 
 from dpsql.errors import refuse
+from dpsql.ir.measure import Measure
 from dpsql.ir.plan import Norm, Shape
-from dpsql.ir.statistic import Part
+from dpsql.ir.statistic import Family, Part
+from dpsql.plan import unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.rewrite.statistics import GRID
 
@@ -30,42 +33,70 @@ class Clip:
 
 
 def clips_of(facts: MeasureFacts) -> tuple[Clip, Clip]:
-    """Return the clip in L1 and the clip in L2.
+    """Return the clip in L1 and the clip in L2; refuse what does not fit the grid."""
+    clips = norms_of(facts)
+    for clip in clips:
+        if clip.steps > LARGEST:
+            raise refuse(
+                "D305",
+                f"one {facts.known.unit} could have too many rows here",
+                facts.measure.span,
+                label=f"up to {clip.steps // GRID:,} rows after all joins",
+                help="join on declared keys, or lower rows_per_unit in the policy",
+            )
+    return clips
+
+
+def norms_of(facts: MeasureFacts) -> tuple[Clip, Clip]:
+    """Return the clip in L1 and the clip in L2, of any size.
 
     A row adds at most ``most`` steps to each family, in either norm. A row that is copied into n grouping
     sets has its copies in n different groups, since the set's number is a key: a vector v, n times on
     disjoint coordinates, has norm n |v| in L1 and sqrt(n) |v| in L2. The triangle inequality over a unit's
     rows (not over their copies) gives the bound for the unit.
     """
-    measure = facts.measure
-    copies = measure.copies
-    most = [family.most for family in measure.families]
-    one_l1, one_l2 = copies * sum(most), _ceil_root(copies * sum(steps * steps for steps in most))
+    copies, most = facts.measure.copies, [family.most for family in facts.measure.families]
+    one_l1, one_l2 = copies * sum(most), _ceil_root(copies * _square(most))
     at_most = facts.proved_rows()
     if at_most is not None:
-        return (
-            Clip(Norm.L1, _checked_size(facts, one_l1 * at_most), Shape.ROWS),
-            Clip(Norm.L2, _checked_size(facts, one_l2 * at_most), Shape.ROWS),
-        )
-    rows, counted = facts.guessed, any(statistic.part is Part.UNITS for statistic in measure.statistics)
-    cells = Shape.CELLS if measure.keys else Shape.UNIT
-    scaled = cells if counted or not measure.keys else Shape.L1
-    return (
-        Clip(Norm.L1, _checked_size(facts, one_l1 * rows), scaled),
-        Clip(Norm.L2, _checked_size(facts, one_l2 * rows), cells),
-    )
+        return Clip(Norm.L1, one_l1 * at_most, Shape.ROWS), Clip(Norm.L2, one_l2 * at_most, Shape.ROWS)
+    cells = Shape.CELLS if facts.measure.keys else Shape.UNIT
+    bounds, scaled = [], Shape.L1 if facts.measure.keys else Shape.UNIT
+    if facts.rows is not None:
+        bounds.append((one_l1 * facts.rows, one_l2 * facts.rows))
+    if facts.groups:
+        bounds.append(_once_in_a_group(facts))
+    if facts.counts_units:
+        scaled = cells
+    in_l1, in_l2 = (min(norms) for norms in zip(*bounds, strict=True))
+    return Clip(Norm.L1, in_l1, scaled), Clip(Norm.L2, in_l2, cells)
 
 
-def _checked_size(facts: MeasureFacts, steps: int) -> int:
-    if steps > LARGEST:
-        raise refuse(
-            "D305",
-            f"one {facts.known.unit} could have too many rows here",
-            facts.measure.span,
-            label=f"up to {steps // GRID:,} rows after all joins",
-            help="join on declared keys, or lower rows_per_unit in the policy",
-        )
-    return steps
+def _once_in_a_group(facts: MeasureFacts) -> tuple[int, int]:
+    """Return the norms in L1 and L2 of a unit that counts once in a group, or has one row there (unit_norms).
+
+    Grouping sets are different groups: their L1 norms add up, and the squares of their L2 norms. One row adds
+    to one alternative of a family; a unit of several rows may add to every count of units among them.
+    """
+    measure, one = facts.measure, [family.most for family in facts.measure.families]
+    units = [statistic.most for statistic in measure.statistics if statistic.part is Part.UNITS]
+    rows = [_most_of_rows(family, measure) for family in measure.families]
+    in_l1 = square = 0
+    for most, alone in zip(facts.groups, facts.alone, strict=True):
+        of_row, of_unit = ([], one) if alone else (rows, units)
+        in_l1 += unit_norms.l1(facts.rows, most, sum(of_row), sum(of_unit))
+        square += unit_norms.l2_squared(facts.rows, most, _square(of_row), _square(of_unit))
+    return in_l1, _ceil_root(square)
+
+
+def _most_of_rows(family: Family, measure: Measure) -> int:
+    """Return the most that a row adds to the family's sums of rows."""
+    firsts = (measure.statistics[first] for first, *_ in family.alternatives)
+    return max((first.together for first in firsts if first.part is not Part.UNITS), default=0)
+
+
+def _square(steps: list[int]) -> int:
+    return sum(most * most for most in steps)
 
 
 def _ceil_root(square: int) -> int:

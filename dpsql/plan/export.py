@@ -34,7 +34,7 @@ from dpsql.ir.export import ExportColumn, ExportPlan, ExportQuery, Question
 from dpsql.ir.plan import Noise, Norm
 from dpsql.mechanisms import laplace
 from dpsql.mechanisms.randomized_response import design
-from dpsql.plan.key_rule import Values
+from dpsql.plan.public_groups import Values
 from dpsql.plan.terms import Terms
 from dpsql.plan.written_form import written
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -10,14 +11,16 @@ from dpsql.errors import refuse
 from dpsql.facts.missing_bounds import needed_bounds, scans
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.public_keys import Public, public_keys
-from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.bound import NeededBounds
 from dpsql.ir.column import Column
 from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Measure
-from dpsql.ir.scalar import refs
+from dpsql.ir.plan import PublicKeys
+from dpsql.ir.relation import Join
+from dpsql.ir.scalar import Call, Ref, Scalar, refs
 from dpsql.ir.statistic import Part
+from dpsql.plan.public_groups import Values, key_columns, listed_groups, sizes_of
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 
@@ -27,7 +30,12 @@ KEYS_ALONE = "keys alone"
 
 @dataclass(frozen=True, slots=True)
 class MeasureFacts:
-    """``rows`` of a unit count in full, as ``rows_from`` (the query or the policy) says; None if unknown."""
+    """Facts of one measure.
+
+    ``rows`` of a unit count in full, as ``rows_from`` (the query or the policy) says; None if unknown.
+    ``groups`` has for each grouping set the most groups that a unit can be in, None if only its rows say, and
+    ``alone`` whether a unit has one row in a group; both are empty if nothing depends on them.
+    """
 
     measure: Measure
     known: Known
@@ -37,6 +45,9 @@ class MeasureFacts:
     public: Public
     rows: int | None
     rows_from: str
+    groups: tuple[int | None, ...]
+    alone: tuple[bool, ...]
+    values: Values
 
     @property
     def keys_alone(self) -> bool:
@@ -44,8 +55,7 @@ class MeasureFacts:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        facts = facts_of(self.measure.relation)
-        return tuple(Column(key.name, fact_of(key.scalar, facts)) for key in self.measure.keys)
+        return key_columns(self.measure)
 
     @property
     def allowance(self) -> Allowance:
@@ -54,6 +64,10 @@ class MeasureFacts:
     def bought(self, share: Fraction, thresholds: bool = False) -> Allowance:
         """Return the allowance that a share of the price buys."""
         return self.terms.accountant.allowance(self.terms.epsilon, self.terms.budget, share, thresholds)
+
+    @property
+    def counts_units(self) -> bool:
+        return _counts_units(self.measure)
 
     # ---- groups ------------------------------------------------------------------------------------
 
@@ -71,6 +85,10 @@ class MeasureFacts:
         if self.settled():
             return private
         return None if self.owned.at_most is None else self.owned.at_most // self.measure.copies * private
+
+    def listed(self) -> PublicKeys:
+        """Return the groups that are public."""
+        return listed_groups(self.measure, self.public, self.values)
 
     def many_groups(self) -> int:
         """Return beyond how many groups a unit is left out: far more than a barely clipped unit has."""
@@ -90,10 +108,26 @@ class MeasureFacts:
     def proved_rows(self) -> int | None:
         """Return how many rows one unit has at most, if proved and so few that none needs scaling."""
         at_most = None if self.owned.at_most is None else self.owned.at_most // self.measure.copies
-        counted = any(statistic.part is Part.UNITS for statistic in self.measure.statistics)
-        if at_most is not None and at_most <= (self.rows or at_most) and (at_most == 1 or not counted):
+        few = at_most is not None and at_most <= (self.rows or at_most)
+        if few and (at_most == 1 or not self.counts_units):
             return at_most
         return None
+
+    def only_counts_units(self) -> bool:
+        """Whether nothing but units is counted: a unit counts once in a group, however many rows it has."""
+        parts = {statistic.part for statistic in self.measure.statistics}
+        return parts == {Part.UNITS}
+
+    @property
+    def once(self) -> bool:
+        """Whether a unit counts once in every group: it is counted there, or has one row there."""
+        return bool(self.groups) and all(self.only_counts_units() or alone for alone in self.alone)
+
+    def scales(self) -> bool:
+        """Whether a unit can be scaled down: not if it counts once in all groups that it can be in."""
+        if self.keys_alone or not self.once:
+            return True
+        return any(most is None or (self.rows is not None and self.rows < most) for most in self.groups)
 
     def detail_rows(self, detail: Detail) -> int:
         """Return how many rows of a unit count in full in a detail, counting each copy in a grouping set."""
@@ -111,7 +145,7 @@ class MeasureFacts:
     def needed_rows(self) -> tuple[NeededBounds, ...]:
         """Return the rows per unit as missing, if clipping starts there and nobody says it."""
         proved = [self._proved_detail_rows(detail) for detail in self.measure.details]
-        if self.measure.statistics or self.keys_alone:
+        if self.measure.statistics and self.scales():
             proved.append(self.proved_rows())
         if self.rows is not None or None not in proved:
             return ()
@@ -125,11 +159,16 @@ class MeasureFacts:
         return (needed_bounds(self.measure.relation, (), self.known, refusal),)
 
 
-def measure_facts_of(measure: Measure, known: Known, terms: Terms, share: Fraction) -> MeasureFacts:
+def measure_facts_of(
+    measure: Measure, known: Known, terms: Terms, share: Fraction, values: Values
+) -> MeasureFacts:
     owned, public = ownership_of(measure.relation), public_keys(measure, known)
     assert isinstance(owned, Owned)
     rows, rows_from = _rows(measure, known, owned, public)
-    return MeasureFacts(measure, known, terms, share, owned, public, rows, rows_from)
+    alone = tuple(_one_row_in_group(measure, positions) for positions in _sets(measure))
+    sharper = owned.at_most != measure.copies and (_counts_units(measure) or any(alone))
+    groups = _groups(measure, owned, public, values) if sharper else ()
+    return MeasureFacts(measure, known, terms, share, owned, public, rows, rows_from, groups, alone, values)
 
 
 def keys_alone(measure: Measure, public: Public) -> bool:
@@ -138,8 +177,65 @@ def keys_alone(measure: Measure, public: Public) -> bool:
 
 
 def _settled(measure: Measure, owned: Owned) -> bool:
+    return _in_one_group(measure, owned, range(len(measure.keys)))
+
+
+def _counts_units(measure: Measure) -> bool:
+    return any(statistic.part is Part.UNITS for statistic in measure.statistics)
+
+
+def _groups(measure: Measure, owned: Owned, public: Public, values: Values) -> tuple[int | None, ...]:
+    """Return the most groups of each grouping set that a unit can be in; None if only its rows say."""
+    sets = _sets(measure)
+    listed: list[int | None] = [None] * len(sets)
+    if public.whole or public.sets:
+        listed = sizes_of(listed_groups(measure, public, values), len(sets))
+    proved = None if owned.at_most is None else owned.at_most // measure.copies
+    return tuple(
+        1 if _in_one_group(measure, owned, positions) else _least(size, proved)
+        for positions, size in zip(sets, listed, strict=True)
+    )
+
+
+def _sets(measure: Measure) -> tuple[tuple[int, ...], ...]:
+    """Return the positions of the keys of each grouping set, or of the only one."""
+    return measure.sets or (tuple(range(len(measure.keys))),)
+
+
+def _one_row_in_group(measure: Measure, positions: Iterable[int]) -> bool:
+    """Whether a unit has one row in a group: its rows differ in a key of the group.
+
+    Like all groups and rows of a unit this says where clipping starts: the clip holds if it is wrong.
+    """
+    relation, copied = measure.relation, frozenset[str]()
+    if measure.sets:
+        assert isinstance(relation, Join), "rows are copied last"
+        relation, copied = relation.left, refs(measure.keys[0].scalar)
+    owned = ownership_of(relation)
+    assert isinstance(owned, Owned)
+    plain = {name for i in positions if (name := _plain(measure.keys[i].scalar, copied)) is not None}
+    return any(key - owned.units <= plain for key in owned.row_keys)
+
+
+def _plain(key: Scalar, copied: frozenset[str]) -> str | None:
+    """Return the column that a key is, within the grouping sets that have it."""
+    match key:
+        case Ref(name):
+            return name
+        case Call("case", (Call("in", (Ref(number), *_)), Ref(name))) if number in copied:
+            return name
+        case _:
+            return None
+
+
+def _in_one_group(measure: Measure, owned: Owned, positions: Iterable[int]) -> bool:
+    """Whether a unit determines the keys at these positions, within one grouping set."""
     numbers = refs(measure.keys[0].scalar) if measure.sets else frozenset()
-    return all(refs(key.scalar) - numbers <= owned.settled for key in measure.keys)
+    return all(refs(measure.keys[i].scalar) - numbers <= owned.settled for i in positions)
+
+
+def _least(*numbers: int | None) -> int | None:
+    return min((number for number in numbers if number is not None), default=None)
 
 
 def _rows(measure: Measure, known: Known, owned: Owned, public: Public) -> tuple[int | None, str]:

@@ -60,8 +60,12 @@ def _noise_of_sums(facts: MeasureFacts) -> tuple[Clip, Noise]:
 
 
 def _whole_units(facts: MeasureFacts, clip: Clip) -> bool:
-    """Whether every number is a count and no unit is scaled, so that the noise may be a whole number too."""
-    return clip.shape is Shape.ROWS and all(
+    """Whether every number is a count and no unit is scaled, so that the noise may be a whole number too.
+
+    A unit that determines its groups counts once in each, which is what the clip allows.
+    """
+    unscaled = clip.shape is Shape.ROWS or (facts.settled() and facts.only_counts_units())
+    return unscaled and all(
         statistic.part in (Part.ROWS, Part.UNITS) and statistic.most == geometric.UNIT
         for statistic in facts.measure.statistics
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 
 from dpsql.detail_kinds import part
 from dpsql.errors import Error, refuse
@@ -20,13 +21,15 @@ from dpsql.mechanisms import mechanism, prefix
 from dpsql.plan.clips import Clip, clips_of
 from dpsql.plan.delta_ceiling import check_delta
 from dpsql.plan.digest import digest_of
-from dpsql.plan.key_rule import Values, rule_of
+from dpsql.plan.key_rule import rule_of
 from dpsql.plan.measure_facts import KEYS_ALONE, MeasureFacts, measure_facts_of
 from dpsql.plan.noise_choice import LARGEST_SCALE, deviation, noise_of, noise_with
+from dpsql.plan.public_groups import Values
 from dpsql.plan.running_totals import CHOICES, asked_of, delivered_unit, plain_variances, running_groups
 from dpsql.plan.split_budget import share_of
 from dpsql.plan.staged_noise import resting
 from dpsql.plan.terms import Terms
+from dpsql.plan.unit_weights import weighed
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.disjoint_cells import candidates, load
 
@@ -41,8 +44,11 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan | Nee
     """
     measures = [measure for stage in split.stages for measure in stage.measures]
     share = share_of(measures) * terms.share
+    values = cache(values)  # each public column is read once
     try:
-        needed = _needed(split, [measure_facts_of(measure, known, terms, share) for measure in measures])
+        needed = _needed(
+            split, [measure_facts_of(measure, known, terms, share, values) for measure in measures]
+        )
         if needed:
             return NeededBounds.of_all(needed)
         stages = resting(
@@ -50,8 +56,9 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan | Nee
                 tuple(
                     min(
                         (
-                            planned(measure_facts_of(candidate, known, terms, share), values)
+                            planned(facts)
                             for candidate in candidates(measure)
+                            for facts in weighed(measure_facts_of(candidate, known, terms, share, values))
                         ),
                         key=_variance,
                     )
@@ -102,18 +109,18 @@ def _variance(planned: MeasurePlan) -> float:
     return float(load(planned.measure)) * deviation(planned.noise) ** 2
 
 
-def planned(facts: MeasureFacts, values: Values) -> MeasurePlan:
+def planned(facts: MeasureFacts) -> MeasurePlan:
     """Plan one measure: its vector and its details, each with its noise and its price."""
-    return _in_rounds(_in_runs(_in_one_round(facts, values), facts), facts, values)
+    return _in_rounds(_in_runs(_in_one_round(facts), facts), facts)
 
 
-def _in_one_round(facts: MeasureFacts, values: Values) -> MeasurePlan:
+def _in_one_round(facts: MeasureFacts) -> MeasurePlan:
     measure = facts.measure
     clip, noise = noise_of(facts)
     proved, enforced = facts.private_groups(), None
     if not facts.public.whole and proved is None:
         enforced = facts.many_groups()
-    rule = rule_of(facts, clip, noise, proved or enforced, values)
+    rule = rule_of(facts, clip, noise, proved or enforced)
     groups = facts.proved_groups()
     details = tuple(
         part("plan", detail.kind).planned(
@@ -123,11 +130,12 @@ def _in_one_round(facts: MeasureFacts, values: Values) -> MeasurePlan:
     )
     return MeasurePlan(
         *(_in_l2(measure) if noise.norm is Norm.L2 else measure, facts.columns, rule, clip.shape, noise),
-        *(enforced, facts.rows, facts.rows_from, details),
+        *(enforced, *((facts.rows, facts.rows_from) if facts.scales() or details else (None, "")), details),
+        once=facts.once,
     )
 
 
-def _in_rounds(single: MeasurePlan, facts: MeasureFacts, values: Values) -> MeasurePlan:
+def _in_rounds(single: MeasurePlan, facts: MeasureFacts) -> MeasurePlan:
     """Plan two rounds for keys only, if the second round's threshold is little higher than a single round's.
 
     Nine tenths of the price give 5 % more noise under zCDP, and 11 % where epsilons add up.
@@ -136,7 +144,7 @@ def _in_rounds(single: MeasurePlan, facts: MeasureFacts, values: Values) -> Meas
     if not facts.keys_alone or one_group or single.measure.sets or facts.rows_from != KEYS_ALONE:
         return single
     try:
-        first, again = (_in_one_round(replace(facts, share=facts.share * part), values) for part in _ROUNDS)
+        first, again = (_in_one_round(replace(facts, share=facts.share * part)) for part in _ROUNDS)
     except Error:  # the price is too small to be split
         return single
     before, after = single.rule, again.rule

@@ -18,7 +18,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.ir.measure import Measure, Split
-from dpsql.ir.statistic import CELLS, SLACK, Family, Part, Statistic
+from dpsql.ir.statistic import Family, Part, Statistic
 from dpsql.policy.catalogue import Known
 
 
@@ -46,8 +46,7 @@ def weighed(measure: Measure) -> Measure:
         factor = max(wanted[position] for position in family.statistics)
         for position in family.statistics:
             statistics[position] = _finer(statistics[position], factor)
-        first = statistics[family.statistics[0]]
-        families.append(Family(family.alternatives, first.most + (SLACK if first.part in CELLS else 0)))
+        families.append(Family(family.alternatives, statistics[family.statistics[0]].together))
     return replace(measure, statistics=tuple(statistics), families=tuple(families))
 
 

@@ -9,6 +9,7 @@ aggregates share.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
@@ -30,10 +31,13 @@ from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.relation import Aggregate, Filter, Join, Relation, Scan
+from dpsql.ir.scalar import refs
 from dpsql.ir.statistic import CELLS, Family, Part
+from dpsql.plan import measure_facts, unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.rewrite import accuracy_weights, disjoint_cells, statistics
+from dpsql.rewrite.statistics import GRID
 from dpsql.shelf import modules
 from drawn.queries import CROSSINGS
 
@@ -144,6 +148,41 @@ def units_have_the_type_of_the_unit_table() -> AbstractContextManager[None]:
         return scan(table, replace(known, unit_type=stored), *rest)
 
     return _set(queries, "scan", as_there)
+
+
+def groups_of_a_unit_add_up_as_squares() -> AbstractContextManager[None]:
+    """One count in each of n groups is said to be sqrt(n) in L1 too."""
+    return _set(unit_norms, "l1", lambda *given: math.isqrt(unit_norms.l2_squared(*given)))
+
+
+def conditions_of_units_exclude_each_other() -> AbstractContextManager[None]:
+    """A unit is said to be in one count of units at most, as a row is."""
+    norms = {"l1": unit_norms.l1, "l2_squared": unit_norms.l2_squared}
+    one = GRID
+
+    def once(name: str) -> Any:
+        def bound(rows: Any, groups: Any, of_row: int, of_unit: int) -> int:
+            return norms[name](rows, groups, of_row, min(of_unit, one if name == "l1" else one**2))
+
+        return _set(unit_norms, name, bound)
+
+    return _both(once("l1"), once("l2_squared"))
+
+
+def one_grouping_set_counts_units() -> AbstractContextManager[None]:
+    """A unit that is counted in several grouping sets is bounded as in one."""
+    before = measure_facts._groups
+    return _set(measure_facts, "_groups", lambda *given: before(*given)[:1])
+
+
+def rows_stay_apart_in_coarser_groups() -> AbstractContextManager[None]:
+    """Where a unit has one row for each day, it is said to have one for each week."""
+    before = measure_facts._plain
+
+    def coarser(key: Any, copied: Any) -> Any:
+        return before(key, copied) or next(iter(refs(key) - copied), None)
+
+    return _set(measure_facts, "_plain", coarser)
 
 
 # ---- groups ------------------------------------------------------------------------------------------
@@ -334,10 +373,13 @@ _SEEDS = {
     units_are_not_equated: 19,
     left_joins_fill_their_side: 4,
     a_group_per_unit_is_one_row: 2,
+    rows_stay_apart_in_coarser_groups: 17,
     a_unit_is_in_one_group: 2,
-    keys_by_their_bits: 21,
+    keys_by_their_bits: 17,
+    rows_of_a_histogram_count_in_full: 17,
     null_is_no_group: 3,
     conditions_never_meet: 3,
+    pairs_are_known_by_their_columns: 12,
     moments_of_one_argument_count_once: 2,
     finer_grids_are_as_short: 4,
     cells_overlap: 2,
@@ -381,7 +423,17 @@ PLANTS: dict[str, Plant] = {
                 runs_and_their_cells_exclude_each_other,
             ),
         ),
-        ("units", (units_are_read_as_integers, units_have_the_type_of_the_unit_table)),
+        (
+            "units",
+            (
+                units_are_read_as_integers,
+                units_have_the_type_of_the_unit_table,
+                groups_of_a_unit_add_up_as_squares,
+                conditions_of_units_exclude_each_other,
+                one_grouping_set_counts_units,
+                rows_stay_apart_in_coarser_groups,
+            ),
+        ),
         ("ties", (sums_in_any_order, orders_leave_ties)),
         ("meaning", (filters_are_lost,)),
     )

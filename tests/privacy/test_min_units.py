@@ -46,7 +46,8 @@ def test_the_threshold_is_nine_units_higher(
     usual, raised = measure_of(db, sql), measure_of(careful, sql)
     assert isinstance(usual.rule, Threshold)
     assert isinstance(raised.rule, Threshold)
-    assert raised.rule.steps == usual.rule.steps + 9 * GRID
+    one = usual.measure.statistics[usual.rule.statistic].most
+    assert raised.rule.steps == usual.rule.steps + 9 * one
     assert raised.noise == usual.noise
     assert raised.events == usual.events
 
