@@ -63,7 +63,7 @@ def _rule(planned: MeasurePlan, unit: str) -> dict[str, Any]:
         return {
             "kind": "public",
             "groups": number,
-            "words": f"public keys: all {number} groups appear, empty ones included",
+            "words": f"public keys: all {number} groups appear, empty ones included{_but_null(planned)}",
         }
     return {
         "kind": "threshold",
@@ -73,6 +73,14 @@ def _rule(planned: MeasurePlan, unit: str) -> dict[str, Any]:
         "min_units": planned.rule.least,
         "rounds": 1 if planned.again is None else 2,
     }
+
+
+def _but_null(planned: MeasurePlan) -> str:
+    """Return words on groups of NULL, which are left out where their noisy count is within its margin."""
+    assert isinstance(planned.rule, PublicKeys)
+    possible = any(None in values for values in planned.rule.domains)
+    left_out = possible and planned.measure.counted and planned.runs is None
+    return "; those of NULL only with more rows than their margin" if left_out else ""
 
 
 def _least(rule: Threshold) -> str:

@@ -2,6 +2,7 @@
 
 GROUP BY ward, sex            all combinations, if both keys have a public list
 GROUP BY ROLLUP (sex, city)   the groups of (sex) and (), even if cities have no list
+GROUP BY age                  all ages of its declared range, unless only the keys are asked for
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from dpsql.policy.catalogue import Known
 
 MOST_GROUPS = 100_000
 """With more combinations than this the keys count as private: most groups would be zeros."""
+
+MOST_OF_RANGES = 1_000
+"""The same where a key's list is the values of its range: nobody listed them to be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,15 @@ class Public:
 def public_keys(measure: Measure, known: Known) -> Public:
     """Return which keys, or which grouping sets, of a measure are public."""
     sizes = [None if key_list is None else _size(key_list, known) for key_list in measure.lists]
+    of_range = [key_list is not None and key_list.of_range for key_list in measure.lists]
 
     def groups(positions: tuple[int, ...]) -> int | None:
         counts = [sizes[i] for i in positions]
-        return None if None in counts else prod(count for count in counts if count is not None)
+        if None in counts:
+            return None
+        count = prod(count for count in counts if count is not None)
+        ranged = any(of_range[i] for i in positions)
+        return None if ranged and (count > MOST_OF_RANGES or not measure.aggregates) else count
 
     if not measure.sets:
         count = groups(tuple(range(len(measure.keys))))

@@ -37,10 +37,14 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class KeyList:
-    """The values that a key can have if the data satisfies its declarations; ``null``: NULL too."""
+    """The values that a key can have if the data satisfies its declarations; ``null``: NULL too.
+
+    A list that is made of a declared range, ``of_range``, is used where it leaves few groups only.
+    """
 
     domain: Categories | Listed
     null: bool
+    of_range: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +52,8 @@ class Measure:
     """An aggregate without the unit in its keys: the release point.
 
     ``name`` is the released table that the Post reads. bind fills the first four fields, rewrite the others.
-    ``units`` is the position of the hidden count of units that decides which groups show. ``titles`` are the
+    ``units`` is the position of the hidden count of units that decides which groups show. The statistics at
+    ``counted`` add up to a count of the group's rows or units, if one is released. ``titles`` are the
     keys' names as the analyst wrote them. ``lists`` has for each key its possible values, if these are
     public. With grouping ``sets``, the first key is the number of the set, each set names the positions of
     its keys, and every row is in the relation once per set. ``clip`` is where the query starts clipping.
@@ -69,6 +74,7 @@ class Measure:
     details: tuple[Detail, ...] = ()
     finishes: tuple[Finish, ...] = ()
     units: int | None = None
+    counted: tuple[int, ...] = ()
     titles: tuple[str, ...] = ()
     clip: Option | None = field(default=None, repr=False)
     other: Option | None = field(default=None, repr=False)

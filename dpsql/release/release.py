@@ -22,6 +22,7 @@ from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.exponential import Choose
 from dpsql.release.details import chosen_by_system, released_detail
 from dpsql.release.groups import plain
+from dpsql.release.null_groups import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -42,7 +43,8 @@ def release(
 ) -> ReleasedTable:
     """Add noise to all sums, keep the groups that the key rule shows, then release their details.
 
-    The owner's audit passes a ``threshold`` that replaces the planned one, and a ``draw`` of zeros.
+    The owner's audit passes a ``threshold`` that replaces the planned one, and a ``draw`` of zeros; it gets
+    all listed groups.
     """
     groups, sums = completed(exact, planned)
     if planned.runs is None:
@@ -53,14 +55,21 @@ def release(
         steps = planned.rule.steps if threshold is None else threshold
         kept = noisy[:, planned.rule.statistic] >= steps
         kept[: _always_shown(planned)] = True
-        groups = [group for group, keep in zip(groups, kept, strict=True) if keep]
-        noisy = noisy[kept]
+        groups, noisy = _only(kept, groups, noisy)
+    if threshold is None:
+        groups, noisy = _only(shown(groups, noisy, planned), groups, noisy)
     order = _order(groups)
-    shown = [groups[i] for i in order]
+    ordered = [groups[i] for i in order]
     numbers = [noisy[order]]
     for detail_plan, weights in zip(planned.details, exact.details, strict=True):
-        numbers.append(released_detail(detail_plan, weights, shown, draw, choose))
-    return ReleasedTable(shown, np.concatenate(numbers, axis=1))
+        numbers.append(released_detail(detail_plan, weights, ordered, draw, choose))
+    return ReleasedTable(ordered, np.concatenate(numbers, axis=1))
+
+
+def _only(
+    kept: NDArray[np.bool_], groups: list[tuple[Value, ...]], noisy: NDArray[np.int64]
+) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
+    return [group for group, keep in zip(groups, kept, strict=True) if keep], noisy[kept]
 
 
 def _order(groups: list[tuple[Value, ...]]) -> list[int]:

@@ -296,6 +296,7 @@ def _with_cells(measure: Measure, blocks: list[_Block], overlaps: list[set[int]]
         families=tuple(_merge_disjoint(families, overlaps)),
         finishes=finishes,
         units=None if measure.units is None else moved[measure.units][0],
+        counted=tuple(new for old in measure.counted for new in moved[old]),
     )
 
 

@@ -140,7 +140,15 @@ class _Statistics:
             details=self._details.made(),
             finishes=tuple(finishes),
             units=units,
+            counted=self._counted(shared),
         )
+
+    def _counted(self, shared: dict[_Key, _Cells]) -> tuple[int, ...]:
+        """Return the positions that add up to a count of the group, of its rows or units; empty without."""
+        if cells := shared.get(((), None)):
+            return tuple(sorted(position for group in cells for position in group))
+        whole = (self._count(part, (None, None)) for part in (Part.ROWS, Part.UNITS))
+        return next(((self._statistics.index(one),) for one in whole if one in self._statistics), ())
 
     def _simplified(self, call: AggregateCall) -> AggregateCall:
         """Drop an argument that is never NULL from a count; count rows for units if each unit has one row."""

@@ -50,9 +50,13 @@ SELECT date_trunc('hour', seen_at) AS hour, COUNT(*) AS n FROM visits GROUP BY h
 -- outcome: accepted
 SELECT CAST(seen_at AS DATE) AS day, COUNT(*) AS n FROM visits GROUP BY day;
 
--- case: a number that only has a range
+-- case: the keys alone of a number that has a range: which of them occur
 -- outcome: accepted
-SELECT age, COUNT(*) AS n FROM patients GROUP BY age;
+SELECT DISTINCT age FROM patients;
+
+-- case: two ranges that multiply to too many groups, which nobody listed
+-- outcome: accepted
+SELECT age, age // 2 AS half, year(born) AS year, COUNT(*) AS n FROM patients GROUP BY ALL;
 
 -- case: two lists that multiply to too many groups
 -- outcome: accepted

@@ -153,3 +153,29 @@ GROUP BY decade;
 SELECT number // 2 AS pair, COUNT(*) AS n
 FROM (SELECT ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visited_on, visit_id) AS number FROM visits)
 GROUP BY pair;
+
+-- case: a number that only has a range
+-- outcome: accepted
+SELECT age, COUNT(*) AS n FROM patients GROUP BY age;
+
+-- case: the same without any delta
+-- outcome: accepted
+-- policy: pure.toml
+SELECT age, COUNT(*) AS n FROM patients GROUP BY age;
+
+-- case: a day within a narrower range
+-- outcome: accepted
+SELECT visited_on, COUNT(DISTINCT patient_id) AS people FROM visits WHERE visited_on >= DATE '2024-12-01' GROUP BY visited_on;
+
+-- case: a number with a range, rolled up beside a private key
+-- outcome: accepted
+SELECT age, city, COUNT(*) AS n FROM patients GROUP BY GROUPING SETS ((age), (city), ());
+
+-- case: the largest number of a unit, in the range of each
+-- outcome: accepted
+SELECT most, COUNT(*) AS people
+FROM (SELECT patient_id, MAX(minutes) AS most FROM visits WHERE minutes < 100 GROUP BY patient_id) GROUP BY most;
+
+-- case: a column that is equal to the key of a public table
+-- outcome: accepted
+SELECT v.place_id, COUNT(*) AS n FROM visits v JOIN places p ON p.place_id = v.place_id GROUP BY v.place_id;

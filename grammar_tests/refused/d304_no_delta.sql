@@ -26,10 +26,10 @@ SELECT upper(city) AS c, AVG(age) FROM patients GROUP BY c;
 -- policy: pure.toml
 SELECT sex, city, COUNT(*) FROM patients GROUP BY ROLLUP (sex, city);
 
--- case: a number that only has a range
--- outcome: refused D304 at 1:45
+-- case: the keys of a number that only has a range: which of them occur
+-- outcome: refused D304 at 1:17
 -- policy: pure.toml
-SELECT age, COUNT(*) FROM patients GROUP BY age;
+SELECT DISTINCT age FROM patients;
 
 -- case: a cost cut into too many steps
 -- outcome: refused D304 at 1:56

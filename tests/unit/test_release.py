@@ -165,7 +165,7 @@ def test_rank_tells_different_keys_of_a_column_apart() -> None:
             [datetime.datetime(2023, 1, 1, 8), datetime.datetime(2023, 1, 1, 8, 0, 0, 500_000)],
         ),
         ("smoker", [False, True]),
-        ("age % 3", [0, 1, 2, None]),
+        ("CASE WHEN age % 3 < 2 THEN age % 3 END", [0, 1, None]),
         ("city", ["Bergen", "Oslo", None]),
     ],
 )

@@ -3,7 +3,8 @@
     age // 10                     0 to 12          age is declared in [0, 120]
     date_trunc('month', seen_at)  72 months        its values over all declared days
     floor(income / 100000)        0.0 to 5.0       whole numbers in a finite range
-    age                           no list          a column with a range is a private key
+    age                           0 to 120         used while the groups of all keys are few
+    city                          no list          a private key
 
 The sealed engine computes an expression, printed as for private rows, over all combinations of the values of
 its columns. A subexpression over a column with too many values (a DOUBLE) is enumerated itself, if it has few
@@ -14,6 +15,8 @@ private key.
 
 from __future__ import annotations
 
+import datetime
+import math
 import os
 import threading
 from collections.abc import Iterator
@@ -39,6 +42,11 @@ MOST_VALUES = 1_000
 
 MOST_COMBINATIONS = 200_000
 """The most combinations of column values that an expression is computed over."""
+
+_FIRST_DAY = datetime.date(1970, 1, 1).toordinal()
+"""The day from which DATEs count, in Python's count."""
+
+_WHOLE = (Kind.INTEGER, Kind.DATE)
 
 _CACHE: dict[str, KeyList | None] = {}
 _LOCK = threading.RLock()
@@ -92,7 +100,25 @@ def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> Key
     computed = _definition(relation, scalar) if isinstance(scalar, Ref) else (relation, scalar)
     cut = None if computed is None else _Cutter(count()).cut(*computed)
     image = None if cut is None else _values_over(cut, fact.type, evaluate)
-    return image and KeyList(image.domain, image.null and fact.nullable)
+    if image is not None:
+        return KeyList(image.domain, image.null and fact.nullable)
+    return None if guessed(relation, scalar) else _of_range(fact)
+
+
+def _of_range(fact: Fact) -> KeyList | None:
+    """Return the whole numbers or days of a finite range, if they are few."""
+    domain = fact.domain
+    if not isinstance(domain, Interval) or not domain.finite or fact.type.kind not in _WHOLE:
+        return None
+    low, high = math.ceil(domain.low), math.floor(domain.high)
+    if not 0 <= high - low < MOST_VALUES:
+        return None
+    values: tuple[Value, ...] = tuple(range(low, high + 1))
+    if fact.type.kind is Kind.DATE:
+        if not 1 <= low + _FIRST_DAY <= high + _FIRST_DAY <= datetime.date.max.toordinal():
+            return None
+        values = tuple(datetime.date.fromordinal(day + _FIRST_DAY) for day in range(low, high + 1))
+    return KeyList(Categories(values), fact.nullable, of_range=True)
 
 
 def _definition(relation: Relation, name: Ref) -> tuple[Relation, Scalar] | None:

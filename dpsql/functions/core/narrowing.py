@@ -179,9 +179,14 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar, fac
         if op == "<>" or isinstance(bound, Literal):
             return
     limit, exact = _limit(fact, fact_of(bound))
-    if isinstance(fact.domain, Categories | Listed) or limit == EVERYWHERE:
+    if isinstance(fact.domain, Categories | Listed):
         return
     interval = known(Argument(fact))  # None of a wide type: its limits do not count as bounds
+    if op == "=" and (listed := _listed_too(fact, interval, fact_of(bound))) is not None:
+        facts[column.name] = Fact(fact.type, listed, nullable=False)
+        return
+    if limit == EVERYWHERE:
+        return
     low, high = interval.low, interval.high
     if op in ("<", "<=", "="):
         high = min(high, limit.high)
@@ -196,6 +201,17 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar, fac
             high -= 1
     if low <= high and (isinstance(fact.domain, Interval) or math.isfinite(low) or math.isfinite(high)):
         facts[column.name] = Fact(fact.type, Interval(low, high), nullable=False)
+
+
+def _listed_too(fact: Fact, interval: Interval, bound: Fact) -> Listed | None:
+    """Return the list of a column that is equal to a listed one, unless its own range is narrower."""
+    if not isinstance(bound.domain, Listed) or fact.type.kind is not bound.type.kind:
+        return None
+    if fact.type.kind not in (Kind.INTEGER, Kind.DATE, Kind.TEXT):
+        return None
+    limit = range_of(bound)
+    narrower = interval.low > limit.low or interval.high < limit.high
+    return None if narrower and fact.type.kind is not Kind.TEXT else bound.domain
 
 
 def _limit(fact: Fact, bound: Fact) -> tuple[Interval, bool]:

@@ -1,0 +1,55 @@
+"""Groups of NULL among public keys: shown only where their noisy count says that they have rows.
+
+    device    COUNT(*)
+    phone         9204 ± 41
+    NULL           -15 ± 41      left out
+
+Claim   leaving a group out costs nothing and tells nothing more.
+Proof   It depends on a number that is released anyway, which was noised before: post-processing.
+Test    tests/unit/test_null_groups.py
+
+A listed value is shown with a count of nothing too, since somebody listed it. NULL is listed by nobody: it is
+possible, and in most columns it does not occur.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpsql.ir.column import Value
+from dpsql.ir.plan import MeasurePlan, PublicKeys
+from dpsql.mechanisms import mechanism
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+_NORMAL = 1.96
+"""Half-width of the middle 95 % of a normal distribution, in deviations."""
+
+
+def shown(
+    groups: list[tuple[Value, ...]], noisy: NDArray[np.int64], planned: MeasurePlan
+) -> NDArray[np.bool_]:
+    """Return for each group whether it is shown: not if it is a listed one of NULL and seems empty."""
+    counted, kept = planned.measure.counted, np.ones(len(groups), dtype=np.bool_)
+    listed = planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
+    if not counted or planned.runs is not None or listed is None:
+        return kept
+    reach = _half_width(planned, len(counted))
+    every = tuple(range(len(planned.keys)))
+    places: dict[Value, tuple[int, ...]] = dict(listed.sets)
+    for i, group in enumerate(groups):
+        keys = places.get(group[0], ()) if places else every
+        if any(group[place] is None for place in keys) and sum(noisy[i, list(counted)].tolist()) < reach:
+            kept[i] = False
+    return kept
+
+
+def _half_width(planned: MeasurePlan, cells: int) -> float:
+    """Return the half-width of the margin of a count, in grid steps; of many cells it is nearly normal."""
+    noise, chosen = planned.noise, mechanism(planned.noise.mechanism)
+    if cells == 1:
+        return chosen.half_width(noise.scale)
+    return float(_NORMAL * chosen.deviation(noise.scale) * cells**0.5)

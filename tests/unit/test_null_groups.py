@@ -1,0 +1,79 @@
+"""Groups of NULL among listed keys: shown with rows, left out where their noisy count says nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import dpsql
+
+RUNS = 60
+"""An empty group is shown in one of forty answers: in 20 of 60 with a chance below 1e-15."""
+
+
+@pytest.fixture
+def db(clinic: Path) -> Iterator[dpsql.Connection]:
+    """Ages are in a range, and may be NULL, which none is; where a CASE has no branch, many are."""
+    policy = clinic.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("epsilon = 100.0", "epsilon = 100000.0"))
+    with dpsql.connect(clinic) as connection:
+        yield connection
+
+
+def groups(db: dpsql.Connection, sql: str, at: float) -> list[object]:
+    """Return the first column; a price of its own makes it an answer of its own."""
+    return [row[0] for row in db.execute(sql, epsilon=at).fetchall()]
+
+
+def often(db: dpsql.Connection, sql: str) -> float:
+    """Return how often a group of NULL is in the answer."""
+    return sum(None in groups(db, sql, 1 + i / 1000) for i in range(RUNS)) / RUNS
+
+
+@pytest.mark.parametrize(
+    "aggregates",
+    [
+        "COUNT(*)",
+        "AVG(income), COUNT(*)",
+        "COUNT(DISTINCT patient_id)",
+        "COUNT(*), COUNT(*) FILTER (WHERE smoker)",
+    ],
+)
+def test_an_empty_group_of_null_is_left_out(db: dpsql.Connection, aggregates: str) -> None:
+    assert often(db, f"SELECT age // 40 AS part, {aggregates} FROM patients GROUP BY part") < 1 / 3
+
+
+@pytest.mark.parametrize("aggregates", ["COUNT(*)", "SUM(income), COUNT(*)", "COUNT(DISTINCT patient_id)"])
+def test_a_group_of_null_with_rows_is_shown(db: dpsql.Connection, aggregates: str) -> None:
+    case = "CASE WHEN age < 40 THEN 'young' END"
+    assert often(db, f"SELECT {case} AS what, {aggregates} FROM patients GROUP BY what") == 1
+
+
+def test_a_sum_without_a_count_shows_all(db: dpsql.Connection) -> None:
+    """Nothing that is released tells how many rows there are."""
+    assert often(db, "SELECT age // 40 AS part, SUM(income) FROM patients GROUP BY part") == 1
+
+
+def test_listed_values_are_shown_whatever_their_count(db: dpsql.Connection) -> None:
+    """Nobody is in ward C."""
+    for i in range(RUNS):
+        sql = "SELECT ward, COUNT(*) FROM patients GROUP BY ward"
+        assert groups(db, sql, 1 + i / 1000) == ["A", "B", "C"]
+
+
+def test_totals_are_no_groups_of_null(db: dpsql.Connection) -> None:
+    """In ROLLUP the total has NULL for its keys too."""
+    for i in range(RUNS):
+        keys = "age // 40 AS part, GROUPING(age // 40) AS total"
+        sql = f"SELECT {keys}, COUNT(*) FROM patients GROUP BY ROLLUP (age // 40)"
+        rows = db.execute(sql, epsilon=1 + i / 1000).fetchall()
+        assert [row[0] for row in rows if row[1] == 1] == [None]
+
+
+def test_explain_says_so(db: dpsql.Connection) -> None:
+    said = str(db.explain("SELECT age // 40 AS part, COUNT(*) FROM patients GROUP BY part"))
+    assert "those of NULL only with more rows than their margin" in said
+    said = str(db.explain("SELECT ward, COUNT(*) FROM patients GROUP BY ward"))
+    assert "NULL" not in said.partition("\n  sql")[0]
