@@ -165,7 +165,7 @@ def test_rank_tells_different_keys_of_a_column_apart() -> None:
             [datetime.datetime(2023, 1, 1, 8), datetime.datetime(2023, 1, 1, 8, 0, 0, 500_000)],
         ),
         ("smoker", [False, True]),
-        ("CASE WHEN age % 3 < 2 THEN age % 3 END", [0, 1, None]),
+        ("CASE WHEN age < 40 THEN 0 END", [0, None]),
         ("city", ["Bergen", "Oslo", None]),
     ],
 )
