@@ -71,7 +71,7 @@ def planned_at(session: Session, query: Query, terms: Terms, lookup: Lookup | No
 
     def make(known: Known, share: Fraction) -> Plan | NeededBounds:
         split = rewrite(bind(query, known, session.sealed.public, session.sealed.check), known)
-        return plan(split, known, replace(terms, share=share), session.engine.values)
+        return plan(split, known, replace(terms, share=share), session.engine.combinations)
 
     asker = asker_of(query.source, terms.epsilon)
 

@@ -11,7 +11,7 @@ from sqlglot import exp
 from dpsql.aggregates import Distinct
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, refuse_distinct
-from dpsql.bind.expressions.key_domains import enumerate_key
+from dpsql.bind.expressions.key_domains import key_lists
 from dpsql.bind.expressions.modes import with_candidates
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.private.group_by import Groups
@@ -35,7 +35,7 @@ from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.measure import Measure
 from dpsql.ir.relation import AggregateCall, Named
-from dpsql.ir.scalar import Ref, Scalar
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
 
 def release_point(
@@ -113,7 +113,7 @@ def release_point(
         refuse_claims(ctx, node)
     sets = groups.sets if other_group is None else with_total(groups)
     over = expand_sets(source.relation, [named for _, named in keys], sets, number)
-    lists = tuple(enumerate_key(source.relation, named.scalar, ctx.evaluate) for _, named in keys)
+    lists = key_lists(source.relation, [named.scalar for _, named in keys], ctx.evaluate)
     ctx.measures.append(
         Measure(
             name,
@@ -158,11 +158,22 @@ def released_call(
         return replace(call, distinct=False)
     if not rule.counts:
         refuse_distinct(ctx, call)
-    if isinstance(call.argument, Ref) and call.argument.name in owned.units:
-        return AggregateCall("", "count_units", None, True, call.condition, call.span)
+    counted, condition = _selected(call)
+    if isinstance(counted, Ref) and counted.name in owned.units:
+        return AggregateCall("", "count_units", None, True, condition, call.span)
     if not claimed and _is_row_key(call, owned):
         return replace(call, distinct=False)
     return replace(call, function="count_distinct", others=claimed)
+
+
+def _selected(call: AggregateCall) -> tuple[Scalar | None, Scalar | None]:
+    """Return what is counted and its condition: COUNT(DISTINCT CASE WHEN a THEN x END) counts x where a."""
+    match call.argument:
+        case Call("case", (when, then)) | Call("case", (when, then, Literal(value=None))):
+            both = when if call.condition is None else Call("and", (call.condition, when))
+            return then, both
+        case _:
+            return call.argument, call.condition
 
 
 def _is_row_key(call: AggregateCall, owned: Owned) -> bool:

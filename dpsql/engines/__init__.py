@@ -44,8 +44,8 @@ class Engine(Protocol):
         """Return the number of rows of a public table."""
         ...
 
-    def values(self, table: str, column: str) -> tuple[Value, ...]:
-        """Return the distinct values of a column of a public table, sorted, without NULL."""
+    def combinations(self, table: str, columns: Sequence[str]) -> tuple[tuple[Value, ...], ...]:
+        """Return the distinct rows of these columns of a public table, sorted."""
         ...
 
     def ranges(self, table: str) -> dict[str, Interval]:

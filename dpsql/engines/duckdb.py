@@ -270,16 +270,20 @@ class DuckDB:
         with self._reading():
             return int(str(self._all(f"SELECT count(*) FROM {table_sql(table)}")[0][0]))
 
-    def values(self, table: str, column: str) -> tuple[Value, ...]:
+    def combinations(self, table: str, columns: Sequence[str]) -> tuple[tuple[Value, ...], ...]:
         with self._reading():
-            name = quote(column)
-            described = self._all(f"DESCRIBE SELECT {name} FROM {table_sql(table)}")
-            kind = type_named(str(described[0][1])).kind
-            shown = f"CAST({name} AS VARCHAR)" if kind in TEXTED else name
-            rows = self._all(
-                f"SELECT DISTINCT {shown} FROM {table_sql(table)} WHERE {name} IS NOT NULL ORDER BY 1"
-            )
-        return tuple(fetched(row[0], kind) for row in rows)
+            names = [quote(column) for column in columns]
+            described = self._all(f"DESCRIBE SELECT {', '.join(names)} FROM {table_sql(table)}")
+            kinds = [type_named(str(description[1])).kind for description in described]
+            shown = [
+                f"CAST({name} AS VARCHAR)" if kind in TEXTED else name
+                for name, kind in zip(names, kinds, strict=True)
+            ]
+            rows = self._all(f"SELECT DISTINCT {', '.join(shown)} FROM {table_sql(table)} ORDER BY ALL")
+        return tuple(
+            tuple(value if value is None else fetched(value, kinds[i]) for i, value in enumerate(row))
+            for row in rows
+        )
 
     def ranges(self, table: str) -> dict[str, Interval]:
         with self._reading():

@@ -43,7 +43,7 @@ def public_keys(measure: Measure, known: Known) -> Public:
         counts = [sizes[i] for i in positions]
         if None in counts:
             return None
-        count = prod(count for count in counts if count is not None)
+        count = _combined_size(measure, known, [(i, sizes[i] or 0) for i in positions])
         ranged = any(of_range[i] for i in positions)
         return None if ranged and (count > MOST_OF_RANGES or not measure.aggregates) else count
 
@@ -57,6 +57,20 @@ def public_keys(measure: Measure, known: Known) -> Public:
             left -= count
             listed.append((number, measure.sets[number]))
     return Public(measure.lists, tuple(sorted(listed)), len(listed) == len(measure.sets))
+
+
+def _combined_size(measure: Measure, known: Known, sizes: list[tuple[int, int]]) -> int:
+    """Return the most combinations: keys of one public row have no more than its table has rows."""
+    single: dict[int | None, int] = {}
+    tables: dict[int | None, int] = {}
+    for i, size in sizes:
+        key_list = measure.lists[i]
+        scan = None if key_list is None else key_list.scan
+        number = None if scan is None else scan.number
+        single[number] = single.get(number, 1) * size
+        if scan is not None and (holder := known.table(scan.table)) is not None:
+            tables[number] = (holder.size or 0) + scan.missing
+    return prod(min(count, tables.get(number, count)) for number, count in single.items())
 
 
 def _size(key_list: KeyList, known: Known) -> int:

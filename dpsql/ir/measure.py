@@ -36,15 +36,27 @@ class Finish:
 
 
 @dataclass(frozen=True, slots=True)
+class PublicColumn:
+    """A column of the n-th public scan among the keys; ``missing``: an outer join may find no row."""
+
+    number: int
+    table: str
+    column: str
+    missing: bool
+
+
+@dataclass(frozen=True, slots=True)
 class KeyList:
     """The values that a key can have if the data satisfies its declarations; ``null``: NULL too.
 
-    A list that is made of a declared range, ``of_range``, is used where it leaves few groups only.
+    A list that is made of a declared range, ``of_range``, is used where it leaves few groups only. Keys with
+    the same number of ``scan`` are columns of one row of a public table, so they have its combinations.
     """
 
     domain: Categories | Listed
     null: bool
     of_range: bool = False
+    scan: PublicColumn | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,8 +6,10 @@ Plan  = stages of (MeasurePlan..., Post)  paid, run, explained and audited
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from math import prod
 from typing import Generic, TypeAlias, TypeVar
 
 from dpsql.ir.bound import Bound, MissingBound
@@ -66,27 +68,58 @@ class PublicKeys:
 
     No value is listed twice: a group that is shown twice would get two draws of noise for one price.
     With grouping ``sets``, (number, positions of its keys), every combination of a set's keys is shown, after
-    the number and with NULL for the other keys.
+    the number and with NULL for the other keys. ``tied`` are keys that come from one public row, as positions
+    and their combinations.
     """
 
     domains: tuple[tuple[Value, ...], ...]
     sets: tuple[tuple[int, tuple[int, ...]], ...] = ()
+    tied: tuple[tuple[tuple[int, ...], tuple[tuple[Value, ...], ...]], ...] = ()
 
     def __post_init__(self) -> None:
         if any(len(unique(values)) < len(values) for values in self.domains):
             raise ValueError("a public key lists a value twice")
         if len(dict(self.sets)) < len(self.sets):
             raise ValueError("a grouping set is listed twice")
+        if any(len(dict.fromkeys(rows)) < len(rows) for _, rows in self.tied):
+            raise ValueError("a combination of public keys is listed twice")
 
     def groups(self) -> list[tuple[Value, ...]]:
         """Return all groups that are shown."""
         if not self.sets:
-            return list(itertools.product(*self.domains))
+            return self._combined([None] * len(self.domains), range(len(self.domains)))
         groups: list[tuple[Value, ...]] = []
         for number, positions in self.sets:
-            keys = (self.domains[i] if i in positions else (None,) for i in range(1, len(self.domains)))
-            groups += itertools.product((number,), *keys)
+            groups += self._combined([number, *[None] * (len(self.domains) - 1)], positions)
         return groups
+
+    def sizes(self) -> dict[int, int]:
+        """Return the number of groups of each grouping set by its number; 0 is the only one without sets."""
+        sets = self.sets or ((0, tuple(range(len(self.domains)))),)
+        return {number: prod(len(rows) for _, rows in self._parts(positions)) for number, positions in sets}
+
+    def _combined(self, group: Sequence[Value], positions: Iterable[int]) -> list[tuple[Value, ...]]:
+        """Return the combinations of the keys at these positions, and of ``group`` elsewhere."""
+        parts = self._parts(positions)
+        combined: list[tuple[Value, ...]] = []
+        for rows in itertools.product(*(rows for _, rows in parts)):
+            filled = list(group)
+            for (places, _), row in zip(parts, rows, strict=True):
+                for place, value in zip(places, row, strict=True):
+                    filled[place] = value
+            combined.append(tuple(filled))
+        return combined
+
+    def _parts(self, positions: Iterable[int]) -> list[tuple[tuple[int, ...], list[tuple[Value, ...]]]]:
+        """Return what is combined freely: single keys, and keys of one public row with its combinations."""
+        left, parts = list(positions), list[tuple[tuple[int, ...], list[tuple[Value, ...]]]]()
+        for places, rows in self.tied:
+            kept = [i for i, place in enumerate(places) if place in left]
+            if kept:
+                projected = dict.fromkeys(tuple(row[i] for i in kept) for row in rows)
+                parts.append((tuple(places[i] for i in kept), list(projected)))
+                left = [place for place in left if place not in places]
+        return parts + [((place,), [(value,) for value in self.domains[place]]) for place in left]
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,14 +34,14 @@ from dpsql.ir.export import ExportColumn, ExportPlan, ExportQuery, Question
 from dpsql.ir.plan import Noise, Norm
 from dpsql.mechanisms import laplace
 from dpsql.mechanisms.randomized_response import design
-from dpsql.plan.public_groups import Values
+from dpsql.plan.public_groups import Combinations
 from dpsql.plan.terms import Terms
 from dpsql.plan.written_form import written
 
 SCALES = 28
 
 
-def plan_export(export_query: ExportQuery, terms: Terms, values: Values) -> ExportPlan:
+def plan_export(export_query: ExportQuery, terms: Terms, combinations: Combinations) -> ExportPlan:
     """Return what would be exported, and its price; reads no private row."""
     allowance = terms.accountant.allowance(terms.epsilon, terms.budget, Fraction(1), False)
     scale = laplace.scale_for(1, 1 / allowance.laplace)
@@ -52,7 +52,7 @@ def plan_export(export_query: ExportQuery, terms: Terms, values: Values) -> Expo
             help="pay more for hiding the number of rows: --epsilon 0.1",
         )
     event = laplace.event(1, scale)
-    questions = tuple(_question(column, values) for column in export_query.asked)
+    questions = tuple(_question(column, combinations) for column in export_query.asked)
     events: tuple[Event, ...] = (event, *(ResponseEvent(question.epsilon) for question in questions))
     epsilon = math.fsum((terms.epsilon, *(question.epsilon for question in questions)))
     padding = math.ceil(SCALES * scale)
@@ -79,12 +79,12 @@ def plan_export(export_query: ExportQuery, terms: Terms, values: Values) -> Expo
     )
 
 
-def _question(column: ExportColumn, values: Values) -> Question:
+def _question(column: ExportColumn, combinations: Combinations) -> Question:
     match column.values.domain:
         case Categories(listed):
             candidates: tuple[Value, ...] = listed
         case Listed(table, source):
-            candidates = values(table, source)
+            candidates = tuple(value for (value,) in combinations(table, (source,)) if value is not None)
     present = unique(
         tuple(literal for value in candidates if (literal := as_own(value, column.type)) is not None)
     )

@@ -20,7 +20,7 @@ from dpsql.ir.plan import PublicKeys
 from dpsql.ir.relation import Join
 from dpsql.ir.scalar import Call, Ref, Scalar, refs
 from dpsql.ir.statistic import Part
-from dpsql.plan.public_groups import Values, key_columns, listed_groups, sizes_of
+from dpsql.plan.public_groups import Combinations, key_columns, listed_groups, sizes_of
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 
@@ -47,7 +47,7 @@ class MeasureFacts:
     rows_from: str
     groups: tuple[int | None, ...]
     alone: tuple[bool, ...]
-    values: Values
+    combinations: Combinations
 
     @property
     def keys_alone(self) -> bool:
@@ -88,7 +88,7 @@ class MeasureFacts:
 
     def listed(self) -> PublicKeys:
         """Return the groups that are public."""
-        return listed_groups(self.measure, self.public, self.values)
+        return listed_groups(self.measure, self.public, self.combinations)
 
     def many_groups(self) -> int:
         """Return beyond how many groups a unit is left out: far more than a barely clipped unit has."""
@@ -160,15 +160,16 @@ class MeasureFacts:
 
 
 def measure_facts_of(
-    measure: Measure, known: Known, terms: Terms, share: Fraction, values: Values
+    measure: Measure, known: Known, terms: Terms, share: Fraction, combinations: Combinations
 ) -> MeasureFacts:
     owned, public = ownership_of(measure.relation), public_keys(measure, known)
     assert isinstance(owned, Owned)
     rows, rows_from = _rows(measure, known, owned, public)
     alone = tuple(_one_row_in_group(measure, positions) for positions in _sets(measure))
     sharper = owned.at_most != measure.copies and (_counts_units(measure) or any(alone))
-    groups = _groups(measure, owned, public, values) if sharper else ()
-    return MeasureFacts(measure, known, terms, share, owned, public, rows, rows_from, groups, alone, values)
+    groups = _groups(measure, owned, public, combinations) if sharper else ()
+    said = (rows, rows_from, groups, alone)
+    return MeasureFacts(measure, known, terms, share, owned, public, *said, combinations)
 
 
 def keys_alone(measure: Measure, public: Public) -> bool:
@@ -184,12 +185,14 @@ def _counts_units(measure: Measure) -> bool:
     return any(statistic.part is Part.UNITS for statistic in measure.statistics)
 
 
-def _groups(measure: Measure, owned: Owned, public: Public, values: Values) -> tuple[int | None, ...]:
+def _groups(
+    measure: Measure, owned: Owned, public: Public, combinations: Combinations
+) -> tuple[int | None, ...]:
     """Return the most groups of each grouping set that a unit can be in; None if only its rows say."""
     sets = _sets(measure)
     listed: list[int | None] = [None] * len(sets)
     if public.whole or public.sets:
-        listed = sizes_of(listed_groups(measure, public, values), len(sets))
+        listed = sizes_of(listed_groups(measure, public, combinations), len(sets))
     proved = None if owned.at_most is None else owned.at_most // measure.copies
     return tuple(
         1 if _in_one_group(measure, owned, positions) else _least(size, proved)

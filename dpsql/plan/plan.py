@@ -24,7 +24,7 @@ from dpsql.plan.digest import digest_of
 from dpsql.plan.key_rule import rule_of
 from dpsql.plan.measure_facts import KEYS_ALONE, MeasureFacts, measure_facts_of
 from dpsql.plan.noise_choice import LARGEST_SCALE, deviation, noise_of, noise_with
-from dpsql.plan.public_groups import Values
+from dpsql.plan.public_groups import Combinations
 from dpsql.plan.running_totals import CHOICES, asked_of, delivered_unit, plain_variances, running_groups
 from dpsql.plan.split_budget import share_of
 from dpsql.plan.staged_noise import resting
@@ -37,18 +37,20 @@ _ROUNDS = (Fraction(1, 10), Fraction(9, 10))
 """Shares of the price of two rounds of keys: a first round for common keys is cheap."""
 
 
-def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan | NeededBounds:
+def plan(split: Split, known: Known, terms: Terms, combinations: Combinations) -> Plan | NeededBounds:
     """Return the plan: explain prints it, the ledger records its digest, the audit checks it.
 
     If bounds are missing, return all of them instead: a plan on stand-in bounds is no plan.
     """
     measures = [measure for stage in split.stages for measure in stage.measures]
     share = share_of(measures) * terms.share
-    values = cache(values)  # each public column is read once
+    combinations = cache(combinations)  # each public table is read once
+
+    def facts_of(measure: Measure) -> MeasureFacts:
+        return measure_facts_of(measure, known, terms, share, combinations)
+
     try:
-        needed = _needed(
-            split, [measure_facts_of(measure, known, terms, share, values) for measure in measures]
-        )
+        needed = _needed(split, [facts_of(measure) for measure in measures])
         if needed:
             return NeededBounds.of_all(needed)
         stages = resting(
@@ -58,7 +60,7 @@ def plan(split: Split, known: Known, terms: Terms, values: Values) -> Plan | Nee
                         (
                             planned(facts)
                             for candidate in candidates(measure)
-                            for facts in weighed(measure_facts_of(candidate, known, terms, share, values))
+                            for facts in weighed(facts_of(candidate))
                         ),
                         key=_variance,
                     )

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from math import prod
+from collections.abc import Callable, Sequence
 
 from dpsql.facts.public_keys import Public
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import as_own
 from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
-from dpsql.ir.measure import KeyList, Measure
+from dpsql.ir.measure import KeyList, Measure, PublicColumn
 from dpsql.ir.plan import PublicKeys
 
-Values = Callable[[str, str], tuple[Value, ...]]
-"""Function (table, column) -> distinct values of a column of a public table."""
+Combinations = Callable[[str, tuple[str, ...]], tuple[tuple[Value, ...], ...]]
+"""Function (table, columns) -> distinct rows of these columns of a public table."""
 
 
 def key_columns(measure: Measure) -> tuple[Column, ...]:
@@ -21,36 +20,73 @@ def key_columns(measure: Measure) -> tuple[Column, ...]:
     return tuple(Column(key.name, fact_of(key.scalar, facts)) for key in measure.keys)
 
 
-def listed_groups(measure: Measure, public: Public, values: Values) -> PublicKeys:
-    """List the values of every key of a public group."""
+def listed_groups(measure: Measure, public: Public, combinations: Combinations) -> PublicKeys:
+    """List the values of every key of a public group, and the combinations of keys of one public row."""
     used = (
         {i for _, positions in public.sets for i in positions}
         if measure.sets
         else set(range(len(measure.keys)))
     )
+    types = [column.fact.type for column in key_columns(measure)]
     domains = [
-        _values(key_list, column.fact.type, values) if key_list is not None and i in used else ()
-        for i, (key_list, column) in enumerate(zip(public.lists, key_columns(measure), strict=True))
+        _values(key_list, types[i], combinations) if key_list is not None and i in used else ()
+        for i, key_list in enumerate(public.lists)
     ]
-    return PublicKeys(tuple(domains), public.sets)
+    tied = []
+    for places, scans in _of_one_row(public.lists, used):
+        lists = [frozenset(domains[i]) for i in places]
+        rows = combinations(scans[0].table, tuple(scan.column for scan in scans))
+        own = [_own(row, [types[i] for i in places], lists) for row in rows]
+        kept = [row for row in own if row is not None]
+        if any(scan.missing for scan in scans) and all(None in listed for listed in lists):
+            kept.append((None,) * len(places))
+        tied.append((places, tuple(dict.fromkeys(kept))))
+    return PublicKeys(tuple(domains), public.sets, tuple(tied))
 
 
 def sizes_of(listed: PublicKeys, sets: int) -> list[int | None]:
     """Return the number of groups of each grouping set (or the only one); None where they are not listed."""
-    if not listed.sets:
-        return [prod(map(len, listed.domains))]
-    numbers = dict(listed.sets)
+    sizes = listed.sizes()
+    return [sizes.get(number) for number in range(sets)]
+
+
+def _of_one_row(
+    lists: Sequence[KeyList | None], used: set[int]
+) -> list[tuple[tuple[int, ...], list[PublicColumn]]]:
+    """Return the positions and columns of keys that come from one public row, where there are several."""
+    places: dict[int, list[tuple[int, PublicColumn]]] = {}
+    for i, key_list in enumerate(lists):
+        if i in used and key_list is not None and key_list.scan is not None:
+            places.setdefault(key_list.scan.number, []).append((i, key_list.scan))
     return [
-        prod(len(listed.domains[i]) for i in numbers[number]) if number in numbers else None
-        for number in range(sets)
+        (tuple(i for i, _ in together), [scan for _, scan in together])
+        for together in places.values()
+        if len(together) > 1
     ]
 
 
-def _values(key_list: KeyList, type: Type, values: Values) -> tuple[Value, ...]:
+def _own(
+    row: tuple[Value, ...], types: list[Type], lists: list[frozenset[Value]]
+) -> tuple[Value, ...] | None:
+    """Return a row with values of the keys' own types; None if one of them is not on its key's list."""
+    own = tuple(
+        value if value is None else as_own(value, own_type)
+        for value, own_type in zip(row, types, strict=True)
+    )
+    kept = all(
+        value in listed and (value is None) == (before is None)
+        for value, before, listed in zip(own, row, lists, strict=True)
+    )
+    return own if kept else None
+
+
+def _values(key_list: KeyList, own_type: Type, combinations: Combinations) -> tuple[Value, ...]:
     match key_list.domain:
         case Categories(members):
             candidates: tuple[Value, ...] = members
         case Listed(table, column):
-            candidates = values(table, column)
-    present = unique(tuple(literal for value in candidates if (literal := as_own(value, type)) is not None))
+            found = combinations(table, (column,))
+            candidates = tuple(value for (value,) in found if value is not None)
+    literals = (as_own(value, own_type) for value in candidates)
+    present = unique(tuple(literal for literal in literals if literal is not None))
     return (*present, None) if key_list.null else present

@@ -140,6 +140,9 @@ _MEMBERS: dict[Enum, str] = {
 
 _FORMS = {kind: (tag, tuple(fields.split())) for kind, (tag, fields) in _TAGS.items()}
 
+LATER = {PublicKeys: ("tied",)}
+"""Fields that were added later: written where they hold something, so that older texts stay."""
+
 _PLAIN = frozenset(
     (type(None), bool, int, float, str, Decimal, Fraction, datetime.date, datetime.datetime)
 )  # Python itself defines their repr
@@ -163,4 +166,5 @@ def written(value: object) -> str:
         tag, names = _FORMS[kind]
     else:
         raise TypeError(f"{kind.__name__} has no written form")
+    names += tuple(name for name in LATER.get(kind, ()) if getattr(value, name))
     return f"{tag}({', '.join([f'{name}={written(getattr(value, name))}' for name in names])})"

@@ -45,7 +45,7 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
         try:
             query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
             split = rewrite(bind(query, known, sealed.public, sealed.check), known)
-            planned = plan(split, known, terms, engine.values)
+            planned = plan(split, known, terms, engine.combinations)
             if isinstance(planned, NeededBounds):
                 raise planned.refusal
             types_of_stages(planned.stages, sealed)

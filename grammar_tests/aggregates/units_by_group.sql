@@ -38,3 +38,12 @@ SELECT OPTIONS(max_groups_contributed = 2) kind, COUNT(DISTINCT patient_id) AS p
 -- case: by what the unit determines
 -- outcome: accepted
 SELECT p.sex, COUNT(DISTINCT v.patient_id) AS people FROM visits v JOIN patients p USING (patient_id) GROUP BY p.sex;
+
+-- case: a condition as a CASE of the unit
+-- outcome: accepted
+SELECT kind, COUNT(DISTINCT CASE WHEN urgent THEN patient_id END) AS urgent, COUNT(DISTINCT patient_id) AS people
+FROM visits GROUP BY kind;
+
+-- case: a CASE of the unit beside a FILTER
+-- outcome: accepted
+SELECT COUNT(DISTINCT CASE WHEN minutes > 60 THEN patient_id ELSE NULL END) FILTER (WHERE urgent) AS n FROM visits;

@@ -18,6 +18,7 @@ from typing import Any
 from dpsql import engines
 from dpsql.aggregates.sum import Sum
 from dpsql.bind import queries
+from dpsql.bind.expressions import key_domains
 from dpsql.bind.private import joins
 from dpsql.bind.scope.sources import Private, scan
 from dpsql.engines import histogram_sql, measure_sql, relation_sql
@@ -241,6 +242,17 @@ def one_clip_is_forgotten() -> AbstractContextManager[None]:
     return _set(measure_sql, "_factor", lambda planned: "CAST(sqrt(n) AS DOUBLE)")
 
 
+def two_scans_of_a_table_are_one() -> AbstractContextManager[None]:
+    """Keys of two rows of a public table are said to be of one row."""
+    before, seen = key_domains.public_origin, dict[str, Scan]()
+
+    def by_name(*given: Any) -> Any:
+        origin = before(*given)
+        return origin and replace(origin, scan=seen.setdefault(origin.scan.table, origin.scan))
+
+    return _set(key_domains, "public_origin", by_name)
+
+
 # ---- ties --------------------------------------------------------------------------------------------
 
 
@@ -379,6 +391,7 @@ _SEEDS = {
     rows_of_a_histogram_count_in_full: 17,
     null_is_no_group: 3,
     conditions_never_meet: 3,
+    two_scans_of_a_table_are_one: 4,
     pairs_are_known_by_their_columns: 12,
     moments_of_one_argument_count_once: 2,
     finer_grids_are_as_short: 4,
@@ -410,6 +423,7 @@ PLANTS: dict[str, Plant] = {
                 one_clip_is_forgotten,
                 rows_of_a_histogram_count_in_full,
                 conditions_never_meet,
+                two_scans_of_a_table_are_one,
             ),
         ),
         (

@@ -77,7 +77,7 @@ def _planned(db: dpsql.Connection, sql: str) -> ExportPlan:
     session = db._open()
     query = parsed(session, Source(sql), ())
     export_query = bind_export(query, session.known, session.sealed.public, session.sealed.check)
-    return plan_export(export_query, session.terms(None), session.engine.values)
+    return plan_export(export_query, session.terms(None), session.engine.combinations)
 
 
 def _codes(db: dpsql.Connection, sql: str) -> list[tuple[int, ...]]:

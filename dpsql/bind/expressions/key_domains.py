@@ -19,21 +19,22 @@ import datetime
 import math
 import os
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import count
 
 from dpsql.bind.expressions.whole_days import day_argument
 from dpsql.bind.scope.public_facts import Evaluate, python_value
 from dpsql.errors import Error
+from dpsql.facts.public_origin import public_origin
 from dpsql.facts.row_guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import as_own, literal_sql
 from dpsql.functions.core.printing import sql_of
 from dpsql.functions.core.ranges import DAY
 from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Type, Value, decimal_size, unique
-from dpsql.ir.measure import KeyList
+from dpsql.ir.measure import KeyList, PublicColumn
 from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
@@ -88,6 +89,20 @@ class _Cut:
         for atom in self.atoms.values():
             size *= atom.size
         return size
+
+
+def key_lists(relation: Relation, keys: Sequence[Scalar], evaluate: Evaluate) -> tuple[KeyList | None, ...]:
+    """Return the lists of all keys; those of one public row are marked (``public_origin``)."""
+    scans: dict[int, int] = {}
+    lists: list[KeyList | None] = []
+    for key in keys:
+        listed, origin = enumerate_key(relation, key, evaluate), public_origin(relation, key)
+        if listed is not None and origin is not None:
+            number = scans.setdefault(id(origin.scan), len(scans))
+            held = PublicColumn(number, origin.scan.table, origin.column, origin.missing)
+            listed = replace(listed, scan=held)
+        lists.append(listed)
+    return tuple(lists)
 
 
 def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> KeyList | None:

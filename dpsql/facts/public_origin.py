@@ -1,0 +1,82 @@
+"""The column of a public table that a key is: keys of one row of it have that table's own combinations.
+
+    places p JOIN visits v ON p.place_id = v.place_id      GROUP BY v.place_id, p.name
+
+    place_id and name are of one row of places: 12 pairs, not 12 times 12
+
+Claim   for every private row, the values of keys with the same ``scan`` are those of one row of that table,
+        or all NULL where an outer join found no row (``missing``).
+Proof   A column is followed through what keeps the values of a row: filters, renamings, joins, and grouping
+        by it. A scan occurs once in the relation, so each row of the relation has one row of it. Where an
+        inner join or a filter says ``a = b``, a row's value of a is that of b. If the claim were wrong, rows
+        with other combinations would be in no group: the list is a function of public rows alone.
+Test    grammar_tests/keys/public_tuples.sql, tests/unit/test_public_tuples.py
+
+A table that is scanned twice gives two independent sets of combinations: the place of birth is not the place
+of a visit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsql.facts.types import types_of
+from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Scan, Window
+from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts
+
+
+@dataclass(frozen=True, slots=True)
+class PublicOrigin:
+    """A column of a public scan; ``missing``: an outer join may find no row."""
+
+    scan: Scan
+    column: str
+    missing: bool = False
+
+
+def public_origin(relation: Relation, scalar: Scalar) -> PublicOrigin | None:
+    """Return the public column that a column of this relation is, or is equal to."""
+    return _follow(relation, scalar.name) if isinstance(scalar, Ref) else None
+
+
+def _follow(relation: Relation, name: str) -> PublicOrigin | None:
+    match relation:
+        case Scan(owner=None, columns=columns):
+            source = next((column.source for column in columns if column.name == name), None)
+            return None if source is None else PublicOrigin(relation, source)
+        case Filter(source, condition):
+            return _follow(source, name) or _through_equal(source, source, name, condition)
+        case Window(source, call):
+            return None if name == call.name else _follow(source, name)
+        case Project(source, columns) | Aggregate(source, columns):
+            named = next((column.scalar for column in columns if column.name == name), None)
+            return _follow(source, named.name) if isinstance(named, Ref) else None
+        case Join(kind, left, right, condition):
+            if kind is JoinKind.FULL:
+                return None
+            on_left = name in types_of(left)
+            if kind.one_sided or (on_left and kind is JoinKind.LEFT):
+                return _follow(left, name)
+            if kind is JoinKind.LEFT:
+                found = _follow(right, name)
+                return None if found is None else PublicOrigin(found.scan, found.column, missing=True)
+            mine, other = (left, right) if on_left else (right, left)
+            return _follow(mine, name) or _through_equal(relation, other, name, condition)
+        case _:
+            return None
+
+
+def _through_equal(
+    relation: Relation, other: Relation, name: str, condition: Scalar | None
+) -> PublicOrigin | None:
+    """Return the origin of a column of ``other`` that the condition makes equal to this one."""
+    types, there = types_of(relation), types_of(other)
+    for part in conjuncts(condition) if condition is not None else ():
+        match part:
+            case Call("=", (Ref(one), Ref(two))) if name in (one, two) and one != two:
+                equal = two if one == name else one
+                alike = equal in there and types[name].kind is types[equal].kind
+                found = _follow(other, equal) if alike else None
+                if found is not None and not found.missing:
+                    return found
+    return None
