@@ -65,6 +65,12 @@ def _facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]
         facts["expected_error"] = float(chosen.half_width(planned.noise.scale * groups) * last.step)
         facts["expected_error_of_totals"] = float(chosen.half_width(planned.noise.scale * totals) * last.step)
         return facts
+    if statistics[0].part is Part.ROWS and len(statistics) == 2:
+        facts["scale"] = float(planned.noise.scale * last.step)
+        facts["sensitivity"] = float(planned.noise.sensitivity * last.step)
+        # an error of both, where a row is as large as its grid was made for
+        facts["expected_error_at_1000_rows"] = float(math.sqrt(2) * width * last.step) / 1000
+        return facts
     if statistics[0].part is not Part.REST:
         facts["scale"] = float(planned.noise.scale * last.step)
         facts["sensitivity"] = float(planned.noise.sensitivity * last.step)

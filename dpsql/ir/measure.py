@@ -16,7 +16,7 @@ from dpsql.ir.column import Categories, Listed, Type
 from dpsql.ir.detail import Detail
 from dpsql.ir.formula import Derived
 from dpsql.ir.options import Option
-from dpsql.ir.relation import AggregateCall, Named, Relation, StageInput
+from dpsql.ir.relation import AggregateCall, Join, Named, Relation, StageInput
 from dpsql.ir.source import Source, Span
 from dpsql.ir.statistic import Family, Statistic
 
@@ -101,6 +101,14 @@ class Measure:
     def copies(self) -> int:
         """Number of groups that each row is in."""
         return max(1, len(self.sets))
+
+    @property
+    def uncopied(self) -> Relation:
+        """The relation before its rows are copied into grouping sets."""
+        if not self.sets:
+            return self.relation
+        assert isinstance(self.relation, Join), "rows are copied last"
+        return self.relation.left
 
     @property
     def width(self) -> int:

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from dpsql.errors import refuse
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import Norm, Shape
+from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Family, Part
 from dpsql.plan import unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
@@ -56,37 +58,78 @@ def norms_of(facts: MeasureFacts) -> tuple[Clip, Clip]:
     rows (not over their copies) gives the bound for the unit.
     """
     copies, most = facts.measure.copies, [family.most for family in facts.measure.families]
-    one_l1, one_l2 = copies * sum(most), _ceil_root(copies * _square(most))
     at_most = facts.proved_rows()
     if at_most is not None:
+        one_l1, one_l2 = copies * sum(most), _ceil_root(copies * _square(most))
         return Clip(Norm.L1, one_l1 * at_most, Shape.ROWS), Clip(Norm.L2, one_l2 * at_most, Shape.ROWS)
     cells = Shape.CELLS if facts.measure.keys else Shape.UNIT
-    bounds, scaled = [], Shape.L1 if facts.measure.keys else Shape.UNIT
+    scaled = cells if facts.counts_units or not facts.measure.keys else Shape.L1
+    bounds = []
     if facts.rows is not None:
-        bounds.append((one_l1 * facts.rows, one_l2 * facts.rows))
+        bounds.append(_of_rows(facts, facts.rows))
     if facts.groups:
         bounds.append(_once_in_a_group(facts))
-    if facts.counts_units:
-        scaled = cells
     in_l1, in_l2 = (min(norms) for norms in zip(*bounds, strict=True))
     return Clip(Norm.L1, in_l1, scaled), Clip(Norm.L2, in_l2, cells)
+
+
+def _of_rows(facts: MeasureFacts, rows: int) -> tuple[int, int]:
+    """Return the norms in L1 and L2 of a unit with so many rows, each with a vector of its own."""
+    copies, families = facts.measure.copies, facts.measure.families
+    masses = [_mass(family, facts) for family in families]
+    most = [family.most for family, mass in zip(families, masses, strict=True) if mass is None]
+    massive = [
+        min(mass, rows * family.most)
+        for family, mass in zip(families, masses, strict=True)
+        if mass is not None
+    ]
+    in_l1 = copies * (rows * sum(most) + sum(massive))
+    if not massive:
+        return in_l1, rows * _ceil_root(copies * _square(most))
+    return in_l1, _ceil_root(copies * (rows**2 * _square(most) + _square(massive)))
 
 
 def _once_in_a_group(facts: MeasureFacts) -> tuple[int, int]:
     """Return the norms in L1 and L2 of a unit that counts once in a group, or has one row there (unit_norms).
 
     Grouping sets are different groups: their L1 norms add up, and the squares of their L2 norms. One row adds
-    to one alternative of a family; a unit of several rows may add to every count of units among them.
+    to one alternative of a family; a unit of several rows may add to every count of units among them. A sum
+    with a mass is bounded by itself, in each grouping set.
     """
-    measure, one = facts.measure, [family.most for family in facts.measure.families]
+    measure = facts.measure
     units = [statistic.most for statistic in measure.statistics if statistic.part is Part.UNITS]
-    rows = [_most_of_rows(family, measure) for family in measure.families]
+    masses = [_mass(family, facts) for family in measure.families]
+    free = [family for family, mass in zip(measure.families, masses, strict=True) if mass is None]
+    one, rows = [family.most for family in free], [_most_of_rows(family, measure) for family in free]
     in_l1 = square = 0
     for most, alone in zip(facts.groups, facts.alone, strict=True):
         of_row, of_unit = ([], one) if alone else (rows, units)
         in_l1 += unit_norms.l1(facts.rows, most, sum(of_row), sum(of_unit))
         square += unit_norms.l2_squared(facts.rows, most, _square(of_row), _square(of_unit))
+        for family, mass in zip(measure.families, masses, strict=True):
+            if mass is not None:
+                of_row, of_unit = ([], [family.most]) if alone else ([family.most], [])
+                in_l1 += min(mass, unit_norms.l1(facts.rows, most, sum(of_row), sum(of_unit)))
+                norm = unit_norms.l2_squared(facts.rows, most, _square(of_row), _square(of_unit))
+                square += min(mass**2, norm)
     return in_l1, _ceil_root(square)
+
+
+def _mass(family: Family, facts: MeasureFacts) -> int | None:
+    """Return what a unit's values in a family add up to, in grid steps; None if a part of it has no mass.
+
+    A row adds to one alternative, so alternatives of one argument share its mass. Each row is rounded by half
+    a step; a unit has no more rows here than where they were summed.
+    """
+    masses: dict[Scalar, Fraction] = {}
+    for first, *others in family.alternatives:
+        statistic = facts.measure.statistics[first]
+        argument = statistic.argument
+        if others or argument is None or argument not in facts.masses or statistic.part is not Part.VALUE:
+            return None
+        steps = facts.masses[argument] / statistic.step
+        masses[argument] = max(steps, masses.get(argument, steps))
+    return math.ceil(sum(masses.values())) + (facts.rows or 0)
 
 
 def _most_of_rows(family: Family, measure: Measure) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,13 +11,13 @@ from dpsql.errors import refuse
 from dpsql.facts.missing_bounds import needed_bounds, scans
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.public_keys import Public, public_keys
+from dpsql.facts.unit_mass import mass_of
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.bound import NeededBounds
 from dpsql.ir.column import Column
 from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import PublicKeys
-from dpsql.ir.relation import Join
 from dpsql.ir.scalar import Call, Ref, Scalar, refs
 from dpsql.ir.statistic import Part
 from dpsql.plan.public_groups import Combinations, key_columns, listed_groups, sizes_of
@@ -34,7 +34,8 @@ class MeasureFacts:
 
     ``rows`` of a unit count in full, as ``rows_from`` (the query or the policy) says; None if unknown.
     ``groups`` has for each grouping set the most groups that a unit can be in, None if only its rows say, and
-    ``alone`` whether a unit has one row in a group; both are empty if nothing depends on them.
+    ``alone`` whether a unit has one row in a group; both are empty if nothing depends on them. ``masses`` has
+    what a unit's values of summed columns add up to, where that is known.
     """
 
     measure: Measure
@@ -47,6 +48,7 @@ class MeasureFacts:
     rows_from: str
     groups: tuple[int | None, ...]
     alone: tuple[bool, ...]
+    masses: Mapping[Scalar, Fraction]
     combinations: Combinations
 
     @property
@@ -168,7 +170,7 @@ def measure_facts_of(
     alone = tuple(_one_row_in_group(measure, positions) for positions in _sets(measure))
     sharper = owned.at_most != measure.copies and (_counts_units(measure) or any(alone))
     groups = _groups(measure, owned, public, combinations) if sharper else ()
-    said = (rows, rows_from, groups, alone)
+    said = (rows, rows_from, groups, alone, _masses(measure))
     return MeasureFacts(measure, known, terms, share, owned, public, *said, combinations)
 
 
@@ -205,16 +207,24 @@ def _sets(measure: Measure) -> tuple[tuple[int, ...], ...]:
     return measure.sets or (tuple(range(len(measure.keys))),)
 
 
+def _masses(measure: Measure) -> dict[Scalar, Fraction]:
+    """Return the masses of the columns that are summed without an offset."""
+    relation, masses = measure.uncopied, dict[Scalar, Fraction]()
+    for statistic in measure.statistics:
+        if statistic.part is Part.VALUE and statistic.argument is not None and not statistic.offset:
+            mass = mass_of(relation, statistic.argument)
+            if mass is not None:
+                masses[statistic.argument] = mass
+    return masses
+
+
 def _one_row_in_group(measure: Measure, positions: Iterable[int]) -> bool:
     """Whether a unit has one row in a group: its rows differ in a key of the group.
 
     Like all groups and rows of a unit this says where clipping starts: the clip holds if it is wrong.
     """
-    relation, copied = measure.relation, frozenset[str]()
-    if measure.sets:
-        assert isinstance(relation, Join), "rows are copied last"
-        relation, copied = relation.left, refs(measure.keys[0].scalar)
-    owned = ownership_of(relation)
+    owned = ownership_of(measure.uncopied)
+    copied = refs(measure.keys[0].scalar) if measure.sets else frozenset()
     assert isinstance(owned, Owned)
     plain = {name for i in positions if (name := _plain(measure.keys[i].scalar, copied)) is not None}
     return any(key - owned.units <= plain for key in owned.row_keys)

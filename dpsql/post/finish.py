@@ -18,7 +18,7 @@ import numpy as np
 
 from dpsql.aggregates import Floats, Need, Sums, shelf
 from dpsql.detail_kinds import part
-from dpsql.ir.column import Kind, Type, Value, decimal_size, type_range
+from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
 from dpsql.ir.finished import Finished
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Threshold
@@ -153,6 +153,10 @@ def _in_units(finish: Finish, statistics: list[Statistic], sums: Floats) -> Sums
     if first.part is Part.REST or first.part in CELLS:
         return sums_of_cells(finish.call, statistics, sums)
     number = sums[..., 0] * float(first.step)
+    if len(statistics) == 2:  # rows, and a total that is measured apart
+        total = statistics[1]
+        added = sums[..., 1] * float(total.step)
+        return Sums(rows=number, total=added, range=Interval(total.low, total.high))
     match first.part:
         case Part.ROWS | Part.UNITS:  # where a unit has one row, its rows count its units
             return Sums(rows=number, units=number)

@@ -22,10 +22,11 @@ from dpsql.aggregates.regression import SIDES
 from dpsql.errors import Error, refuse
 from dpsql.facts.missing_bounds import needed_bounds, uncounted, with_stand_ins
 from dpsql.facts.origin import origins_of
-from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.ownership import Owned, ownership_of, rows_of
 from dpsql.facts.public_keys import public_keys
 from dpsql.facts.released_columns import released_type
 from dpsql.facts.schema import fact_of, facts_of, narrow
+from dpsql.facts.unit_mass import mass_of
 from dpsql.ir.bound import NeededBounds
 from dpsql.ir.column import (
     ANYTHING,
@@ -109,6 +110,7 @@ class _Statistics:
         self._facts = facts_of(measure.relation)
         owned = ownership_of(measure.relation)
         assert isinstance(owned, Owned)
+        self._rows = measure.uncopied
         self._one_row = owned.at_most == measure.copies  # copies of a row are in different groups
         self._hidden_count = not public_keys(measure, known).whole
         self._statistics: list[Statistic] = []
@@ -222,6 +224,8 @@ class _Statistics:
             rule = shelf()[call.function]
             if call.argument is None or not {*_PAIRED} >= {*rule.needs} or Need.TOTAL not in rule.needs:
                 continue
+            if self._shares_rows(call.argument):  # a pair would count each of its rows in full
+                continue
             key = _key(call)
             rows = ((), call.condition) if self._always_counts(call.argument) else key
             if key not in shared and (not rule.adds_up or rows in counted):
@@ -241,7 +245,11 @@ class _Statistics:
         if _key(call) in shared:
             return shared[_key(call)]
         if Need.TOTAL in needs:
-            return ((self._own_family(self._total(call)),),)
+            total = (self._own_family(self._total(call)),)
+            if Need.ROWS not in needs:
+                return (total,)
+            counted = (None if self._always_counts(_argument(call)) else call.argument, call.condition)
+            return ((self._own_family(self._count(Part.ROWS, counted)),), total)
         return ((self._own_family(self._count(Part.ROWS, key)),),)
 
     def _own_family(self, statistic: Statistic) -> int:
@@ -259,7 +267,7 @@ class _Statistics:
     def _total(self, call: AggregateCall) -> Statistic:
         bounds, fact = self._bounds(call)
         most = max(abs(Fraction(bounds.low)), abs(Fraction(bounds.high)))
-        step = _step(fact, most)
+        step = _step(fact, min(most, self._usual(_argument(call)) or most))
         return Statistic(
             Part.VALUE,
             call.argument,
@@ -269,6 +277,20 @@ class _Statistics:
             bounds.low,
             bounds.high,
         )
+
+    def _shares_rows(self, argument: Scalar) -> bool:
+        """Whether a unit's values add up to much less than its rows times their range."""
+        usual, facts = self._usual(argument), fact_of(argument, self._facts)
+        bounds = range_of(facts)
+        return usual is not None and bounds.finite and 2 * usual < max(abs(bounds.low), abs(bounds.high))
+
+    def _usual(self, argument: Scalar) -> Fraction | None:
+        """Return what a row of a unit adds on average, at most, where its values share a mass.
+
+        The grid is as fine as for the rows that were summed: then the clip is as short.
+        """
+        mass, rows = mass_of(self._rows, argument), rows_of(self._rows)
+        return None if mass is None or not rows else mass / rows
 
     def _add_pair(self, call: AggregateCall) -> _Cells:
         value = self._value(call)

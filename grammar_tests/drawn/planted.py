@@ -22,7 +22,7 @@ from dpsql.bind.expressions import key_domains
 from dpsql.bind.private import joins
 from dpsql.bind.scope.sources import Private, scan
 from dpsql.engines import histogram_sql, measure_sql, relation_sql
-from dpsql.facts import ownership, schema
+from dpsql.facts import ownership, schema, unit_mass
 from dpsql.facts.ownership import Owned, Ownership
 from dpsql.facts.truth_vectors import TruthVectors
 from dpsql.functions.core import narrowing
@@ -32,7 +32,7 @@ from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.relation import Aggregate, Filter, Join, Relation, Scan
-from dpsql.ir.scalar import refs
+from dpsql.ir.scalar import Call, refs
 from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.plan import measure_facts, unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
@@ -242,6 +242,19 @@ def one_clip_is_forgotten() -> AbstractContextManager[None]:
     return _set(measure_sql, "_factor", lambda planned: "CAST(sqrt(n) AS DOUBLE)")
 
 
+def a_sum_keeps_its_mass_with_an_offset() -> AbstractContextManager[None]:
+    """One added to each row is said to add nothing to the unit's sum of them."""
+    before = unit_mass.mass_of
+
+    def careless(relation: Any, scalar: Any) -> Any:
+        mass = before(relation, scalar)
+        if mass is None and isinstance(scalar, Call) and scalar.function in ("+", "-", "coalesce", "case"):
+            return next((found for each in scalar.arguments if (found := careless(relation, each))), None)
+        return mass
+
+    return _both(_set(measure_facts, "mass_of", careless), _set(statistics, "mass_of", careless))
+
+
 def two_scans_of_a_table_are_one() -> AbstractContextManager[None]:
     """Keys of two rows of a public table are said to be of one row."""
     before, seen = key_domains.public_origin, dict[str, Scan]()
@@ -424,6 +437,7 @@ PLANTS: dict[str, Plant] = {
                 rows_of_a_histogram_count_in_full,
                 conditions_never_meet,
                 two_scans_of_a_table_are_one,
+                a_sum_keeps_its_mass_with_an_offset,
             ),
         ),
         (
