@@ -8,7 +8,7 @@
     answers    moments and medians                 distinct  COUNT(DISTINCT x), time and memory
     startup    from a command to its answer        larger   files beside less memory
     ledger     opening one of 100,000 answers      skipped  files read in full, beside by statistics
-    found      sums whose range is found privately
+    found      sums whose range is found privately  questions  what analysts ask, on four data sets
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures.
@@ -33,6 +33,7 @@ from benchmarks.timing import Report, Runs, Setting
 
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
+QUESTIONS += ("questions",)
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

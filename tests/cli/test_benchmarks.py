@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+
+import dpsql
+from benchmarks.questions import HERE, read
+from benchmarks.questions.compare import Truth, compared
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,6 +45,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("ledger", "opening, in a fresh process"),
         ("skipped", "measure over parquet files, ms"),
         ("found", "SUM with a found range, zcdp: 5 ledgers in each row"),
+        ("questions", "in all: questions, shares, medians over the answered"),
         ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
     ],
 )
@@ -65,3 +72,38 @@ def test_an_unknown_question_is_an_error_of_use() -> None:
     done = run("speed")
     assert done.returncode == 2
     assert "no question is called speed" in done.stderr
+
+
+def test_an_answer_is_compared_row_by_row() -> None:
+    answer = answer_of(
+        [("a", 90.0, Decimal("5")), ("b", None, Decimal("2")), ("x", 1.0, Decimal("1"))],
+        [(None, 9.0, 2.5), (None, None, None), (None, 1.0, 1.0)],
+    )
+    truth = Truth(("key", "n", "m"), [("a", 100, 4.0), ("b", 50, 2.0), ("c", 7, 1.0)])
+    found = compared(answer, truth, ("key",))
+    assert (found.shown, found.others, found.empty) == (2, 1, False)
+    assert (
+        found.half_width == math.inf
+    )  # of 0.1, 0.5, 0 (no margin and no error), and three that are not shown
+    assert found.worst == math.inf  # of n: 0.1 and two that are not shown
+    assert found.error == (0.25 + 1) / 2  # the middle of 0.1, 1, 1, 0.25, 0, 1
+    assert found.held == 0.5  # 90 +- 9 does not hold 100, 5 +- 2.5 holds 4
+
+
+def test_an_answer_without_numbers_is_empty() -> None:
+    truth = Truth(("key", "n", "m"), [("a", 100, 4.0)])
+    assert compared(answer_of([], []), truth, ("key",)).empty
+    assert compared(answer_of([("a", None, None)], [(None, None, None)]), truth, ("key",)).empty
+
+
+def test_each_question_is_read_with_its_keys_and_asked_once() -> None:
+    questions = [each for path in sorted(HERE.glob("*.sql")) for each in read(path)]
+    assert len(questions) >= 80
+    assert len({each.name for each in questions}) == len({each.sql for each in questions}) == len(questions)
+    (first,) = (each for each in questions if each.name == "kwh by day through a subquery")
+    assert (first.by, first.target, first.beside) == (("day",), 1.2, "kwh by day")
+    assert first.sql.startswith("SELECT day, SUM(kwh)")
+
+
+def answer_of(rows: list[tuple[object, ...]], margins: list[tuple[float | None, ...]]) -> dpsql.Answer:
+    return dpsql.Answer(("key", "n", "m"), ("VARCHAR", "DOUBLE", "DECIMAL"), rows, margins, 1.0, 1.0)

@@ -100,6 +100,12 @@ FIGURES = {
     ),
     "95 % intervals": f"{100 * verdicts('coverage', 'least')[0]:.1f} to "
     f"{100 * verdicts('coverage', 'greatest')[0]:.1f} %",
+    f"of {cells('questions', 'in all', 'all', column='questions')[0]} questions that analysts ask": joined(
+        *(
+            f"{100 * verdicts('questions', each)[0]:.0f} %"
+            for each in ("questions answered", "questions useful")
+        ),
+    ),
     "peak memory": joined(
         *(times(cells("memory", "peak", each, column="ratio")) for each in (ONE, L1, L2)),
     ),
