@@ -32,8 +32,12 @@ def per_unit(
     items: list[exp.Expr],
     keys: list[tuple[exp.Expr, Named]],
     scalars: Scalars,
+    hidden: tuple[Named, ...] = (),
 ) -> Private:
-    """Bind GROUP BY with the unit among its keys: an exact aggregate of each unit's rows, still private."""
+    """Bind GROUP BY with the unit among its keys: an exact aggregate of each unit's rows, still private.
+
+    The query does not see ``hidden`` keys.
+    """
     refuse_order_and_limit(ctx, node)
     grouped_by = node.args.get("group") or any(has_aggregate(item) for item in items)
 
@@ -57,7 +61,8 @@ def per_unit(
     qualify = node.args.get("qualify")
     qualified = translator.translate(aliases(qualify.this)) if qualify is not None else None
     groupable(ctx, keys, scalars)
-    grouped = Aggregate(source.relation, tuple(named for _, named in keys), tuple(translator.calls))
+    every = (*(named for _, named in keys), *hidden)
+    grouped = Aggregate(source.relation, every, tuple(translator.calls))
     names = [named.name for _, named in keys] + [call.name for call in translator.calls]
     for call in grouped.aggregates:
         arguments = () if call.argument is None else (call.argument, *call.others)

@@ -34,6 +34,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import shelf as functions
 from dpsql.ir.column import Categories, Listed
+from dpsql.ir.relation import Named
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 
 
@@ -104,7 +105,11 @@ def inner_join_suffices(ctx: Context, kept: Kept) -> bool:
 def private_select(
     ctx: Context, node: exp.Select, source: SubqueryUnnester, env: Mapping[str, Cte]
 ) -> Private | Open:
-    """Bind a SELECT over private rows: as a projection, per unit, or as a release point."""
+    """Bind a SELECT over private rows: as a projection, per unit, or as a release point.
+
+    A subquery that groups by a declared key, or along a path to the unit, groups by the unit as well: each of
+    its groups is of one unit then, whether the declaration holds or not.
+    """
     scalars = source.scalars()
     items = select_items(ctx, node, source.scope)
     groups = groups_of(ctx, node, items, scalars)
@@ -121,11 +126,14 @@ def private_select(
     assert isinstance(owned, Owned)
     if not grouped:
         keys = [(item, named_key(ctx, item, scalars.bind(item))) for item in items]
-    if any(isinstance(named.scalar, Ref) and named.scalar.name in owned.units for _, named in keys):
+    columns = frozenset(named.scalar.name for _, named in keys if isinstance(named.scalar, Ref))
+    told = node.parent is not None and not groups.sets and any(key <= columns for key in owned.keys)
+    if columns & owned.units or told:
         refuse_clip(ctx, node, source)
         refuse_distinct_on(ctx, distinct)
         refuse_sets(ctx, node, groups)
-        return per_unit(ctx, node, source, items, keys, scalars)
+        hidden = () if columns & owned.units else (Named(ctx.fresh("unit"), Ref(owned.unit)),)
+        return per_unit(ctx, node, source, items, keys, scalars, hidden)
     return release_point(ctx, node, source, items, Groups(keys, groups.sets), scalars, env, not grouped)
 
 

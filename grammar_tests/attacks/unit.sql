@@ -1,13 +1,13 @@
 -- The unit is a column that the policy names, wherever its values go and whatever is called like it.
 
--- case: another key under its name
+-- case: another key under its name: the groups are of the unit behind it
 -- attack: unit laundering
--- outcome: refused D403 at 1:87
+-- outcome: accepted
 SELECT AVG(n) FROM (SELECT visit_id AS patient_id, COUNT(*) AS n FROM visits GROUP BY visit_id);
 
--- case: another key in its place
+-- case: another key in its place: the groups are of the unit behind it
 -- attack: unit laundering
--- outcome: refused D403 at 1:124
+-- outcome: accepted
 SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM (SELECT * REPLACE (visit_id AS patient_id) FROM visits) GROUP BY patient_id);
 
 -- case: a remainder of it
