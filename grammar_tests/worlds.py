@@ -18,6 +18,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from cases import HERE, WORLDS, Case, script
+from likeness import Neighbour, neighbour, rows_of
 from shared import shared
 from tiers import quick
 
@@ -40,8 +41,6 @@ SELECT DISTINCT patient_id FROM (
     UNION ALL SELECT patient_id, 'refunds' FROM sales.refunds
 ) GROUP BY patient_id, place HAVING COUNT(*) > 100
 """
-
-Neighbour = tuple[str, DuckDB]
 
 _plan_of = lru_cache(maxsize=8)(plan_of)  # the tests of a case follow one another
 
@@ -93,8 +92,9 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     plain = duckdb.connect(":memory:")
     plain.execute(script("calm"))
     whole = DuckDB(folder / "world.duckdb")
+    rows = rows_of(whole)
     families = {
-        family: [(path.stem, DuckDB(path)) for path in sorted((folder / family).iterdir())]
+        family: [neighbour(path.stem, DuckDB(path), rows) for path in sorted((folder / family).iterdir())]
         for family in ("busy", "patient", "stranger")
     }
     shuffles = (
@@ -104,7 +104,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     for connection in connections.values():
         connection.close()
     plain.close()
-    for engine in (whole, *shuffles, *(each for family in families.values() for _, each in family)):
+    for engine in (whole, *shuffles, *(each.engine for family in families.values() for each in family)):
         engine.close()
 
 

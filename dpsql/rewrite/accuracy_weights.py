@@ -32,8 +32,8 @@ def to_weights(split: Split, known: Known) -> Split:
 
 
 def weighed(measure: Measure) -> Measure:
-    """Scale the grid steps of a measure's statistics by their weights."""
-    if len(set(measure.weights)) < 2:
+    """Scale the grid steps of a measure's statistics by their weights; none while bounds are missing."""
+    if len(set(measure.weights)) < 2 or not measure.statistics:
         return measure
     least = min(measure.weights)
     wanted = [Fraction(1)] * len(measure.statistics)

@@ -10,6 +10,12 @@ SELECT SUM(income) AS s FROM patients;
 -- policy: finds.toml
 SELECT ward, AVG(age) AS mean_age, COUNT(*) AS n FROM patients GROUP BY ward;
 
+-- case: weights beside a column without a range
+-- outcome: accepted
+-- policy: finds.toml
+-- plain: SELECT COUNT(*) AS n, SUM(income) AS s FROM patients
+SELECT OPTIONS(weights = [4, 1]) COUNT(*) AS n, SUM(income) AS s FROM patients;
+
 -- case: negative numbers, NaN and infinity
 -- outcome: accepted
 -- policy: finds.toml

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
+from likeness import Neighbour, neighbour
+from likeness import rows_of as tables_of
 
 import dpsql
 from dpsql.accounting import accountant as rules_of
@@ -230,31 +231,25 @@ class Database:
     connection: dpsql.Connection
     session: Session
     whole: DuckDB
-    neighbours: list[tuple[str, DuckDB]]
+    neighbours: list[Neighbour]
     shuffle: DuckDB
     plain: duckdb.DuckDBPyConnection
 
 
-@contextmanager
-def databases(folder: Path, rng: random.Random, worlds: int, neighbours: int) -> Iterator[list[Database]]:
-    """So many worlds, with so many neighbours each."""
-    with ExitStack() as stack:
-        yield [_made(folder / f"world{i}", rng, i, neighbours, stack) for i in range(worlds)]
+# ---- what is built once, and only read afterwards ----------------------------------------------------
 
 
-def _made(folder: Path, rng: random.Random, number: int, neighbours: int, stack: ExitStack) -> Database:
+def build_world(folder: Path, rng: random.Random, number: int, neighbours: int) -> None:
+    """Write a world, its policy, so many neighbours and a shuffled copy."""
     folder.mkdir()
     world, policy = folder / "world.duckdb", folder / "policy.toml"
     # drawn beside the rows, which stay what they are
     types = types_of(random.Random(repr(rng.getstate()))) if number % 3 else {}
     schema = typed((HERE / "schema.sql").read_text(encoding="utf-8"), types)
-    rows = rows_of(rng, types)
+    script = schema + rows_of(rng, types)
+    (folder / "world.sql").write_text(script, encoding="utf-8")
     with duckdb.connect(str(world)) as connection:
-        connection.execute(schema + rows)
-    plain = stack.enter_context(duckdb.connect(config={"threads": 1}))
-    plain.execute("SET TimeZone = 'UTC'")
-    plain.execute("SET disabled_optimizers = 'statistics_propagation'")  # as in the engine
-    plain.execute(schema + rows)
+        connection.execute(script)
     policy.write_text(policy_of(rng, number), encoding="utf-8")
     with dpsql.connect(world, policy, folder / "first.ledger") as first:
         known = first._open().known
@@ -262,34 +257,57 @@ def _made(folder: Path, rng: random.Random, number: int, neighbours: int, stack:
     rng.shuffle(units)
     stranger = fitted(900001, types.get(("visits", "patient_id")))
     units.sort(key=lambda unit: unit not in (1, stranger))  # the one with many rows, one that is no patient
-    found = []
     for place, unit in enumerate(units[:neighbours]):
-        target = folder / f"without{place}.duckdb"
-        without(world, target, known, unit)
-        found.append((str(unit), DuckDB(target)))
+        without(world, folder / f"{place}-without-{unit}.duckdb", known, unit)
     shuffled(world, folder / "shuffled.duckdb", known, number)
-    db = dpsql.connect(world, policy, folder / "ledger")
-    made = Database(
-        f"world {number}", db, db._open(), DuckDB(world), found, DuckDB(folder / "shuffled.duckdb"), plain
-    )
-    for each in (db, made.whole, made.shuffle, *(engine for _, engine in found)):
-        stack.callback(each.close)
-    return made
 
 
-@contextmanager
-def calm_database(folder: Path) -> Iterator[Database]:
-    """The fixtures' calm world, in bounds and under every clip; it has no neighbours here."""
-    world, schema = folder / "calm.duckdb", (HERE / "schema.sql").read_text(encoding="utf-8")
-    script = schema + (HERE / "calm.sql").read_text(encoding="utf-8")
-    with duckdb.connect(str(world)) as connection:
-        connection.execute(script)
-    with (
-        duckdb.connect(config={"threads": 1}) as plain,
-        dpsql.connect(world, HERE / "world.toml", folder / "calm.ledger") as db,
-    ):
-        plain.execute("SET TimeZone = 'UTC'")
-        plain.execute(script)
-        whole = DuckDB(world)
-        yield Database("calm", db, db._open(), whole, [], whole, plain)
-        whole.close()
+def build_calm(folder: Path) -> None:
+    """Write the fixtures' calm world, in bounds and under every clip."""
+    with duckdb.connect(str(folder / "calm.duckdb")) as connection:
+        connection.execute(_calm_script())
+
+
+def _calm_script() -> str:
+    return "".join((HERE / name).read_text(encoding="utf-8") for name in ("schema.sql", "calm.sql"))
+
+
+# ---- what each run opens -----------------------------------------------------------------------------
+
+
+def open_world(folder: Path, ledger: Path, stack: ExitStack) -> Database:
+    plain = _plain((folder / "world.sql").read_text(encoding="utf-8"), stack)
+    plain.execute("SET disabled_optimizers = 'statistics_propagation'")  # as in the engine
+    db = _open(folder / "world.duckdb", folder / "policy.toml", ledger, stack)
+    whole = _engine(folder / "world.duckdb", stack)
+    rows = tables_of(whole)
+    copies = sorted(folder.glob("*-without-*.duckdb"))
+    found = [neighbour(each.stem.partition("-without-")[2], _engine(each, stack), rows) for each in copies]
+    shuffle = _engine(folder / "shuffled.duckdb", stack)
+    name = f"world {folder.name.removeprefix('world')}"
+    return Database(name, db, db._open(), whole, found, shuffle, plain)
+
+
+def open_calm(folder: Path, ledger: Path, stack: ExitStack) -> Database:
+    """The calm world has no neighbours here."""
+    plain = _plain(_calm_script(), stack)
+    db = _open(folder / "calm.duckdb", HERE / "world.toml", ledger, stack)
+    whole = _engine(folder / "calm.duckdb", stack)
+    return Database("calm", db, db._open(), whole, [], whole, plain)
+
+
+def _plain(script: str, stack: ExitStack) -> duckdb.DuckDBPyConnection:
+    plain = stack.enter_context(duckdb.connect(config={"threads": 1}))
+    plain.execute("SET TimeZone = 'UTC'")
+    plain.execute(script)
+    return plain
+
+
+def _open(world: Path, policy: Path, ledger: Path, stack: ExitStack) -> dpsql.Connection:
+    return stack.enter_context(dpsql.connect(world, policy, ledger))
+
+
+def _engine(path: Path, stack: ExitStack) -> DuckDB:
+    engine = DuckDB(path)
+    stack.callback(engine.close)
+    return engine

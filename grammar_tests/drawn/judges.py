@@ -8,15 +8,17 @@ meaning       without noise, on calm data: what plain DuckDB answers
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import assert_never
 
 import duckdb
+from likeness import apart
 
 from dpsql.audit import plan_of
-from dpsql.audit.oracles import grain, meaning, ready_measures, sensitivity, without_noise
+from dpsql.audit.oracles import grain, meaning, ready_measures, silent_rows, violations
 from dpsql.engines.relation_sql import quote, relation_sql, scalar_sql, table_sql
 from dpsql.facts.schema import Facts, fact_of, facts_of
 from dpsql.functions.core.literals import literal_sql
@@ -37,38 +39,47 @@ from dpsql.ir.relation import (
 )
 from dpsql.ir.scalar import Call, Literal, Scalar, refs
 from dpsql.ir.statistic import Axis, Part
-from dpsql.ir.table import Masses
+from dpsql.ir.table import ExactTable, Masses
 from drawn.databases import Database
 from drawn.queries import Query
+
+Seen = list[tuple[MeasurePlan, ExactTable]]
+"""The measures of a plan, each with its exact table on the whole database."""
 
 
 def measures_of(plan: Plan) -> list[MeasurePlan]:
     return [each for stage in plan.stages for each in stage.measures]
 
 
-def moved(plan: Plan, database: Database) -> list[str]:
-    """What the neighbours say; a failing engine is a violation too."""
+def seen(plan: Plan, database: Database) -> Seen:
+    """Measure the whole once, for all judges; later stages are fed with earlier ones without noise."""
+    measures = ready_measures(plan, database.whole, database.session.sealed)
+    return [(each, database.whole.measure(each)) for each in measures]
+
+
+def moved(given: Seen, database: Database) -> list[str]:
+    """What the neighbours say; a failing engine is a violation too. A triple each, measured or proved."""
     try:
-        return sensitivity(plan, database.whole, database.neighbours, database.session.sealed)
+        return [
+            f"without {one.name}: {said}"
+            for planned, exact in given
+            for one in itertools.chain(*apart(planned, database.whole, database.neighbours))
+            for said in violations(planned, exact, one.engine.measure(planned))
+        ]
     except Exception as error:  # whatever it is, it is a violation
         return [f"{type(error).__name__}: {error}"]
 
 
-def alive(plan: Plan, database: Database) -> bool:
+def alive(given: Seen) -> bool:
     """Whether there is anything to measure."""
-    return any(bool(database.whole.measure(each).sums.any()) for each in ready(plan, database))
+    return any(bool(exact.sums.any()) for _, exact in given)
 
 
-def ready(plan: Plan, database: Database) -> list[MeasurePlan]:
-    """The measures, later stages fed with what earlier ones give without noise."""
-    return ready_measures(plan, database.whole, database.session.sealed)
-
-
-def order(plan: Plan, database: Database) -> list[str]:
+def order(given: Seen, database: Database) -> list[str]:
     found = []
-    for each in ready(plan, database):
+    for each, ours in given:
         try:
-            ours, theirs = (engine.measure(each) for engine in (database.whole, database.shuffle))
+            theirs = database.shuffle.measure(each)
         except Exception as error:  # whatever it is, it is a violation
             return [f"shuffled: {error}"]
         first = dict(zip(map(repr, ours.groups), ours.sums.tolist(), strict=True))
@@ -97,10 +108,10 @@ def answered(sql: str, database: Database) -> list[str]:
 # ---- ranges ------------------------------------------------------------------------------------------
 
 
-def ranges(plan: Plan, database: Database) -> list[str]:
+def ranges(given: Seen, database: Database) -> list[str]:
     """Every step of every relation of the plan, held against the rows of one world."""
     found = []
-    for each in ready(plan, database):
+    for each, _ in given:
         for relation, probes in _steps(each):
             if not probes:
                 continue
@@ -263,14 +274,15 @@ def meant(sql: str, query: Query, calm: Database) -> list[str]:
     except duckdb.Error:
         return []
     try:
-        ours = without_noise(calm.connection, sql, 1.0)
+        plan = plan_of(calm.session, sql, 1.0)
+        ours = silent_rows(calm.session, plan)
     except Exception as error:  # whatever it is, it is a violation
         return [f"without noise: {type(error).__name__}: {error}"]
     if any(f"to_{long}(" in sql for long in ("years", "decades", "centuries", "millennia")):
         return []  # durations end earlier here: beyond the end they are NULL
     if "epoch_ns(" in sql and "AT TIME ZONE" in sql:
         return []  # a moment of as many microseconds as there were nanoseconds has no local time here
-    measures = measures_of(plan_of(calm.session, sql, 1.0))
+    measures = measures_of(plan)
     public = any(each.keys and (isinstance(each.rule, PublicKeys) or each.rule.listed) for each in measures)
     if any(key.fact.type.sql == "TIMESTAMP_NS" for each in measures for key in each.keys):
         return []  # groups are of microseconds at most

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import dpsql
 from dpsql.audit import plan_of
 from drawn import judges
 from drawn.coverage import Coverage
-from drawn.databases import Database, calm_database, databases
+from drawn.databases import Database, build_calm, build_world, open_calm, open_world
 from drawn.illegal import spoilt
 from drawn.queries import CROSSINGS, Queries
 
@@ -97,11 +97,16 @@ class Run:
         self.queries.expressions.used.update(self.coverage.accept(plan, sql))
         self.triples += len(world.neighbours)
         before = len(self.violations)
+        try:
+            seen = judges.seen(plan, world)
+        except Exception as error:  # whatever it is, it is a violation
+            self._note([f"{type(error).__name__}: {error}"], sql, world, epsilon)
+            return False
         for judge in (judges.moved, judges.order, judges.ranges):
-            self._note(judge(plan, world), sql, world, epsilon)
+            self._note(judge(seen, world), sql, world, epsilon)
         if len(self.violations) > before:
             return False  # a query that fails is asked no further
-        self.coverage.alive += judges.alive(plan, world)
+        self.coverage.alive += judges.alive(seen)
         if self.coverage.accepted % 4 == 0:
             self._note(judges.answered(sql, world), sql, world, 1.0)
         return True
@@ -111,12 +116,28 @@ class Run:
 
 
 @contextmanager
-def started(seed: int, worlds: int = WORLDS, neighbours: int = NEIGHBOURS) -> Iterator[Run]:
+def started(seed: int, worlds: int = WORLDS) -> Iterator[Run]:
     """A run over fresh databases, which are gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="drawn-") as name:
         folder = Path(name)
-        with (
-            databases(folder, random.Random(seed), worlds, neighbours) as found,
-            calm_database(folder) as calm,
-        ):
-            yield Run(seed, found, calm)
+        build(folder, seed, worlds)
+        with opened(folder, seed) as run:
+            yield run
+
+
+def build(folder: Path, seed: int, worlds: int = WORLDS) -> None:
+    """Write the databases of a run."""
+    rng = random.Random(seed)
+    for number in range(worlds):
+        build_world(folder / f"world{number}", rng, number, NEIGHBOURS)
+    build_calm(folder)
+
+
+@contextmanager
+def opened(folder: Path, seed: int) -> Iterator[Run]:
+    """A run over databases that are built; its ledgers are its own, and gone afterwards."""
+    with ExitStack() as stack:
+        own = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ledgers-")))
+        worlds = sorted(folder.glob("world*"))
+        found = [open_world(each, own / f"{each.name}.ledger", stack) for each in worlds]
+        yield Run(seed, found, open_calm(folder, own / "calm.ledger", stack))

@@ -5,28 +5,36 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from cases import OF_QUERIES
+from shared import shared
 
 from dpsql.functions import shelf
 from drawn.coverage import KEYS, NODES
 from drawn.planted import PLANTS
-from drawn.run import Run, started
+from drawn.run import Run, build, opened, started
 
 SEED = 1
 TRIPLES = 2_000
 
 
 @pytest.fixture(scope="module")
-def worlds() -> Iterator[Run]:
-    with started(SEED) as run:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The databases of the fixed seed, built once for all workers."""
+    return shared(tmp_path_factory, "drawn", lambda folder: build(folder, SEED))
+
+
+@pytest.fixture(scope="module")
+def worlds(folder: Path) -> Iterator[Run]:
+    with opened(folder, SEED) as run:
         yield run
 
 
-def test_no_violations(capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_violations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """2,000 triples under the fixed seed: none is a violation, and little of the language is left out."""
-    with started(SEED) as run:
+    with opened(folder, SEED) as run:
         run.until(lambda each: each.triples >= TRIPLES)
         with capsys.disabled():
             print(f"\nseed {SEED}: {run.triples} triples, {len(run.violations)} violations")

@@ -1054,12 +1054,12 @@ def test_units_of_any_two_integer_types_meet_without_a_failure(tmp_path: Path, f
                 f"CREATE TABLE items (id {second}, k {second} UNIQUE, x INTEGER);"
                 f"CREATE TABLE notes (k {first}, x INTEGER);"
             )
-            for each in ours:
-                connection.execute(
-                    f"INSERT INTO people VALUES ('{each}', 1); INSERT INTO notes VALUES ('{each}', 1)"
-                )
-            for each in theirs:
-                connection.execute(f"INSERT INTO items VALUES ('{each}', '{each}', 1)")
+            mine = ", ".join(f"('{each}', 1)" for each in ours)
+            others = ", ".join(f"('{each}', '{each}', 1)" for each in theirs)
+            connection.execute(
+                f"INSERT INTO people VALUES {mine}; INSERT INTO notes VALUES {mine};"
+                f"INSERT INTO items VALUES {others};"
+            )
         (folder / "d.toml").write_text(UNITS)
         if min(min(ours), min(theirs)) < 0 and "UHUGEINT" in (first, second):
             with pytest.raises(dpsql.DatabaseError) as caught:

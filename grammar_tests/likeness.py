@@ -1,0 +1,65 @@
+"""Which neighbours may differ from the whole database in a measure, and which cannot.
+
+    a measure of refunds       differs on the neighbours whose unit had refunds; on all others it is the same
+
+Claim   Where a neighbour has the rows of the whole, in the same order, in every table that a measure's SQL
+        names, its exact table is that of the whole: nothing moves.
+Proof   The SQL is printed from the plan alone, so it is one text for both. It names what it reads: a view
+        counts as a table here, with the rows that it shows, and there are no macros, which could read others
+        (``rows_of`` looks). DuckDB computes from one text and the same rows the same result.
+Test    test_cases.py::test_sensitivity measures the whole on one such neighbour of each case too, and wants
+        equal tables.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dpsql.engines.duckdb import DuckDB
+from dpsql.engines.identifiers import quote
+from dpsql.ir.plan import MeasurePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A database without one unit, and the quoted names of the tables in which it differs from the whole."""
+
+    name: str
+    engine: DuckDB
+    unlike: frozenset[str]
+
+
+Tables = dict[str, object]
+"""A digest of the rows of every table and view, in their order, under its quoted name with its schema."""
+
+
+def rows_of(engine: DuckDB) -> Tables:
+    own = "WHERE NOT internal AND database_name = current_database()"
+    assert engine._all("SELECT 1 FROM duckdb_functions() WHERE NOT internal") == []
+    found = engine._all(
+        f"SELECT schema_name, table_name FROM duckdb_tables() {own} "
+        f"UNION ALL SELECT schema_name, view_name FROM duckdb_views() {own} ORDER BY ALL"
+    )
+    names = [f"{quote(str(schema))}.{quote(str(table))}" for schema, table in found]
+    digest = "md5(string_agg(CAST(t AS VARCHAR), chr(10)))"
+    [digests] = engine._all("SELECT " + ", ".join(f"(SELECT {digest} FROM {name} AS t)" for name in names))
+    return dict(zip(names, digests, strict=True))
+
+
+def neighbour(name: str, engine: DuckDB, whole: Tables) -> Neighbour:
+    theirs = rows_of(engine)
+    assert theirs.keys() == whole.keys()
+    differ = (table for table in whole if whole[table] != theirs[table])
+    return Neighbour(name, engine, frozenset(table.partition(".")[2] for table in differ))
+
+
+def apart(
+    planned: MeasurePlan, whole: DuckDB, neighbours: Sequence[Neighbour]
+) -> tuple[list[Neighbour], list[Neighbour]]:
+    """Return the neighbours that may differ in a measure, and one of those that cannot, by the SQL's hash."""
+    sql = whole.measure_sql(planned)
+    may = [each for each in neighbours if any(table in sql for table in each.unlike)]
+    cannot = [each for each in neighbours if each not in may]
+    return may, [cannot[zlib.crc32(sql.encode()) % len(cannot)]] if cannot else []
