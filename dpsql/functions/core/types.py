@@ -130,7 +130,9 @@ def common_type(arguments: Sequence[Argument], compared: bool = False) -> Type:
 
 def _common_of_two(left: Type, right: Type, compared: bool) -> Type:
     for first, second in ((left, right), (right, left)):
-        if Kind.OPAQUE in (first.kind, second.kind) or Kind.INTERVAL in (first.kind, second.kind):
+        if Kind.OPAQUE in (first.kind, second.kind):
+            break
+        if Kind.INTERVAL in (first.kind, second.kind) and not compared:
             break
         if first == second or second.kind is Kind.NULL:
             return first
