@@ -58,8 +58,8 @@ SELECT COUNT(*) FILTER (WHERE arrived_at < '2024-01-01') AS before, COUNT(*) FIL
 
 -- case: the first, the last and the middle time with time zone
 -- outcome: accepted
--- oracle: no-meaning (Python reads no time with time zone of plain DuckDB's)
-SELECT MIN(arrived_at), MAX(arrived_at), MEDIAN(arrived_at), QUANTILE_DISC(arrived_at, 0.9) FROM journeys;
+-- oracle: no-meaning (a few values lie beyond an extreme)
+SELECT year(first) AS first, last::DATE AS last, epoch(middle) AS middle FROM (SELECT MIN(arrived_at) AS first, MAX(arrived_at) AS last, MEDIAN(arrived_at) AS middle FROM journeys);
 
 -- case: the first arrival of each patient
 -- outcome: accepted

@@ -167,8 +167,8 @@ def test_constants_are_read_as_duckdb_reads_them(zone: str, plain: duckdb.DuckDB
 def test_a_zone_must_be_known() -> None:
     with pytest.raises(ArgumentError, match="depends on a time zone"):
         bind("year(tz)", None)
-    with pytest.raises(ArgumentError, match="knows no time zone called localtime"):
-        local_range("localtime", Interval(0, 1))
+    with pytest.raises(ArgumentError, match="a known name"):
+        bind("year(tz)", "localtime")  # the system's own zone: Python knows it, DuckDB does not
     assert instant_of("Etc/GMT-14", datetime.datetime(1, 1, 1)) is None
 
 

@@ -10,20 +10,18 @@ zones.py.
 
 from __future__ import annotations
 
-import zoneinfo
-
 from dpsql.functions import Argument, ArgumentError, Arguments, Function
 from dpsql.functions.core.literals import quoted
 from dpsql.functions.core.ranges import known, within
 from dpsql.functions.core.types import named
-from dpsql.functions.time.zones import instant_range, local_range
+from dpsql.functions.time.zones import instant_range, local_range, zone_names
 from dpsql.ir.column import TIMESTAMP, TIMESTAMPTZ, Fact, Kind, Type
 
 
 def _zone(argument: Argument) -> str:
     literal = argument.literal
     name = literal.value if literal is not None else None
-    if not isinstance(name, str) or (name != "UTC" and name not in zoneinfo.available_timezones()):
+    if not isinstance(name, str) or name not in zone_names():
         raise ArgumentError(
             "the time zone must be a constant with a known name", "write 'UTC' or 'Europe/Berlin'"
         )

@@ -24,11 +24,11 @@ import datetime
 import math
 import os
 import threading
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
+from typing import Any
 
 from dpsql.driver import connect, duckdb
-from dpsql.functions import ArgumentError
 from dpsql.functions.core.literals import quoted
 from dpsql.functions.core.ranges import DAY, ordinal
 from dpsql.ir.column import Interval, Number
@@ -113,12 +113,17 @@ def _offsets(zone: str, points: tuple[int, ...], back: bool) -> tuple[int, ...]:
         f"SELECT epoch_us(timezone({quoted(zone)}, {moment})) - m "
         f"FROM unnest([{', '.join(map(str, inside))}]) AS t(m)"
     )
+    return tuple(int(row[0]) for row in _asked(sql))
+
+
+@cache
+def zone_names() -> frozenset[str]:
+    """Return the names of all zones that the engine knows."""
+    return frozenset(str(row[0]) for row in _asked("SELECT name FROM pg_timezone_names()"))
+
+
+def _asked(sql: str) -> list[tuple[Any, ...]]:
     with _LOCK:
         if os.getpid() not in _ENGINES:
             _ENGINES[os.getpid()] = connect(":memory:", {"threads": 1})
-        try:
-            return tuple(int(row[0]) for row in _ENGINES[os.getpid()].execute(sql).fetchall())
-        except duckdb.Error:
-            raise ArgumentError(
-                f"DuckDB knows no time zone called {zone}", "write 'UTC' or 'Europe/Berlin'"
-            ) from None
+        return _ENGINES[os.getpid()].execute(sql).fetchall()
