@@ -53,6 +53,16 @@ SELECT treatment_id, 1 + treatment_id % 5, given_on + 2 FROM treatments WHERE tr
 
 INSERT INTO calls SELECT patient_id, registered + INTERVAL 3 DAY, 30 + age FROM patients WHERE age < 60;
 
+-- All months of two years, on any day of the week.
+INSERT INTO journeys
+SELECT
+    1 + i % 60,
+    TIMESTAMPTZ '2023-01-01 06:30:00+00' + INTERVAL (i * 127) HOUR,
+    TIMESTAMPTZ '2023-01-01 06:30:00+00' + INTERVAL (i * 127 + i * 31 % 400) HOUR,
+    TIMESTAMP '2023-01-01 06:30:00' + INTERVAL (i * 127) HOUR,
+    DATE '2023-01-01' + (i * 5)::INTEGER
+FROM range(137) AS r(i);
+
 INSERT INTO sales.orders
 SELECT
     i * 10 + j,

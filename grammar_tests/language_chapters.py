@@ -321,6 +321,21 @@ CHAPTERS = (
         "DuckDB's other names for them are read as well. The examples are over columns `i`, `j` "
         "INTEGER, `l` BIGINT, `x`, `y` DOUBLE, `b` BOOLEAN, `s`, `c` VARCHAR, `d` DATE, `ts` "
         "TIMESTAMP, `tz` TIMESTAMPTZ, `u` UUID, `e` ENUM.",
+        (
+            (
+                "What is answered for `ts` is answered for `tz` too, on the clock of the policy's "
+                "`timezone` (UTC if it names none), whatever zone a session has: `year(tz)`, `tz::DATE`, "
+                "`date_trunc('day', tz)`, `tz + INTERVAL 1 DAY`. Its time of day and its text are those "
+                "of the local time: `tz::TIMESTAMP::TIME`. A text beside a DATE, a TIMESTAMP or a "
+                "TIMESTAMPTZ is read as one, on the same clock: `tz >= '2024-01-31'`, `ts < '2024-01-31 "
+                "10:30'`. The time between two moments is an INTERVAL, which is compared with INTERVALs, "
+                "or measured by `epoch(a - b)` and `date_diff`:",
+                (
+                    ("scalars/time_zones.sql", "days of a time with time zone"),
+                    ("where/moments.sql", "longer than three days"),
+                ),
+            ),
+        ),
     ),
     Chapter(
         "After the release",

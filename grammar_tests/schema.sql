@@ -50,6 +50,15 @@ CREATE TABLE reactions (treatment_id BIGINT, severity INTEGER, noted_on DATE);
 CREATE TABLE referrals (referral_id BIGINT, patient_id INTEGER, reason VARCHAR, cost DOUBLE, made_on DATE);
 CREATE TABLE calls (patient_id INTEGER, called_at TIMESTAMP, seconds INTEGER);
 
+-- Times with time zone, beside those without.
+CREATE TABLE journeys (
+    patient_id INTEGER,
+    arrived_at TIMESTAMPTZ,
+    left_at TIMESTAMPTZ,
+    noted_at TIMESTAMP,
+    noted_on DATE
+);
+
 -- Another schema, whose unit column is of another width.
 CREATE SCHEMA sales;
 CREATE TABLE sales.orders (

@@ -90,6 +90,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
         for world, policy in policies
     }
     plain = duckdb.connect(":memory:")
+    plain.execute("SET TimeZone = 'UTC'")  # that of a policy which names none
     plain.execute(script("calm"))
     whole = DuckDB(folder / "world.duckdb")
     rows = rows_of(whole)

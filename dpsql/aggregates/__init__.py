@@ -212,11 +212,10 @@ def type_of_sum(type: Type) -> Type:
         case Kind.FLOAT:
             return DOUBLE
         case _:
-            raise Unbounded(
-                f"{type.said} values cannot be added up",
-                "cast the column to a number first, or count it",
-                code="D205",
-            )
+            way_out = "cast the column to a number first, or count it"
+            if type.kind is Kind.INTERVAL:
+                way_out = "take its length in seconds: epoch(x)"
+            raise Unbounded(f"{type.said} values cannot be added up", way_out, code="D205")
 
 
 __all__ = [

@@ -46,7 +46,7 @@ class Quantile(Rule):
 
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
         assert argument is not None
-        if argument.type.kind not in (*NUMBERS, Kind.DATE, Kind.TIMESTAMP):
+        if argument.type.kind not in (*NUMBERS, Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
             raise Unbounded(
                 f"{self.name.upper()} needs numbers, dates or timestamps",
                 "cast the column to a number first, or count its values: GROUP BY x",
@@ -74,6 +74,8 @@ class Continuous(Quantile):
         domain: Domain = discrete.domain
         if discrete.type.kind in (Kind.DATE, Kind.TIMESTAMP):
             return Fact(TIMESTAMP, nullable=True)
+        if discrete.type.kind is Kind.TIMESTAMPTZ:
+            return Fact(discrete.type, nullable=True)
         if bounds.finite:
             domain = Interval(float(bounds.low), float(bounds.high))
         return Fact(DOUBLE, domain, nullable=True)

@@ -35,6 +35,8 @@ def fetched(value: object, kind: Kind) -> Value:
             return datetime.date.fromisoformat(value)
         if kind is Kind.TIMESTAMP:
             return datetime.datetime.fromisoformat(value)
-    except ValueError:
+        if kind is Kind.TIMESTAMPTZ:  # the text ends with an offset
+            return datetime.datetime.fromisoformat(value).astimezone(datetime.UTC)
+    except (ValueError, OverflowError):
         return value
     return value

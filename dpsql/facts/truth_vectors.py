@@ -71,7 +71,7 @@ class _Value:
         match self.type.kind:
             case Kind.BOOLEAN:
                 return places[1::2]
-            case Kind.INTEGER | Kind.DATE | Kind.TIMESTAMP:
+            case Kind.INTEGER | Kind.DATE | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
                 per_one = 1
             case Kind.DECIMAL:
                 per_one = 10 ** decimal_size(self.type)[1]

@@ -71,7 +71,7 @@ def _exact(column: Argument, target: Type) -> bool:
         case Kind.TEXT, Kind.TEXT:
             return True
         case from_kind, to_kind:
-            return from_kind is to_kind and from_kind in (Kind.DATE, Kind.BOOLEAN)
+            return from_kind is to_kind and from_kind in (Kind.DATE, Kind.BOOLEAN, Kind.TIMESTAMPTZ)
 
 
 def _ordered(read: Literal, written: Literal) -> Constant | None:

@@ -44,7 +44,7 @@ BINS = 2**14
 MOST_BINS = 2**17
 """Most bins of a grid of whole numbers."""
 
-TIMED = frozenset((Kind.DATE, Kind.TIMESTAMP))
+TIMED = frozenset((Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ))
 """Kinds with values that are whole numbers of days or microseconds since 1970-01-01."""
 
 

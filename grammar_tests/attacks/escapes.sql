@@ -212,7 +212,8 @@ SELECT uuid(), COUNT(*) FROM patients;
 
 -- case: the moment is read once
 -- attack: state
--- outcome: refused D205
+-- outcome: accepted
+-- plain: SELECT COUNT(*) AS n FROM patients WHERE registered < now()::TIMESTAMP
 SELECT COUNT(*) AS n FROM patients WHERE registered < now()::TIMESTAMP AND now() = now();
 
 -- case: a name for a query of one's own

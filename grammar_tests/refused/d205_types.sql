@@ -60,10 +60,6 @@ SELECT COUNT(*) FROM (SELECT patient_id, age FROM patients UNION ALL SELECT pati
 -- outcome: refused D205 at 1:37
 SELECT COUNT(*) FROM patients WHERE regexp_matches('Oslo', city);
 
--- case: a private moment in another time zone
--- outcome: refused D205 at 1:35
-SELECT COUNT(*) FROM visits WHERE seen_at AT TIME ZONE 'Europe/Oslo' > TIMESTAMPTZ '2024-01-01 00:00:00+00';
-
 -- case: a text repeated as often as a row says
 -- outcome: refused D205 at 1:44
 SELECT COUNT(*) FROM patients WHERE length(repeat('x', age)) > 3;
@@ -181,6 +177,3 @@ SELECT CORR(age, city) FROM patients;
 -- outcome: refused D205 at 1:42
 SELECT COUNT(s) FROM (SELECT patient_id, STDDEV(kind) AS s FROM visits GROUP BY patient_id);
 
--- case: the clock without its zone
--- outcome: refused D205 at 1:45
-SELECT COUNT(*) FROM patients WHERE born >= CAST(now() AS TIMESTAMP);

@@ -260,9 +260,9 @@ def test_carets_stand_under_the_words_they_mean(sql: str, db: dpsql.Connection) 
         ("SELECT COUNT(*)\nFRM patients", "D101", None),
         ("SELECT COUNT(*) FROM patients WHERE age > ?", "D106", None),
         (
-            "SELECT COUNT(*) FROM patients WHERE seen > CAST(now() AS TIMESTAMP)",
+            "SELECT COUNT(*) FROM patients WHERE seen > CAST(now() AS TIME)",
             "D205",
-            "CAST(now() AS TIMESTAMP)",
+            "CAST(now() AS TIME)",
         ),
         (f"SELECT COUNT(*) FROM patients WHERE age > {'1' * 350}", "D205", None),
     ],

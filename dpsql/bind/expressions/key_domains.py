@@ -110,8 +110,6 @@ def enumerate_key(relation: Relation, scalar: Scalar, evaluate: Evaluate) -> Key
     fact = fact_of(scalar, facts_of(relation))
     if isinstance(fact.domain, Categories | Listed):
         return KeyList(fact.domain, fact.nullable)
-    if fact.type.kind is Kind.TIMESTAMPTZ:
-        return None
     computed = _definition(relation, scalar) if isinstance(scalar, Ref) else (relation, scalar)
     cut = None if computed is None else _Cutter(count()).cut(*computed)
     image = None if cut is None else _values_over(cut, fact.type, evaluate)
@@ -186,9 +184,9 @@ class _Cutter:
         days = day_argument(call)
         parts = []
         for argument in call.arguments:
-            midnights = (
-                self._days(argument, fact_of(argument, facts_of(relation))) if argument == days else None
-            )
+            fact = fact_of(argument, facts_of(relation))
+            nested = isinstance(argument, Call) and day_argument(argument) is not None  # fewer than all days
+            midnights = self._days(argument, fact) if argument == days and not nested else None
             part = midnights or self.cut(relation, argument)
             if part is None:
                 return None

@@ -19,8 +19,9 @@ from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import Facts
 from dpsql.functions import ArgumentError, shelf
-from dpsql.functions.core.meaning import Remembering, call, fact_of
+from dpsql.functions.core.meaning import Remembering, fact_of
 from dpsql.functions.reading import literal_of, read
+from dpsql.functions.time.on_the_clock import call_on_the_clock
 from dpsql.ir.column import BOOLEAN, NULL, Kind, Type
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
@@ -52,13 +53,22 @@ class GrowingRows(Protocol):
 
 
 class Scalars:
-    """Binds expressions over one scope; ``rows`` binds their windows and subqueries, where it is set."""
+    """Binds expressions over one scope.
+
+    ``zone`` is the policy's time zone, if that is known; ``rows`` binds windows and subqueries, if set.
+    """
 
     def __init__(
-        self, text: str, scope: Scope, facts: Facts, constants: Constants, rows: GrowingRows | None = None
+        self,
+        text: str,
+        scope: Scope,
+        facts: Facts,
+        constants: Constants,
+        zone: str | None,
+        rows: GrowingRows | None = None,
     ) -> None:
         self.text, self.scope, self.facts, self.constants = text, scope, facts, constants
-        self.rows = rows
+        self.zone, self.rows = zone, rows
         self._lookup = Remembering(facts.__getitem__)
 
     def bind(self, node: exp.Expr) -> Scalar:
@@ -152,7 +162,7 @@ class Scalars:
             return Literal(False, BOOLEAN, self.span(node))
         value = self._bind(subject)
         try:
-            return call("in", (value, *listed), self._lookup, None, self.span(node))
+            return call_on_the_clock("in", (value, *listed), self._lookup, self.zone, None, self.span(node))
         except ArgumentError as reason:
             raise refuse(reason.code, reason.title, self.span(node), help=reason.help or _OTHERWISE) from None
 
@@ -197,7 +207,9 @@ class Scalars:
         if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):
             return arguments[0]
         try:
-            return call(reading.name, arguments, self._lookup, reading.type, self.span(node))
+            return call_on_the_clock(
+                reading.name, arguments, self._lookup, self.zone, reading.type, self.span(node)
+            )
         except ArgumentError as reason:
             span = self.span(node)
             raise refuse(reason.code, reason.title, span, help=reason.help or _OTHERWISE) from None

@@ -33,6 +33,7 @@ class On:
     left: Scope
     right: Scope
     facts: Facts
+    zone: str
     unit: tuple[frozenset[str], Column] | None = None
     condition: Scalar | None = None
 
@@ -44,7 +45,7 @@ def on_condition(node: exp.Join, on: On, constants: Constants) -> On:
         return _using(node, on, names)
     if node.args.get("on") is None:
         return on
-    scalars = Scalars(on.text, on.left + on.right, on.facts, constants)
+    scalars = Scalars(on.text, on.left + on.right, on.facts, constants, on.zone)
     return replace(on, condition=scalars.condition(node.args["on"]))
 
 

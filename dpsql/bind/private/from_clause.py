@@ -228,7 +228,14 @@ class FromClause:
         unit = self._unit_of_either(group, relation) if kind is JoinKind.FULL else None
         on = on_condition(
             item.join,
-            On(self.text, group.scope, visible, {**group.facts, **facts_of(relation)}, unit),
+            On(
+                self.text,
+                group.scope,
+                visible,
+                {**group.facts, **facts_of(relation)},
+                self.known.timezone,
+                unit,
+            ),
             self.constants,
         )
         group.scope = on.left if kind.one_sided else on.left + on.right
@@ -338,7 +345,7 @@ class FromClause:
             return [], [], [], []
         facts = {name: fact for group in groups for name, fact in group.facts.items()}
         names = facts.keys()
-        scalars = Scalars(self.text, scope, {**self.facts, **facts}, self.constants)
+        scalars = Scalars(self.text, scope, {**self.facts, **facts}, self.constants, self.known.timezone)
         parts: list[Scalar] = []
         outer: list[tuple[exp.Expr, Scalar]] = []
         queries: list[exp.Expr] = []

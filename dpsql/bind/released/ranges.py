@@ -49,7 +49,7 @@ def _facts(tree: exp.Expr, measures: list[Measure]) -> list[Fact | None]:
     }
     alias = source.this.alias_or_name
     scope = Scope(tuple(Visible(alias, names[int(column[1:])], Ref(column)) for column in known))
-    scalars = Scalars("", scope, known, _no_constants)
+    scalars = Scalars("", scope, known, _no_constants, None)
     outputs: list[Fact | None] = []
     for node in tree.expressions:
         try:

@@ -48,6 +48,8 @@ def python_value(value: Value, type: Type) -> Value:
             return datetime.date.fromisoformat(value)
         if type.kind is Kind.TIMESTAMP:
             return datetime.datetime.fromisoformat(value)
-    except ValueError:
+        if type.kind is Kind.TIMESTAMPTZ:
+            return datetime.datetime.fromisoformat(value).astimezone(datetime.UTC)
+    except (ValueError, OverflowError):
         return value
     return value

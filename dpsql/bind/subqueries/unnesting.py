@@ -57,7 +57,8 @@ class SubqueryUnnester(RowBuilder):
 
     def scalars(self) -> Scalars:
         """Return a binder of expressions over these rows."""
-        return Scalars(self.ctx.text, self.scope, self.facts, constants_of(self.ctx, self.env), self)
+        constants = constants_of(self.ctx, self.env)
+        return Scalars(self.ctx.text, self.scope, self.facts, constants, self.ctx.known.timezone, self)
 
     # ---- conditions --------------------------------------------------------------------------------
 
@@ -282,6 +283,7 @@ class SubqueryUnnester(RowBuilder):
             Scope(tuple(visible)) + self.scope,
             self.facts,
             constants_of(self.ctx, self.env),
+            self.ctx.known.timezone,
             self,
         )
         named = [exp.column(f"c{i}", alias, quoted=True) for i in range(len(calls))]
@@ -399,7 +401,8 @@ def bind_from_and_where(
         within.refuse(ctx.span(joined.queries[0]))
     within.where(joined.queries)
     joined = replace(joined, relation=within.relation)
-    return joined, Scalars(ctx.text, joined.scope, {**facts, **within.facts}, constants_of(ctx, env))
+    constants, zone = constants_of(ctx, env), ctx.known.timezone
+    return joined, Scalars(ctx.text, joined.scope, {**facts, **within.facts}, constants, zone)
 
 
 def name_of(node: exp.Expr, within: Scalars) -> str:

@@ -74,8 +74,9 @@ def _value(number: Number | Fraction, kind: Kind, type: Type) -> Value:
     if kind is Kind.DATE:
         day = _DAY + datetime.timedelta(days=int(number))
         return day if type.kind is Kind.DATE else datetime.datetime.combine(day, datetime.time())
-    if kind is Kind.TIMESTAMP:
-        return datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=int(number))
+    if kind is Kind.TIMESTAMP or kind is Kind.TIMESTAMPTZ:
+        zone = datetime.UTC if kind is Kind.TIMESTAMPTZ else None
+        return datetime.datetime(1970, 1, 1, tzinfo=zone) + datetime.timedelta(microseconds=int(number))
     match type.kind:
         case Kind.INTEGER:
             return round(number)

@@ -16,7 +16,7 @@ from dpsql.engines.histogram_sql import histogram, histogram_sql
 from dpsql.engines.number_sql import clamped_sql, number
 from dpsql.engines.relation_sql import type_in
 from dpsql.functions.core.literals import literal_sql
-from dpsql.ir.column import DATE, TIMESTAMP, Fact, Kind
+from dpsql.ir.column import DATE, TIMESTAMP, TIMESTAMPTZ, Fact, Kind
 from dpsql.ir.grid import Grid, Spacing, curved
 from dpsql.ir.plan import DetailPlan, MeasurePlan
 from dpsql.ir.scalar import Literal
@@ -94,12 +94,14 @@ def _counted(name: str, fact: Fact, grid: Grid) -> str:
         case Kind.DATE:
             ends = [literal_sql(Literal(_DAY + datetime.timedelta(days=end), DATE)) for end in (low, high)]
             above = f"({_between(name, *ends)} - {ends[0]})"
-        case Kind.TIMESTAMP:
-            moments = (
-                datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=n) for n in (low, high)
+        case Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
+            zone, target = (
+                (datetime.UTC, TIMESTAMPTZ) if fact.type.kind is Kind.TIMESTAMPTZ else (None, TIMESTAMP)
             )
-            ends = [literal_sql(Literal(moment, TIMESTAMP)) for moment in moments]
-            name = name if fact.type.sql == "TIMESTAMP" else f"TRY_CAST({name} AS TIMESTAMP)"
+            first = datetime.datetime(1970, 1, 1, tzinfo=zone)
+            moments = (first + datetime.timedelta(microseconds=n) for n in (low, high))
+            ends = [literal_sql(Literal(moment, target)) for moment in moments]
+            name = name if fact.type == target else f"TRY_CAST({name} AS TIMESTAMP)"
             above = f"(epoch_us({_between(name, *ends)}) - {low}::BIGINT)"
         case _:
             wide = "HUGEINT" if fact.type.sql in ("UBIGINT", "HUGEINT", "UHUGEINT") else "BIGINT"

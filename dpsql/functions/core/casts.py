@@ -31,11 +31,12 @@ def _result(arguments: Arguments, type: Type | None) -> Fact:
     if argument.kind is Kind.NULL and type.kind not in (Kind.OPAQUE, Kind.INTERVAL):
         return converted_fact(argument, type)
     if type.kind not in _TARGETS.get(argument.kind, set()) or (type.kind is Kind.TEXT and type != VARCHAR):
-        zoned = Kind.TIMESTAMPTZ in (argument.kind, type.kind)
-        raise ArgumentError(
-            f"{named(argument.type)} cannot be cast to {named(type)} here",
-            "name the time zone: write x AT TIME ZONE 'UTC'" if zoned else "",
-        )
+        way_out = ""
+        if argument.kind is Kind.TIMESTAMPTZ:
+            way_out = f"cast its local time: CAST(CAST(x AS TIMESTAMP) AS {named(type)})"
+        elif type.kind is Kind.TIMESTAMPTZ:
+            way_out = "write CAST(... AS TIMESTAMP) AT TIME ZONE 'UTC' (or another zone)"
+        raise ArgumentError(f"{named(argument.type)} cannot be cast to {named(type)} here", way_out)
     return converted_fact(argument, type)
 
 

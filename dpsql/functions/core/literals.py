@@ -38,11 +38,14 @@ from dpsql.policy.domain import enum_members
 _WHOLE = re.compile(r"[+-]?[0-9]{1,39}")
 _POINT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)")
 _FLOAT = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
-_DATE = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}")
 _CLOCK = r"(?P<hour>[0-9]{2}):(?P<minute>[0-9]{2}):(?P<second>[0-9]{2})(\.(?P<part>[0-9]{1,6}))?"
 _TIME = re.compile(_CLOCK)
+_SHORT_CLOCK = (
+    r"(?P<hour>[0-9]{1,2}):(?P<minute>[0-9]{1,2})(:(?P<second>[0-9]{1,2})(\.(?P<part>[0-9]{1,6}))?)?"
+)
 _MOMENT = re.compile(
-    rf"(?P<date>[0-9]{{4}}-[0-9]{{1,2}}-[0-9]{{1,2}})([ T]{_CLOCK}(?P<zone>Z|[+-][0-9]{{2}}(:[0-9]{{2}})?)?)?"
+    r"(?P<date>[0-9]{4}-[0-9]{1,2}-[0-9]{1,2})"
+    rf"([ T]{_SHORT_CLOCK}(?P<zone>Z|[+-][0-9]{{2}}(:[0-9]{{2}})?)?)?"
 )
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _TRUTH = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
@@ -209,7 +212,8 @@ def _value_as(value: Value, type: Type) -> Value:
         case Kind.TEXT:
             return value if isinstance(value, str) and type.sql == "VARCHAR" else None
         case Kind.DATE:
-            return None if text is None else _date(text)
+            match = None if text is None else _MOMENT.fullmatch(text)
+            return None if match is None or _clock(match) is None else _date(match["date"])
         case Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
             if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
                 return _midnight(value) if type == TIMESTAMP else None
@@ -235,8 +239,6 @@ def _decimal(value: Value, type: Type) -> Decimal | None:
 
 
 def _date(text: str) -> datetime.date | None:
-    if not _DATE.fullmatch(text):
-        return None
     try:
         return datetime.date(*map(int, text.split("-")))
     except ValueError:
@@ -252,7 +254,7 @@ def _clock(match: re.Match[str]) -> datetime.time | None:
         return datetime.time()
     part = (match["part"] or "").ljust(6, "0")
     try:
-        return datetime.time(int(match["hour"]), int(match["minute"]), int(match["second"]), int(part))
+        return datetime.time(int(match["hour"]), int(match["minute"]), int(match["second"] or 0), int(part))
     except ValueError:
         return None
 

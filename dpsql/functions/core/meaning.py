@@ -97,12 +97,21 @@ def unify(function: Function, arguments: Arguments) -> Arguments:
             assert literal is not None
             read = coerce(literal, target) if target != NULL else literal
             if read is None:
-                error = ArgumentError(f"{str(literal.value)[:40]!r} cannot be read as {named(target)}")
+                what = f"{str(literal.value)[:40]!r} cannot be read as {named(target)}"
+                error = ArgumentError(what, _SHAPES.get(target.kind, ""))
                 error.span = literal.span
                 raise error
             fitted[i] = constant(read)
         common_type([fitted[i] for i in group])
     return tuple(fitted)
+
+
+_SHAPES = {
+    Kind.DATE: "write a day like '2024-01-31'",
+    Kind.TIMESTAMP: "write a day or a moment without offset: '2024-01-31', '2024-01-31 10:30'",
+    Kind.TIMESTAMPTZ: "write a day or a moment: '2024-01-31', '2024-01-31 10:30', '2024-01-31 10:30+01'",
+}
+"""How texts are written that are read as these kinds."""
 
 
 def _loose(argument: Argument) -> bool:

@@ -130,7 +130,9 @@ def common_type(arguments: Sequence[Argument], compared: bool = False) -> Type:
 
 def _common_of_two(left: Type, right: Type, compared: bool) -> Type:
     for first, second in ((left, right), (right, left)):
-        if Kind.OPAQUE in (first.kind, second.kind) or Kind.INTERVAL in (first.kind, second.kind):
+        if Kind.OPAQUE in (first.kind, second.kind):
+            break
+        if Kind.INTERVAL in (first.kind, second.kind) and not compared:
             break
         if first == second or second.kind is Kind.NULL:
             return first
@@ -165,6 +167,8 @@ def _remedy(left: Type, right: Type) -> str:
     for first, second in ((left, right), (right, left)):
         if first == VARCHAR and second.kind is not Kind.OPAQUE:
             return f"write CAST(... AS {second.sql}) around the text"
+    if Kind.INTERVAL in (left.kind, right.kind):
+        return "compare it with an INTERVAL: x > INTERVAL 3 DAY; or take its length in seconds: epoch(x)"
     if BOOLEAN in (left, right):
         return "write CASE WHEN ... THEN 1 ELSE 0 END"
     return "write CAST(... AS ...) around one of them"

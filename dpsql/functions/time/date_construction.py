@@ -1,19 +1,17 @@
-"""Conversions between dates, text and numbers; time zones; last day of a month; tests for infinity.
+"""Conversions between dates, text and numbers; last day of a month; tests for infinity.
 
 make_date(2020, 2, 30)       NULL
 strftime(born, '%Y-%m')      the format must be a constant
-seen AT TIME ZONE 'UTC'      the zone must be a constant
 """
 
 from __future__ import annotations
 
 import re
-import zoneinfo
 
 from dpsql.functions import Argument, ArgumentError, Arguments, Function
 from dpsql.functions.core.conversion import converted
 from dpsql.functions.core.literals import quoted
-from dpsql.functions.core.ranges import DAY, any_null, known, truth, within
+from dpsql.functions.core.ranges import any_null, known, truth, within
 from dpsql.functions.core.types import named
 from dpsql.functions.time.calendar import civil, days, months_later
 from dpsql.functions.time.common import (
@@ -98,34 +96,10 @@ def _strptime_result(arguments: Arguments, type: Type | None) -> Fact:
     return Fact(TIMESTAMP, ANYTHING, nullable=True)
 
 
-def _zone(argument: Argument) -> str:
-    literal = argument.literal
-    name = literal.value if literal is not None else None
-    if not isinstance(name, str) or (name != "UTC" and name not in zoneinfo.available_timezones()):
-        raise ArgumentError(
-            "the time zone must be a constant with a known name", "write 'UTC' or 'Europe/Berlin'"
-        )
-    return name
-
-
-def _at_zone_result(arguments: Arguments, type: Type | None) -> Fact:
-    argument = arguments[0]
-    _zone(arguments[1])
-    if argument.kind is not Kind.TIMESTAMPTZ:
-        raise ArgumentError(f"AT TIME ZONE takes a TIMESTAMP WITH TIME ZONE, not {named(argument.type)}")
-    interval = known(argument)
-    return within(TIMESTAMP, Interval(interval.low - DAY, interval.high + DAY), nullable=True)
-
-
-def _at_zone(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    low, high = "TIMESTAMPTZ '0001-01-01 00:00:00+00'", "TIMESTAMPTZ '9999-12-31 00:00:00+00'"
-    zone = quoted(_zone(arguments[1]))
-    return f"(CASE WHEN {texts[0]} BETWEEN {low} AND {high} THEN timezone({zone}, {texts[0]}) END)"
-
-
 def _finiteness_result(arguments: Arguments, type: Type | None) -> Fact:
     (argument,) = arguments
-    if argument.kind not in (Kind.DATE, Kind.TIMESTAMP) and not argument.type.numeric:
+    moments = (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ)
+    if argument.kind not in moments and not argument.type.numeric:
         raise ArgumentError(f"{named(argument.type)} is never infinite")
     return truth(any_null(arguments))
 
@@ -150,7 +124,6 @@ FUNCTIONS = (
         (2, 2),
         names=("try_strptime",),
     ),
-    Function("timezone", _at_zone_result, _at_zone, "tz AT TIME ZONE 'UTC'", (2, 2)),
     Function(
         "isfinite",
         _finiteness_result,
