@@ -222,6 +222,9 @@ class Trees:
         """An aggregate over one unit's rows."""
         rng, scope = self.rng, source.columns
         only = f" FILTER (WHERE {self.expressions.condition(scope)})" if rng.random() < 0.25 else ""
+        if not self.expressions.calm and rng.random() < 0.25:
+            one, call = self.picked(scope)
+            return one, f"{call}{only}"
         name = rng.choice(("COUNT", "COUNT", "SUM", "SUM", "SUM", "AVG", "AVG", "MIN", "MAX", "COUNT_IF"))
         if name == "COUNT_IF":
             condition = self.expressions.condition(scope)
@@ -243,6 +246,25 @@ class Trees:
             second = "" if name in ("VAR_POP", "STDDEV") else f", {self.summand(scope)}"
             return self.fresh(Sort.FLOAT, True), f"{name}({self.summand(scope)}{second}){only}"
         return self.fresh(Sort.FLOAT, True), f"CAST({name}({self.summand(scope)}){only} AS DOUBLE)"
+
+    def picked(self, scope: tuple[Column, ...]) -> Item:
+        """A value of one row, in an order that often leaves ties: plain DuckDB breaks them by place."""
+        plain = [each for each in scope if each.sort in SHOWN]
+        if plain and self.rng.random() < 0.7:
+            one = self.rng.choice(plain)
+            value, new = one.token, self.fresh(one.sort, one.bounded)
+        else:
+            sort, value = self.expressions.value(scope, 1)
+            new = self.fresh(sort)
+        by = self.rng.choice(plain).token if plain else self.expressions.value(scope, 1)[1]
+        direction = self.rng.choice(("", " DESC", " NULLS FIRST", " DESC NULLS FIRST"))
+        beside = ("ARG_MIN", "ARG_MAX", "min_by", "ARG_MIN_NULL", "arg_max_nulls_last")
+        forms = (
+            *(f"{name}({value}, {by})" for name in beside),
+            *(f"{name}({value} ORDER BY {by}{direction})" for name in ("FIRST", "LAST", "ANY_VALUE", "MODE")),
+            *(f"{name}({value})" for name in ("MODE", "ARBITRARY")),
+        )
+        return new, self.rng.choice(forms)
 
     def summand(self, scope: tuple[Column, ...]) -> str:
         """A bounded number; floats as they are first, whose sums depend on the order of the rows."""

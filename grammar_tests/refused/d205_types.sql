@@ -184,3 +184,15 @@ SELECT COUNT(s) FROM (SELECT patient_id, STDDEV(kind) AS s FROM visits GROUP BY 
 -- case: the clock without its zone
 -- outcome: refused D205 at 1:45
 SELECT COUNT(*) FROM patients WHERE born >= CAST(now() AS TIMESTAMP);
+
+-- case: the first of values that are only counted
+-- outcome: refused D205 at 1:42
+SELECT COUNT(a) FROM (SELECT patient_id, ANY_VALUE(allergies) AS a FROM patients GROUP BY patient_id);
+
+-- case: in the order of values that are only counted
+-- outcome: refused D205 at 1:61
+SELECT COUNT(a) FROM (SELECT patient_id, FIRST(age ORDER BY allergies) AS a FROM patients GROUP BY patient_id);
+
+-- case: the value beside nothing
+-- outcome: refused D205 at 1:42
+SELECT COUNT(a) FROM (SELECT patient_id, ARG_MIN(kind) AS a FROM visits GROUP BY patient_id);
