@@ -89,6 +89,10 @@ AGGREGATES = {
     "arg_min_null": ("ARG_MIN_NULL(x, y)", "the same, where `x` may be NULL"),
     "arg_min_nulls_last": ("ARG_MIN_NULLS_LAST(x, y)", "the same, where `y` may be NULL in all rows"),
     "first": ("FIRST(x ORDER BY y)", "NULL too; of rows that tie the least value"),
+    "string_agg": (
+        "STRING_AGG(x, ',' ORDER BY y), GROUP_CONCAT, LISTAGG",
+        "of up to 1,000 texts, cut at 65,536 characters",
+    ),
     "last": ("LAST(x ORDER BY y)", "NULL too; of rows that tie the least value"),
     "bool_and": ("BOOL_AND(x)", "whether all are true"),
     "bool_or": ("BOOL_OR(x)", "whether any is true"),

@@ -102,7 +102,7 @@ class Rule(ABC):
     ``arguments``       its number of non-constant arguments
     ``typed``           whether it can be called by its name
     ``leaves_out_null`` AVG(CASE WHEN a THEN x END) is AVG(x) FILTER (WHERE a)
-    ``picks``           whether its result is one of the values
+    ``picks``           whether its result is one of the values, or shows them
     ``in_order``        DuckDB's name for it within a unit, if the order of the rows decides
     ``asks_order``      whether ORDER BY must be written inside it
     ``descending``      whether the second argument, by which it sorts, is sorted from the greatest
@@ -143,6 +143,10 @@ class Rule(ABC):
 
         Conditions are already in the argument. ``over`` is the window clause after every aggregate, if any.
         """
+
+    def ordered_sql(self, argument: str, order: str, filtered: str, *others: str) -> str:
+        """Return SQL for the exact aggregate over one unit's rows in an order; ``filtered`` is its FILTER."""
+        return f"{self.in_order}({argument} ORDER BY {order}){filtered}"
 
     def estimate(self, sums: Sums) -> Floats:
         """Compute the answer from noisy sums; NaN stands for NULL."""

@@ -49,7 +49,7 @@ def per_unit(
                 f"{call.function.upper()} needs an order of the {ctx.known.unit}'s rows",
                 call.span,
                 label="rows are stored in no order that means anything",
-                help=f"write {aggregates()[call.function].example}, or ANY_VALUE(x)",
+                help=f"write {aggregates()[call.function].example}; for any of the values ANY_VALUE(x)",
             )
         return call
 

@@ -382,7 +382,8 @@ def in_order(call: AggregateCall, source: Relation) -> str:
     skipped = zip((argument, *keys[:1]), rule.skips, strict=False)
     kept += [f"({sql}) IS NOT NULL" for sql, skips in skipped if skips]
     filtered = f" FILTER (WHERE {' AND '.join(kept)})" if kept else ""
-    return f"{rule.in_order}({argument} ORDER BY {', '.join(order)}){filtered}"
+    others = (scalar_sql(scalar, source) for scalar in call.others)
+    return rule.ordered_sql(argument, ", ".join(order), filtered, *others)
 
 
 def value_order(call: AggregateCall, source: Relation) -> list[str]:

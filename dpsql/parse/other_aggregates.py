@@ -7,7 +7,7 @@ approx_top_k     groups ordered by count, with LIMIT
 from __future__ import annotations
 
 _VALUES = "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC"
-_LISTED = f"{_VALUES}; of one unit's rows, in a subquery, take FIRST(x ORDER BY y) or MODE(x)"
+_LISTED = f"{_VALUES}; of one unit's rows, in a subquery, take STRING_AGG(x, ',' ORDER BY y)"
 _TOP = "take the first groups: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC LIMIT 3"
 _BITS = "count the rows in which a bit is set: COUNT(*) FILTER (WHERE x & 4 <> 0)"
 _STEPS = (
@@ -18,7 +18,7 @@ _WEIGHED = "write SUM(x * w) / SUM(w) FILTER (WHERE x IS NOT NULL)"
 
 INSTEAD: dict[str, str] = {
     **dict.fromkeys(("list", "array_agg"), _LISTED),
-    **dict.fromkeys(("group_concat", "listagg", "string_agg", "variant_group_object"), _VALUES),
+    "variant_group_object": _VALUES,
     **dict.fromkeys(("json_group_array", "json_group_object", "json_group_structure"), _VALUES),
     "approx_top_k": _TOP,
     **dict.fromkeys(("bit_and", "bit_or", "bit_xor", "bitstring_agg"), _BITS),

@@ -65,8 +65,18 @@ SELECT SUM(c) FROM (SELECT patient_id, first(cost) AS c FROM visits GROUP BY pat
 
 -- case: per unit, all values as a list
 -- outcome: refused D253 at 1:42
--- instead: SELECT COUNT(c) FROM (SELECT patient_id, FIRST(kind ORDER BY cost) AS c FROM visits GROUP BY patient_id)
+-- instead: SELECT COUNT(c) FROM (SELECT patient_id, STRING_AGG(kind, ',' ORDER BY cost) AS c FROM visits GROUP BY patient_id)
 SELECT COUNT(c) FROM (SELECT patient_id, list(kind ORDER BY cost) AS c FROM visits GROUP BY patient_id);
+
+-- case: per unit, all values as a text in no order
+-- outcome: refused D253 at 1:42
+-- instead: SELECT COUNT(c) FROM (SELECT patient_id, STRING_AGG(kind, ',' ORDER BY cost) AS c FROM visits GROUP BY patient_id)
+SELECT COUNT(c) FROM (SELECT patient_id, string_agg(kind, ',') AS c FROM visits GROUP BY patient_id);
+
+-- case: per unit, distinct values as a text
+-- outcome: refused D253 at 1:42
+-- instead: SELECT COUNT(c) FROM (SELECT patient_id, STRING_AGG(kind, ',' ORDER BY kind) AS c FROM (SELECT DISTINCT patient_id, kind FROM visits) GROUP BY patient_id)
+SELECT COUNT(c) FROM (SELECT patient_id, string_agg(DISTINCT kind, ',' ORDER BY kind) AS c FROM visits GROUP BY patient_id);
 
 -- case: per unit, the two kinds of the dearest visits
 -- outcome: refused D253 at 1:42

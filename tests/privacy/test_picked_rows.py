@@ -65,6 +65,8 @@ PICKED = (
     "ANY_VALUE(t)",
     "ANY_VALUE(x ORDER BY d)",
     "ARBITRARY(d ORDER BY lower(t))",
+    "STRING_AGG(t, '>' ORDER BY y)",
+    "STRING_AGG(e, '' ORDER BY x DESC)",
     "MODE(t)",
     "MODE(x)",
     "MODE(e ORDER BY y)",

@@ -18,13 +18,16 @@ from dpsql.bind.syntax.quantiles import is_quantile, place_of, quantile_call
 from dpsql.errors import refuse
 from dpsql.facts.ownership import rows_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import Fact
+from dpsql.ir.column import VARCHAR, Fact
 from dpsql.ir.relation import AggregateCall, OrderedCall, Ordering, Relation
-from dpsql.ir.scalar import Call, Scalar
+from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.source import Span
 from dpsql.parse.other_aggregates import INSTEAD
 from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
+
+MOST_BETWEEN = 10
+"""Characters of a separator."""
 
 
 def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall | None:
@@ -52,6 +55,8 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         pair = rule is not None and rule.arguments == 2
         arguments = [node.this, node.expression] if pair else [node.this]
         known = ("this", "big_int", "expression") if pair else ("this", "big_int")
+        if isinstance(node, exp.GroupConcat):
+            known, more_arguments = (*known, "separator"), (_separator(ctx, node),)
         unknown = any(value for key, value in node.args.items() if key not in known)
     if is_quantile(node):
         quantile = quantile_call(ctx.text, node)
@@ -92,9 +97,26 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
     call = _call(ctx, rule, arguments, condition, scalars, ctx.span(outer))
     if orderings:
         return OrderedCall(
-            "", call.function, call.argument, distinct, call.condition, call.span, order=orderings
+            "", call.function, call.argument, distinct, call.condition, call.span, more_arguments, orderings
         )
     return replace(call, distinct=distinct, others=(*call.others, *more_arguments))
+
+
+def _separator(ctx: Context, node: exp.GroupConcat) -> Literal:
+    """Return the text between two texts of a STRING_AGG; a comma if none is written."""
+    separator = node.args.get("separator")
+    if separator is None:
+        return Literal(",", VARCHAR)
+    if not (
+        isinstance(separator, exp.Literal) and separator.is_string and len(separator.name) <= MOST_BETWEEN
+    ):
+        raise refuse(
+            "D205",
+            f"{function_name(node, ctx.text)} takes a constant of at most {MOST_BETWEEN} characters here",
+            ctx.span(separator) or ctx.span(node),
+            help="write it in quotes: STRING_AGG(x, ',' ORDER BY y)",
+        )
+    return Literal(separator.name, VARCHAR)
 
 
 def _take_order(arguments: list[exp.Expr | None]) -> list[exp.Expr]:
