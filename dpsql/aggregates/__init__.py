@@ -145,8 +145,8 @@ class Rule(ABC):
         """
 
     def ordered_sql(self, argument: str, order: str, filtered: str, *others: str) -> str:
-        """Return SQL for the exact aggregate over one unit's rows in an order; ``filtered`` is its FILTER."""
-        return f"{self.in_order}({argument} ORDER BY {order}){filtered}"
+        """Return SQL for the exact aggregate over one unit's rows, with its ORDER BY and its FILTER."""
+        return f"{self.in_order}({argument}{order}){filtered}"
 
     def estimate(self, sums: Sums) -> Floats:
         """Compute the answer from noisy sums; NaN stands for NULL."""

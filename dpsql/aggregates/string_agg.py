@@ -42,7 +42,7 @@ class StringAgg(Rule):
         raise AssertionError("it is printed in an order")
 
     def ordered_sql(self, argument: str, order: str, filtered: str, *others: str) -> str:
-        texts = f"list({cut(f'CAST({argument} AS VARCHAR)')} ORDER BY {order}){filtered}"
+        texts = f"list({cut(f'CAST({argument} AS VARCHAR)')}{order}){filtered}"
         return cut(f"array_to_string(list_slice({texts}, 1, {MOST}), {others[0]})")
 
 

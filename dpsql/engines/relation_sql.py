@@ -376,14 +376,19 @@ def in_order(call: AggregateCall, source: Relation) -> str:
     rule, argument = aggregates()[call.function], _value_sql(call.argument, source)
     written = call.order if isinstance(call, OrderedCall) else ()
     keys = [_value_sql(ordering.scalar, source) for ordering in written]
-    order = [f"{key}{_direction(ordering)}" for key, ordering in zip(keys, written, strict=True)]
-    order += value_order(call, source)
+    order = [
+        f"{key}{_direction(ordering)}"
+        for key, ordering in zip(keys, written, strict=True)
+        if refs(ordering.scalar) and refs(call.argument)  # DuckDB refuses constants, or takes them for places
+    ]
+    order += value_order(call, source) if refs(call.argument) else []
+    by = f" ORDER BY {', '.join(order)}" if order else ""
     kept = [scalar_sql(call.condition, source)] if call.condition is not None else []
     skipped = zip((argument, *keys[:1]), rule.skips, strict=False)
     kept += [f"({sql}) IS NOT NULL" for sql, skips in skipped if skips]
     filtered = f" FILTER (WHERE {' AND '.join(kept)})" if kept else ""
     others = (scalar_sql(scalar, source) for scalar in call.others)
-    return rule.ordered_sql(argument, ", ".join(order), filtered, *others)
+    return rule.ordered_sql(argument, by, filtered, *others)
 
 
 def value_order(call: AggregateCall, source: Relation) -> list[str]:

@@ -30,7 +30,7 @@ from dpsql.functions.numbers import operands
 from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.plan import MeasurePlan
-from dpsql.ir.relation import Aggregate, Filter, Join, OrderedCall, Relation, Scan
+from dpsql.ir.relation import Aggregate, Filter, Join, Relation, Scan
 from dpsql.ir.scalar import refs
 from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.plan import measure_facts, unit_norms
@@ -254,24 +254,9 @@ def orders_leave_ties() -> AbstractContextManager[None]:
     return _set(relation_sql, "_all_columns", lambda source: [])
 
 
-def rows_beside_the_least_leave_ties() -> AbstractContextManager[None]:
-    """ARG_MIN, FIRST and their like have an order that is not completed by the value."""
-    before = relation_sql.value_order
-    return _set(
-        relation_sql,
-        "value_order",
-        lambda call, source: ["1"] if isinstance(call, OrderedCall) else before(call, source),
-    )
-
-
-def modes_leave_ties() -> AbstractContextManager[None]:
-    """Of values that as many rows have, MODE is the one that comes first."""
-    before = relation_sql.value_order
-    return _set(
-        relation_sql,
-        "value_order",
-        lambda call, source: ["1"] if call.function == "mode" else before(call, source),
-    )
+def picked_values_leave_ties() -> AbstractContextManager[None]:
+    """The order of ARG_MIN, FIRST, MODE and their like is not completed by the value."""
+    return _set(relation_sql, "value_order", lambda call, source: ["1"])
 
 
 def filters_are_lost() -> AbstractContextManager[None]:
@@ -454,7 +439,7 @@ PLANTS: dict[str, Plant] = {
                 rows_stay_apart_in_coarser_groups,
             ),
         ),
-        ("ties", (sums_in_any_order, orders_leave_ties, rows_beside_the_least_leave_ties, modes_leave_ties)),
+        ("ties", (sums_in_any_order, orders_leave_ties, picked_values_leave_ties)),
         ("meaning", (filters_are_lost,)),
     )
     for plant in plants

@@ -144,3 +144,12 @@ FROM (
     FROM visits GROUP BY patient_id
 )
 GROUP BY x;
+
+-- case: constants are picked
+-- outcome: accepted
+SELECT SUM(a) AS a, COUNT(b) AS b, SUM(c) AS c, COUNT(d) AS d
+FROM (
+    SELECT patient_id, MODE(bit_count(3)) AS a, MODE(DATE '2024-01-01') AS b, FIRST(5 ORDER BY 1) AS c,
+        STRING_AGG('x', ',' ORDER BY cost) AS d
+    FROM visits GROUP BY patient_id
+);
