@@ -77,6 +77,23 @@ AGGREGATES = {
         "of a group determine, it is exact and free",
     ),
     "max": ("MAX(x)", "the same from above"),
+    "any_value": (
+        "ANY_VALUE(x), ANY_VALUE(x ORDER BY y)",
+        "a value that is not NULL; where nothing else decides, the least one, here and in the rows below",
+    ),
+    "arbitrary": ("ARBITRARY(x), ARBITRARY(x ORDER BY y)", "as FIRST, also without an order"),
+    "arg_max": ("ARG_MAX(x, y), MAX_BY", "the `x` of the row with the greatest `y`; both are not NULL"),
+    "arg_max_null": ("ARG_MAX_NULL(x, y)", "the same, where `x` may be NULL"),
+    "arg_max_nulls_last": ("ARG_MAX_NULLS_LAST(x, y)", "the same, where `y` may be NULL in all rows"),
+    "arg_min": ("ARG_MIN(x, y), MIN_BY", "the `x` of the row with the least `y`"),
+    "arg_min_null": ("ARG_MIN_NULL(x, y)", "the same, where `x` may be NULL"),
+    "arg_min_nulls_last": ("ARG_MIN_NULLS_LAST(x, y)", "the same, where `y` may be NULL in all rows"),
+    "first": ("FIRST(x ORDER BY y)", "NULL too; of rows that tie the least value"),
+    "string_agg": (
+        "STRING_AGG(x, ',' ORDER BY y), GROUP_CONCAT, LISTAGG",
+        "of up to 1,000 texts, cut at 65,536 characters",
+    ),
+    "last": ("LAST(x ORDER BY y)", "NULL too; of rows that tie the least value"),
     "bool_and": ("BOOL_AND(x)", "whether all are true"),
     "bool_or": ("BOOL_OR(x)", "whether any is true"),
     "median": ("MEDIAN(x)", "as a release of whole numbers one of them; of dates a TIMESTAMP"),
@@ -84,7 +101,11 @@ AGGREGATES = {
         "QUANTILE_CONT(x, 0.9), PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY x)",
         "a list of places gives a list, for one price",
     ),
-    "mode": ("MODE(x)", "of values that are declared, or follow from declarations"),
+    "mode": (
+        "MODE(x)",
+        "as a release of values that are declared, or follow from declarations; of one person's the least "
+        "that most rows have",
+    ),
     "quantile_disc": (
         "QUANTILE_DISC(x, 0.9), QUANTILE, APPROX_QUANTILE, PERCENTILE_DISC",
         "in the type of `x`; as a release not always one of the values",
@@ -150,7 +171,8 @@ def _aggregates() -> Iterator[str]:
 
 def _windows() -> Iterator[str]:
     names = ", ".join(f"`{name}`" for name in sorted(windows()))
-    plain = ", ".join(f"`{name}`" for name in sorted(aggregates.shelf()) if name != "count_units")
+    no_windows = {name for name, rule in aggregates.shelf().items() if rule.in_order or not rule.typed}
+    plain = ", ".join(f"`{name}`" for name in sorted(aggregates.shelf().keys() - no_windows - {"dp_sample"}))
     yield f"Window functions over one person's rows: {names}; and the aggregates {plain}.\n"
 
 

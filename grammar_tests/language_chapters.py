@@ -163,7 +163,7 @@ CHAPTERS = (
         "Per-unit work",
         "GROUP BY the unit, and windows that are partitioned by it, are exact: each person's rows "
         "make that person's values, which are aggregated once more. Ties in an order are broken "
-        "by all columns.",
+        "by all columns, in an aggregate by the value that it picks.",
         (
             (
                 "Aggregates of each person:",
@@ -171,6 +171,15 @@ CHAPTERS = (
                     ("per_unit/inner_aggregates.sql", "visits per patient"),
                     ("per_unit/inner_aggregates.sql", "a histogram of how often patients came"),
                     ("per_unit/inner_aggregates.sql", "HAVING inside, by unit"),
+                ),
+            ),
+            (
+                "One row of each person, and what most rows have:",
+                (
+                    ("per_unit/picked_rows.sql", "the kind of the dearest visit"),
+                    ("per_unit/picked_rows.sql", "the first and the last value in an order"),
+                    ("per_unit/picked_rows.sql", "any value of a column that the unit determines"),
+                    ("per_unit/picked_rows.sql", "the kind that most visits have"),
                 ),
             ),
             (

@@ -102,7 +102,12 @@ class Rule(ABC):
     ``arguments``       its number of non-constant arguments
     ``typed``           whether it can be called by its name
     ``leaves_out_null`` AVG(CASE WHEN a THEN x END) is AVG(x) FILTER (WHERE a)
-    ``picks``           whether its result is one of the values
+    ``picks``           whether its result is one of the values, or shows them
+    ``in_order``        DuckDB's name for it within a unit, if the order of the rows decides
+    ``asks_order``      whether ORDER BY must be written inside it
+    ``descending``      whether the second argument, by which it sorts, is sorted from the greatest
+    ``skips``           whether rows are left out where the argument is NULL, and where the second one is
+    ``example``         how it is called
     """
 
     name: str = ""
@@ -119,6 +124,11 @@ class Rule(ABC):
     distinct: Distinct = Distinct.REFUSED
     leaves_out_null: bool = False
     picks: bool = False
+    in_order: str = ""
+    asks_order: bool = False
+    descending: bool = False
+    skips: tuple[bool, bool] = (False, False)
+    example: str = ""
 
     @abstractmethod
     def result(self, argument: Fact | None, rows: int | None, *others: Fact) -> Fact:
@@ -133,6 +143,10 @@ class Rule(ABC):
 
         Conditions are already in the argument. ``over`` is the window clause after every aggregate, if any.
         """
+
+    def ordered_sql(self, argument: str, order: str, filtered: str, *others: str) -> str:
+        """Return SQL for the exact aggregate over one unit's rows, with its ORDER BY and its FILTER."""
+        return f"{self.in_order}({argument}{order}){filtered}"
 
     def estimate(self, sums: Sums) -> Floats:
         """Compute the answer from noisy sums; NaN stands for NULL."""

@@ -21,7 +21,7 @@ from dpsql.bind.subqueries.unnesting import SubqueryUnnester
 from dpsql.bind.syntax.output_names import output_name
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.ir.relation import Aggregate, AggregateCall, Named
+from dpsql.ir.relation import Aggregate, AggregateCall, Named, OrderedCall
 from dpsql.ir.scalar import Ref
 
 
@@ -47,6 +47,14 @@ def per_unit(
             return None
         if call.distinct and aggregates()[call.function].distinct is Distinct.REFUSED:
             refuse_distinct(ctx, call)
+        if aggregates()[call.function].asks_order and not isinstance(call, OrderedCall):
+            raise refuse(
+                "D253",
+                f"{call.function.upper()} needs an order of the {ctx.known.unit}'s rows",
+                call.span,
+                label="rows are stored in no order that means anything",
+                help=f"write {aggregates()[call.function].example}; for any of the values ANY_VALUE(x)",
+            )
         return call
 
     def aliases(condition: exp.Expr) -> exp.Expr:

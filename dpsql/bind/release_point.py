@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import NoReturn
 
 from sqlglot import exp
 
@@ -34,7 +35,7 @@ from dpsql.errors import refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.measure import Measure
-from dpsql.ir.relation import AggregateCall, Named
+from dpsql.ir.relation import AggregateCall, Named, OrderedCall
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
 
@@ -141,6 +142,15 @@ def released_call(
     ctx: Context, call: AggregateCall, owned: Owned, claimed: tuple[Scalar, ...] = ()
 ) -> AggregateCall:
     """Return the call as it is released; rewrite or refuse its DISTINCT."""
+    if not aggregates()[call.function].needs and aggregates()[call.function].picks:
+        _refuse_picked(ctx, call)
+    if isinstance(call, OrderedCall):
+        raise refuse(
+            "D253",
+            f"an ORDER BY inside {call.function.upper()} is not answered over several {ctx.known.unit}s",
+            call.span,
+            help=f"leave it out: {call.function.upper()}(x)",
+        )
     if not aggregates()[call.function].needs:
         raise refuse(
             "D253",
@@ -174,6 +184,20 @@ def _selected(call: AggregateCall) -> tuple[Scalar | None, Scalar | None]:
             return then, both
         case _:
             return call.argument, call.condition
+
+
+def _refuse_picked(ctx: Context, call: AggregateCall) -> NoReturn:
+    """Refuse the value of one of several units' rows."""
+    unit, example = ctx.known.unit_column, aggregates()[call.function].example
+    raise refuse(
+        "D253",
+        f"{call.function.upper()} over several {ctx.known.unit}s is not answered",
+        call.span,
+        label=f"it would return one {ctx.known.unit}'s exact value",
+        help="group by it, or by the key of the public table that determines it; or count the value of each "
+        f"{ctx.known.unit}: SELECT m, COUNT(*) AS n FROM (SELECT {unit}, {example} AS m FROM ... "
+        f"GROUP BY {unit}) GROUP BY m",
+    )
 
 
 def _is_row_key(call: AggregateCall, owned: Owned) -> bool:

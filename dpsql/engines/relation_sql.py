@@ -22,6 +22,7 @@ from dpsql.ir.relation import (
     Join,
     JoinKind,
     Materialized,
+    OrderedCall,
     Ordering,
     Project,
     Relation,
@@ -323,14 +324,13 @@ def window_sql(call: WindowCall, source: Relation) -> str:
             others=call.arguments[1:],
         )
         return _per_unit(aggregate, source, over)
-    printers = [
-        key_sql if type_in(argument, source).type.kind is Kind.FLOAT else scalar_sql
-        for argument in call.arguments
-    ]
-    arguments = ", ".join(
-        printed(argument, source) for printed, argument in zip(printers, call.arguments, strict=True)
-    )
+    arguments = ", ".join(_value_sql(argument, source) for argument in call.arguments)
     return f"{call.function}({arguments}{' IGNORE NULLS' if call.ignore_nulls else ''}){over}"
+
+
+def _value_sql(scalar: Scalar, source: Relation) -> str:
+    """Print a scalar so that values that compare as equal are identical: one NaN, one zero."""
+    return (key_sql if type_in(scalar, source).type.kind is Kind.FLOAT else scalar_sql)(scalar, source)
 
 
 def _end(rows: int | None, direction: str) -> str:
@@ -348,22 +348,60 @@ def _direction(ordering: Ordering) -> str:
 
 def _all_columns(source: Relation) -> list[str]:
     """Return all columns as sort keys: rows that still tie are equal in everything a query can see."""
-    parts = []
-    for name, fact in facts_of(source).items():
-        column = quote(name)
-        match fact.type.kind:
-            case Kind.OPAQUE:
-                parts.append(f"({column} IS NULL)")
-            case Kind.FLOAT:
-                parts += [column, f"signbit({column})"]
-            case Kind.INTERVAL | Kind.TEXT:
-                parts.append(f"CAST({column} AS VARCHAR)")
-            case _:
-                parts.append(column)
-    return parts
+    return [key for name, fact in facts_of(source).items() for key in _sort_keys(quote(name), fact)]
+
+
+def _sort_keys(sql: str, fact: Fact) -> list[str]:
+    """Return sort keys of a value: values that still tie are equal in everything a query can see."""
+    match fact.type.kind:
+        case Kind.OPAQUE:
+            return [f"({sql} IS NULL)"]
+        case Kind.FLOAT:
+            return [sql, f"signbit({sql})"]
+        case Kind.INTERVAL | Kind.TEXT:
+            return [f"CAST({sql} AS VARCHAR)"]
+        case _:
+            return [sql]
+
+
+def in_order(call: AggregateCall, source: Relation) -> str:
+    """Print an aggregate of one unit's rows in an order; the value itself breaks ties, the least one first.
+
+    Claim   the result is a function of the multiset of the unit's rows.
+    Proof   rows that tie in what is written and in the value's sort keys have the same value: so the sequence
+            of values that the aggregate is given is the same for every order of the rows.
+    Test    tests/privacy/test_picked_rows.py
+    """
+    assert call.argument is not None
+    rule, argument = aggregates()[call.function], _value_sql(call.argument, source)
+    written = call.order if isinstance(call, OrderedCall) else ()
+    keys = [_value_sql(ordering.scalar, source) for ordering in written]
+    order = [
+        f"{key}{_direction(ordering)}"
+        for key, ordering in zip(keys, written, strict=True)
+        if refs(ordering.scalar) and refs(call.argument)  # DuckDB refuses constants, or takes them for places
+    ]
+    order += value_order(call, source) if refs(call.argument) else []
+    by = f" ORDER BY {', '.join(order)}" if order else ""
+    kept = [scalar_sql(call.condition, source)] if call.condition is not None else []
+    skipped = zip((argument, *keys[:1]), rule.skips, strict=False)
+    kept += [f"({sql}) IS NOT NULL" for sql, skips in skipped if skips]
+    filtered = f" FILTER (WHERE {' AND '.join(kept)})" if kept else ""
+    others = (scalar_sql(scalar, source) for scalar in call.others)
+    return rule.ordered_sql(argument, by, filtered, *others)
+
+
+def value_order(call: AggregateCall, source: Relation) -> list[str]:
+    """Return the value of an aggregate as its last sort keys: of rows that tie, the least value is picked."""
+    assert call.argument is not None
+    direction = " DESC NULLS FIRST" if aggregates()[call.function].in_order == "last" else " ASC NULLS LAST"
+    keys = _sort_keys(_value_sql(call.argument, source), type_in(call.argument, source))
+    return [f"{key}{direction}" for key in keys]
 
 
 def _per_unit(call: AggregateCall, source: Relation, over: str = "") -> str:
+    if aggregates()[call.function].in_order:
+        return in_order(call, source)
     if call.argument is None:
         argument, fact = "*", None
     else:

@@ -160,6 +160,15 @@ class Join:
 
 
 @dataclass(frozen=True, slots=True)
+class Ordering:
+    """One expression of an ORDER BY."""
+
+    scalar: Scalar
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class AggregateCall:
     """An aggregate and its name. ``argument`` is None for COUNT(*); ``others`` are the further arguments."""
 
@@ -170,6 +179,13 @@ class AggregateCall:
     condition: Scalar | None = None  # FILTER (WHERE ...)
     span: Span | None = field(default=None, compare=False, repr=False)
     others: tuple[Scalar, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OrderedCall(AggregateCall):
+    """An aggregate of rows in an order: that of FIRST(x ORDER BY y), or of ARG_MIN(x, y)."""
+
+    order: tuple[Ordering, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -190,15 +206,6 @@ class Union:
 
     left: Relation
     right: Relation
-
-
-@dataclass(frozen=True, slots=True)
-class Ordering:
-    """One expression of an ORDER BY."""
-
-    scalar: Scalar
-    descending: bool = False
-    nulls_first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,8 @@ approx_top_k     groups ordered by count, with LIMIT
 from __future__ import annotations
 
 _VALUES = "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC"
-_ALIKE = f"group by it, or by the key of the public table that determines it; or {_VALUES}"
+_LISTED = f"{_VALUES}; of one unit's rows, in a subquery, take STRING_AGG(x, ',' ORDER BY y)"
 _TOP = "take the first groups: SELECT x, COUNT(*) AS n FROM ... GROUP BY x ORDER BY n DESC LIMIT 3"
-_BESIDE = "compare groups, not rows: SELECT x, AVG(y) AS y FROM ... GROUP BY x ORDER BY y DESC LIMIT 1"
 _BITS = "count the rows in which a bit is set: COUNT(*) FILTER (WHERE x & 4 <> 0)"
 _STEPS = (
     "list the bins: HISTOGRAM(x, [10, 20, 30]); or count by steps: SELECT x // 10, COUNT(*) ... GROUP BY 1"
@@ -18,14 +17,10 @@ _SUM = "write SUM(x): it adds whole grid steps, so it has no rounding error"
 _WEIGHED = "write SUM(x * w) / SUM(w) FILTER (WHERE x IS NOT NULL)"
 
 INSTEAD: dict[str, str] = {
-    **dict.fromkeys(("any_value", "arbitrary", "first", "last"), _ALIKE),
-    **dict.fromkeys(("list", "array_agg"), _VALUES),
-    **dict.fromkeys(("group_concat", "listagg", "string_agg", "variant_group_object"), _VALUES),
+    **dict.fromkeys(("list", "array_agg"), _LISTED),
+    "variant_group_object": _VALUES,
     **dict.fromkeys(("json_group_array", "json_group_object", "json_group_structure"), _VALUES),
     "approx_top_k": _TOP,
-    **dict.fromkeys(("arg_max", "arg_max_null", "arg_max_nulls_last"), _BESIDE),
-    **dict.fromkeys(("arg_min", "arg_min_null", "arg_min_nulls_last"), _BESIDE),
-    **dict.fromkeys(("argmax", "argmin", "max_by", "min_by"), _BESIDE),
     **dict.fromkeys(("bit_and", "bit_or", "bit_xor", "bitstring_agg"), _BITS),
     **dict.fromkeys(("histogram", "histogram_exact"), _STEPS),
     **dict.fromkeys(("fsum", "kahan_sum", "sumkahan", "sum_no_overflow"), _SUM),

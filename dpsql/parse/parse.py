@@ -18,6 +18,7 @@ from dpsql.ir.options import Goal, Option
 from dpsql.ir.source import Source, Span
 from dpsql.parse.accuracy_goal import goal_of
 from dpsql.parse.allow_list import MAX_DEPTH, MAX_TEXT, QUERIES, check_depth, check_size, check_tree
+from dpsql.parse.any_values import take_any_values
 from dpsql.parse.bigquery_aggregates import clamped, take_spellings
 from dpsql.parse.explain_statement import check_explained, without_explain
 from dpsql.parse.grammar import check_grammar
@@ -121,7 +122,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         Span(token.start, token.end + 1) for token in tokens if token.token_type is TokenType.PLACEHOLDER
     ]
     tree = clamped(fill(tree, parameters, marks, now), edited.mark, clamps)
-    check_tree(take_histograms(take_samples(tree)), text)
+    check_tree(take_any_values(take_histograms(take_samples(tree))), text)
     check_grammar(edited.plain)
     return Query(
         source,

@@ -23,7 +23,9 @@ from dpsql.policy.catalogue import Known
 
 
 def to_weights(split: Split, known: Known) -> Split:
-    """Apply the weights to every measure."""
+    """Apply the weights to every measure; if bounds are missing, there is nothing to weigh yet."""
+    if split.needed:
+        return split
     stages = tuple(
         replace(stage, measures=tuple(weighed(measure) for measure in stage.measures))
         for stage in split.stages

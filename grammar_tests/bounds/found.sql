@@ -168,3 +168,9 @@ SELECT CORR(score, income) AS r FROM patients;
 -- policy: finds.toml
 -- oracle: no-meaning (values beyond the bounds that are found are clamped)
 SELECT COUNT(*) AS n FROM (SELECT patient_id, REGR_SLOPE(cost, minutes) AS s FROM visits GROUP BY patient_id) WHERE s > 1;
+
+-- case: a bound is found before weights apply
+-- outcome: accepted
+-- policy: finds.toml
+-- plain: SELECT SUM(income) AS s, COUNT(*) AS n FROM patients
+SELECT OPTIONS(weights = [1, 2]) SUM(income) AS s, COUNT(*) AS n FROM patients;

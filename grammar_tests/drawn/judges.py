@@ -30,6 +30,7 @@ from dpsql.ir.relation import (
     Join,
     JoinKind,
     Materialized,
+    OrderedCall,
     Project,
     Relation,
     Scan,
@@ -167,6 +168,8 @@ def _inner(relation: Relation) -> Iterator[tuple[Relation, _Probes]]:
             scalars += [
                 one for each in calls for one in (each.argument, *each.others) if isinstance(one, Call)
             ]
+            orders = [each.order for each in calls if isinstance(each, OrderedCall)]
+            scalars += [one.scalar for order in orders for one in order if isinstance(one.scalar, Call)]
             yield source, [_scalar(each, source) for each in scalars]
             yield from _inner(source)
         case Window(source, call):

@@ -235,14 +235,32 @@ class Trees:
             plain = [each for each in scope if each.sort in SHOWN]
             if plain and rng.random() < 0.5:
                 one = rng.choice(plain)
-                return self.fresh(one.sort, one.bounded), f"{name}({one.token}){only}"
+                return self.fresh(one.sort, one.bounded), f"{self.picked(name, one.token, scope)}{only}"
             sort, text = self.expressions.value(scope, 1)
-            return self.fresh(sort), f"{name}({text}){only}"
+            return self.fresh(sort), f"{self.picked(name, text, scope)}{only}"
         if not self.expressions.calm and rng.random() < 0.25:
             name = rng.choice(("VAR_POP", "STDDEV", "COVAR_POP", "COVAR_SAMP", "CORR", "REGR_AVGX"))
             second = "" if name in ("VAR_POP", "STDDEV") else f", {self.summand(scope)}"
             return self.fresh(Sort.FLOAT, True), f"{name}({self.summand(scope)}{second}){only}"
         return self.fresh(Sort.FLOAT, True), f"CAST({name}({self.summand(scope)}){only} AS DOUBLE)"
+
+    def picked(self, least: str, value: str, scope: tuple[Column, ...]) -> str:
+        """MIN or MAX of a value, or the value of one row in an order that often leaves ties.
+
+        Plain DuckDB breaks them by place. What is drawn later does not depend on the choice.
+        """
+        plain = [each.token for each in scope if each.sort in SHOWN]
+        aside = random.Random(f"{least} {value} {len(plain)}")
+        if self.expressions.calm or not plain or aside.random() < 0.2:
+            return f"{least}({value})"
+        by, direction = aside.choice(plain), aside.choice(("", " DESC", " NULLS FIRST", " DESC NULLS FIRST"))
+        beside = ("ARG_MIN", "ARG_MAX", "min_by", "ARG_MIN_NULL", "arg_max_nulls_last")
+        forms = (
+            *(f"{name}({value}, {by})" for name in beside),
+            *(f"{name}({value} ORDER BY {by}{direction})" for name in ("FIRST", "LAST", "ANY_VALUE", "MODE")),
+            *(f"{name}({value})" for name in ("MODE", "MODE", "MODE", "ARBITRARY")),
+        )
+        return aside.choice(forms)
 
     def summand(self, scope: tuple[Column, ...]) -> str:
         """A bounded number; floats as they are first, whose sums depend on the order of the rows."""

@@ -177,3 +177,23 @@ SELECT CORR(age, city) FROM patients;
 -- outcome: refused D205 at 1:42
 SELECT COUNT(s) FROM (SELECT patient_id, STDDEV(kind) AS s FROM visits GROUP BY patient_id);
 
+-- case: the first of values that are only counted
+-- outcome: refused D205 at 1:42
+SELECT COUNT(a) FROM (SELECT patient_id, ANY_VALUE(allergies) AS a FROM patients GROUP BY patient_id);
+
+-- case: in the order of values that are only counted
+-- outcome: refused D205 at 1:61
+SELECT COUNT(a) FROM (SELECT patient_id, FIRST(age ORDER BY allergies) AS a FROM patients GROUP BY patient_id);
+
+-- case: the value beside nothing
+-- outcome: refused D205 at 1:42
+SELECT COUNT(a) FROM (SELECT patient_id, ARG_MIN(kind) AS a FROM visits GROUP BY patient_id);
+
+-- case: numbers put together as a text
+-- outcome: refused D205 at 1:42
+-- instead: SELECT COUNT(a) FROM (SELECT patient_id, STRING_AGG(CAST(minutes AS VARCHAR), ',' ORDER BY cost) AS a FROM visits GROUP BY patient_id)
+SELECT COUNT(a) FROM (SELECT patient_id, STRING_AGG(minutes, ',' ORDER BY cost) AS a FROM visits GROUP BY patient_id);
+
+-- case: a separator that is no constant
+-- outcome: refused D205 at 1:59
+SELECT COUNT(a) FROM (SELECT patient_id, STRING_AGG(kind, kind ORDER BY cost) AS a FROM visits GROUP BY patient_id);

@@ -20,6 +20,7 @@ SELECT skewness(age) FROM patients;
 
 -- case: any value at all
 -- outcome: refused D253 at 1:8
+-- instead: SELECT city, COUNT(*) AS n FROM patients GROUP BY city
 SELECT any_value(city) FROM patients;
 
 -- case: the first value
@@ -28,6 +29,7 @@ SELECT first(income) FROM patients;
 
 -- case: the value beside the largest
 -- outcome: refused D253 at 1:8
+-- instead: SELECT m, COUNT(*) AS n FROM (SELECT patient_id, ARG_MAX(kind, cost) AS m FROM visits GROUP BY patient_id) GROUP BY m
 SELECT arg_max(city, income) FROM patients;
 
 -- case: all values as a list
@@ -56,9 +58,45 @@ SELECT bool_or(city = 'Longyearbyen') FROM patients;
 -- outcome: refused D253 at 1:8
 SELECT bit_xor(age) FROM patients;
 
--- case: per unit, what order decides
+-- case: per unit, the first row in no order
 -- outcome: refused D253 at 1:40
+-- instead: SELECT SUM(c) FROM (SELECT patient_id, FIRST(cost ORDER BY visited_on) AS c FROM visits GROUP BY patient_id)
 SELECT SUM(c) FROM (SELECT patient_id, first(cost) AS c FROM visits GROUP BY patient_id);
+
+-- case: per unit, all values as a list
+-- outcome: refused D253 at 1:42
+-- instead: SELECT COUNT(c) FROM (SELECT patient_id, STRING_AGG(kind, ',' ORDER BY cost) AS c FROM visits GROUP BY patient_id)
+SELECT COUNT(c) FROM (SELECT patient_id, list(kind ORDER BY cost) AS c FROM visits GROUP BY patient_id);
+
+-- case: per unit, all values as a text in no order
+-- outcome: refused D253 at 1:42
+-- instead: SELECT COUNT(c) FROM (SELECT patient_id, STRING_AGG(kind, ',' ORDER BY cost) AS c FROM visits GROUP BY patient_id)
+SELECT COUNT(c) FROM (SELECT patient_id, string_agg(kind, ',') AS c FROM visits GROUP BY patient_id);
+
+-- case: per unit, distinct values as a text
+-- outcome: refused D253 at 1:42
+-- instead: SELECT COUNT(c) FROM (SELECT patient_id, STRING_AGG(kind, ',' ORDER BY kind) AS c FROM (SELECT DISTINCT patient_id, kind FROM visits) GROUP BY patient_id)
+SELECT COUNT(c) FROM (SELECT patient_id, string_agg(DISTINCT kind, ',' ORDER BY kind) AS c FROM visits GROUP BY patient_id);
+
+-- case: per unit, the two kinds of the dearest visits
+-- outcome: refused D253 at 1:42
+-- instead: SELECT COUNT(c) FROM (SELECT patient_id, ARG_MAX(kind, cost) AS c FROM visits GROUP BY patient_id)
+SELECT COUNT(c) FROM (SELECT patient_id, arg_max(kind, cost, 2) AS c FROM visits GROUP BY patient_id);
+
+-- case: per unit, the mode of distinct values
+-- outcome: refused D253 at 1:42
+-- instead: SELECT COUNT(c) FROM (SELECT patient_id, MODE(kind) AS c FROM visits GROUP BY patient_id)
+SELECT COUNT(c) FROM (SELECT patient_id, MODE(DISTINCT kind) AS c FROM visits GROUP BY patient_id);
+
+-- case: a mode in an order
+-- outcome: refused D253 at 1:8
+-- instead: SELECT MODE(ward) FROM patients
+SELECT MODE(ward ORDER BY age) FROM patients;
+
+-- case: a mode within a group
+-- outcome: refused D253 at 1:8
+-- instead: SELECT MODE(ward) FROM patients
+SELECT MODE() WITHIN GROUP (ORDER BY ward) FROM patients;
 
 -- case: distinct pairs of values
 -- outcome: refused D253 at 1:8

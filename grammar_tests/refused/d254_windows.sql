@@ -100,3 +100,18 @@ SELECT COUNT(*) FROM (SELECT row_number() OVER (PARTITION BY v.patient_id) AS rn
 -- outcome: refused D254 at 1:30
 SELECT COUNT(*) FROM (SELECT row_number() OVER (PARTITION BY o.patient_id) AS rn
     FROM visits v FULL JOIN sales.orders o ON v.patient_id = o.patient_id) WHERE rn = 1;
+
+-- case: the value beside the least of the unit's rows
+-- outcome: refused D254 at 1:36
+-- instead: SELECT COUNT(*) FROM (SELECT kind, FIRST_VALUE(kind) OVER (PARTITION BY patient_id ORDER BY cost) AS k FROM visits) WHERE k = kind
+SELECT COUNT(*) FROM (SELECT kind, ARG_MIN(kind, cost) OVER (PARTITION BY patient_id) AS k FROM visits) WHERE k = kind;
+
+-- case: the mode of the unit's rows beside each
+-- outcome: refused D254 at 1:36
+-- instead: SELECT COUNT(*) FROM visits JOIN (SELECT patient_id, MODE(kind) AS m FROM visits GROUP BY patient_id) USING (patient_id) WHERE m = kind
+SELECT COUNT(*) FROM (SELECT kind, MODE(kind) OVER (PARTITION BY patient_id) AS k FROM visits) WHERE k = kind;
+
+-- case: a first value with two orders
+-- outcome: refused D254 at 1:36
+-- instead: SELECT COUNT(*) FROM (SELECT kind, FIRST_VALUE(kind) OVER (PARTITION BY patient_id ORDER BY cost) AS k FROM visits) WHERE k = kind
+SELECT COUNT(*) FROM (SELECT kind, FIRST(kind ORDER BY cost) OVER (PARTITION BY patient_id) AS k FROM visits) WHERE k = kind;

@@ -171,3 +171,8 @@ SELECT MEDIAN(score) FROM patients;
 -- case: the unit's smallest number by group
 -- outcome: refused D301 at 1:18
 SELECT ward, MIN(patient_id) FROM patients GROUP BY ward;
+
+-- case: no bound to weigh by
+-- outcome: refused D301 at 1:38
+-- instead: SELECT OPTIONS(weights = [1, 2]) SUM(score CLAMPED BETWEEN 0 AND 10) AS s, COUNT(*) AS n FROM patients
+SELECT OPTIONS(weights = [1, 2]) SUM(score) AS s, COUNT(*) AS n FROM patients;

@@ -9,6 +9,7 @@ import duckdb
 import pytest
 
 import dpsql
+from dpsql.aggregates import by_name
 from dpsql.parse.other_aggregates import INSTEAD
 
 POLICY = """
@@ -82,7 +83,7 @@ def test_answered_or_told_what_to_ask(people: dpsql.Connection, name: str) -> No
         return
     said = [each for each in refusals if each.code in ("D251", "D253")]
     assert said, "not as an aggregate"
-    assert name in INSTEAD or name in ("bool_and", "bool_or")
+    assert name in INSTEAD or not by_name()[name].needs
     assert said[0].help == INSTEAD.get(name, said[0].help)
 
 
@@ -97,6 +98,17 @@ def test_odd_arguments_are_answered_or_refused_in_words(people: dpsql.Connection
             if refusal.code == "D901":
                 broken.append(asked)
     assert not broken
+
+
+@pytest.mark.parametrize("name", [name for name, rule in by_name().items() if not rule.needs])
+def test_what_is_no_release_is_answered_per_unit(people: dpsql.Connection, name: str) -> None:
+    """As its example says, and named so by the refusal of the release."""
+    rule = by_name()[name]
+    call = rule.example.replace(rule.name.upper(), name).replace("(x", "(kind") or f"{name}(x > 5)"
+    people.explain(f"SELECT COUNT(z) FROM (SELECT person, {call} AS z FROM visits GROUP BY person)")
+    with pytest.raises(dpsql.Error) as refused:
+        people.explain(f"SELECT {call} FROM visits")
+    assert (refused.value.code, f"{rule.name.upper()}(x" in refused.value.help) == ("D253", True)
 
 
 def test_no_remedy_names_what_is_answered_anyway(people: dpsql.Connection) -> None:

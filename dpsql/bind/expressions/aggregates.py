@@ -10,6 +10,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.aggregates import Rule, Unbounded, by_name, by_node, shelf
+from dpsql.bind.expressions.orders import ordering
 from dpsql.bind.expressions.samples import bind_sample
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.scope.context import Context
@@ -17,13 +18,16 @@ from dpsql.bind.syntax.quantiles import is_quantile, place_of, quantile_call
 from dpsql.errors import refuse
 from dpsql.facts.ownership import rows_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import Fact
-from dpsql.ir.relation import AggregateCall, Relation
-from dpsql.ir.scalar import Call, Scalar
+from dpsql.ir.column import VARCHAR, Fact
+from dpsql.ir.relation import AggregateCall, OrderedCall, Ordering, Relation
+from dpsql.ir.scalar import Call, Literal, Scalar
 from dpsql.ir.source import Span
 from dpsql.parse.other_aggregates import INSTEAD
 from dpsql.parse.samples import Sample
 from dpsql.parse.spans import span_of
+
+MOST_BETWEEN = 10
+"""Characters of a separator."""
 
 
 def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall | None:
@@ -51,6 +55,8 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         pair = rule is not None and rule.arguments == 2
         arguments = [node.this, node.expression] if pair else [node.this]
         known = ("this", "big_int", "expression") if pair else ("this", "big_int")
+        if isinstance(node, exp.GroupConcat):
+            known, more_arguments = (*known, "separator"), (_separator(ctx, node),)
         unknown = any(value for key, value in node.args.items() if key not in known)
     if is_quantile(node):
         quantile = quantile_call(ctx.text, node)
@@ -63,6 +69,9 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
             ctx.span(outer),
             help=_alternative(function_name(node, ctx.text).lower()),
         )
+    orderings = tuple[Ordering, ...]()
+    if rule.in_order:
+        orderings = tuple(ordering(ctx, item, scalars) for item in _take_order(arguments))
     argument = arguments[0]
     distinct = isinstance(argument, exp.Distinct) or type(node) in rule.distinct_nodes
     if isinstance(argument, exp.Distinct):
@@ -77,11 +86,46 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
         arguments[0] = argument.expressions[0]
     if rule.arguments == 2 and arguments[1] is None:
         name = function_name(node, ctx.text)
-        raise refuse("D205", f"{name} takes two arguments", ctx.span(outer), help=f"write {name}(y, x)")
+        example = rule.example or f"{name}(y, x)"
+        raise refuse("D205", f"{name} takes two arguments", ctx.span(outer), help=f"write {example}")
     if type(node) in rule.condition_nodes:
         return _conditional(ctx, rule, node, distinct, condition, scalars, ctx.span(outer))
+    if rule.in_order and arguments[1:]:
+        by = arguments.pop()
+        assert by is not None
+        orderings = (ordering(ctx, exp.Ordered(this=by, desc=rule.descending), scalars), *orderings)
     call = _call(ctx, rule, arguments, condition, scalars, ctx.span(outer))
+    if orderings:
+        return OrderedCall(
+            "", call.function, call.argument, distinct, call.condition, call.span, more_arguments, orderings
+        )
     return replace(call, distinct=distinct, others=(*call.others, *more_arguments))
+
+
+def _separator(ctx: Context, node: exp.GroupConcat) -> Literal:
+    """Return the text between two texts of a STRING_AGG; a comma if none is written."""
+    separator = node.args.get("separator")
+    if separator is None:
+        return Literal(",", VARCHAR)
+    if not (
+        isinstance(separator, exp.Literal) and separator.is_string and len(separator.name) <= MOST_BETWEEN
+    ):
+        raise refuse(
+            "D205",
+            f"{function_name(node, ctx.text)} takes a constant of at most {MOST_BETWEEN} characters here",
+            ctx.span(separator) or ctx.span(node),
+            help="write it in quotes: STRING_AGG(x, ',' ORDER BY y)",
+        )
+    return Literal(separator.name, VARCHAR)
+
+
+def _take_order(arguments: list[exp.Expr | None]) -> list[exp.Expr]:
+    """Take the ORDER BY out of the last argument, and return its expressions."""
+    last = arguments[-1]
+    if not isinstance(last, exp.Order):
+        return []
+    arguments[-1] = last.this
+    return list(last.expressions)
 
 
 def _conditional(
@@ -157,7 +201,8 @@ def computable(
         first, others = (facts[0], facts[1:]) if facts else (None, [])
         try:
             rule.result(first, rows_of(rows), *others)
-            rule.per_unit("x", first, "", *(("y", fact) for fact in others))
+            if not rule.in_order:
+                rule.per_unit("x", first, "", *(("y", fact) for fact in others))
         except Unbounded as reason:
             refusal = refuse(reason.code, reason.title, span, help=reason.help)
         else:
@@ -190,6 +235,8 @@ def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
 
 def _alternative(name: str) -> str:
     """Return a help text with an aggregate to use instead."""
+    if name in by_name() and by_name()[name].example:
+        return f"write {by_name()[name].example}"
     return INSTEAD.get(name, "COUNT, SUM, AVG, MEDIAN, STDDEV, CORR and REGR_SLOPE are answered, with FILTER")
 
 

@@ -13,6 +13,7 @@ from typing import NoReturn, Protocol
 
 from sqlglot import exp
 
+from dpsql.aggregates import by_name
 from dpsql.bind.scope.scope import Scope
 from dpsql.bind.syntax.interval_functions import NOT_RELEASED, is_end, refuse_end
 from dpsql.errors import refuse
@@ -251,7 +252,7 @@ class Scalars:
                 help="compare with a released number: x >= (SELECT AVG(y) FROM ...); or with rows of the "
                 "same unit: x >= (SELECT MAX(y) FROM ... WHERE inner.id = outer.id)",
             )
-        is_aggregate = isinstance(node, exp.Anonymous) and node.name.casefold() in INSTEAD
+        is_aggregate = isinstance(node, exp.Anonymous) and node.name.casefold() in {*INSTEAD, *by_name()}
         if is_aggregate or isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
             raise refuse(
                 "D253",

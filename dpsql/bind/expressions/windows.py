@@ -12,16 +12,17 @@ from typing import NoReturn
 
 from sqlglot import exp
 
+from dpsql.aggregates import by_node
+from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate
+from dpsql.bind.expressions.orders import check_comparable, ordering
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.scope.context import Context
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
-from dpsql.facts.schema import fact_of
 from dpsql.functions.core.literals import number_literal
 from dpsql.functions.core.windows import MOST, WindowFunction, windows
-from dpsql.ir.column import Kind
-from dpsql.ir.relation import Ordering, Relation, WindowCall
+from dpsql.ir.relation import Relation, WindowCall
 from dpsql.ir.scalar import Ref, Scalar
 
 _FUNCTIONS: dict[type[exp.Expr], str] = {
@@ -39,7 +40,6 @@ _FUNCTIONS: dict[type[exp.Expr], str] = {
     exp.First: "first_value",
     exp.Last: "last_value",
 }
-_ORDERED = frozenset(Kind) - {Kind.OPAQUE, Kind.NULL, Kind.INTERVAL}
 
 
 def bind_window(
@@ -48,12 +48,16 @@ def bind_window(
     """Bind a window as a column of the relation, still without a name."""
     node = _expanded(ctx, node, named)
     partition = _partition(ctx, node, scalars, relation)
-    order = tuple(_ordering(ctx, item, scalars) for item in _order_items(node.args.get("order")))
+    order = tuple(ordering(ctx, item, scalars) for item in _order_items(node.args.get("order")))
     function, inner, ignore_nulls = _function(node.this)
+    if isinstance(inner.this, exp.Order) and type(inner) in by_node():
+        _refuse_order(ctx, node, by_node()[type(inner)].name)
     rows = _frame(ctx, node, bool(order), function is None or windows()[function].framed)
     span = ctx.span(node)
     if function is None:
         call = aggregate(ctx, node.this, scalars)
+        if call is not None and aggregates()[call.function].in_order:
+            _refuse_order(ctx, node, call.function)
         if call is None or call.distinct or ignore_nulls:
             _refuse_function(ctx, node)
         arguments = () if call.argument is None else (call.argument, *call.others)
@@ -70,6 +74,19 @@ def _refuse_function(ctx: Context, node: exp.Window) -> NoReturn:
         "this function is not answered in a window over private rows",
         ctx.span(node.this) or ctx.span(node),
         help=f"these are: {', '.join(sorted(windows()))}; count, sum, avg, min, max, median",
+    )
+
+
+def _refuse_order(ctx: Context, node: exp.Window, function: str) -> NoReturn:
+    """Refuse a window of an aggregate with an order of its own: it would sort its rows once for each row."""
+    name, unit = function.upper(), ctx.known.unit_column
+    call = aggregates()[function].example or f"{name}(x)"
+    raise refuse(
+        "D254",
+        f"{name} is not answered in a window over private rows",
+        ctx.span(node.this) or ctx.span(node),
+        help=f"write FIRST_VALUE(x) OVER (PARTITION BY {unit} ORDER BY y); or join the rows with "
+        f"(SELECT {unit}, {call} AS m FROM ... GROUP BY {unit}) USING ({unit})",
     )
 
 
@@ -98,7 +115,7 @@ def _partition(ctx: Context, node: exp.Window, scalars: Scalars, relation: Relat
     """Bind PARTITION BY, and add the unit where a key determines it; refuse a window over several units."""
     keys = [scalars.bind(expression) for expression in node.args.get("partition_by") or ()]
     for key, expression in zip(keys, node.args.get("partition_by") or (), strict=True):
-        _comparable(ctx, key, expression, scalars)
+        check_comparable(ctx, key, expression, scalars)
     names = frozenset(key.name for key in keys if isinstance(key, Ref))
     owned = ownership_of(relation)
     assert isinstance(owned, Owned)
@@ -126,20 +143,6 @@ def _columns(node: exp.Window) -> list[exp.Column]:
     return [
         expression for expression in node.args.get("partition_by") or () if isinstance(expression, exp.Column)
     ]
-
-
-def _ordering(ctx: Context, node: exp.Expr, scalars: Scalars) -> Ordering:
-    inner = node.this if isinstance(node, exp.Ordered) else node
-    scalar = scalars.bind(inner)
-    _comparable(ctx, scalar, inner, scalars)
-    return Ordering(scalar, bool(node.args.get("desc")), bool(node.args.get("nulls_first")))
-
-
-def _comparable(ctx: Context, scalar: Scalar, node: exp.Expr, scalars: Scalars) -> None:
-    if fact_of(scalar, scalars.facts).type.kind not in _ORDERED:
-        raise refuse(
-            "D205", "these values have no order", ctx.span(node), help="cast them to text or a number"
-        )
 
 
 def _function(node: exp.Expr) -> tuple[str | None, exp.Expr, bool]:
