@@ -34,6 +34,10 @@ SELECT SUM(m) AS minutes FROM (
 -- outcome: accepted
 SELECT SUM(spent + 1) AS minutes FROM (SELECT patient_id, kind, SUM(minutes) AS spent FROM visits GROUP BY patient_id, kind);
 
+-- case: with much added to each
+-- outcome: accepted
+SELECT SUM(spent + 5000) AS minutes FROM (SELECT patient_id, kind, SUM(minutes) AS spent FROM visits GROUP BY patient_id, kind);
+
 -- case: repeated by a join with the rows
 -- outcome: accepted
 SELECT SUM(s.spent) AS minutes
