@@ -25,7 +25,7 @@ from dpsql.ir.measure import Finish, Measure
 from dpsql.ir.plan import MeasurePlan, Norm, Plan, PublicKeys, Threshold
 from dpsql.ir.statistic import CELLS, width_of
 from dpsql.ir.table import ExactTable, Masses
-from dpsql.mechanisms import mechanism
+from dpsql.mechanisms import geometric, mechanism
 from dpsql.mechanisms.exponential import Integers
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import StageOutputs, types_of_stages
@@ -168,6 +168,9 @@ def _moved(planned: MeasurePlan, ours: Groups, theirs: Groups) -> list[str]:
         moved, allowed = sum(change * change for change in changes), limit * limit
     if moved > allowed:
         problems.append(f"{norm.name} moves by {moved}, declared {allowed}")
+    counts = (count for groups in (ours, theirs) for sums in groups.values() for count in sums)
+    if planned.noise.mechanism == "geometric" and any(count % geometric.UNIT for count in counts):
+        problems.append("a count is no whole number, and its noise is one: it hides nothing of the rest")
     if isinstance(planned.rule, PublicKeys):
         if ours.keys() != theirs.keys():
             problems.append("the list of public groups changes")

@@ -126,10 +126,18 @@ class MeasureFacts:
         return bool(self.groups) and all(self.only_counts_units() or alone for alone in self.alone)
 
     def scales(self) -> bool:
-        """Whether a unit can be scaled down: not if it counts once in all groups that it can be in."""
-        if self.keys_alone or not self.once:
+        """Whether a unit can be scaled down: not if it counts once in all groups that it can be in.
+
+        It can count under every condition there; one row counts under one of those that exclude each other.
+        """
+        if self.keys_alone or not self.once or None in self.groups:
             return True
-        return any(most is None or (self.rows is not None and self.rows < most) for most in self.groups)
+        most = [
+            groups * (1 if alone else len(self.measure.statistics))
+            for groups, alone in zip(self.groups, self.alone, strict=True)
+            if groups is not None
+        ]
+        return self.rows is not None and self.rows < max(most)
 
     def detail_rows(self, detail: Detail) -> int:
         """Return how many rows of a unit count in full in a detail, counting each copy in a grouping set."""

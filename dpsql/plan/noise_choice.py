@@ -62,10 +62,12 @@ def _noise_of_sums(facts: MeasureFacts) -> tuple[Clip, Noise]:
 def _whole_units(facts: MeasureFacts, clip: Clip) -> bool:
     """Whether every number is a count and no unit is scaled, so that the noise may be a whole number too.
 
-    A unit that determines its groups counts once in each, which is what the clip allows.
+    Whole noise hides nothing of a fraction. A unit that determines its groups counts once in each, under each
+    condition; the clip allows that unless the query says fewer rows than conditions.
     """
-    unscaled = clip.shape is Shape.ROWS or (facts.settled() and facts.only_counts_units())
-    return unscaled and all(
+    full = facts.measure.copies * sum(statistic.most for statistic in facts.measure.statistics)
+    in_full = facts.settled() and facts.only_counts_units() and clip.steps >= full
+    return (clip.shape is Shape.ROWS or in_full) and all(
         statistic.part in (Part.ROWS, Part.UNITS) and statistic.most == geometric.UNIT
         for statistic in facts.measure.statistics
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 from dpsql.facts.public_keys import Public
 from dpsql.facts.schema import fact_of, facts_of
@@ -22,26 +23,34 @@ def key_columns(measure: Measure) -> tuple[Column, ...]:
 
 def listed_groups(measure: Measure, public: Public, combinations: Combinations) -> PublicKeys:
     """List the values of every key of a public group, and the combinations of keys of one public row."""
-    used = (
-        {i for _, positions in public.sets for i in positions}
-        if measure.sets
-        else set(range(len(measure.keys)))
-    )
-    types = [column.fact.type for column in key_columns(measure)]
+    types = tuple(column.fact.type for column in key_columns(measure))
+    sets = public.sets or ((0, tuple(range(len(types)))),)
+    used = frozenset(i for _, positions in sets for i in positions)
+    return _listed(public.lists, public.sets, used, types, combinations)
+
+
+@lru_cache(maxsize=4)  # a plan lists the same groups several times
+def _listed(
+    lists: tuple[KeyList | None, ...],
+    sets: tuple[tuple[int, tuple[int, ...]], ...],
+    used: frozenset[int],
+    types: tuple[Type, ...],
+    combinations: Combinations,
+) -> PublicKeys:
     domains = [
         _values(key_list, types[i], combinations) if key_list is not None and i in used else ()
-        for i, key_list in enumerate(public.lists)
+        for i, key_list in enumerate(lists)
     ]
     tied = []
-    for places, scans in _of_one_row(public.lists, used):
-        lists = [frozenset(domains[i]) for i in places]
+    for places, scans in _of_one_row(lists, used):
+        values = [frozenset(domains[i]) for i in places]
         rows = combinations(scans[0].table, tuple(scan.column for scan in scans))
-        own = [_own(row, [types[i] for i in places], lists) for row in rows]
+        own = [_own(row, [types[i] for i in places], values) for row in rows]
         kept = [row for row in own if row is not None]
-        if any(scan.missing for scan in scans) and all(None in listed for listed in lists):
+        if any(scan.missing for scan in scans) and all(None in listed for listed in values):
             kept.append((None,) * len(places))
         tied.append((places, tuple(dict.fromkeys(kept))))
-    return PublicKeys(tuple(domains), public.sets, tuple(tied))
+    return PublicKeys(tuple(domains), sets, tuple(tied))
 
 
 def sizes_of(listed: PublicKeys, sets: int) -> list[int | None]:
@@ -51,7 +60,7 @@ def sizes_of(listed: PublicKeys, sets: int) -> list[int | None]:
 
 
 def _of_one_row(
-    lists: Sequence[KeyList | None], used: set[int]
+    lists: Sequence[KeyList | None], used: frozenset[int]
 ) -> list[tuple[tuple[int, ...], list[PublicColumn]]]:
     """Return the positions and columns of keys that come from one public row, where there are several."""
     places: dict[int, list[tuple[int, PublicColumn]]] = {}

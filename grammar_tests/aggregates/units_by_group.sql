@@ -47,3 +47,18 @@ FROM visits GROUP BY kind;
 -- case: a CASE of the unit beside a FILTER
 -- outcome: accepted
 SELECT COUNT(DISTINCT CASE WHEN minutes > 60 THEN patient_id ELSE NULL END) FILTER (WHERE urgent) AS n FROM visits;
+
+-- case: under more conditions that exclude each other than rows that count
+-- outcome: accepted
+-- oracle: no-meaning (clipped at one row of a patient)
+-- policy: pure.toml
+-- plain: SELECT COUNT(DISTINCT patient_id) FILTER (WHERE kind = 'checkup'), COUNT(DISTINCT patient_id) FILTER (WHERE kind = 'surgery'), COUNT(DISTINCT patient_id) FILTER (WHERE kind = 'therapy') FROM visits
+SELECT OPTIONS(max_rows_contributed = 1) COUNT(DISTINCT patient_id) FILTER (WHERE kind = 'checkup') AS checkups,
+       COUNT(DISTINCT patient_id) FILTER (WHERE kind = 'surgery') AS surgeries,
+       COUNT(DISTINCT patient_id) FILTER (WHERE kind = 'therapy') AS therapies FROM visits;
+
+-- case: counts of units with whole noise
+-- outcome: accepted
+-- policy: pure.toml
+SELECT COUNT(DISTINCT patient_id) FILTER (WHERE kind = 'checkup') AS checkups,
+       COUNT(DISTINCT patient_id) FILTER (WHERE kind = 'surgery') AS surgeries FROM visits;

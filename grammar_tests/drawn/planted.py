@@ -30,11 +30,11 @@ from dpsql.functions.core.ranges import spread
 from dpsql.functions.numbers import operands
 from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
-from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.plan import MeasurePlan, Shape
 from dpsql.ir.relation import Aggregate, Filter, Join, Relation, Scan
 from dpsql.ir.scalar import Call, refs
 from dpsql.ir.statistic import CELLS, Family, Part
-from dpsql.plan import measure_facts, unit_norms
+from dpsql.plan import measure_facts, noise_choice, unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.rewrite import accuracy_weights, disjoint_cells, statistics
@@ -168,6 +168,15 @@ def conditions_of_units_exclude_each_other() -> AbstractContextManager[None]:
         return _set(unit_norms, name, bound)
 
     return _both(once("l1"), once("l2_squared"))
+
+
+def scaled_units_get_whole_noise() -> AbstractContextManager[None]:
+    """Counts of units are said to be whole, whatever the clip makes of them."""
+
+    def whole(facts: Any, clip: Any) -> bool:
+        return bool(clip.shape is Shape.ROWS or (facts.settled() and facts.only_counts_units()))
+
+    return _set(noise_choice, "_whole_units", whole)
 
 
 def one_grouping_set_counts_units() -> AbstractContextManager[None]:
@@ -474,5 +483,6 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "keys/public_tuples.sql": two_scans_of_a_table_are_one,
     "per_unit/mass.sql": a_sum_keeps_its_mass_with_an_offset,
     "per_unit/one_row_in_a_group.sql": rows_stay_apart_in_coarser_groups,
+    "aggregates/units_by_group.sql": scaled_units_get_whole_noise,
 }
 """Errors that drawn queries meet too seldom, by the fixtures that find them."""
