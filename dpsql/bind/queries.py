@@ -215,7 +215,7 @@ def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:
 
 
 def cte_source(ctx: Context, cte: Cte, node: exp.Expr) -> Private | Open:
-    """Bind a use of a CTE: private rows anew at each use, a release only once."""
+    """Bind a use of a CTE: rows of tables anew at each use, a release only once."""
     if cte.opened is None:
         bound = ctx.query(node, cte.env)
         if isinstance(bound, Private):
@@ -234,7 +234,10 @@ def cte_source(ctx: Context, cte: Cte, node: exp.Expr) -> Private | Open:
                 ctx.span(node),
                 help="give at most one name for each column",
             )
-        cte.opened = with_names(bound, cte.names, ctx.fresh) if cte.names else bound
+        named = with_names(bound, cte.names, ctx.fresh) if cte.names else bound
+        if bound.rows is not None:  # a scan of its own at each use: two of them may meet in a join
+            return named
+        cte.opened = named
     return cte.opened
 
 

@@ -56,7 +56,10 @@ def _types(relation: Relation) -> Mapping[str, Type]:
             inside = types_of(source)
             return {column.name: type_of(column.scalar, inside) for column in columns}
         case Join(kind, left, right, unit=unit):
-            types = dict(types_of(left)) if kind.one_sided else {**types_of(left), **types_of(right)}
+            types = dict(types_of(left))
+            if not kind.one_sided:
+                assert not types.keys() & types_of(right).keys(), "each side has names of its own"
+                types |= types_of(right)
             return types if unit is None else {**types, unit.name: unit.fact.type}
         case Aggregate(source, keys, calls):
             inside = types_of(source)
