@@ -5,6 +5,8 @@ Drawn(db, "SELECT state, AVG(age) FROM people GROUP BY state", 1.0).values(200) 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,7 +30,8 @@ class Drawn:
     def __init__(self, db: dpsql.Connection, sql: str, epsilon: float) -> None:
         session = session_of(db)
         terms = Terms(session.accountant, session.budget, epsilon)
-        self.planned = planned(session, Source(sql), (), terms).stages[0].measures[0]
+        each = planned(session, Source(sql), (), terms).stages[0].measures[0]
+        self.planned = replace(each, measure=replace(each.measure, counted=()))  # all groups, at every draw
         self._exact = session.engine.measure(self.planned)
 
     def quiet(self) -> ReleasedTable:

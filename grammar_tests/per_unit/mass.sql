@@ -34,9 +34,9 @@ SELECT SUM(m) AS minutes FROM (
 -- outcome: accepted
 SELECT SUM(spent + 1) AS minutes FROM (SELECT patient_id, kind, SUM(minutes) AS spent FROM visits GROUP BY patient_id, kind);
 
--- case: with much added to each
+-- case: taken from much
 -- outcome: accepted
-SELECT SUM(spent + 5000) AS minutes FROM (SELECT patient_id, kind, SUM(minutes) AS spent FROM visits GROUP BY patient_id, kind);
+SELECT SUM(5000 - spent) AS minutes FROM (SELECT patient_id, kind, SUM(minutes) AS spent FROM visits GROUP BY patient_id, kind);
 
 -- case: repeated by a join with the rows
 -- outcome: accepted

@@ -163,13 +163,15 @@ def test_cells_with_a_hidden_count_of_units(zcdp: dpsql.Connection) -> None:
     assert found.statistics[column] == "units"
     assert steps > ROW
     assert 0 < delta < 1e-6 / 5
-    norm = math.sqrt(4 * (1000**2 + 1))
+    (planned,) = plan_of(zcdp._open(), sql, 1.0).stages[0].measures
+    one = planned.measure.statistics[column].most
+    norm = math.sqrt(4 * ((1000 * ROW) ** 2 + one**2))
     limit = found.noises[0].sensitivity
     assert set(found.rows) == {(0,), (1,), (2,), (3,)}
-    for place, alone in ((0, 0), (1, ROW), (2, ROW), (3, 0)):
+    for place, others in ((0, 0), (1, 1), (2, 1), (3, 0)):
         units, rows = found.rows[place,][column], found.rows[place,][1 - column]
-        assert 0 <= limit * 1 / norm + alone - units < 2
-        assert 0 <= limit * 1000 / norm + alone - rows < 2
+        assert 0 <= limit * one / norm + others * one - units < 2
+        assert 0 <= limit * 1000 * ROW / norm + others * ROW - rows < 2
 
 
 def test_private_groups_are_shown_before_the_threshold(zcdp: dpsql.Connection) -> None:

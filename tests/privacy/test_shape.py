@@ -33,7 +33,7 @@ PUBLIC_GROUPS = {  # of so many keys: so many groups
     "SELECT p.ward, v.kind, COUNT(*) FROM visits v JOIN patients p ON p.patient_id = v.patient_id "
     "GROUP BY p.ward, v.kind": (2, 6),
     "SELECT ward, DP_SAMPLE(mad(income), 0, 100000) FROM patients WHERE age > 119 GROUP BY ward": (1, 3),
-    "SELECT w.floor, COUNT(*) FROM patients p JOIN wards w ON w.ward = p.ward GROUP BY w.floor": (1, 3),
+    "SELECT w.floor, COUNT(*) FROM patients p JOIN wards w USING (ward) WHERE w.floor > 0 GROUP BY 1": (1, 2),
 }
 PRIVATE_GROUPS = (
     "SELECT city, COUNT(*) FROM patients GROUP BY city",
