@@ -267,7 +267,8 @@ class _Statistics:
     def _total(self, call: AggregateCall) -> Statistic:
         bounds, fact = self._bounds(call)
         most = max(abs(Fraction(bounds.low)), abs(Fraction(bounds.high)))
-        step = _step(fact, min(most, self._usual(_argument(call)) or most))
+        usual = max(self._usual(_argument(call)) or most, most / GRID)  # GRID**2 steps of a row fit 64 bits
+        step = _step(fact, min(most, usual))
         return Statistic(
             Part.VALUE,
             call.argument,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 
+import duckdb
 import pytest
 
 import dpsql
@@ -98,3 +99,17 @@ def test_an_average_of_sums_is_made_of_a_sum_and_a_count(db: dpsql.Connection) -
     (total,) = (each for each in measure.measure.statistics if each.part is Part.VALUE)
     assert {each.part for each in measure.measure.statistics} == {Part.ROWS, Part.VALUE}
     assert float(measure.noise.sensitivity * total.step) < ROWS * ROWS * MINUTES / 3
+
+
+def test_sums_of_sums_of_sums_fit_the_grid_whatever_the_rows_hold(clinic: Path) -> None:
+    """A range of many rows to the third power, and values far beyond what the policy says."""
+    policy = clinic.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("rows_per_unit = 5", "rows_per_unit = 100000"))
+    with duckdb.connect(str(clinic)) as plain:
+        plain.execute("ALTER TABLE visits ALTER minutes TYPE BIGINT")
+        plain.execute("UPDATE visits SET minutes = 4000000000000000000")
+    sql = SUMS
+    with dpsql.connect(clinic) as db:
+        for _ in range(4):
+            assert len(db.execute(f"SELECT SUM(s::BIGINT), AVG(s::BIGINT) FROM ({sql})").rows) == 1
+            sql = f"SELECT patient_id, kind, SUM(s::BIGINT) AS s FROM ({sql}) GROUP BY patient_id, kind"
