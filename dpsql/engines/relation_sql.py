@@ -278,7 +278,7 @@ def _named(columns: Mapping[str, str]) -> str:
 
 
 def scalar_sql(scalar: Scalar, relation: Relation) -> str:
-    return sql_of(scalar, facts_of(relation).__getitem__, quote)
+    return sql_of(scalar, facts_of(relation).lookup, quote)
 
 
 def type_in(scalar: Scalar, relation: Relation) -> Fact:

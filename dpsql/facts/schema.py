@@ -8,7 +8,6 @@ columns are ignored, which can only widen a range.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import assert_never
 from weakref import WeakKeyDictionary
 
@@ -48,15 +47,29 @@ from dpsql.ir.scalar import Ref, Scalar, conjuncts
 
 Facts = Mapping[str, Fact]
 
-_CACHE: WeakKeyDictionary[Relation, Facts] = WeakKeyDictionary()
+
+class RelationFacts(dict[str, Fact]):
+    """The facts of a relation's columns, and the meaning of every scalar over them that was asked for.
+
+    They are read only: two relations of a plan that share a scalar ask for it in facts of their own.
+    """
+
+    __slots__ = ("lookup",)
+
+    def __init__(self, columns: Schema) -> None:
+        super().__init__((column.name, column.fact) for column in columns)
+        ranged = {name: _with_range(fact) for name, fact in self.items()}
+        self.lookup = meaning.Remembering(ranged.__getitem__)
 
 
-def facts_of(relation: Relation) -> Facts:
+_CACHE: WeakKeyDictionary[Relation, RelationFacts] = WeakKeyDictionary()
+
+
+def facts_of(relation: Relation) -> RelationFacts:
     """Return the facts of the relation's columns by name."""
     facts = _CACHE.get(relation)
     if facts is None:
-        facts = MappingProxyType({column.name: column.fact for column in _schema(relation)})
-        _CACHE[relation] = facts
+        facts = _CACHE[relation] = RelationFacts(_schema(relation))
     return facts
 
 
@@ -147,6 +160,8 @@ def fact_of(scalar: Scalar, facts: Facts) -> Fact:
     """Return type, range and nullability of a scalar over these columns."""
     if isinstance(scalar, Ref):
         return facts[scalar.name]
+    if isinstance(facts, RelationFacts):
+        return meaning.fact_of(scalar, facts.lookup)
     return meaning.fact_of(scalar, lambda name: _with_range(facts[name]))
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import TypeAlias, assert_never
 
 from dpsql.functions import MANY, Argument, ArgumentError, Arguments, Function, shelf
@@ -42,8 +42,13 @@ def enforced(fact: Fact) -> Fact:
 
     It is nullable: DuckDB may compute a scalar before the filter that drops NULL.
     """
-    domain = type_range(fact.type)
-    return Fact(fact.type, ANYTHING if domain == EVERYWHERE else domain, nullable=True)
+    return _by_type(fact.type).fact
+
+
+@lru_cache(maxsize=1024)
+def _by_type(type: Type) -> Argument:
+    domain = type_range(type)
+    return Argument(Fact(type, ANYTHING if domain == EVERYWHERE else domain, nullable=True))
 
 
 def call(
@@ -129,7 +134,7 @@ class _Meaning:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Remembering:
-    """A lookup that caches the meaning of scalars: a binder asks again at every level of nesting.
+    """A lookup that caches the meaning of scalars: binder, planner and printer ask again at every level.
 
     Facts of columns may narrow in the meantime; their types may not change.
     """
@@ -150,14 +155,22 @@ def _meaning(scalar: Scalar, lookup: Lookup, inside: Lookup | None = None) -> _M
     return lookup.found[id(scalar)][1]
 
 
+def written(scalar: Scalar, lookup: Lookup) -> Argument | None:
+    """Return what generated SQL may rely on of a scalar, where the lookup remembers it."""
+    remembered = lookup.found.get(id(scalar)) if isinstance(lookup, Remembering) else None
+    return None if remembered is None else remembered[1].written
+
+
 def _computed(scalar: Scalar, lookup: Lookup, inside: Lookup | None) -> _Meaning:
+    """Check the calls of a scalar; facts with the same arguments are one object, and checked once."""
     match scalar:
         case Ref(name):
             fact = lookup(name)
-            written = enforced(fact)
-            real = replace(written, nullable=fact.nullable)
-            declared = fact if inside is None else replace(fact, domain=inside(name).domain)
-            return _Meaning(Argument(declared), Argument(written), Argument(real))
+            by_type = _by_type(fact.type)
+            real = by_type if fact.nullable else Argument(replace(by_type.fact, nullable=False))
+            domain = fact.domain if inside is None else inside(name).domain
+            plain = fact.nullable and domain is by_type.fact.domain
+            return _Meaning(by_type if plain else Argument(replace(fact, domain=domain)), by_type, real)
         case Literal():
             argument = constant(scalar)
             return _Meaning(argument, argument, argument)
@@ -166,14 +179,20 @@ def _computed(scalar: Scalar, lookup: Lookup, inside: Lookup | None) -> _Meaning
             lookups = _in_branches(scalars, lookup, inside) if name == "case" else [inside] * len(scalars)
             parts = [_meaning(scalar, lookup, known) for scalar, known in zip(scalars, lookups, strict=True)]
             try:
-                written = checked(function, tuple(part.written for part in parts), type)
-                nullable = checked(function, tuple(part.real for part in parts), type).nullable
-                declared = checked(function, tuple(part.declared for part in parts), type)
+                by_type = Argument(checked(function, tuple(part.written for part in parts), type))
+                real = declared = by_type
+                if any(part.real is not part.written for part in parts):
+                    nullable = checked(function, tuple(part.real for part in parts), type).nullable
+                    real = Argument(replace(by_type.fact, nullable=nullable))
+                if any(part.declared is not part.written for part in parts):
+                    fact = checked(function, tuple(part.declared for part in parts), type)
+                    declared = Argument(replace(fact, nullable=real.fact.nullable))
+                elif real is not by_type:
+                    declared = real
             except ArgumentError as error:
                 error.span = error.span or scalar.span
                 raise
-            facts = (replace(declared, nullable=nullable), written, replace(written, nullable=nullable))
-            return _Meaning(*map(Argument, facts))
+            return _Meaning(declared, by_type, real)
         case _:
             assert_never(scalar)
 

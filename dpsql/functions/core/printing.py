@@ -14,7 +14,7 @@ from typing import assert_never
 from dpsql.errors import refuse
 from dpsql.functions import Argument, ArgumentError, shelf
 from dpsql.functions.core.literals import constant, literal_sql
-from dpsql.functions.core.meaning import Lookup, checked, enforced
+from dpsql.functions.core.meaning import Lookup, checked, enforced, written
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 
 LONGEST = 200_000
@@ -39,10 +39,10 @@ def _printed(scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str]) -
             function = shelf()[name]
             printed = [_printed(scalar, lookup, column_sql) for scalar in scalars]
             arguments = tuple(argument for _, argument in printed)
-            fact = checked(function, arguments, type)
+            known = written(scalar, lookup) or Argument(checked(function, arguments, type))
             sql = function.render(tuple(text for text, _ in printed), arguments, type)
             if len(sql) > LONGEST:
                 raise ArgumentError("this expression is too deeply nested", code="D103")
-            return sql, Argument(fact)
+            return sql, known
         case _:
             assert_never(scalar)
