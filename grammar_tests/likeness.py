@@ -16,6 +16,10 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import duckdb
 
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.identifiers import quote
@@ -29,6 +33,23 @@ class Neighbour:
     name: str
     engine: DuckDB
     unlike: frozenset[str]
+
+
+class Copy(DuckDB):
+    """A database that is asked what its likes are asked too, so that DuckDB parses each text once."""
+
+    def _all(self, sql: str) -> list[tuple[object, ...]]:
+        return self._connection.execute(_parsed(sql)).fetchall()
+
+    def _arrays(self, sql: str) -> dict[str, Any]:
+        return self._connection.execute(_parsed(sql)).fetchnumpy()
+
+
+@lru_cache(maxsize=64)
+def _parsed(sql: str) -> duckdb.Statement:
+    """Return the one statement of a text; every connection binds and plans it by itself."""
+    [statement] = duckdb.extract_statements(sql)
+    return statement
 
 
 Tables = dict[str, object]

@@ -18,7 +18,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from cases import HERE, WORLDS, Case, script
-from likeness import Neighbour, neighbour, rows_of
+from likeness import Copy, Neighbour, neighbour, rows_of
 from shared import shared
 from tiers import quick
 
@@ -92,14 +92,14 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     plain = duckdb.connect(":memory:")
     plain.execute("SET TimeZone = 'UTC'")  # that of a policy which names none
     plain.execute(script("calm"))
-    whole = DuckDB(folder / "world.duckdb")
+    whole = Copy(folder / "world.duckdb")
     rows = rows_of(whole)
     families = {
-        family: [neighbour(path.stem, DuckDB(path), rows) for path in sorted((folder / family).iterdir())]
+        family: [neighbour(path.stem, Copy(path), rows) for path in sorted((folder / family).iterdir())]
         for family in ("busy", "patient", "stranger")
     }
     shuffles = (
-        [] if fast else [DuckDB(folder / f"shuffled-{threads}.duckdb", threads=threads) for threads in (1, 2)]
+        [] if fast else [Copy(folder / f"shuffled-{threads}.duckdb", threads=threads) for threads in (1, 2)]
     )
     yield Worlds(connections, plain, whole, families, shuffles, fast)
     for connection in connections.values():

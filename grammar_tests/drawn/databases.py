@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import duckdb
-from likeness import Neighbour, neighbour
+from likeness import Copy, Neighbour, neighbour
 from likeness import rows_of as tables_of
 
 import dpsql
@@ -308,6 +308,6 @@ def _open(world: Path, policy: Path, ledger: Path, stack: ExitStack) -> dpsql.Co
 
 
 def _engine(path: Path, stack: ExitStack) -> DuckDB:
-    engine = DuckDB(path)
+    engine = Copy(path)
     stack.callback(engine.close)
     return engine
