@@ -6,7 +6,7 @@ import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import TypeAlias, get_args
 
 from cases import OF_QUERIES
 
@@ -15,7 +15,7 @@ from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import shelf
 from dpsql.ir.column import Categories, Kind, Listed
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Shape
-from dpsql.ir.relation import Aggregate, Join, Relation, Window
+from dpsql.ir.relation import Aggregate, Join, OrderedCall, Relation, Window
 from dpsql.ir.scalar import Call, Ref
 from drawn.judges import measures_of
 from drawn.scalars import forms
@@ -37,6 +37,10 @@ _NAMED = {
 }  # fmt: skip
 
 
+Occurrence: TypeAlias = tuple[str, str]
+"""A group of things and one of them: ("key", "float")."""
+
+
 @dataclass(slots=True)
 class Coverage:
     """In how many queries each thing occurred."""
@@ -45,15 +49,15 @@ class Coverage:
     refused: int = 0
     alive: int = 0
     compared: int = 0
-    drawn: Counter[tuple[str, str]] = field(default_factory=Counter)
+    drawn: Counter[Occurrence] = field(default_factory=Counter)
     codes: Counter[str] = field(default_factory=Counter)
 
-    def accept(self, plan: Plan, sql: str) -> set[str]:
-        """Counts the query; returns its functions."""
+    def accept(self, plan: Plan, sql: str) -> set[Occurrence]:
+        """Count the query; return what occurs in it."""
         self.accepted += 1
         found = {*_occurring(plan), *(("written", word) for word in WRITTEN if word in sql)}
         self.drawn.update(found)
-        return {name for group, name in found if group == "function"}
+        return found
 
     def refuse(self, code: str) -> None:
         self.refused += 1
@@ -94,7 +98,7 @@ class Coverage:
         return ", ".join(f"{name} {self.share(group, name):.1%}" for name in names)
 
 
-def _occurring(plan: Plan) -> Iterator[tuple[str, str]]:
+def _occurring(plan: Plan) -> Iterator[Occurrence]:
     yield "stages", str(len(plan.stages))
     for each in measures_of(plan):
         yield "shape", each.shape.name
@@ -105,6 +109,10 @@ def _occurring(plan: Plan) -> Iterator[tuple[str, str]]:
         yield from _keys(each)
         for call in each.measure.aggregates:
             yield "aggregate", call.function
+        for statistic in each.measure.statistics:
+            yield "statistic", statistic.part.value
+        for detail in each.details:
+            yield "detail", detail.detail.kind
         for part in _parts(each.measure):
             match part:
                 case Call(function):
@@ -112,6 +120,8 @@ def _occurring(plan: Plan) -> Iterator[tuple[str, str]]:
                 case Aggregate(_, _, calls):
                     for call in calls:
                         yield "aggregate", f"{call.function} per unit"
+                        if isinstance(call, OrderedCall):
+                            yield "aggregate", "ordered per unit"
                 case Window(_, call):
                     yield "window", call.function
                 case Join(kind, left, right):
@@ -136,7 +146,7 @@ def _parts(value: object) -> Iterator[object]:
                 yield from _parts(getattr(value, own.name))
 
 
-def _keys(planned: MeasurePlan) -> Iterator[tuple[str, str]]:
+def _keys(planned: MeasurePlan) -> Iterator[Occurrence]:
     facts = facts_of(planned.measure.relation)
     for key, column in zip(planned.measure.keys, planned.keys, strict=True):
         if not isinstance(key.scalar, Ref):

@@ -40,6 +40,7 @@ from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.rewrite import accuracy_weights, disjoint_cells, statistics
 from dpsql.rewrite.statistics import GRID
 from dpsql.shelf import modules
+from drawn.coverage import Occurrence
 from drawn.queries import CROSSINGS
 
 _LOADED = tuple(modules(engines.__name__, engines.__path__))
@@ -399,11 +400,16 @@ def _both(one: AbstractContextManager[None], other: AbstractContextManager[None]
 
 @dataclass(frozen=True, slots=True)
 class Plant:
-    """How to plant an error, and the seed of the run that looks for it, among queries of which kind."""
+    """How to plant an error, and how to look for it.
+
+    By the seed of a run, the share of queries that cross aggregates, and what occurs in every query that the
+    error changes: others need no judge. Nothing is named where most queries are changed.
+    """
 
     plant: Callable[[], AbstractContextManager[None]]
     seed: int
     crossings: float
+    among: frozenset[Occurrence]
 
 
 _SEEDS = {
@@ -429,9 +435,24 @@ _SEEDS = {
 }
 """Seeds that find each early, within a hundred triples or so; others than 1."""
 
+_AMONG: dict[Callable[[], AbstractContextManager[None]], tuple[Occurrence, ...]] = {
+    groups_of_a_unit_add_up_as_squares: (("statistic", "units"),),
+    conditions_of_units_exclude_each_other: (("statistic", "units"),),
+    one_grouping_set_counts_units: (("written", "CUBE"), ("written", "ROLLUP"), ("written", "GROUPING SETS")),
+    keys_by_their_bits: (("key", "float"),),
+    rows_of_a_histogram_count_in_full: (("detail", "quantiles"),),
+    pairs_are_known_by_their_columns: (("statistic", "rest"),),
+    sums_in_any_order: (("aggregate", "sum per unit"), ("window", "sum")),
+    picked_values_leave_ties: (("aggregate", "ordered per unit"),),
+}
+"""What occurs in every query that a rare error changes."""
+
 PLANTS: dict[str, Plant] = {
     f"{place}: {plant.__name__.replace('_', ' ')}": Plant(
-        plant, _SEEDS.get(plant, 1), 1.0 if place == "sharing" else CROSSINGS
+        plant,
+        _SEEDS.get(plant, 1),
+        1.0 if place == "sharing" else CROSSINGS,
+        frozenset(_AMONG.get(plant, ())),
     )
     for place, plants in (
         ("ranges", (products_by_two_corners, declared_ranges_are_trusted, narrowing_looks_the_other_way)),

@@ -15,7 +15,7 @@ from pathlib import Path
 import dpsql
 from dpsql.audit import plan_of
 from drawn import judges
-from drawn.coverage import Coverage
+from drawn.coverage import Coverage, Occurrence
 from drawn.databases import Database, build_calm, build_world, open_calm, open_world
 from drawn.illegal import spoilt
 from drawn.queries import CROSSINGS, Queries
@@ -44,12 +44,13 @@ class Violation:
 
 @dataclass(slots=True)
 class Run:
-    """A run that is under way."""
+    """A run that is under way. Of queries in which nothing of ``among`` occurs, none is judged."""
 
     seed: int
     worlds: list[Database]
     calm: Database
     crossings: float = CROSSINGS
+    among: frozenset[Occurrence] = frozenset()
     triples: int = 0
     violations: list[Violation] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
@@ -81,7 +82,7 @@ class Run:
             self._note(judges.meant(sql, query, self.calm), sql, self.calm, 1.0)
 
     def _judge(self, sql: str, world: Database, epsilon: float) -> bool:
-        """Whether the query was accepted."""
+        """Whether the query was accepted, and no judge minds it."""
         try:
             plan = plan_of(world.session, sql, epsilon)
         except dpsql.Error as error:
@@ -94,8 +95,11 @@ class Run:
             return False
         if not judges.measures_of(plan):
             return False
-        self.queries.expressions.used.update(self.coverage.accept(plan, sql))
+        occurring = self.coverage.accept(plan, sql)
+        self.queries.expressions.used.update(name for group, name in occurring if group == "function")
         self.triples += len(world.neighbours)
+        if self.among and not self.among & occurring:
+            return False
         before = len(self.violations)
         try:
             seen = judges.seen(plan, world)
