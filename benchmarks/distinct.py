@@ -68,5 +68,5 @@ def _times(db: dpsql.Connection, queries: tuple[str, str, str], setting: Setting
     direct, pairs, ours = queries
     return alternate(
         [asked(direct), asked(pairs), lambda: db.execute(ours.format(n=next(numbers)))],
-        3 if setting.quick else 5,
+        1 if setting.quick else 5,
     )

@@ -87,7 +87,7 @@ def _one(
     def whole() -> object:
         return db.execute(sql.format(n=next(numbers)))
 
-    other, sums, mine = alternate([theirs, measured, whole], 3 if setting.quick else 7)
+    other, sums, mine = alternate([theirs, measured, whole], 1 if setting.quick else 7)
     row = (first.shape.name, other, sums, sums.median / other.median, mine, mine.median / other.median)
     verdict: Verdict = ratio(f"{what}: measure / plain", sums, other, limit)
     return row, verdict

@@ -44,7 +44,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("larger", "files beside 250 MB of memory"),
         ("ledger", "opening, in a fresh process"),
         ("skipped", "measure over parquet files, ms"),
-        ("found", "SUM with a found range, zcdp: 5 ledgers in each row"),
+        ("found", "SUM with a found range, zcdp: 2 ledgers in each row"),
         ("questions", "in all: questions, shares, medians over the answered"),
         ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
     ],
