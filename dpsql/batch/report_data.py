@@ -1,4 +1,4 @@
-"""A run, its answers and the owner's policy -> what the report page tells of them."""
+"""Collect the contents of the report page: from a run, its answers and the owner's policy."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from dpsql.render.answer_fields import AnswerFields
 def report_of(
     db: Connection, database: Path, manifest: Manifest, answers: Mapping[str, AnswerFields]
 ) -> Report:
-    """What was answered before comes from the ledger once more, free and as it was: as it is in its file."""
+    """Return the report of a run; answers of an earlier call are repeated from the ledger, which is free."""
     return Report(
         title=Path(manifest.script).stem.replace("_", " ") or manifest.script,
         database=database.name,
         analyst=manifest.analyst or "",
         time=f"{(manifest.ended or manifest.started)[:16].replace('T', ' ')} UTC",
-        parts=tuple(_part(db, each, answers, manifest.format) for each in manifest.statements),
+        parts=tuple(_part(db, entry, answers, manifest.format) for entry in manifest.statements),
         paid=manifest.paid,
         taken=max(0.0, manifest.had - manifest.remaining),
         remaining=manifest.remaining,
@@ -34,15 +34,16 @@ def report_of(
 
 
 def _part(db: Connection, entry: Entry, answers: Mapping[str, AnswerFields], format: str) -> Part:
+    """Return the part of one statement: its answer, or why there is none."""
     answer = answers.get(entry.name)
     if answer is None and entry.answered:
-        answer = _again(db, entry, format)
+        answer = _repeated_answer(db, entry, format)
     error = entry.error or (f"The answer is in {entry.file}." if entry.answered else "Not asked yet.")
     return Part(entry.name, entry.sql, answer, entry.price, entry.paid, error, entry.digest)
 
 
-def _again(db: Connection, entry: Entry, format: str) -> AnswerFields | None:
-    """Nothing is paid for a page; and no answer stands there that is not the one in the file."""
+def _repeated_answer(db: Connection, entry: Entry, format: str) -> AnswerFields | None:
+    """Return an earlier answer, if it is free and the same as in its file; a page never pays."""
     try:
         if db.price(entry.sql, epsilon=entry.epsilon).cost:
             return None
@@ -53,7 +54,7 @@ def _again(db: Connection, entry: Entry, format: str) -> AnswerFields | None:
 
 
 def promise_of(db: Connection) -> Promise:
-    """The owner's policy, in short."""
+    """Return a summary of the owner's policy."""
     policy = db._open().policy
     return Promise(
         unit=policy.unit.name,
@@ -61,11 +62,12 @@ def promise_of(db: Connection) -> Promise:
         epsilon=policy.budget.epsilon,
         delta=policy.budget.delta,
         accountant=policy.budget.accountant,
-        tables=tuple(Guarded(each.name, _whose(each), _columns(each)) for each in db.tables),
+        tables=tuple(Guarded(table.name, _rows_said(table), _columns(table)) for table in db.tables),
     )
 
 
-def _whose(table: Table) -> str:
+def _rows_said(table: Table) -> str:
+    """Say whether a table is public, or how many of its rows belong to a unit."""
     if table.view:
         return table.view
     if table.public:
@@ -77,6 +79,7 @@ def _whose(table: Table) -> str:
 
 
 def _columns(table: Table) -> tuple[str, ...]:
+    """Return the names of a public table's columns in one line, or a line for each private column."""
     if table.public:
-        return (", ".join(each.name for each in table.columns),)
-    return tuple(f"{each.name}: {each.hint}" if each.hint else each.name for each in table.columns)
+        return (", ".join(column.name for column in table.columns),)
+    return tuple(f"{column.name}: {column.hint}" if column.hint else column.name for column in table.columns)

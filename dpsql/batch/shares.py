@@ -1,16 +1,16 @@
-"""One total price, shared over the statements of a file.
+"""Share one total price over the statements of a file.
 
-    --epsilon 2, zcdp     rho of the whole = what a price of 2 buys
-    weights 1, 1, 2       a quarter, a quarter, a half of that rho
-    prices                0.9488, 0.9488, 1.375        each alone; all three together: 2
+    --epsilon 2, zcdp     the rho that a price of 2 buys
+    weights 1, 1, 2       a quarter, a quarter and a half of that rho
+    prices                0.9488, 0.9488, 1.375        of each alone; all three together: 2
 
-Prices are shared by their weights, in what the accountant adds up (rho under ``zcdp``), so that the whole
-file costs the total. What a statement could not take, for the owner's ceiling, the others get.
+The weights divide what the accountant adds up (rho under ``zcdp``), so that the file costs the total. If the
+owner's ceiling limits the price of a statement, the other statements share the rest.
 
-Without declared weights the shares make the sum of the statements' relative errors least. The relative
-error of a statement is its noise beside what is in a group if people fall evenly into the groups. With a
+Without declared weights the shares minimize the sum of the statements' relative errors. The relative error of
+a statement is its noise divided by the size of a group, if people are spread evenly over the groups. With a
 share u it is a/u^p, where p is the accountant's ``noise_power``; so u is proportional to a^(1/(1 + p)).
-The factor a is known from the plan alone: see ``strain``.
+``strain`` computes the factor a from the plan alone.
 """
 
 from __future__ import annotations
@@ -25,95 +25,101 @@ from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise, Plan, PublicKeys
 from dpsql.mechanisms import mechanism
 
 GROUPS = 20
-"""How many private groups there are, where only the data knows."""
+"""Assumed number of groups of a private key: only the data knows it."""
 
 _RANKS = 3.0
-"""A choice at epsilon is off by about so many rows over epsilon, in 95 of 100 cases."""
+"""Error of a choice in rows, times epsilon, in 95 of 100 cases."""
 
 
 def shared(
     total: float, weights: Sequence[float], accountant: Accountant, budget: Budget, ceiling: float
 ) -> tuple[float, ...]:
-    """The price of each statement, rounded down to four digits; none is above the ceiling."""
-    whole, most = accountant.weight(total, budget), accountant.weight(ceiling, budget)
-    parts = _filled(whole, weights, most)
-    return tuple(min(ceiling, _down(accountant.price_of_weight(each, budget))) for each in parts)
+    """Return the price of each statement, rounded down to four digits; none is above the ceiling."""
+    amount, most = accountant.weight(total, budget), accountant.weight(ceiling, budget)
+    parts = _divided(amount, weights, most)
+    return tuple(min(ceiling, _rounded_down(accountant.price_of_weight(part, budget))) for part in parts)
 
 
 def combined(prices: Sequence[float], accountant: Accountant, budget: Budget) -> float:
-    """What remains of a total price when these are taken off, weight from weight, as a price."""
-    first, *others = prices
-    left = accountant.weight(first, budget) - sum(accountant.weight(each, budget) for each in others)
+    """Return, as a price, what remains of the first price after the others are subtracted from it."""
+    total, *parts = prices
+    left = accountant.weight(total, budget) - sum(accountant.weight(part, budget) for part in parts)
     return 0.0 if left <= 0 else accountant.price_of_weight(left, budget)
 
 
-def _filled(whole: float, weights: Sequence[float], most: float) -> list[float]:
-    """The whole in proportion to weights, but nobody gets more than ``most``."""
-    found = [0.0] * len(weights)
-    left, open_ = whole, set(range(len(weights)))
-    while open_:
-        heaviest = sum(weights[at] for at in open_)
-        full = {at for at in open_ if left * weights[at] / heaviest >= most}
+def _divided(amount: float, weights: Sequence[float], most: float) -> list[float]:
+    """Divide an amount in proportion to weights, with at most ``most`` in each part."""
+    parts = [0.0] * len(weights)
+    left, below = amount, set(range(len(weights)))
+    while below:
+        weight = sum(weights[place] for place in below)
+        full = {place for place in below if left * weights[place] / weight >= most}
         if not full:
-            for at in open_:
-                found[at] = left * weights[at] / heaviest
+            for place in below:
+                parts[place] = left * weights[place] / weight
             break
-        for at in full:
-            found[at] = most
-        left, open_ = left - most * len(full), open_ - full
-    return found
+        for place in full:
+            parts[place] = most
+        left, below = left - most * len(full), below - full
+    return parts
 
 
-def _down(price: float) -> float:
+def _rounded_down(price: float) -> float:
     step = 10.0 ** (math.floor(math.log10(price)) - 3) if price > 0 else 1.0
     return float(f"{math.floor(price / step * (1 + 1e-9)) * step:.4g}")
 
 
-# ---- how much of the whole a statement needs -----------------------------------------------------------
+# ---- the share that a statement needs ------------------------------------------------------------------
 
 
 def balance(plans: Sequence[Plan], accountant: Accountant) -> list[float]:
-    """Weights that make the sum of relative errors least, for plans that were made at one price."""
-    return [strain(each) ** (1 / (1 + accountant.noise_power)) for each in plans]
+    """Return weights that minimize the sum of relative errors, for plans made at one price."""
+    return [strain(plan) ** (1 / (1 + accountant.noise_power)) for plan in plans]
 
 
 def strain(plan: Plan) -> float:
-    """The relative error of a typical number: how far noise reaches, over what a unit gives to a group at
+    """Return the relative error of a typical number.
 
-    most, times the number of groups. A unit's rows and the bounds of values cancel.
+    It is the half-width of the noise, divided by the most that a unit adds to a group, times the number of
+    groups. A unit's rows and the bounds of values cancel.
     """
     return fmean(
-        error * _groups(each) for stage in plan.stages for each in stage.measures for error in _errors(each)
+        error * _groups(measure)
+        for stage in plan.stages
+        for measure in stage.measures
+        for error in _errors(measure)
     )
 
 
-def _groups(each: MeasurePlan) -> int:
-    if not isinstance(each.rule, PublicKeys):
+def _groups(measure: MeasurePlan) -> int:
+    """Return the number of groups: all combinations of public keys, or a guess."""
+    if not isinstance(measure.rule, PublicKeys):
         return GROUPS
-    sizes = [len(values) for values in each.rule.domains]
-    if not each.rule.sets:
+    sizes = [len(values) for values in measure.rule.domains]
+    if not measure.rule.sets:
         return max(1, math.prod(sizes))
-    return max(1, sum(math.prod(sizes[at] for at in positions) for _, positions in each.rule.sets))
+    return max(1, sum(math.prod(sizes[place] for place in places) for _, places in measure.rule.sets))
 
 
-def _errors(each: MeasurePlan) -> list[float]:
-    rows = each.rows or 1
-    reach = _reach(each.noise)
-    found = [reach / (rows * statistic.most) for statistic in each.measure.statistics]
-    return [*found, *map(_error, each.details)] or [1.0]
+def _errors(measure: MeasurePlan) -> list[float]:
+    """Return the error of each statistic and detail, relative to what one unit adds to a group."""
+    rows = measure.rows or 1
+    width = _half_width(measure.noise)
+    errors = [width / (rows * statistic.most) for statistic in measure.measure.statistics]
+    return [*errors, *map(_detail_error, measure.details)] or [1.0]
 
 
-def _error(detail: DetailPlan[Detail]) -> float:
+def _detail_error(detail: DetailPlan[Detail]) -> float:
     if detail.noise is not None:
-        return _reach(detail.noise) / max(1, detail.sensitivity)
+        return _half_width(detail.noise) / max(1, detail.sensitivity)
     return _RANKS / detail.epsilon if detail.epsilon else 1.0
 
 
-def _reach(noise: Noise) -> float:
-    """How far noise reaches, in proportion to its scale, as a share of the price is.
+def _half_width(noise: Noise) -> float:
+    """Return the half-width of noise as a function of its scale that is proportional to it.
 
-    Whole units do so at low prices only: at high ones 95 of 100 draws of them are 0, and so is their
-    half-width, while those of a share of the price reach as far as Laplace noise does.
+    The half-width of geometric noise is not: at a high price 95 of 100 draws are 0, and so is the half-width.
+    Laplace noise of the same scale takes its place, since a share of the price makes the scale larger.
     """
     name = "laplace" if noise.mechanism == "geometric" else noise.mechanism
     return mechanism(name).half_width(noise.scale)
