@@ -37,16 +37,16 @@ tables](../../grammar_tests/schema.sql) with [this policy](../../grammar_tests/w
 are the units, `visits`, `treatments` and others are theirs; `wards`, `places`, `tariffs` and others are
 public.
 
-One thing decides what may be written where. **Below the release**, rows belong to persons: what stands
-there is on closed lists, and each row keeps its person. **The release** is the aggregate that drops the
-person: it is clipped, noised and paid for. **After it**, numbers belong to nobody: there, and over
-public tables, DuckDB's SQL is free. What is not on a list is refused, before a row is read and at no
-price, with a code, the reason and a query that would be answered.
+The release point decides which SQL is allowed where. **Below the release**, each row belongs to a unit:
+only the clauses and functions of closed lists are allowed, and each row keeps its unit. **The release** is
+the aggregate that drops the unit: it is clipped, noised and paid for. **Above it**, released numbers belong
+to no unit: there, and over public tables, all of DuckDB's SQL is free. What is not on a list is refused,
+before a row is read and at no price, with a code, the reason and a query that would be answered.
 """
 
 AGGREGATES = {
     "count": ("COUNT(*), COUNT(x)", "may come out negative: write `GREATEST(COUNT(*), 0)`"),
-    "count_units": ("COUNT(DISTINCT unit)", "how many persons, each once in a group"),
+    "count_units": ("COUNT(DISTINCT unit)", "the number of units, each once in a group"),
     "count_distinct": (
         "COUNT(DISTINCT x)",
         "each person stands for as many values as it may have rows, that no other has claimed "

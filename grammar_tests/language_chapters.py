@@ -196,9 +196,9 @@ CHAPTERS = (
     Chapter(
         "Groups",
         "A group appears because its key is public (a declared value, a boolean, a short range, a "
-        "column of a public table, or an expression over those), or because enough persons are in "
-        "it (a noisy threshold, paid from delta). Public groups appear even where nobody is in "
-        "them.",
+        "column of a public table, or an expression over those), or because enough units are in "
+        "it (a noisy threshold, paid from delta). Public groups appear even if they "
+        "are empty.",
         (
             (
                 "Public keys:",
@@ -302,14 +302,14 @@ CHAPTERS = (
                 ),
             ),
             (
-                "Anything else by sample and aggregate: `DP_SAMPLE(f(x), low, high)` deals the persons out "
-                "to blocks (64 of each group, more at a low price: 67 / epsilon times the groups that one "
-                "person may be in), takes f of each block, holds it within the bounds, and chooses the "
+                "Anything else by sample and aggregate: `DP_SAMPLE(f(x), low, high)` divides the units "
+                "among blocks (64 in each group, more at a low price: 67 / epsilon times the groups that one "
+                "unit may be in), computes f of each block, clamps it to the bounds, and chooses the "
                 "median among 4,096 values between them. f is avg, entropy, favg, kurtosis, kurtosis_pop, "
                 "mad, median, mode, quantile_cont, quantile_disc, skewness, stddev, stddev_pop, var_pop or "
-                "variance, of numbers. **It is biased where blocks are small**: what f says of fifty "
-                "persons is not what it says of all (a skewness is nearer to 0, a spread smaller), no "
-                "margin shows that, and there is none. With fewer than about 1,300 persons in a group ask "
+                "variance, of numbers. **It is biased where blocks are small**: f of fifty "
+                "units is not f of all (a skewness is nearer to 0, a spread smaller), and no margin "
+                "is shown. With fewer than about 1,300 units in a group ask "
                 "for something else. Blocks without a value count as the middle of the bounds:",
                 (
                     ("aggregates/samples.sql", "the skewness by sampling"),

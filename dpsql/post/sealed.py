@@ -371,14 +371,14 @@ def _unbound(error: Failed) -> Exception:
     missing = _MISSING.search(reason)
     if missing is not None:
         if missing["table"]:
-            help_ = "name what stands behind FROM, by its alias if it has one"
+            help_ = "name a table of FROM, by its alias if it has one"
             return refuse("D202", f"there is no table {missing['table']} here", help=help_)
         name = missing["column"] or missing["behind"] or missing["own"]
-        help_ = "nothing that stands behind FROM has it: check its spelling"
+        help_ = "no table of FROM has it: check its spelling"
         return refuse("D202", f"there is no column {name} here", help=help_)
     return refuse(
         "D205",
-        "what stands above the aggregates does not fit together",
+        "the SQL over the released aggregates has a wrong name or type",
         label=(reason or message)[:200],
         help="check the types and names in the select list, HAVING and ORDER BY",
     )

@@ -43,9 +43,9 @@ def refuse_failing(
     if all(sealed.fails(stage.post, measures, tables, types) for tables in made_up):
         raise refuse(
             "D205",
-            "what stands above the aggregates fails, whatever they are",
-            label="a cast or a function of what is no value of its type, or a subquery of several rows",
-            help="TRY(...) makes a failure NULL; of a subquery's rows take one: MAX(x), or LIMIT 1",
+            "the SQL over the released aggregates fails for all their values",
+            label="a cast or a function fails on its value, or a scalar subquery has several rows",
+            help="write TRY(...), which is NULL on failure; take one row of a subquery: MAX(x), or LIMIT 1",
         )
 
 
