@@ -14,6 +14,7 @@ only the first ones are stored: a repeat on the same data shows them again, free
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dpsql.answer import Answer
 from dpsql.ir.bound import Bound
@@ -30,11 +31,15 @@ from dpsql.release.serialization import to_bytes
 from dpsql.releasing import answer_of, check_printable, release_stages, released
 from dpsql.session import Session
 from dpsql.stepwise import answer_in_steps
+from dpsql.worth import check_worth
 
 
-def answer(session: Session, source: Source, parameters: Sequence[Value], epsilon: float | None) -> Answer:
+def answer(
+    session: Session, source: Source, parameters: Sequence[Value], epsilon: float | None, anyway: bool = False
+) -> Answer:
     """Text -> Answer. An EXPLAIN is answered with the explanation, line by line."""
     query, terms = parsed(session, source, parameters), session.terms(epsilon)
+    query = replace(query, anyway=query.anyway or anyway)
     plan = planned_query(session, query, terms)
     if query.explained:
         return _explanation_rows(session, explained(session, plan))
@@ -48,6 +53,7 @@ def answer(session: Session, source: Source, parameters: Sequence[Value], epsilo
         types = types_of_stages(plan.stages, session.sealed)
     if plan.steps:
         return answer_in_steps(session, query, terms, plan, types, session.pay)
+    check_worth(session, query, terms, plan)
     search_cost = 0.0
     if plan.first is not None:
         session.afford(plan)
@@ -56,6 +62,7 @@ def answer(session: Session, source: Source, parameters: Sequence[Value], epsilo
         assert plan.first is None, "found bounds are known"
         types = types_of_stages(plan.stages, session.sealed)
         check_printable(session, plan)
+        check_worth(session, query, terms, plan)
     session.sealed.begin()
     receipt = session.pay(plan)
     repeated = receipt.answer is not None

@@ -18,6 +18,7 @@ from dpsql.bind.split import bind
 from dpsql.errors import Error, refuse
 from dpsql.ir.bound import Bound, MissingBound, NeededBounds
 from dpsql.ir.column import Value
+from dpsql.ir.measure import Split
 from dpsql.ir.options import Goal, Option
 from dpsql.ir.plan import Plan
 from dpsql.ir.source import Source
@@ -66,11 +67,17 @@ def planned_query(session: Session, query: Query, terms: Terms, lookup: Lookup |
     return result
 
 
-def planned_at(session: Session, query: Query, terms: Terms, lookup: Lookup | None = None) -> Plan:
-    """Query -> Plan at one price. The plan's ``first`` searches the bounds that are missing, if any."""
+def planned_at(
+    session: Session, query: Query, terms: Terms, lookup: Lookup | None = None, clip: Option | None = None
+) -> Plan:
+    """Query -> Plan at one price. The plan's ``first`` searches the bounds that are missing, if any.
+
+    With ``clip``, clipping starts there and not where the query or the policy say.
+    """
 
     def make(known: Known, share: Fraction) -> Plan | NeededBounds:
         split = rewrite(bind(query, known, session.sealed.public, session.sealed.check), known)
+        split = split if clip is None else clipped(split, clip)
         return plan(split, known, replace(terms, share=share), session.engine.combinations)
 
     asker = asker_of(query.source, terms.epsilon)
@@ -84,6 +91,17 @@ def planned_at(session: Session, query: Query, terms: Terms, lookup: Lookup | No
     missing = [bound.missing for bound in bounds if not bound.found and result.events]
     first = bound_search_plan(missing, session.known, query.source, asker, terms) if missing else None
     return replace(result, bounds=bounds, first=first)
+
+
+def clipped(split: Split, clip: Option) -> Split:
+    """Return a bound query as if its SELECTs had this option."""
+    return replace(
+        split,
+        stages=tuple(
+            replace(stage, measures=tuple(replace(measure, clip=clip) for measure in stage.measures))
+            for stage in split.stages
+        ),
+    )
 
 
 def bounds_at_any_price(session: Session, terms: Terms) -> Lookup:

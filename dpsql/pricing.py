@@ -29,6 +29,7 @@ def priced_now(session: Session, query: Query, epsilon: float | None) -> tuple[P
     terms = session.terms(epsilon)
     plan = planned_query(session, query, terms)
     facts, left = explained(session, plan).to_dict(), session.remaining()
+    doubts = facts["doubts"]
     cost, after, repeated = 0.0, left, False
     if plan.steps and all_steps_paid(session, query, terms, plan):
         repeated = True
@@ -40,6 +41,8 @@ def priced_now(session: Session, query: Query, epsilon: float | None) -> tuple[P
         units_needed(facts),
         cost == 0 or _affordable(session, plan),
         plan.steps,
+        tuple(doubt["words"] for doubt in doubts),
+        any(doubt["nothing"] for doubt in doubts),
     )
 
 

@@ -12,7 +12,9 @@ from functools import partial
 from dpsql.accounting.entries import Stored
 from dpsql.answer import Answer
 from dpsql.errors import Error
-from dpsql.ir.plan import MeasurePlan, Plan
+from dpsql.explain.doubts import doubts_of
+from dpsql.explain.public_spellings import spellings
+from dpsql.ir.plan import MeasurePlan, Plan, Threshold
 from dpsql.ir.table import ReleasedTable
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.notes import note_on
@@ -102,6 +104,22 @@ def answer_of(
         cost,
         session.remaining(),
         repeated,
-        note_on(plan, session.known.unit),
+        _note(session, plan, empty=not rows),
         tuple(place for place in range(width) if any(row[place] == math.inf for row in margins)),
     )
+
+
+def _note(session: Session, plan: Plan, empty: bool) -> str:
+    """Return the note on an answer, with what it could hardly show, and how to show more if it is empty."""
+    said = dict.fromkeys(doubt.beside for doubt in doubts_of(plan, session.known))
+    sentences = [note_on(plan, session.known.unit), *(f"{words[:1].upper()}{words[1:]}." for words in said)]
+    if empty:
+        sentences += _without_threshold(plan)
+    return " ".join(filter(None, sentences))
+
+
+def _without_threshold(plan: Plan) -> list[str]:
+    """Say which spelling makes the keys public that decide what an answer shows."""
+    private = [measure.measure for measure in plan.measures if isinstance(measure.rule, Threshold)]
+    words = dict.fromkeys(words for measure in private for words in spellings(measure))
+    return [f"Public keys need no threshold: {'; '.join(words)}."] if words else []

@@ -21,6 +21,7 @@ from dpsql.parse.scripts import tokens
 from dpsql.planning import parsed
 from dpsql.pricing import priced_now
 from dpsql.render.digits import above, below
+from dpsql.worth import check_worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,9 @@ class Bill:
 def first_bill(db: Connection, script: Script, total: float | None) -> Bill:
     """Return the bill of a whole script, at the prices it sets and at shares of ``total``."""
     items, refused = _apply_to_each(
-        script, script.tasks, lambda task: _priced(db, task, _read(db, task), task.epsilon)
+        script,
+        script.tasks,
+        lambda task: _priced(db, task, _read(db, task), task.epsilon, final=total is None),
     )
     if total is None:
         return _billed(db, items, refused)
@@ -60,7 +63,7 @@ def first_bill(db: Connection, script: Script, total: float | None) -> Bill:
 
     def at_share(task: Task) -> Item:
         item = by_name[task.name]
-        return _priced(db, task, item.query, shares[task.name]) if task.name in shares else item
+        return _priced(db, task, item.query, shares.get(task.name, item.epsilon))
 
     items, refused_at_share = _apply_to_each(script, [item.task for item in items], at_share)
     return _billed(db, items, [*refused, *refused_at_share])
@@ -111,11 +114,14 @@ def _read(db: Connection, task: Task) -> Query:
     return guarded(lambda: parsed(db._open(), Source(text_of(task.sql)), ()))
 
 
-def _priced(db: Connection, task: Task, query: Query, epsilon: float | None) -> Item:
+def _priced(db: Connection, task: Task, query: Query, epsilon: float | None, final: bool = True) -> Item:
+    """Price a statement; at its ``final`` price it is refused if its answer would show nothing."""
     call_price = None if query.epsilon is not None or query.goal is not None else epsilon
     session = db._open()
     with limited(session, db.timeout):
         plan, price = guarded(lambda: priced_now(session, query, call_price))
+        if final and not query.explained:
+            guarded(lambda: check_worth(session, query, session.terms(call_price), plan))
     return Item(task, query, call_price, plan, price)
 
 

@@ -26,7 +26,12 @@ def bill_text(bill: Bill, accountant: str, columns: int | None = None) -> str:
     }
     heads = ("name", "price", "now", "expected error (95 %)")
     table = _box(heads, [rows[at] for at in sorted(rows)], (False, True, True, False), columns)
-    return "\n".join([table, *_totals(bill, accountant)])
+    return "\n".join([table, *_doubts(bill), *_totals(bill, accountant)])
+
+
+def _doubts(bill: Bill) -> list[str]:
+    """Say which statements could hardly show what they ask for."""
+    return [f"{item.task.name}: {doubt}" for item in bill.items if item.cost for doubt in item.price.doubts]
 
 
 def _priced(item: Item) -> tuple[str, str, str, str]:

@@ -34,7 +34,7 @@ from dpsql.policy.model import (
 )
 from dpsql.policy.names import fold
 from dpsql.policy.resolve import type_of
-from dpsql.policy.toml_keys import MOST_ROWS
+from dpsql.policy.toml_keys import MOST_ROWS, MOST_UNITS
 from dpsql.policy.unit_guesses import Keyed, personal, singular, tells_apart, unit_of, ways_to
 from dpsql.terminal.output import put
 
@@ -55,6 +55,7 @@ def asked(asker: Asker, catalogue: Catalogue) -> Policy:
         "the keys are checked." + (_CSV if any(table.csv is not None for table in tables) else "")
     )
     unit, word = _unit(asker, tables)
+    about = asker.ask(f"about how many {word}s there are, if that may be public", "unknown", _about)
     rules = tuple(_tables(asker, tables, unit, word))
     budget, query = _budget(asker, word)
     analysts = _analysts(asker, budget)
@@ -67,7 +68,7 @@ def asked(asker: Asker, catalogue: Catalogue) -> Policy:
     )
     by_name = {table.name: table for table in tables}
     rules = tuple(_with_columns(asker, by_name[rule.name], rule, unit) for rule in rules)
-    protected = UnitRule(word, unit.table.name, unit.key.name, 0)
+    protected = UnitRule(word, unit.table.name, unit.key.name, 0, about)
     return Policy("", "", budget, query, analysts, protected, with_files(rules, by_name, protected))
 
 
@@ -106,6 +107,15 @@ def _word(text: str) -> str:
     if not text.isprintable() or not any(map(str.isalnum, text)):
         raise NotThis("that is not a word")
     return text
+
+
+def _about(text: str) -> int | None:
+    if text == "unknown":
+        return None
+    number = text.replace(",", "").replace("_", "").replace(" ", "")
+    if not number.isdecimal() or not 1 <= int(number) <= MOST_UNITS:
+        raise NotThis("a whole number such as 30000, or Enter; a rough one will do, and it counts nothing")
+    return int(number)
 
 
 def _tables(asker: Asker, tables: tuple[FoundTable, ...], unit: Keyed, word: str) -> Iterator[TableRule]:

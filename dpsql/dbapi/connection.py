@@ -112,13 +112,23 @@ class Connection(Exceptions):
 
     # ---- direct calls ------------------------------------------------------------------------------
 
-    def execute(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Answer:
-        """Answer one query and pay ``epsilon`` (by default the policy's price)."""
+    def execute(
+        self,
+        sql: str,
+        parameters: Sequence[Value] = (),
+        *,
+        epsilon: float | None = None,
+        anyway: bool = False,
+    ) -> Answer:
+        """Answer one query and pay ``epsilon`` (by default the policy's price).
+
+        With ``anyway`` it is paid for even if its answer would show nothing (D511).
+        """
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             from dpsql.pipeline import answer
 
-            return guarded(lambda: answer(session, source, values, own(epsilon)))
+            return guarded(lambda: answer(session, source, values, own(epsilon), own(anyway)))
 
     def explain(
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dpsql.explain.doubts import doubts_of
 from dpsql.explain.measures import measure_facts
 from dpsql.explain.words import words
 from dpsql.ir.bound import Bound
@@ -34,6 +35,10 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan],
         "digest": plan.digest,
         "found": [_found(bound, unit) for bound in plan.bounds if bound.found],
         "first": None if plan.first is None else _first(plan.first, unit, sql_of),
+        "doubts": [
+            {"nothing": nothing, "words": said}
+            for said, nothing in {doubt.said: doubt.nothing for doubt in doubts_of(plan, known)}.items()
+        ],
         "stages": [
             {
                 "measures": [measure_facts(measure, known, unit, sql_of) for measure in stage.measures],

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from dpsql.explain.columns import column_facts
+from dpsql.explain.public_spellings import spellings
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
@@ -23,7 +24,7 @@ def measure_facts(
         "name": planned.measure.name,
         "columns": [column_facts(finish, planned, known) for finish in planned.measure.finishes],
         "keys": list(planned.measure.titles),
-        "key_rule": _rule(planned, unit),
+        "key_rule": _rule(planned, known),
         "weights": [float(weight) for weight in planned.measure.weights],
         "rows_per_unit": planned.rows,
         "rows_per_unit_from": planned.rows_from,
@@ -55,7 +56,8 @@ def _runs(planned: MeasurePlan) -> str | None:
     )
 
 
-def _rule(planned: MeasurePlan, unit: str) -> dict[str, Any]:
+def _rule(planned: MeasurePlan, known: Known) -> dict[str, Any]:
+    unit = known.unit
     if not planned.keys:
         return {"kind": "one row", "words": "no groups: always exactly one row"}
     if isinstance(planned.rule, PublicKeys):
@@ -69,7 +71,9 @@ def _rule(planned: MeasurePlan, unit: str) -> dict[str, Any]:
         "kind": "threshold",
         "units": planned.rule.units,
         "words": f"private keys: a group appears when its noisy number of {unit}s reaches "
-        f"{planned.rule.units:.1f}{_rounds(planned)}{_least(planned.rule)}{_always(planned, planned.rule)}",
+        f"{planned.rule.units:.1f}{_rounds(planned)}{_least(planned.rule)}{_always(planned, planned.rule)}"
+        f"{_unsaid(known)}",
+        "public_if": list(spellings(planned.measure)),
         "min_units": planned.rule.least,
         "rounds": 1 if planned.again is None else 2,
     }
@@ -90,6 +94,10 @@ def _least(rule: Threshold) -> str:
     one unit passes the threshold without it.
     """
     return f" (the policy hides groups of fewer than {rule.least})" if rule.least > 1 else ""
+
+
+def _unsaid(known: Known) -> str:
+    return "" if known.units else f"; about in [unit] of {known.policy_name} would say whether any group can"
 
 
 def _rounds(planned: MeasurePlan) -> str:

@@ -22,6 +22,9 @@ def words(facts: dict[str, Any], unit: str) -> str:
         lines += [f"first     {facts['first']['words']}", *(_indented(sql) for sql in facts["first"]["sql"])]
     if facts["within"] is not None:
         lines.append(f"within    {facts['within']}")
+    for doubt in facts["doubts"]:
+        refused = ": it would show nothing, and is refused (D511)" if doubt["nothing"] else ""
+        lines.append(f"doubt     {doubt['words']}{refused}")
     for number, stage in enumerate(facts["stages"], 1):
         for measure in stage["measures"]:
             lines += _measure_words(number, measure, unit)
@@ -38,6 +41,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         f"release   {measure['name']} (stage {number})",
         f"  keys        {', '.join(measure['keys']) or 'none'}; {measure['key_rule']['words']}",
     ]
+    if measure["key_rule"].get("public_if"):
+        lines.append(f"  public if   {'; '.join(measure['key_rule']['public_if'])}")
     if measure["statistics"]:
         lines.append(f"  bounded by  {measure['bounded_by']}")
     if measure["rows_per_unit_from"] == KEYS_ALONE:

@@ -29,7 +29,8 @@ class Price:
     ``remaining`` is the budget that is left now, ``after`` what is left after the query. ``digest`` names the
     measures, their noise and their price. A group with private keys appears when its noisy number of units
     reaches ``units``. ``held`` says whether the budget covers the price. With ``steps``, the price is the
-    most that they may cost.
+    most that they may cost. ``doubts`` say what the answer could not show, or hardly; ``nothing``: it
+    would show nothing.
     """
 
     epsilon: float
@@ -42,6 +43,8 @@ class Price:
     units: float | None = None
     held: bool = True
     steps: tuple[float, ...] = ()
+    doubts: tuple[str, ...] = ()
+    nothing: bool = False
 
     @property
     def share(self) -> float:

@@ -33,6 +33,7 @@ KNOWN = (
     "weights",
     "within",
     "confidence",
+    "anyway",
 )
 _UNSUPPORTED = {
     "group_selection_strategy": (
@@ -218,6 +219,8 @@ def _value(text: str, name: str, tokens: list[Token], parameters: Sequence[Value
     kinds = [token.token_type for token in tokens]
     if name == "weights":
         return _numbers(text, tokens, parameters, span)
+    if name == "anyway":
+        return _truth(tokens, span)
     if len(tokens) == 1 and kinds[0] is TokenType.STRING:
         return tokens[0].text
     if kinds == [TokenType.PARAMETER, TokenType.NUMBER]:
@@ -248,6 +251,14 @@ def _numbers(
             "D205", "weights must be a list of positive numbers", span, help="write weights = [1, 4]"
         )
     return tuple(option for option in values if isinstance(option, int | float))
+
+
+def _truth(tokens: list[Token], span: Span) -> bool:
+    """Read ``true`` or ``false``."""
+    word = tokens[0].text.casefold() if len(tokens) == 1 else ""
+    if word not in ("true", "false"):
+        raise refuse("D105", "anyway is true or false", span, help="write anyway = true")
+    return word == "true"
 
 
 def _number(text: str) -> int | float:

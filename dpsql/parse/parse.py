@@ -39,7 +39,7 @@ class Query:
     """One checked statement: a SELECT, a set operation, or VALUES. Its tree contains no parameters.
 
     ``epsilon`` and ``delta`` are the price that its clauses set, ``goal`` is the accuracy. The other options
-    are attached to their SELECT.
+    are attached to their SELECT. ``anyway``: it is asked even if its answer would show nothing.
     ``explained``: the statement was an EXPLAIN, so the plan is described and nothing is run.
     """
 
@@ -50,6 +50,7 @@ class Query:
     delta: Option | None = None
     goal: Goal | None = None
     explained: bool = False
+    anyway: bool = False
 
 
 def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
@@ -132,6 +133,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         agreed(clauses, "delta"),
         goal_of(clauses),
         explained is not None,
+        any(option.value for clause in clauses if (option := clause.get("anyway")) is not None),
     )
 
 

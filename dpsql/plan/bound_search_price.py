@@ -8,15 +8,13 @@ higher price a search may still find nothing. The widest range is then used, and
 
 from __future__ import annotations
 
-import math
-from fractions import Fraction
-
 from dpsql.errors import Error, refuse
 from dpsql.ir.bound import MissingBound
 from dpsql.ir.detail import BoundSearch
 from dpsql.ir.plan import BoundSearchPlan
 from dpsql.mechanisms.found_range import least_units
 from dpsql.plan.bound_search import SHARE, ladder_of
+from dpsql.plan.least_price import least_price
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
 
@@ -58,11 +56,4 @@ def _price(ladder: BoundSearch, units: int, missing_bounds: int, terms: Terms) -
             return False
         return least_units(ladder, bought.choice) <= units
 
-    low, high = terms.epsilon, terms.budget.epsilon
-    if not enough(high):
-        return None
-    while high > 1.01 * low:
-        middle = math.sqrt(low) * math.sqrt(high)
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    digits = Fraction(10) ** (math.floor(math.log10(high)) - 1)
-    return float(math.ceil(Fraction(high) / digits) * digits)
+    return least_price(enough, terms.epsilon, terms.budget.epsilon)

@@ -21,7 +21,7 @@ from dpsql.policy.domain import enum_members
 from dpsql.policy.file_rules import file_lines
 from dpsql.policy.names import fold
 from dpsql.policy.resolve import type_of
-from dpsql.policy.toml_keys import ANALYST, BUDGET, QUERY, TABLE
+from dpsql.policy.toml_keys import ANALYST, BUDGET, QUERY, TABLE, UNIT
 from dpsql.policy.toml_lines import drafted
 from dpsql.policy.toml_spelling import key, quoted
 from dpsql.policy.unit_guesses import Keyed, Way, personal, singular, unit_of, ways_to
@@ -54,6 +54,7 @@ def draft(catalogue: Catalogue, database_name: str) -> str:
         f"name = {quoted(word)}",
         f"table = {quoted(unit.table.name)}",
         f"key = {quoted(unit.key.name)}",
+        *drafted(UNIT, quoted(word)),
     ]
     paths = ways_to(tables, unit)
     for table in tables:

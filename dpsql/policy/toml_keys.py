@@ -370,12 +370,15 @@ UNIT = Keys(
         Key(
             "about",
             Whole(MOST_UNITS),
-            "The approximate number of units: then a price too low for any result is refused earlier.",
+            "The approximate number of units, as the public may know it; nothing is computed from it. "
+            "A query that could show nothing at its price is then refused free, and one that could hardly "
+            "show anything says so.",
             default=None,
             otherwise="unknown",
-            unrelated="it only helps to refuse prices that are too small",
+            unrelated="it only helps to refuse what would show nothing",
             later="about",
             remark="the approximate number of units",
+            draft="# about = 30_000    # decide: about how many there are ({unit}), if that may be public",
         ),
     ),
 )

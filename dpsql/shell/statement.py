@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from dpsql.accounting.entries import kept_text
+from dpsql.answer import Answer
 from dpsql.dbapi import Connection
 from dpsql.errors import Error
 from dpsql.ir.price import Price
@@ -12,7 +13,7 @@ from dpsql.render.digits import above, below
 from dpsql.shell.output import check_output, show
 from dpsql.shell.state import Shell
 from dpsql.terminal.explanation import wrapped
-from dpsql.terminal.output import put, tell
+from dpsql.terminal.output import put, refusal, tell
 from dpsql.terminal.waiting import beside, lasting
 
 
@@ -33,7 +34,10 @@ def ask(shell: Shell, sql: str) -> None:
         return
     before = db.purchase_count
     try:
-        answer = beside(db, lambda: db.execute(sql))
+        answer = _answered(shell, sql)
+        if answer is None:
+            tell("cancelled: nothing was paid")
+            return
     except KeyboardInterrupt:
         if not shell.interactive:
             raise
@@ -48,15 +52,38 @@ def ask(shell: Shell, sql: str) -> None:
         tell(lasting(time.monotonic() - started))
 
 
+def _answered(shell: Shell, sql: str) -> Answer | None:
+    """Run a query. If its answer would show nothing, ask whether to pay for it all the same; None if not."""
+    db = shell.db
+    try:
+        return beside(db, lambda: db.execute(sql))
+    except Error as error:
+        if error.code != "D511" or not shell.interactive:
+            raise
+        tell(refusal(error))
+    return beside(db, lambda: db.execute(sql, anyway=True)) if _yes("Run it all the same? [y/N] ") else None
+
+
 def _confirmed(shell: Shell, sql: str) -> bool:
-    """Whether to run a query; asks first if it costs more than the ``confirm`` share of what remains."""
-    if not shell.interactive or shell.confirm is None:
+    """Whether to run a query; asks first if it costs more than the ``confirm`` share of what remains.
+
+    Says before what its answer could hardly show.
+    """
+    if not shell.interactive:
         return True
     price = shell.db.price(sql)
-    if price.share <= shell.confirm or not price.held:  # a price over budget is refused later
+    if price.cost and not price.nothing:
+        for doubt in price.doubts:
+            tell(f"note: {doubt}")
+    if shell.confirm is None or price.share <= shell.confirm or not price.held:  # D501 says that it is not
         return True
+    return _yes(question(price))
+
+
+def _yes(asked: str) -> bool:
+    """Whether the answer to a question is yes."""
     try:
-        return input(question(price)).strip().casefold() in ("y", "yes")
+        return input(asked).strip().casefold() in ("y", "yes")
     except EOFError:
         tell("")
         return False

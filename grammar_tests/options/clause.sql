@@ -78,3 +78,13 @@ SELECT OPTIONS(epsilon = 0.1, delta = 0) city, COUNT(*) FROM places GROUP BY cit
 -- case: a column that is called options
 -- outcome: accepted
 SELECT ward AS options, COUNT(*) AS epsilon FROM patients GROUP BY options;
+
+-- case: asked whatever it shows
+-- outcome: accepted
+-- plain: SELECT sex, COUNT(*) FROM patients GROUP BY sex
+SELECT OPTIONS(anyway = true) sex, COUNT(*) FROM patients GROUP BY sex;
+
+-- case: asked whatever it shows, inside a subquery
+-- outcome: accepted
+-- plain: SELECT SUM(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex)
+SELECT SUM(n) FROM (SELECT OPTIONS(anyway = TRUE) sex, COUNT(*) AS n FROM patients GROUP BY sex);

@@ -41,3 +41,7 @@ SELECT ward, (*) FROM patients GROUP BY ward;
 -- case: a tilde before a difference
 -- outcome: refused D105 at 1:13
 SELECT SUM(~age - 3) FROM patients;
+
+-- case: anyway is no number
+-- outcome: refused D105 at 1:16
+SELECT OPTIONS(anyway = 1) COUNT(*) FROM patients;

@@ -815,3 +815,22 @@ def test_a_manifest_is_no_check_of_a_guess_about_the_files(clinic_run: Runner) -
     clinic_run.run(None, "--out", str(out), "--ledger", str(ledger))
     other = json.loads((out / "manifest.json").read_text())["rests_on"]
     assert {name for name in first if first[name] == other[name]} == {"policy", "analyst", "dpsql"}
+
+
+def test_what_would_show_nothing_is_refused_before_anything_is_paid(clinic_run: Runner) -> None:
+    """At its own price, and at its share of a total: 89 patients show a group of visits at epsilon 1."""
+    policy = clinic_run.folder / "clinic.toml"
+    text = policy.read_text()
+    by_cost = "SELECT cost, COUNT(*) AS n FROM visits GROUP BY cost"
+    script = f"-- name: old\nSELECT COUNT(*) FROM patients;\n-- name: costs\n{by_cost};\n"
+    policy.write_text(text.replace('key = "patient_id"\n', 'key = "patient_id"\nabout = 50\n', 1))
+    assert "refused D511" in clinic_run.run(script, "--dry-run", exits=1)
+    said = clinic_run.run(script, exits=1)
+    assert "error[D511]: the answer would show nothing at this price" in said
+    assert "monthly.sql:4:" in said
+    assert clinic_run.purchases() == []
+    assert "refused D511" in clinic_run.run(script, "--dry-run", "--epsilon", "1", exits=1)
+    priced = clinic_run.run(script, "--dry-run", "--epsilon", "12")
+    assert "costs: a group shows from" in priced
+    policy.write_text(text)
+    assert "a group shows from" not in clinic_run.run(script, "--dry-run")

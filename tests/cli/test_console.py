@@ -195,6 +195,42 @@ def test_who_sits_there_is_asked_before_a_large_query(
     assert capsys.readouterr().err.count("cancelled: nothing was paid") == 2
 
 
+def test_who_sits_there_is_asked_before_a_query_that_would_show_nothing(
+    clinic: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """And told before one that could hardly show anything. A pipe is refused, and not asked."""
+    policy = clinic.with_suffix(".toml")
+    text = policy.read_text()
+    policy.write_text(text.replace('key = "patient_id"\n', 'key = "patient_id"\nabout = 50\n', 1))
+    by_cost, by_city = (f"SELECT {key}, COUNT(*) FROM {table} GROUP BY {key};" for key, table in KEYS)
+    asked: list[str] = []
+    answers = iter(["n", "y"])
+
+    def person(question: str) -> str:
+        asked.append(question)
+        return next(answers)
+
+    monkeypatch.setattr("builtins.input", person)
+    with dpsql.connect(clinic, analyst="ana") as db:
+        shell = Shell(db)
+        say(shell, by_cost)
+        assert "error[D511]" in capsys.readouterr().err
+        shell.interactive = True
+        for paid in (0, 1):
+            say(shell, by_cost)
+            assert len(db.purchases) == paid
+            assert "error[D511]: the answer would show nothing" in capsys.readouterr().err
+        assert asked == ["Run it all the same? [y/N] "] * 2
+        say(shell, by_cost)  # paid for: nothing is asked
+        assert capsys.readouterr().err == ""
+        say(shell, by_city)
+        assert capsys.readouterr().err.startswith("note: a group shows from 30 patients on")
+    assert len(asked) == 2
+
+
+KEYS = (("cost", "visits"), ("city", "patients"))
+
+
 def test_the_last_answer_is_kept_and_a_refusal_leaves_it(shell: Shell) -> None:
     say(shell, f"{COUNT};")
     kept = shell.last

@@ -125,7 +125,7 @@ def test_a_schema_without_people(tmp_path: Path, capsys: pytest.CaptureFixture[s
 # ---- answers -------------------------------------------------------------------------------------------
 
 CLINIC = (
-    *("", "", ""),  # patients, patient_id, patient
+    *("", "", "", "20,000"),  # patients, patient_id, patient, about how many
     *("", "12", "public"),  # visits by patient_id, 12 rows; wards
     *("2", "1e-7", "", "1.5"),  # budget, delta, price, ceiling
     'ana 1, "bob b"',
@@ -138,6 +138,7 @@ def test_answers_from_a_pipe(folder: Path) -> None:
     result = answer(folder / "clinic.duckdb", *CLINIC, "y", more=("--policy", str(folder / "mine.toml")))
     assert (result.returncode, result.stderr) == (0, ""), result
     policy = load_policy(folder / "mine.toml")
+    assert policy.unit.about == 20_000
     assert (policy.budget.epsilon, policy.budget.delta) == (2.0, 1e-7)
     assert (policy.query.epsilon, policy.query.max_epsilon) == (0.2, 1.5)
     assert [(each.name, each.epsilon) for each in policy.analysts] == [("ana", 1.0), ("bob b", 2.0)]
@@ -157,22 +158,24 @@ def test_answers_from_a_pipe(folder: Path) -> None:
         (0, "patient", "there is no table patient: did you mean patients?"),
         (1, "smoker", "there is no column smoker"),
         (2, "?", "that is not a word"),
-        (3, "day", "there is no column"),
-        (3, "patient_id -> wards.bed", "did you mean beds?"),
-        (3, "patient_id -> wrds.beds", "did you mean wards?"),
-        (4, "0", "a whole number from 1 to 1,000,000"),
-        (6, "-1", "-1 is not a positive number"),
-        (6, "nan", "nan is not a positive number"),
-        (7, "0.5", "a delta this large promises nothing"),
-        (8, "3", "more than the whole budget"),
-        (9, "0.1", "less than the default price"),
-        (10, "ana 3", "more than the whole budget"),
-        (12, "110 0", "the lower bound comes first"),
-        (12, "young", "a range is two numbers or two dates"),
-        (12, "2024-01-01 2024-12-31", "two numbers"),
-        (13, ",", "a list holds 1 to 10,000 values"),
-        (12, "0 2024-01-01", "a range is two numbers or two dates"),
-        (16, "0 1", "two dates"),
+        (3, "many", "a whole number such as 30000"),
+        (3, "0", "a whole number such as 30000"),
+        (4, "day", "there is no column"),
+        (4, "patient_id -> wards.bed", "did you mean beds?"),
+        (4, "patient_id -> wrds.beds", "did you mean wards?"),
+        (5, "0", "a whole number from 1 to 1,000,000"),
+        (7, "-1", "-1 is not a positive number"),
+        (7, "nan", "nan is not a positive number"),
+        (8, "0.5", "a delta this large promises nothing"),
+        (9, "3", "more than the whole budget"),
+        (10, "0.1", "less than the default price"),
+        (11, "ana 3", "more than the whole budget"),
+        (13, "110 0", "the lower bound comes first"),
+        (13, "young", "a range is two numbers or two dates"),
+        (13, "2024-01-01 2024-12-31", "two numbers"),
+        (14, ",", "a list holds 1 to 10,000 values"),
+        (13, "0 2024-01-01", "a range is two numbers or two dates"),
+        (17, "0 1", "two dates"),
     ],
 )
 def test_an_answer_that_means_nothing_ends_a_pipe(
@@ -363,7 +366,7 @@ def test_thousands_are_not_taken_for_fractions(tmp_path: Path) -> None:
     (tmp_path / "kunden").mkdir()
     lines = "".join(f"{i};{i % 3}.{i:03},50\n" for i in range(200))
     (tmp_path / "kunden" / "kunden.csv").write_text("Kundennr;Umsatz\n" + lines)
-    done = answer(tmp_path / "kunden", *[""] * 3, *[""] * 5, "", "0 5.000")
+    done = answer(tmp_path / "kunden", *[""] * 4, *[""] * 5, "", "0 5.000")
     assert "without thousands separators" in done.stderr
-    assert answer(tmp_path / "kunden", *[""] * 3, *[""] * 5, "", "0 5000", "").returncode == 0
+    assert answer(tmp_path / "kunden", *[""] * 4, *[""] * 5, "", "0 5000", "").returncode == 0
     assert 'Umsatz = { type = "DOUBLE", range = [0, 5000] }' in (tmp_path / "kunden.toml").read_text()

@@ -55,6 +55,7 @@ def test_a_clinic() -> None:
 name = "patient"
 table = "patients"
 key = "patient_id"
+# about = 30_000    # decide: about how many there are ("patient"), if that may be public
 
 # decide: nothing in the schema links this table to "patient". Is it public, or what is its unit?
 # [tables.places]

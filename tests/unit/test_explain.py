@@ -114,6 +114,8 @@ def test_private_keys_say_how_many_units_show_a_group(db: dpsql.Connection) -> N
     units = measure["key_rule"]["units"]
     assert 1 < units < 240
     assert f"its noisy number of patients reaches {units:.1f}" in str(explanation)
+    assert "about in [unit] of clinic.toml would say whether any group can" in str(explanation)
+    assert "  public if   WHERE city IN ('...', '...')\n" in str(explanation)
     assert f"reaches {units:.0f}." in db.execute(BY_CITY).note
 
 
@@ -148,7 +150,8 @@ def test_programs_can_read_it(sql: str, db: dpsql.Connection) -> None:
     explanation = db.explain(sql)
     facts = explanation.to_dict()
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
-    assert set(facts) == {"price", "steps", "within", "accountant", "digest", "found", "first", "stages"}
+    said = {"price", "steps", "within", "accountant", "digest", "found", "first", "doubts", "stages"}
+    assert set(facts) == said
     assert explanation.text == str(explanation)
 
 

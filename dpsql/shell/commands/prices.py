@@ -135,8 +135,8 @@ def _error(expected: Expected, gap: str) -> str:
 
 
 def _notes(price: Price, width: int) -> list[str]:
-    """Explain errors in places and missing errors, where the table has them."""
-    notes = []
+    """Explain errors in places and missing errors, where the table has them; say what could hardly show."""
+    notes = list(price.doubts)
     if any(expected.places is not None for expected in price.expected):
         notes.append("places: the error is a number of rows, counted in the order of the values")
     if any(expected.error is None and expected.places is None for expected in price.expected):

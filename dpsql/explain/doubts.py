@@ -1,0 +1,151 @@
+"""What an answer could not show at its price, as far as the query, the policy and the price tell.
+
+    [unit] about = 30_000
+    GROUP BY url                  a group needs 37,200 users: nothing can show
+    GROUP BY device_model         a group needs 5,900 users: hardly anything can
+    AVG(seconds), in [0, 300]     expected within +- 4,000, even over all rows: it tells nothing
+
+``about`` is a number that the owner says, for this purpose alone: no noise, clip or threshold depends on it.
+A group or a number is given the benefit of the doubt: that all units have it, with all the rows that count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dpsql.explain.columns import column_facts
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.measure import Finish
+from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
+from dpsql.policy.catalogue import Known
+
+HARDLY = 10
+"""A threshold of more than such a part of all units is one that few groups reach."""
+
+_PLAIN = ("count", "count_units", "sum", "avg")
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """What a measure could not show. ``nothing``: not even with all units; else hardly.
+
+    ``beside`` says it beside the threshold, in a note.
+    """
+
+    measure: MeasurePlan
+    nothing: bool
+    said: str
+    beside: str
+
+
+def doubts_of(plan: Plan, known: Known) -> tuple[Doubt, ...]:
+    """Return what the answer could not show; () if the policy does not say about how many units there are."""
+    if known.units is None or not plan.events:
+        return ()
+    unsaid = [] if plan.first is None else plan.first.missing_bounds
+    if not all(missing.column for missing in unsaid):
+        return ()  # the threshold, and every error, depend on the rows per unit that is still to be found
+    found = not unsaid
+    return tuple(doubt for measure in plan.measures for doubt in _doubts(measure, known, known.units, found))
+
+
+def units_needed_of(planned: MeasurePlan) -> float | None:
+    """Return the noisy count of units from which a group is shown, in the round that asks less."""
+    rules = [planned.rule, *([] if planned.again is None else [planned.again.rule])]
+    return min((rule.units for rule in rules if isinstance(rule, Threshold)), default=None)
+
+
+def _doubts(planned: MeasurePlan, known: Known, about: int, found: bool) -> Iterator[Doubt]:
+    """Yield the doubt about a measure's groups, and those about its numbers."""
+    needed = units_needed_of(planned)
+    if needed is not None and needed * HARDLY > about:
+        said = f"a group shows from {needed:,.0f} {known.unit}s on, and there are about {about:,} in all"
+        beside = f"there are about {about:,} {known.unit}s in all: few groups can reach it"
+        yield Doubt(planned, needed > about and not _always_shows(planned), said, beside)
+    if found:
+        doubts = [_of_number(finish, planned, known, about) for finish in planned.measure.finishes]
+        nothing = all(doubt is not None and doubt.nothing for doubt in doubts)
+        for doubt in doubts:
+            if doubt is not None:
+                yield replace(doubt, nothing=nothing)
+
+
+def _always_shows(planned: MeasurePlan) -> bool:
+    """Whether some groups appear whatever the threshold is: listed grouping sets, or the rest of all."""
+    rule = planned.rule
+    listed = isinstance(rule, Threshold) and rule.listed is not None
+    return listed or planned.measure.other is not None
+
+
+def _of_number(finish: Finish, planned: MeasurePlan, known: Known, about: int) -> Doubt | None:
+    """Doubt a number whose expected error is more than how far it could be off at all."""
+    counts = finish.call.function in ("count", "count_units")
+    if finish.call.function not in _PLAIN or (counts and isinstance(planned.rule, Threshold)):
+        return None  # a group that shows has more units than the noise is wide
+    facts = column_facts(finish, planned, known)
+    rows = about * _rows(planned)
+    error, reach = _error(facts, rows), _reach(facts, about, rows)
+    if error is None or reach is None or reach <= 0:
+        return None
+    called = finish.call.function.upper().replace("COUNT_UNITS", "COUNT")
+    if error * HARDLY > reach:
+        said = _far(called, error, reach, "even over all rows")
+        return Doubt(planned, error > reach, said, said)
+    groups = _groups(planned)
+    if facts["aggregate"] == "avg":
+        error *= groups
+    else:
+        reach /= groups
+    if error > reach:
+        said = _far(called, error, reach, f"in one of {groups:,} groups of equal size")
+        return Doubt(planned, False, said, said)
+    return None
+
+
+def _far(called: str, error: float, reach: float, where: str) -> str:
+    error_said, reach_said = _digits(error), _digits(reach)
+    return f"{called} is expected within ± {error_said} {where}, and its values span {reach_said} at most"
+
+
+def _digits(number: float) -> str:
+    return f"{number:,.0f}" if number >= 1000 else f"{number:.3g}"
+
+
+def _rows(planned: MeasurePlan) -> int:
+    """Return how many rows of a unit count in full, in all groups together."""
+    owned = ownership_of(planned.measure.relation)
+    assert isinstance(owned, Owned)
+    return max(1, planned.rows or owned.at_most or owned.rows or 1)
+
+
+def _groups(planned: MeasurePlan) -> int:
+    """Return the number of groups of the grouping set with the fewest; 1 if it is not public."""
+    return max(1, min(planned.rule.sizes().values())) if isinstance(planned.rule, PublicKeys) else 1
+
+
+def _error(facts: dict[str, Any], rows: int) -> float | None:
+    """Return the expected error of a number over so many rows."""
+    if "expected_error" in facts:
+        return float(facts["expected_error"])
+    if "expected_error_at_1000_rows" in facts and facts["aggregate"] == "avg":
+        return float(facts["expected_error_at_1000_rows"]) * 1000 / rows
+    return None
+
+
+def _reach(facts: dict[str, Any], about: int, rows: int) -> float | None:
+    """Return the width of the range that a number is in if the declarations hold; None if it is not known."""
+    match facts["aggregate"]:
+        case "count_units":
+            return about
+        case "count":
+            return rows
+        case "avg" if "bounds" in facts:
+            low, high = facts["bounds"]
+            return float(high) - float(low)
+        case "sum" if "bounds" in facts:
+            low, high = facts["bounds"]
+            return rows * (max(float(high), 0.0) - min(float(low), 0.0))
+        case _:
+            return None

@@ -1,0 +1,188 @@
+"""What could show nothing is refused before it is paid for; what hardly could is said before and after."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+from conftest import POLICY
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.explain.doubts import doubts_of
+
+BY_COST = "SELECT cost, COUNT(*) AS n FROM visits GROUP BY cost"
+BY_CITY = "SELECT city, COUNT(*) AS n FROM patients GROUP BY city"
+PUBLIC = "SELECT floor(cost / 1) AS cost, COUNT(*) AS n FROM visits GROUP BY 1"
+
+Opened = Callable[..., dpsql.Connection]
+
+
+@pytest.fixture
+def opened(clinic: Path, tmp_path: Path) -> Iterator[Opened]:
+    """The clinic of about so many patients, as its owner says; other lines may be replaced."""
+    with ExitStack() as stack:
+
+        def connected(
+            about: int | None, *more: tuple[str, str], ledger: str = "own.ledger"
+        ) -> dpsql.Connection:
+            text = POLICY
+            said = (
+                () if about is None else (('key = "patient_id"\n', f'key = "patient_id"\nabout = {about}\n'),)
+            )
+            for old, new in (*said, *more):
+                assert old in text
+                text = text.replace(old, new, 1)
+            (tmp_path / "own.toml").write_text(text)
+            return stack.enter_context(dpsql.connect(clinic, tmp_path / "own.toml", tmp_path / ledger))
+
+        yield connected
+
+
+def refused(db: dpsql.Connection, sql: str, epsilon: float = 1.0) -> dpsql.Error:
+    with pytest.raises(dpsql.OperationalError, match="would show nothing at this price") as caught:
+        db.execute(sql, epsilon=epsilon)
+    assert caught.value.code == "D511"
+    return caught.value
+
+
+def test_groups_that_cannot_show_are_refused_for_nothing(opened: Opened) -> None:
+    """89 patients show a group of visits at epsilon 1, and there are about 50."""
+    db = opened(50)
+    error = refused(db, BY_COST)
+    assert re.search(r"a group shows from 89 patients on, and there are about 50 in all", error.label)
+    assert error.position == (1, 49)
+    assert db.purchases == ()
+    assert db.price(BY_COST, epsilon=1.0).nothing
+    assert "it would show nothing, and is refused (D511)" in str(db.explain(BY_COST, epsilon=1.0))
+
+
+def test_where_nobody_says_how_many_units_there_are_nothing_is_refused(opened: Opened) -> None:
+    db = opened(None)
+    assert db.execute(BY_COST, epsilon=1.0).cost == 1.0
+    price = db.price(BY_COST, epsilon=0.5)
+    assert (price.doubts, price.nothing) == ((), False)
+
+
+@pytest.mark.parametrize("accountant", ["zcdp", "approx"])
+def test_what_the_help_says_shows_something(opened: Opened, accountant: str) -> None:
+    """Each remedy, taken, is answered at what it says; a little less than the price that it names is not."""
+    db = opened(50, ('"zcdp"', f'"{accountant}"'))
+    said = refused(db, BY_COST).help
+    price = re.search(r"pay ([\d.]+) or more", said)
+    groups = re.search(r"OPTIONS\(max_groups_contributed = (\d+)\)", said)
+    assert price is not None
+    assert groups is not None
+    assert "show public keys: floor(cost)" in said
+    assert said.endswith("ask all the same: OPTIONS(anyway = true)")
+    refused(db, BY_COST, 0.95 * float(price[1]))
+    for sql, epsilon in (
+        (BY_COST, float(price[1])),
+        (BY_COST.replace("SELECT", f"SELECT {groups[0]}"), 1.0),
+        ("SELECT floor(cost) AS c, COUNT(*) FROM visits GROUP BY c", 1.0),
+        (BY_COST.replace("SELECT", "SELECT OPTIONS(anyway = true)"), 1.0),
+    ):
+        assert db.execute(sql, epsilon=epsilon).cost == epsilon
+    assert db.execute(BY_COST, epsilon=1.0).cost == 0.0  # paid for by the last one
+
+
+def test_no_remedy_is_named_that_the_budget_or_the_owner_forbids(opened: Opened) -> None:
+    db = opened(50, ("max_epsilon = 20.0", "max_epsilon = 1.2"))
+    assert "pay" not in refused(db, BY_COST).help
+    db = opened(50, ("epsilon = 100.0", "epsilon = 20.0"), ledger="other.ledger")
+    db.execute("SELECT COUNT(*) FROM patients", epsilon=19.9)
+    assert "pay" not in refused(db, BY_COST).help
+
+
+def test_anyway_in_python_and_a_repeat_of_it(opened: Opened) -> None:
+    db = opened(50)
+    first = db.execute(BY_COST, epsilon=1.0, anyway=True)
+    assert (first.cost, db.execute(BY_COST, epsilon=1.0).rows) == (1.0, first.rows)
+
+
+def test_groups_that_hardly_can_show_are_answered_with_a_note(opened: Opened) -> None:
+    """89 of 500 patients: more than a tenth. 89 of 900 say nothing."""
+    db = opened(500)
+    price = db.price(BY_COST, epsilon=1.0)
+    assert price.doubts == ("a group shows from 89 patients on, and there are about 500 in all",)
+    assert not price.nothing
+    answer = db.execute(BY_COST, epsilon=1.0)
+    assert "reaches 89. There are about 500 patients in all: few groups can reach it." in answer.note
+    assert "doubt     a group shows from 89 patients on" in str(db.explain(BY_COST, epsilon=1.0))
+    assert opened(900).price(BY_COST, epsilon=1.0).doubts == ()
+
+
+def test_an_empty_answer_says_which_spelling_needs_no_threshold(opened: Opened) -> None:
+    answer = opened(None).execute(f"{BY_CITY} HAVING n > 10_000")
+    assert answer.rows == []
+    assert answer.note.endswith("Public keys need no threshold: WHERE city IN ('...', '...').")
+
+
+def test_rows_that_always_show_are_no_nothing(opened: Opened) -> None:
+    """The total of a ROLLUP, and the row of all hidden groups."""
+    db = opened(30)
+    for sql in (
+        "SELECT city, COUNT(*) AS n FROM patients GROUP BY ROLLUP (city)",
+        "SELECT OPTIONS(other_group = 'other') city, COUNT(*) AS n FROM patients GROUP BY city",
+    ):
+        assert db.price(sql, epsilon=1.0).doubts
+        assert db.execute(sql, epsilon=1.0).rows
+
+
+@pytest.mark.parametrize(
+    ("sql", "epsilon", "nothing"),
+    [
+        # the noise of COUNT at .01 is 100 patients wide (zcdp: sqrt of 2 ln(1/delta))
+        ("SELECT COUNT(*) FROM patients", 0.01, True),
+        ("SELECT COUNT(DISTINCT patient_id) FROM visits", 0.01, True),
+        ("SELECT AVG(age) FROM patients", 0.01, True),
+        ("SELECT SUM(income) FROM patients", 0.01, True),
+        ("SELECT COUNT(*) FROM patients", 1.0, False),
+        ("SELECT AVG(age) FROM patients", 1.0, False),
+        ("SELECT SUM(income) FROM patients", 1.0, False),
+    ],
+)
+def test_numbers_that_could_be_anything_are_refused(
+    opened: Opened, sql: str, epsilon: float, nothing: bool
+) -> None:
+    db = opened(240)
+    if not nothing:
+        assert db.price(sql, epsilon=epsilon).doubts == ()
+        return
+    said = refused(db, sql, epsilon)
+    assert re.search(r"is expected within ± [\d,]+ even over all rows", said.label)
+    price = re.search(r"pay ([\d.]+) or more", said.help)
+    assert price is not None
+    assert db.execute(sql, epsilon=float(price[1])).cost == float(price[1])
+    refused(db, sql, 0.95 * float(price[1]))
+
+
+def test_a_number_beside_one_that_says_something_is_only_noted(opened: Opened) -> None:
+    """AVG of a range of 6,000 in three groups; and a median, of which nothing is known before."""
+    db = opened(240)
+    for sql in (
+        "SELECT ward, AVG(income) AS i FROM patients GROUP BY ward",
+        "SELECT MEDIAN(age) FROM patients",
+    ):
+        assert not db.price(sql, epsilon=0.1).nothing
+    assert "AVG is expected within" in db.execute("SELECT AVG(age) FROM patients", epsilon=0.1).note
+
+
+def test_rows_still_to_be_found_say_nothing_before_they_are_found(opened: Opened) -> None:
+    """The widest candidate would ask for a threshold of thousands; what was found decides."""
+    db = opened(240, ("rows_per_unit = 5\n\n[tables.visits.columns]", "\n[tables.visits.columns]"))
+    plan = plan_of(db._open(), BY_COST, 2.0)
+    assert plan.first is not None
+    assert doubts_of(plan, db._open().known) == ()
+
+
+def test_it_depends_on_no_row(opened: Opened, clinics: Path, tmp_path: Path) -> None:
+    """The same refusal over nobody as over all: nothing is read."""
+    db = opened(50)
+    here = str(refused(db, BY_COST))
+    empty = clinics / "empty" / "clinic.duckdb"
+    with dpsql.connect(empty, tmp_path / "own.toml", tmp_path / "empty.ledger") as nobody:
+        assert str(refused(nobody, BY_COST)) == here
