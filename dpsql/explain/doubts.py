@@ -3,6 +3,8 @@
     [unit] about = 30_000
     GROUP BY url                  a group needs 37,200 users: nothing can show
     GROUP BY device_model         a group needs 5,900 users: hardly anything can
+    GROUP BY address              in a range of four billion values: hardly any is shared by 270 users
+    ... LIMIT 10 OFFSET 1000      1,001 groups of 270 users each: hardly so many show
     AVG(seconds), in [0, 300]     expected within +- 4,000, even over all rows: it tells nothing
 
 ``about`` is a number that the owner says, for this purpose alone: no noise, clip or threshold depends on it.
@@ -11,12 +13,15 @@ A group or a number is given the benefit of the doubt: that all units have it, w
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dpsql.explain.columns import column_facts
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.column import Interval, Kind
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
 from dpsql.policy.catalogue import Known
@@ -24,6 +29,7 @@ from dpsql.policy.catalogue import Known
 HARDLY = 10
 """A threshold of more than such a part of all units is one that few groups reach."""
 
+_OFFSET = re.compile(r" OFFSET (\d+)$")
 _PLAIN = ("count", "count_units", "sum", "avg")
 
 
@@ -48,7 +54,8 @@ def doubts_of(plan: Plan, known: Known) -> tuple[Doubt, ...]:
     if not all(missing.column for missing in unsaid):
         return ()  # the threshold, and every error, depend on the rows per unit that is still to be found
     found = not unsaid
-    return tuple(doubt for measure in plan.measures for doubt in _doubts(measure, known, known.units, found))
+    doubts = [doubt for measure in plan.measures for doubt in _doubts(measure, known, known.units, found)]
+    return (*doubts, *_of_offset(plan, known, known.units))
 
 
 def units_needed_of(planned: MeasurePlan) -> float | None:
@@ -64,12 +71,47 @@ def _doubts(planned: MeasurePlan, known: Known, about: int, found: bool) -> Iter
         said = f"a group shows from {needed:,.0f} {known.unit}s on, and there are about {about:,} in all"
         beside = f"there are about {about:,} {known.unit}s in all: few groups can reach it"
         yield Doubt(planned, needed > about and not _always_shows(planned), said, beside)
+    elif needed is not None and (values := _most_values(planned)) > about * _rows(planned):
+        said = (
+            f"a group shows from {needed:,.0f} {known.unit}s on, and a key is in a range of {values:,} values"
+        )
+        few = f"more than all {known.unit}s have rows that count"
+        yield Doubt(planned, False, f"{said}, {few}", f"a key is in a range of {values:,} values, {few}")
     if found:
         doubts = [_of_number(finish, planned, known, about) for finish in planned.measure.finishes]
         nothing = all(doubt is not None and doubt.nothing for doubt in doubts)
         for doubt in doubts:
             if doubt is not None:
                 yield replace(doubt, nothing=nothing)
+
+
+def _most_values(planned: MeasurePlan) -> int:
+    """Return the most whole numbers or days that a declared range of a key has; 0 if there is none."""
+    ranges = [
+        column.fact.domain for column in planned.keys if column.fact.type.kind in (Kind.INTEGER, Kind.DATE)
+    ]
+    sizes = [each.high - each.low + 1 for each in ranges if isinstance(each, Interval) and each.finite]
+    return max((math.floor(size) for size in sizes), default=0)
+
+
+def _of_offset(plan: Plan, known: Known, about: int) -> Iterator[Doubt]:
+    """Doubt that so many groups show that some are left after OFFSET, if nothing but one release is read."""
+    stage = plan.stages[-1]
+    post, found = stage.post, _OFFSET.search(stage.post.sql)
+    alone = len(stage.measures) == len(post.released) == 1 and not post.tables
+    if found is None or not alone or post.sql.count(" FROM ") > 1:
+        return
+    (planned,), offset = stage.measures, int(found[1])
+    needed = units_needed_of(planned)
+    if needed is None:
+        groups = len(planned.rule.groups()) if isinstance(planned.rule, PublicKeys) else 1
+        if groups <= offset:
+            said = f"OFFSET {offset:,} leaves nothing of {groups:,} groups"
+            yield Doubt(planned, True, said, said)
+    elif needed * (offset + 1) * HARDLY > about and not _always_shows(planned):
+        many = f"{offset + 1:,} groups have {needed:,.0f} {known.unit}s each"
+        said = f"OFFSET {offset:,} shows something only if {many}, and there are about {about:,} in all"
+        yield Doubt(planned, False, said, said)
 
 
 def _always_shows(planned: MeasurePlan) -> bool:

@@ -46,6 +46,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("skipped", "measure over parquet files, ms"),
         ("found", "SUM with a found range, zcdp: 2 ledgers in each row"),
         ("questions", "in all: questions, shares, medians over the answered"),
+        ("clickbench", "ClickBench at epsilon 1, the user as unit"),
         ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
     ],
 )
@@ -103,6 +104,13 @@ def test_each_question_is_read_with_its_keys_and_asked_once() -> None:
     (first,) = (each for each in questions if each.name == "kwh by day through a subquery")
     assert (first.by, first.target, first.beside) == (("day",), 1.2, "kwh by day")
     assert first.sql.startswith("SELECT day, SUM(kwh)")
+
+
+def test_all_queries_of_clickbench_are_there() -> None:
+    queries = list(read(HERE.parent / "clickbench" / "queries.sql"))
+    assert [each.name[:2] for each in queries] == [f"{number:02}" for number in range(43)]
+    assert queries[29].sql.count("SUM(ResolutionWidth") == 90
+    assert queries[42].by == ("M",)
 
 
 def answer_of(rows: list[tuple[object, ...]], margins: list[tuple[float | None, ...]]) -> dpsql.Answer:

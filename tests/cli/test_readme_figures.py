@@ -106,6 +106,12 @@ FIGURES = {
             for each in ("questions answered", "questions useful")
         ),
     ),
+    "of ClickBench's 43 queries": joined(
+        *(
+            f"{verdicts('clickbench', each)[0]:.0f}"
+            for each in ("queries answered", "queries refused", "though paid for")
+        ),
+    ),
     "peak memory": joined(
         *(times(cells("memory", "peak", each, column="ratio")) for each in (ONE, L1, L2)),
     ),
@@ -135,6 +141,10 @@ def test_what_is_said_of_the_machine() -> None:
         assert found["machine"]["cores"] == 2
         assert found["versions"]["duckdb"].startswith("2.0")
         assert found["versions"]["python"].startswith("3.11")
+
+
+def test_nothing_was_paid_for_and_empty_unsaid() -> None:
+    assert verdicts("clickbench", "without being told before") == [0]
 
 
 def test_two_durable_writes_are_in_a_whole_query() -> None:

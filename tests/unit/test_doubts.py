@@ -186,3 +186,37 @@ def test_it_depends_on_no_row(opened: Opened, clinics: Path, tmp_path: Path) -> 
     empty = clinics / "empty" / "clinic.duckdb"
     with dpsql.connect(empty, tmp_path / "own.toml", tmp_path / "empty.ledger") as nobody:
         assert str(refused(nobody, BY_COST)) == here
+
+
+@pytest.mark.parametrize(
+    ("about", "sql", "said"),
+    [
+        # 30 patients show a city; 40 cities of them are 1,200, more than a tenth of 10,000
+        (
+            10_000,
+            f"{BY_CITY} ORDER BY n LIMIT 10 OFFSET 39",
+            "OFFSET 39 shows something only if 40 groups have 30",
+        ),
+        (10_000, f"{BY_CITY} ORDER BY n LIMIT 10 OFFSET 9", ""),
+        (10_000, f"SELECT MAX(n) FROM ({BY_CITY}) OFFSET 39", ""),
+        # a range of 6,000,001 whole numbers, and 5 rows of each of 100,000 patients
+        (
+            100_000,
+            "SELECT (income * 1000)::INTEGER AS i, COUNT(*) FROM patients GROUP BY i",
+            "a key is in a range of 6,000,001 values, more than all patients have rows that count",
+        ),
+        (10_000_000, "SELECT (income * 1000)::INTEGER AS i, COUNT(*) FROM patients GROUP BY i", ""),
+    ],
+)
+def test_more_groups_than_units_can_show_are_doubted(opened: Opened, about: int, sql: str, said: str) -> None:
+    price = opened(about).price(sql, epsilon=1.0)
+    assert said in "".join(price.doubts)
+    assert bool(price.doubts) == bool(said)
+    assert not price.nothing
+
+
+def test_nothing_is_left_of_fewer_groups_than_offset(opened: Opened) -> None:
+    db = opened(10_000)
+    by_ward = "SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward ORDER BY n"
+    assert refused(db, f"{by_ward} LIMIT 1 OFFSET 3").label == "OFFSET 3 leaves nothing of 3 groups"
+    assert len(db.execute(f"{by_ward} LIMIT 1 OFFSET 2")) == 1
