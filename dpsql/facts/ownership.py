@@ -173,9 +173,16 @@ def _keeps_one_row(call: WindowCall, condition: Scalar) -> bool:
 
 
 def _first_of(condition: Scalar) -> Scalar | None:
-    """Return n of a condition n = 1 or n <= 1."""
+    """Return n of a condition that leaves only 1 of the whole numbers from 1 on, where n is one of these.
+
+    n = 1, n <= 1, n < 2, n IN (1); and 1 = n, 1 >= n, 2 > n. NULL is left by none of them.
+    """
     match condition:
-        case Call("=" | "<=", (Ref() as number, Literal(1))):
+        case Call("=" | "<=", (Ref() as number, Literal(1))) | Call("<", (Ref() as number, Literal(2))):
+            return number
+        case Call("=" | ">=", (Literal(1), Ref() as number)) | Call(">", (Literal(2), Ref() as number)):
+            return number
+        case Call("in", (Ref() as number, Literal(1))):
             return number
         case _:
             return None

@@ -24,6 +24,7 @@ from dpsql.engines import relation_sql as printing
 from dpsql.engines.duckdb import DuckDB
 from dpsql.facts import ownership
 from dpsql.ir.measure import Measure
+from dpsql.ir.plan import Shape
 
 HERE = Path(__file__).resolve().parents[2] / "grammar_tests"
 sys.path.insert(0, str(HERE))
@@ -170,3 +171,22 @@ def test_2_two_keys_that_agree_are_not_two_units(world: World) -> None:
     with pytest.raises(dpsql.Error) as caught:
         world.db.execute("SELECT COUNT(*) FROM visits a JOIN visits b ON a.place_id = b.place_id")
     assert caught.value.code == "D401"
+
+
+@pytest.mark.parametrize(
+    ("condition", "one"),
+    [
+        *((each, True) for each in ("n = 1", "n <= 1", "n < 2", "n IN (1)", "1 = n", "1 >= n", "2 > n")),
+        *(
+            (each, False)
+            for each in ("n < 3", "n IN (1, 2)", "1 <= n", "2 < n", "n > 1", "n NOT IN (1)", "n = 2")
+        ),
+    ],
+)
+def test_9_the_first_row_is_one_however_it_is_said(world: World, condition: str, one: bool) -> None:
+    """A row number is a whole number from 1 on; in which order the two are written changes nothing."""
+    numbered = "ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visit_id) AS n"
+    sql = f"SELECT COUNT(*) FROM (SELECT patient_id, {numbered} FROM visits) WHERE {condition}"
+    (each,) = plan_of(world.db._open(), sql, 1.0).measures
+    assert (each.shape is Shape.ROWS) == one
+    assert world.violations(sql) == []
