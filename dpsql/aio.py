@@ -70,9 +70,14 @@ class Connection:
         self._thread = ThreadPoolExecutor(1, "dpsql")
 
     async def execute(
-        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+        self,
+        sql: str,
+        parameters: Sequence[Value] = (),
+        *,
+        epsilon: float | None = None,
+        anyway: bool = False,
     ) -> Answer:
-        return await self._run(lambda: self.plain.execute(sql, parameters, epsilon=epsilon))
+        return await self._run(lambda: self.plain.execute(sql, parameters, epsilon=epsilon, anyway=anyway))
 
     async def rows(
         self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None

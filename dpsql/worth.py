@@ -32,10 +32,10 @@ _FEWER = (50, 20, 10, 5, 3, 2, 1)
 
 def check_worth(session: Session, query: Query, terms: Terms, plan: Plan) -> None:
     """Raise D511 if the answer would show nothing, unless the query says anyway or was paid for before."""
-    if query.anyway or plan.steps or session.stored(plan) is not None:
+    if query.anyway or plan.steps:
         return
     hopeless = [doubt for doubt in doubts_of(plan, session.known) if doubt.nothing]
-    if not hopeless:
+    if not hopeless or session.stored(plan) is not None:
         return
     first = hopeless[0]
     remedies = [*_remedies(session, query, terms, plan, first), f"ask all the same: {ANYWAY}"]

@@ -79,7 +79,7 @@ def _doubts(planned: MeasurePlan, known: Known, about: int, found: bool) -> Iter
         yield Doubt(planned, False, f"{said}, {few}", f"a key is in a range of {values:,} values, {few}")
     if found:
         doubts = [_of_number(finish, planned, known, about) for finish in planned.measure.finishes]
-        nothing = all(doubt is not None and doubt.nothing for doubt in doubts)
+        nothing = needed is None and all(doubt is not None and doubt.nothing for doubt in doubts)
         for doubt in doubts:
             if doubt is not None:
                 yield replace(doubt, nothing=nothing)
@@ -99,12 +99,12 @@ def _of_offset(plan: Plan, known: Known, about: int) -> Iterator[Doubt]:
     stage = plan.stages[-1]
     post, found = stage.post, _OFFSET.search(stage.post.sql)
     alone = len(stage.measures) == len(post.released) == 1 and not post.tables
-    if found is None or not alone or post.sql.count(" FROM ") > 1:
+    if found is None or not alone or post.sql.count(" FROM ") > 1 or "unnest" in post.sql.casefold():
         return
     (planned,), offset = stage.measures, int(found[1])
     needed = units_needed_of(planned)
     if needed is None:
-        groups = len(planned.rule.groups()) if isinstance(planned.rule, PublicKeys) else 1
+        groups = sum(planned.rule.sizes().values()) if isinstance(planned.rule, PublicKeys) else 1
         if groups <= offset:
             said = f"OFFSET {offset:,} leaves nothing of {groups:,} groups"
             yield Doubt(planned, True, said, said)

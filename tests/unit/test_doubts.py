@@ -220,3 +220,11 @@ def test_nothing_is_left_of_fewer_groups_than_offset(opened: Opened) -> None:
     by_ward = "SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward ORDER BY n"
     assert refused(db, f"{by_ward} LIMIT 1 OFFSET 3").label == "OFFSET 3 leaves nothing of 3 groups"
     assert len(db.execute(f"{by_ward} LIMIT 1 OFFSET 2")) == 1
+
+
+def test_keys_that_show_are_more_than_nothing(opened: Opened) -> None:
+    """Which cities there are says something, though the sums beside them do not."""
+    sql = "SELECT city, SUM(score CLAMPED BETWEEN -1e9 AND 1) FROM patients GROUP BY city"
+    price = opened(240).price(sql, epsilon=0.2)
+    assert price.doubts
+    assert not price.nothing
