@@ -120,6 +120,13 @@ def _ownership(relation: Relation) -> Ownership:
             )
         case Filter(Project(source, columns), condition) if first := _first_rows(columns, condition):
             return _project_ownership(ownership_of(Filter(source, first)), columns)
+        case Window(source, WindowCall(function="row_number") as call):
+            owned = ownership_of(source)
+            assert isinstance(owned, Owned)
+            if not all(isinstance(value, Ref) for value in call.partition):
+                return owned
+            numbered = frozenset((call.name, *(name for value in call.partition for name in refs(value))))
+            return replace(owned, row_keys=owned.row_keys | {numbered})
         case Filter(source, _) | Window(source, _):
             return ownership_of(source)
         case Project(source, columns):
@@ -232,7 +239,7 @@ def _join_ownership(join: Join) -> Ownership:
     left, right = ownership_of(join.left), ownership_of(join.right)
     inner = join.kind is JoinKind.INNER
     if join.kind.one_sided:
-        return left
+        return _kept_rows(join, left, right)
     match left, right:
         case Public(), Public():
             return Public(left.size * fan_out(join.right, join.left, join.condition))
@@ -249,6 +256,23 @@ def _join_ownership(join: Join) -> Ownership:
             )
         case _:
             raise AssertionError("an ownership is Public or Owned")
+
+
+def _kept_rows(join: Join, left: Ownership, right: Ownership) -> Ownership:
+    """Return the ownership of the left rows of a SEMI or ANTI join.
+
+    Left rows that meet a right row are no more than the right rows, if none of these meets two.
+    """
+    if join.kind is not JoinKind.SEMI or not isinstance(left, Owned) or not isinstance(right, Owned):
+        return left
+    if not _pins_a_key(left, join.left, join.right, join.condition):
+        return left
+    return replace(left, rows=least(left.rows, right.rows), at_most=least(left.at_most, right.at_most))
+
+
+def least(*numbers: int | None) -> int | None:
+    """Return the smallest number; None stands for one that is unknown."""
+    return min((number for number in numbers if number is not None), default=None)
 
 
 def _multiply_rows(owned: Owned, times: int) -> Owned:

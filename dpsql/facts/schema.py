@@ -12,7 +12,8 @@ from typing import assert_never
 from weakref import WeakKeyDictionary
 
 from dpsql.aggregates import shelf as aggregates
-from dpsql.facts.ownership import rows_of
+from dpsql.facts.few_rows import few_rows
+from dpsql.facts.ownership import least, rows_of
 from dpsql.functions.core import meaning, narrowing
 from dpsql.functions.core.windows import windows
 from dpsql.ir.column import (
@@ -145,7 +146,12 @@ def _per_unit(call: AggregateCall, source: Relation) -> Fact:
     facts = facts_of(source)
     argument = None if call.argument is None else fact_of(call.argument, facts)
     others = (fact_of(argument, facts) for argument in call.others)
-    return aggregates()[call.function].result(argument, rows_of(source), *others)
+    return aggregates()[call.function].result(argument, most_rows(source), *others)
+
+
+def most_rows(relation: Relation) -> int | None:
+    """Return about how many rows one unit has here: by the rows of its tables, and by its columns' values."""
+    return least(rows_of(relation), few_rows(relation, facts_of))
 
 
 def _window_fact(call: WindowCall, source: Relation) -> Fact:

@@ -11,6 +11,7 @@ from dpsql.errors import refuse
 from dpsql.facts.missing_bounds import needed_bounds, scans
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.public_keys import Public, public_keys
+from dpsql.facts.schema import most_rows
 from dpsql.facts.unit_mass import mass_of
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.bound import NeededBounds
@@ -26,6 +27,10 @@ from dpsql.policy.catalogue import Known
 
 KEYS_ALONE = "keys alone"
 """The ``rows_from`` of a measure that releases keys only: a unit counts as one row in all."""
+
+
+THEIR_VALUES = "so many values tell its rows apart"
+"""The ``rows_from`` of a measure whose rows have few values (few_rows)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,8 +273,8 @@ def _rows(measure: Measure, known: Known, owned: Owned, public: Public) -> tuple
     if keys_alone(measure, public) and clip is None:
         return 1, KEYS_ALONE
     if clip is None or (clip.name == "max_groups_contributed" and _settled(measure, owned)):
-        rows = None if owned.rows is None else owned.rows // measure.copies
-        return rows, _policy_source(measure, known)
+        rows, most = None if owned.rows is None else owned.rows // measure.copies, most_rows(measure.uncopied)
+        return most, _policy_source(measure, known) if most == rows else THEIR_VALUES
     assert isinstance(clip.value, int)
     return clip.value, f"{clip.name} in the query"
 

@@ -22,7 +22,7 @@ from dpsql.bind.expressions import key_domains
 from dpsql.bind.private import joins
 from dpsql.bind.scope.sources import Private, scan
 from dpsql.engines import histogram_sql, measure_sql, relation_sql
-from dpsql.facts import ownership, schema, unit_mass
+from dpsql.facts import few_rows, ownership, schema, unit_mass
 from dpsql.facts.ownership import Owned, Ownership
 from dpsql.facts.truth_vectors import TruthVectors
 from dpsql.functions.core import narrowing
@@ -271,12 +271,16 @@ def a_sum_keeps_its_mass_with_an_offset() -> AbstractContextManager[None]:
     before = unit_mass.mass_of
 
     def careless(relation: Any, scalar: Any) -> Any:
-        mass = before(relation, scalar)
-        if mass is None and isinstance(scalar, Call) and scalar.function in ("+", "-", "coalesce", "case"):
+        if isinstance(scalar, Call) and scalar.function in ("+", "-", "coalesce", "case"):
             return next((found for each in scalar.arguments if (found := careless(relation, each))), None)
-        return mass
+        return before(relation, scalar)
 
     return _both(_set(measure_facts, "mass_of", careless), _set(statistics, "mass_of", careless))
+
+
+def few_values_of_one_of_several_columns() -> AbstractContextManager[None]:
+    """Rows that several columns tell apart are said to be as few as the values of the first."""
+    return _set(few_rows, "prod", min)
 
 
 def two_scans_of_a_table_are_one() -> AbstractContextManager[None]:
@@ -516,6 +520,7 @@ PLANTS: dict[str, Plant] = {
 
 IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "keys/public_tuples.sql": two_scans_of_a_table_are_one,
+    "per_unit/few_rows.sql": few_values_of_one_of_several_columns,
     "per_unit/mass.sql": a_sum_keeps_its_mass_with_an_offset,
     "per_unit/one_row_in_a_group.sql": rows_stay_apart_in_coarser_groups,
     "per_unit/first_rows.sql": a_few_first_rows_are_one,

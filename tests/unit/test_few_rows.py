@@ -1,0 +1,85 @@
+"""Few rows: how many rows of a unit the values of a row key allow, and which shapes lose that."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql.audit import measure, plan_of
+from dpsql.facts.schema import facts_of, most_rows
+from dpsql.ir.column import Interval
+from dpsql.rewrite.statistics import GRID
+
+ROWS = 5
+"""rows_per_unit of the clinic's visits; their kinds are two, and not NULL; minutes may be."""
+
+KINDS = "(SELECT DISTINCT patient_id, kind FROM visits)"
+
+
+def rows(db: dpsql.Connection, sql: str) -> int | None:
+    (planned,) = plan_of(db._open(), sql, 1.0).stages[0].measures
+    return most_rows(planned.measure.uncopied)
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        (f"SELECT COUNT(*) FROM {KINDS}", 2),
+        (f"SELECT COUNT(*) FROM {KINDS} WHERE kind = 'surgery'", 1),
+        (
+            "SELECT COUNT(*) FROM (SELECT DISTINCT patient_id, minutes >= 30 AS long FROM visits)",
+            3,
+        ),  # and NULL
+        ("SELECT COUNT(*) FROM (SELECT DISTINCT patient_id, minutes FROM visits) WHERE minutes < 4", 4),
+        (f"SELECT SUM(age) FROM {KINDS} JOIN patients USING (patient_id)", 2),
+        (f"SELECT COUNT(*) FROM {KINDS} a JOIN visits v USING (patient_id)", 2 * ROWS),
+        (f"SELECT COUNT(*) FROM {KINDS} a JOIN visits v USING (patient_id, kind)", ROWS),
+        ("SELECT COUNT(*) FROM (SELECT patient_id, kind, AVG(cost) FROM visits GROUP BY 1, 2)", 2),
+        (
+            "SELECT SUM(cost) FROM (SELECT * FROM visits QUALIFY "
+            "ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY cost) BETWEEN 2 AND 3)",
+            2,
+        ),
+        (
+            "SELECT SUM(cost) FROM (SELECT cost, ROW_NUMBER() OVER (PARTITION BY patient_id, kind) AS n "
+            "FROM visits) WHERE n <= 2",
+            4,
+        ),
+        ("SELECT COUNT(*) FROM visits", ROWS),
+        ("SELECT COUNT(*) FROM (SELECT DISTINCT patient_id, cost FROM visits) WHERE cost < 2", ROWS),
+        (f"SELECT COUNT(*) FROM {KINDS} WHERE kind >= 'surgery'", 2),
+        (
+            f"SELECT COUNT(*) FROM (SELECT kind, minutes FROM {KINDS} JOIN visits USING (patient_id, kind))",
+            ROWS,
+        ),
+        (
+            "SELECT COUNT(*) FROM (SELECT * FROM visits QUALIFY "
+            "RANK() OVER (PARTITION BY patient_id ORDER BY cost) <= 2)",
+            ROWS,
+        ),
+    ],
+)
+def test_rows_are_no_more_than_values(db: dpsql.Connection, sql: str, expected: int) -> None:
+    assert rows(db, sql) == expected
+
+
+def test_a_count_of_few_rows_has_a_short_range(db: dpsql.Connection) -> None:
+    sql = f"SELECT SUM(n) FROM (SELECT patient_id, COUNT(*) AS n FROM {KINDS} GROUP BY patient_id)"
+    (planned,) = plan_of(db._open(), sql, 1.0).stages[0].measures
+    (argument,) = {each.argument for each in planned.measure.statistics}
+    assert argument is not None
+    assert facts_of(planned.measure.relation)[argument.name].domain == Interval(0, 2)
+
+
+def test_values_beyond_the_list_are_scaled_down(clinic: Path) -> None:
+    """The list is no promise: a unit with 22 kinds counts as two, in what the engine sums."""
+    with duckdb.connect(str(clinic)) as plain:
+        before = plain.execute("SELECT count(DISTINCT (patient_id, kind)) FROM visits").fetchone()
+        plain.execute("INSERT INTO visits SELECT 90000 + i, 1, 1, 1, 'kind ' || i FROM range(20) AS r(i)")
+    with dpsql.connect(clinic) as db:
+        [report] = measure(db, f"SELECT COUNT(*) FROM {KINDS}")
+    assert before is not None
+    assert report.rows[()][0] / GRID == pytest.approx(before[0], abs=0.001)  # it had two before
