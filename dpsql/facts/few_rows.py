@@ -69,6 +69,8 @@ def _of_join(join: Join, facts_of: FactsOf) -> int | None:
     if join.kind is JoinKind.FULL:
         return None
     ours, theirs = (isinstance(ownership_of(side), Owned) for side in (left, right))
+    if join.kind is JoinKind.SEMI and ours and theirs and meets_one(right, left, condition):
+        return least(few_rows(left, facts_of), few_rows(right, facts_of))
     if join.kind.one_sided or (ours and meets_one(left, right, condition)):
         return few_rows(left, facts_of)
     if theirs and join.kind is JoinKind.INNER and meets_one(right, left, condition):

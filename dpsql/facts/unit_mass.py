@@ -12,7 +12,8 @@ Proof   Groups by the unit and more partition the unit's rows, so the sums' abso
         add columns, projections rename, a constant factor multiplies, casts keep whole numbers. A join keeps
         it if a row meets at most one row of the other side. In each row s + x, COALESCE(s, x), a CASE and
         their like are at most |s| + |x|, so their masses add up; an x without a mass adds its largest value
-        in every row: s + 1 adds the rows. A LEAST of what is not negative is at most each. Nothing else has one: an average or a running sum repeats values.
+        in every row: s + 1 adds the rows. A LEAST of what is not negative is at most each of them. Nothing
+        else has a mass: an average or a running sum repeats values.
 Test    tests/unit/test_unit_mass.py, grammar_tests/per_unit/mass.sql
 
 Like the rows it comes from, it says where clipping starts: the guarantee is the clip's.

@@ -283,6 +283,18 @@ def few_values_of_one_of_several_columns() -> AbstractContextManager[None]:
     return _set(few_rows, "prod", min)
 
 
+def rows_are_no_more_than_those_they_meet() -> AbstractContextManager[None]:
+    """Rows that each meet one row, all the same one, are said to be no more than one."""
+
+    def careless(join: Join, left: Ownership, right: Ownership) -> Ownership:
+        if not isinstance(left, Owned) or not isinstance(right, Owned):
+            return left
+        at_most = ownership.least(left.at_most, right.at_most)
+        return replace(left, rows=ownership.least(left.rows, right.rows), at_most=at_most)
+
+    return _set(ownership, "_kept_rows", careless)
+
+
 def two_scans_of_a_table_are_one() -> AbstractContextManager[None]:
     """Keys of two rows of a public table are said to be of one row."""
     before, seen = key_domains.public_origin, dict[str, Scan]()
@@ -524,6 +536,7 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "per_unit/mass.sql": a_sum_keeps_its_mass_with_an_offset,
     "per_unit/one_row_in_a_group.sql": rows_stay_apart_in_coarser_groups,
     "per_unit/first_rows.sql": a_few_first_rows_are_one,
+    "subqueries/exists.sql": rows_are_no_more_than_those_they_meet,
     "aggregates/units_by_group.sql": scaled_units_get_whole_noise,
 }
 """Errors that drawn queries meet too seldom, by the fixtures that find them."""

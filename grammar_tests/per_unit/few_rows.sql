@@ -1,8 +1,8 @@
 -- Rows of a unit that few values tell apart: no more than there are values, whatever the rows of its tables.
 
--- case: distinct values of a list
+-- case: of a list and a truth
 -- outcome: accepted
-SELECT COUNT(*) AS n FROM (SELECT DISTINCT patient_id, kind FROM visits);
+SELECT COUNT(*) AS n FROM (SELECT patient_id, kind, urgent FROM visits GROUP BY ALL);
 
 -- case: of a list and a condition
 -- outcome: accepted

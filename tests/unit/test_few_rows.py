@@ -48,6 +48,15 @@ def rows(db: dpsql.Connection, sql: str) -> int | None:
             "FROM visits) WHERE n <= 2",
             4,
         ),
+        (
+            "SELECT SUM(cost) FROM visits v WHERE v.visit_id IN (SELECT w.visit_id FROM visits w "
+            "WHERE w.patient_id = v.patient_id ORDER BY w.cost LIMIT 2)",
+            2,
+        ),
+        (
+            "SELECT COUNT(*) FROM visits v WHERE EXISTS (FROM patients p WHERE p.patient_id = v.patient_id)",
+            ROWS,
+        ),
         ("SELECT COUNT(*) FROM visits", ROWS),
         ("SELECT COUNT(*) FROM (SELECT DISTINCT patient_id, cost FROM visits) WHERE cost < 2", ROWS),
         (f"SELECT COUNT(*) FROM {KINDS} WHERE kind >= 'surgery'", 2),
