@@ -1,8 +1,8 @@
 """Audit of one statement on the owner's data: the sensitivity and the privacy loss of its measures.
 
-part            moved     epsilon            verdict
-count, avg      0.71      0.31 of 0.5        ok
-median          0.98      0.12 of 0.15       ok
+part            moved of declared            epsilon            verdict
+count, avg      14.2 of 20 rows (71.00 %)    0.31 of 0.5        ok
+sum             4900 of 5000 (98.00 %)       0.12 of 0.15       ok
 
 For numbers with noise, repeated releases prove a lower bound on epsilon; it is compared with the accountant's
 epsilon. For choices, the loss is computed and compared with the epsilons of the choices themselves, before an
@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from itertools import accumulate
 
 from dpsql.audit import plan_of
@@ -29,6 +30,7 @@ from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise
 from dpsql.ir.table import ExactTable
 from dpsql.release.groups import plain
 from dpsql.release.release import completed
+from dpsql.rewrite.statistics import GRID
 from dpsql.session import Session
 
 OK = "ok"
@@ -39,12 +41,15 @@ FAR, TELLS, NOISE = "moves too far", "tells too much", "not the planned noise"
 class Part:
     """Audit result of one mechanism. ``moved`` is the largest change relative to the declared sensitivity.
 
-    ``claimed`` is the planned epsilon. ``least`` is the epsilon that was proven, None without trials.
+    ``declared`` is that sensitivity: in the unit of the numbers, or in ``rows`` that count in full if they
+    have several units. ``claimed`` is the planned epsilon. ``least`` is the epsilon that was proven, None
+    without trials.
     """
 
     name: str
     moved: float
-    declared: int
+    declared: float
+    rows: bool
     least: float | None
     claimed: float
     verdict: str
@@ -83,13 +88,20 @@ def audited(
             neighbour.leave_out(unit)
             _compare(planned, ours, neighbour.measure(planned), so_far, bool(trials))
         comparisons = _compare_releases(session, planned, ours, so_far, trials, going)
-        declared = [planned.bound[1], *(detail.sensitivity for detail in planned.details)]
+        declared = [_declared(planned), *((float(detail.sensitivity), False) for detail in planned.details)]
         for i, name in enumerate(_names(planned)):
             if name is not None:
                 least, claimed, verdict = comparisons[i]
                 verdict = FAR if so_far.broken else verdict
-                parts.append(Part(name, so_far.moved[i], declared[i], least, claimed, verdict))
+                parts.append(Part(name, so_far.moved[i], *declared[i], least, claimed, verdict))
     return parts
+
+
+def _declared(planned: MeasurePlan) -> tuple[float, bool]:
+    """Return the sensitivity of the sums, and whether it is in rows: numbers of several units have none."""
+    steps = {statistic.step for statistic in planned.measure.statistics}
+    step = steps.pop() if len(steps) == 1 else None
+    return float(planned.bound[1] * (step or Fraction(1, GRID))), step is None
 
 
 def _compare(

@@ -175,8 +175,9 @@ class _Runner:
 def _legend(options: Namespace, units: int, unit: str) -> str:
     """Return the text that says what was done and how to read the numbers."""
     text = (
-        f"{units} {unit}s were left out, one after the other. Moved: the furthest that this moved exact "
-        "numbers, in parts of what was declared; above 100 % there is too little noise."
+        f"{units} {unit}s were left out, one after the other. Moved: the furthest that this moved all exact "
+        "numbers together, beside the sensitivity that was declared: in the unit of the numbers, or in rows "
+        "that count in full where they have several. Above 100 % there is too little noise."
     )
     if options.trials:
         text += (
@@ -198,13 +199,18 @@ def _put_paragraphs(text: str) -> None:
         put(textwrap.fill(paragraph, max(40, min(width(), 100)), break_on_hyphens=False))
 
 
-_TITLES = ("statement", "part", "moved, of declared", "epsilon found, of planned", "verdict")
+_TITLES = ("statement", "part", "moved of declared", "epsilon found, of planned", "verdict")
 
 
 def _row(name: str, part: Part) -> tuple[str, ...]:
-    moved = f"{100 * part.moved:.2f} % of {part.declared:,}"
+    declared = _number(part.declared) + (" rows" if part.rows else "")
+    moved = f"{_number(part.moved * part.declared)} of {declared} ({100 * part.moved:.2f} %)"
     epsilon = "-" if part.least is None else f"{part.least:.3f}"
     return name, part.name, moved, f"{epsilon} of {part.claimed:.3f}", part.verdict
+
+
+def _number(value: float) -> str:
+    return f"{value:,.2f}".rstrip("0").rstrip(".") if value >= 1 or not value else f"{value:.3g}"
 
 
 def _price_after(statement: Statement, price: float) -> float:

@@ -63,7 +63,7 @@ def verdicts(out: str) -> dict[str, list[tuple[float, str]]]:
     for line in out.split("\n"):
         cells = [each.strip() for each in line.strip("│ ").split("│")]
         if len(cells) == 5 and cells[0] != "statement":
-            moved = float(cells[2].partition(" %")[0] or 0) / 100
+            moved = float((re.findall(r"\(([\d.]+) %\)", cells[2]) or ["0"])[0]) / 100
             found.setdefault(cells[0], []).append((moved, cells[4]))
     return found
 
