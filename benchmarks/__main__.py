@@ -9,7 +9,7 @@
     startup    from a command to its answer        larger   files beside less memory
     ledger     opening one of 100,000 answers      skipped  files read in full, beside by statistics
     found      sums whose range is found privately  questions  what analysts ask, on four data sets
-    clickbench  ClickBench's 43 queries
+    clickbench  ClickBench's 43 queries             tightness  what a unit moves, of what is declared
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures.
@@ -34,7 +34,7 @@ from benchmarks.timing import Report, Runs, Setting
 
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
-QUESTIONS += ("questions", "clickbench")
+QUESTIONS += ("questions", "clickbench", "tightness")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dpsql.audit.neighbours import owner_sql
-from dpsql.driver import connect
+from dpsql.driver import connect, duckdb
 from dpsql.engines.duckdb import DuckDB, configuration, steady
 from dpsql.engines.folder import Folder
 from dpsql.engines.identifiers import quote, table_sql, text
@@ -104,19 +104,29 @@ class _Attached(DuckDB):
     """An empty database with a database file attached."""
 
     def _open(self, timezone: str, threads: int | None) -> None:
-        self._connection = connect(":memory:", configuration(threads))
+        self._connection = attached(self._file.path, timezone, threads)
         try:
-            for sql in (
-                "SET enable_progress_bar = false",
-                f"SET TimeZone = '{timezone}'",
-                *(f"SET GLOBAL {setting}" for setting in steady()),  # as for analysts
-                f"ATTACH {text(str(self._file.path))} AS whole (READ_ONLY)",
-            ):
-                self._connection.execute(sql)
             self._same_file()
         except BaseException:  # Ctrl-C too: closed, and raised again
             self._connection.close()
             raise
+
+
+def attached(path: Path, timezone: str, threads: int | None) -> duckdb.DuckDBPyConnection:
+    """Open an empty database with a database file attached as ``whole``."""
+    connection = connect(":memory:", configuration(threads))
+    try:
+        for sql in (
+            "SET enable_progress_bar = false",
+            f"SET TimeZone = '{timezone}'",
+            *(f"SET GLOBAL {setting}" for setting in steady()),  # as for analysts
+            f"ATTACH {text(str(path))} AS whole (READ_ONLY)",
+        ):
+            connection.execute(sql)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _attached(name: str) -> str:

@@ -45,6 +45,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("ledger", "opening, in a fresh process"),
         ("skipped", "measure over parquet files, ms"),
         ("found", "SUM with a found range, zcdp: 2 ledgers in each row"),
+        ("tightness", "the furthest that a made-up unit moves a measure's sums, of what is declared"),
         ("questions", "in all: questions, shares, medians over the answered"),
         ("clickbench", "ClickBench at epsilon 1, the user as unit"),
         ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
