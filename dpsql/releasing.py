@@ -8,16 +8,19 @@ from __future__ import annotations
 import itertools
 import math
 from functools import partial
+from typing import Any
 
 from dpsql.accounting.entries import Stored
 from dpsql.answer import Answer
 from dpsql.errors import Error
 from dpsql.explain.doubts import doubts_of
 from dpsql.explain.public_spellings import spellings
+from dpsql.ir.column import type_named
+from dpsql.ir.measure import Post
 from dpsql.ir.plan import MeasurePlan, Plan, Threshold
 from dpsql.ir.table import ReleasedTable
 from dpsql.post.margins import CONFIDENCE
-from dpsql.post.notes import note_on
+from dpsql.post.notes import note_on, note_without
 from dpsql.post.stages import StageOutputs
 from dpsql.release.release import from_system, release
 from dpsql.release.second_round import in_rounds
@@ -93,6 +96,11 @@ def answer_of(
     rows = so_far.answer(stage, types)
     width = len(stage.post.columns)
     margins = [[None if place is None else row[place] for place in stage.post.margins] for row in rows]
+    if stage.post.replicated is not None:
+        _fill_in(margins, rows, stage.post.replicated.places, len(types))
+    unknown = tuple(place for place in range(width) if any(row[place] == math.inf for row in margins))
+    without = _without(stage.post, types, margins, unknown)
+    bare = [stage.post.columns[place] for place in without]
     return Answer(
         stage.post.columns,
         tuple(types[:width]),
@@ -104,15 +112,41 @@ def answer_of(
         cost,
         session.remaining(),
         repeated,
-        _note(session, plan, empty=not rows),
-        tuple(place for place in range(width) if any(row[place] == math.inf for row in margins)),
+        _note(session, plan, bare, empty=not rows),
+        unknown,
+        without,
     )
 
 
-def _note(session: Session, plan: Plan, empty: bool) -> str:
-    """Return the note on an answer, with what it could hardly show, and how to show more if it is empty."""
+def _fill_in(
+    margins: list[list[Any]], rows: list[tuple[Any, ...]], places: tuple[int, ...], width: int
+) -> None:
+    """Fill in the half-widths of what is computed, which follow the outputs of a row."""
+    from dpsql.post.replicas import sound
+
+    for shown, row in zip(margins, rows, strict=True):
+        for place, half_width in zip(places, row[width:], strict=True):
+            shown[place] = sound(row[place], half_width)
+
+
+def _without(
+    post: Post, types: list[str], margins: list[list[Any]], unknown: tuple[int, ...]
+) -> tuple[int, ...]:
+    """Return the columns of numbers with noise that have no margin in any row."""
+    tried = () if post.replicated is None else post.replicated.places
+    bare = [place for place in tried if margins and all(row[place] is None for row in margins)]
+    return tuple(
+        place
+        for place in sorted((*post.without, *bare))
+        if place not in unknown and type_named(types[place]).numeric
+    )
+
+
+def _note(session: Session, plan: Plan, bare: list[str], empty: bool) -> str:
+    """Return the note on an answer: bare numbers, what it could hardly show, how to show more if it is empty."""
     said = dict.fromkeys(doubt.beside for doubt in doubts_of(plan, session.known))
-    sentences = [note_on(plan, session.known.unit), *(f"{words[:1].upper()}{words[1:]}." for words in said)]
+    sentences = [note_on(plan, session.known.unit), note_without(bare)]
+    sentences += [f"{words[:1].upper()}{words[1:]}." for words in said]
     if empty:
         sentences += _without_threshold(plan)
     return " ".join(filter(None, sentences))

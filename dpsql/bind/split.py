@@ -14,6 +14,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.bind.headings import asks_for_no_rows, headings
+from dpsql.bind.released.replicas import replicated
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.public_facts import Describe, Evaluate
 from dpsql.bind.scope.scope import Visible
@@ -71,6 +72,10 @@ def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
     outputs = (*bound.columns, *bound.hidden)
     margins = (outputs.index(margin[0], len(bound.columns)) if margin else None for margin in bound.margins)
     post = post_of(ctx, bound.tree, bound.columns, tuple(margins))
+    if not post.plain and ctx.goal is None:
+        read = [measure for measure in ctx.measures if measure.name in post.released]
+        again, without = replicated(bound.tree, read, len(bound.columns), post.margins)
+        post = replace(post, replicated=again, without=without)
     return Split(query.source, _stages(ctx, post), query.delta)
 
 

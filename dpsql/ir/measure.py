@@ -121,13 +121,42 @@ class Measure:
         return bool(self.statistics) + len(self.details)
 
 
+REPLICAS = 64
+"""How many replicas of a released table there are, beside the table itself, which is replica 0."""
+
+REPLICA_NUMBER, REPLICA_ID = "#replica", "#id"
+"""The columns with the number of a row's replica, and with what is the same of a row in all replicas."""
+
+BEYOND = 5
+"""How many deviations a denominator must be from zero."""
+
+
+def replicas_of(table: str) -> str:
+    """Name the table with all replicas of a released table."""
+    return f"{table} replicas"
+
+
+@dataclass(frozen=True, slots=True)
+class Replicated:
+    """The SQL of a Post over replicas of the released tables (bind/released/replicas.py).
+
+    ``shown`` is the Post's own, with the id of each row as its last output; ``half_widths`` gives for each id
+    the half-widths of the outputs at ``places``.
+    """
+
+    shown: str
+    half_widths: str
+    places: tuple[int, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Post:
     """SQL over released and public tables, rendered from the checked tree.
 
     ``released`` and ``tables`` are the released and the public tables that it reads. The first outputs are
     ``columns``; ``margins`` has for each of them the position of its half-width, or None. A ``plain`` Post
-    only selects and orders, so it cannot fail.
+    only selects and orders, so it cannot fail. ``replicated`` gives half-widths to outputs that are computed;
+    outputs ``without`` have noise, and no margin.
     """
 
     sql: str
@@ -136,6 +165,8 @@ class Post:
     tables: tuple[str, ...]
     margins: tuple[int | None, ...]
     plain: bool = False
+    replicated: Replicated | None = None
+    without: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -98,6 +98,13 @@ def groups_from(branching: int, groups: int, noisy: Sequence[int], unit: int = 1
     return rounded
 
 
+def noise_of_groups(branching: int, groups: int, noise: Floats) -> Floats:
+    """Return the noise of the groups for noise of the measured numbers (the first axis)."""
+    sums = matrix(branching, groups).astype(np.float64)
+    moved: Floats = _inverse(branching, groups) @ (sums.T @ noise)
+    return moved
+
+
 @cache
 def variances(branching: int, groups: int) -> tuple[Floats, Floats]:
     """Return the variances of groups and of running totals, for unit variance of each measured number."""

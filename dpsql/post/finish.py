@@ -63,14 +63,14 @@ def _with_margins(released: ReleasedTable, planned: MeasurePlan, confidence: flo
     if not planned.measure.derived:
         return columns
     sums = released.sums[:, : len(planned.measure.statistics)].astype(np.float64)
-    follow, barely = partial(_followed, planned), _barely_shown(released, planned)
+    follow, near = partial(followed, planned), barely(released, planned)
     return columns + [
-        derived(output, planned, sums, spread, columns, follow, barely, confidence)
+        derived(output, planned, sums, spread, columns, follow, near, confidence)
         for output in planned.measure.derived
     ]
 
 
-def _barely_shown(released: ReleasedTable, planned: MeasurePlan) -> dict[int, float]:
+def barely(released: ReleasedTable, planned: MeasurePlan) -> dict[int, float]:
     """Return the groups with a number of units near the threshold."""
     rule, units = planned.rule, planned.measure.units
     if not isinstance(rule, Threshold) or units is None:
@@ -85,11 +85,20 @@ def _chosen(released: ReleasedTable, planned: MeasurePlan, rule: Threshold) -> l
     return [not planned.measure.sets or group[0] not in always for group in released.groups]
 
 
-def _followed(planned: MeasurePlan, finish: Finish, cells: Floats) -> Floats:
+def followed(planned: MeasurePlan, finish: Finish, cells: Floats) -> Floats:
     """Compute an aggregate from the sums of all cells (the last axis)."""
+    return shelf()[finish.call.function].estimate(_behind(planned, finish, cells))
+
+
+def rows_behind(planned: MeasurePlan, finish: Finish, cells: Floats) -> Floats | None:
+    """Return the number of rows that a mean divides by, from the sums of all cells."""
+    return _behind(planned, finish, cells).rows
+
+
+def _behind(planned: MeasurePlan, finish: Finish, cells: Floats) -> Sums:
     statistics = [planned.measure.statistics[group[0]] for group in finish.statistics]
     sums = np.stack([cells[..., list(group)].sum(axis=-1) for group in finish.statistics], axis=-1)
-    return estimated(finish, statistics, sums)
+    return _in_units(finish, statistics, sums)
 
 
 def _finished(

@@ -125,17 +125,22 @@ def unit_draws(name: str, width: int, draws: int = _DRAWS) -> Floats:
     Every column is a random permutation of the distribution's quantiles (a Latin hypercube), so that
     1,024 draws are about as precise as many more independent ones.
     """
-    places = (np.arange(draws) + 0.5) / draws
-    if name != "gaussian":  # a sum of geometric draws reaches as far as one of Laplace draws, or less
-        middle = places - 0.5
-        quantiles = -np.sign(middle) * np.log1p(-2 * np.abs(middle))
-    else:
-        quantiles = np.array([NormalDist().inv_cdf(place) for place in places.tolist()])
+    quantiles = even_quantiles(name, draws)
     generator = np.random.default_rng(0)
     drawn = np.empty((draws, width))
     for column in range(width):
         drawn[:, column] = quantiles[generator.permutation(draws)]
     return drawn
+
+
+def even_quantiles(name: str, draws: int) -> Floats:
+    """Return quantiles of a mechanism's noise at scale 1, at even places."""
+    places = (np.arange(draws) + 0.5) / draws
+    if name != "gaussian":  # a sum of geometric draws reaches as far as one of Laplace draws, or less
+        middle = places - 0.5
+        quantiles: Floats = -np.sign(middle) * np.log1p(-2 * np.abs(middle))
+        return quantiles
+    return np.array([NormalDist().inv_cdf(place) for place in places.tolist()])
 
 
 # ---- counts that are shown because they are large ------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dpsql.detail_kinds import part
 from dpsql.ir.bound import Bound
 from dpsql.ir.detail import Detail
@@ -31,6 +33,20 @@ def note_on(plan: Plan, unit: str) -> str:
         [detail for stage in plan.stages for measure in stage.measures for detail in measure.details], unit
     )
     return " ".join(sentences)
+
+
+def note_without(columns: Sequence[str]) -> str:
+    """Return the note on numbers that are computed in a way that gives no margin."""
+    if not columns:
+        return ""
+    named = ", ".join(columns[:_NAMED])
+    more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
+    why = "chosen by noisy numbers, not linear in them, or divided by one near zero"
+    return f"No margin: {named}{more} ({why})."
+
+
+_NAMED = 3
+"""How many columns are named in a note."""
 
 
 def _of_details(details: list[DetailPlan[Detail]], unit: str) -> list[str]:

@@ -16,7 +16,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import DatabaseError, interrupted, refuse
-from dpsql.ir.column import DOUBLE, Kind, Type, type_named
+from dpsql.ir.column import BIGINT, DOUBLE, Kind, Type, type_named
+from dpsql.ir.measure import REPLICA_ID, REPLICA_NUMBER, REPLICAS, replicas_of
 from dpsql.policy.model import LimitsRule
 from dpsql.policy.toml_spelling import memory_text
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, taken
@@ -25,6 +26,7 @@ if TYPE_CHECKING:  # a session opens before what makes these has loaded
     from dpsql.aggregates import Floats
     from dpsql.ir.finished import Finished
     from dpsql.ir.measure import Measure, Post
+    from dpsql.post.replicas import Replica
 
 PublicRows = Callable[[str], tuple[list[str], list[str], list[tuple[object, ...]]]]
 """Read a public table: column names, column types, rows."""
@@ -177,11 +179,18 @@ class Sealed:
         tables: Sequence[list[Finished]],
         types: Sequence[str],
         texted: bool = False,
+        replicas: Sequence[list[Replica]] | None = None,
     ) -> list[tuple[Any, ...]]:
-        """Return the rows of SQL over released tables; ``texted``: in the form for later stages."""
+        """Return the rows of SQL over released tables; ``texted``: in the form for later stages.
+
+        After the outputs come the half-widths of those that are computed, over ``replicas`` of the tables.
+        """
         with self._working("post-processing what was released", paid=True):
             try:
-                rows = self._rows(post, measures, tables, types, texted)
+                rows = None if replicas is None else self._replicated(post, measures, tables, types, replicas)
+                if rows is None:
+                    none = (None,) * (0 if post.replicated is None else len(post.replicated.places))
+                    rows = [row + none for row in self._rows(post, measures, tables, types, texted)]
             except Failed:
                 raise refuse(
                     "D601",
@@ -191,7 +200,63 @@ class Sealed:
                 ) from None
         if texted or _AWARE not in types:
             return rows
-        return [tuple(_aware(value, sql) for value, sql in zip(row, types, strict=True)) for row in rows]
+        widths = ["DOUBLE"] * (len(rows[0]) - len(types) if rows else 0)
+        return [
+            tuple(_aware(value, sql) for value, sql in zip(row, [*types, *widths], strict=True))
+            for row in rows
+        ]
+
+    def _replicated(
+        self,
+        post: Post,
+        measures: Sequence[Measure],
+        tables: Sequence[list[Finished]],
+        types: Sequence[str],
+        replicas: Sequence[list[Replica]],
+    ) -> list[tuple[Any, ...]] | None:
+        """Return the rows, each with its half-widths; None if they cannot be had within half of the time."""
+        assert post.replicated is not None
+        seconds, began = self._seconds, time.monotonic()
+        self._seconds = seconds / 2
+        made: list[str] = []
+        try:
+            for table in post.tables:
+                self._load_table(table)
+            made = self._create(measures, numbered=True)
+            for measure, columns, drawn in zip(measures, tables, replicas, strict=True):
+                self._fill(measure.name, columns, measure.intervals, numbered=True)
+                made.append(self._fill_replicas(measure, drawn, len(columns[0].values) if columns else 1))
+            rows = self._all(_with_id(post.replicated.shown, types), rows=self._limits.rows)
+            widths = {row[0]: row[1:] for row in self._all(post.replicated.half_widths)}
+        except (Failed, Late, Full):
+            if self._stopped:
+                raise
+            return None
+        finally:
+            self._seconds = seconds - (time.monotonic() - began)
+            self._drop(made)
+        none = (None,) * len(post.replicated.places)
+        return [(*row[:-1], *widths.get(row[-1], none)) for row in rows]
+
+    def _fill_replicas(self, measure: Measure, drawn: list[Replica], rows: int) -> str:
+        """Create the table of all replicas of a released table; return its name."""
+        from dpsql.facts.released_columns import released_columns
+
+        every, types = replicas_of(measure.name), dict(released_columns(measure))
+        table, number, row = quote(measure.name), quote(REPLICA_NUMBER), quote(REPLICA_ID)
+        named = [(quote(replica.name), _spelled(types[replica.name])) for replica in drawn]
+        again = ", ".join(f"TRY_CAST(d.{name} AS {kind}) AS {name}" for name, kind in named)
+        listed = "".join(f", unnest(?) AS {name}" for name, _ in named)
+        numbers = [list[object](replica.numbers.ravel().tolist()) for replica in drawn]
+        self._open().load(
+            f"CREATE OR REPLACE TEMP TABLE {quote(every)} AS "
+            f"SELECT t.*{f' REPLACE ({again})' if again else ''}, 1 + i % {REPLICAS} AS {number} "
+            f"FROM {table} AS t JOIN (SELECT unnest(range({rows * REPLICAS})) AS i{listed}) AS d "
+            f"ON t.{row} = i // {REPLICAS} "
+            f"UNION ALL SELECT *, 0 FROM {table}",
+            numbers,
+        )
+        return every
 
     def fails(
         self, post: Post, measures: Sequence[Measure], tables: Sequence[list[Finished]], types: Sequence[str]
@@ -224,12 +289,14 @@ class Sealed:
         finally:
             self._drop(names)
 
-    def _create(self, measures: Sequence[Measure]) -> list[str]:
+    def _create(self, measures: Sequence[Measure], numbered: bool = False) -> list[str]:
+        """Create the released tables; ``numbered``: with the number of each row."""
         from dpsql.facts.released_columns import released_columns
 
         names = []
         for measure in measures:
             columns = released_columns(measure) or [("nothing", DOUBLE)]
+            columns = [*columns, *([(REPLICA_ID, BIGINT)] if numbered else [])]
             listed = ", ".join(f"{quote(name)} {_spelled(kind)}" for name, kind in columns)
             self._open().load(f"CREATE OR REPLACE TEMP TABLE {quote(measure.name)} ({listed})")
             names.append(measure.name)
@@ -237,11 +304,10 @@ class Sealed:
 
     def _drop(self, names: list[str]) -> None:
         """Drop released tables, unless the process has ended."""
-        if self._process is not None and self._process.usable:
-            for name in names:
-                self._process.load(f"DROP TABLE IF EXISTS {quote(name)}")
+        if names and self._process is not None and self._process.usable:
+            self._process.load("; ".join(f"DROP TABLE IF EXISTS {quote(name)}" for name in names))
 
-    def _fill(self, name: str, columns: list[Finished], intervals: bool) -> None:
+    def _fill(self, name: str, columns: list[Finished], intervals: bool, numbered: bool = False) -> None:
         types: list[str] = []
         lists: list[list[object]] = []
         for column in columns:
@@ -254,8 +320,11 @@ class Sealed:
                     types += ["DOUBLE", "DOUBLE"]
                     lists += [_or_null(ends, len(column.values)) for ends in (column.low, column.high)]
         if not lists:
-            self._open().load(f"INSERT INTO {quote(name)} VALUES (NULL)")
+            self._open().load(f"INSERT INTO {quote(name)} VALUES (NULL{', 0' if numbered else ''})")
             return
+        if numbered:
+            types.append("BIGINT")
+            lists.append(list(range(len(lists[0]))))
         self._insert(name, types, lists)
 
     def _insert(self, name: str, types: list[str], lists: list[list[object]]) -> None:
@@ -337,6 +406,16 @@ def _fetchable(sql: str, types: Sequence[str]) -> str:
         for name, kind in zip(names, types, strict=True)
     )
     return f"SELECT {listed} FROM ({sql}) AS t({', '.join(names)})"
+
+
+def _with_id(sql: str, types: Sequence[str]) -> str:
+    """Wrap SQL with an id as its last output: the id as text, timestamps as in an answer."""
+    names = [f"c{i}" for i in range(len(types))]
+    listed = ", ".join(
+        f"timezone('UTC', {name})" if kind == _AWARE else name
+        for name, kind in zip(names, types, strict=True)
+    )
+    return f"SELECT {listed}, CAST(id AS VARCHAR) FROM ({sql}) AS t({', '.join(names)}, id)"
 
 
 def _texted(sql: str, types: Sequence[str]) -> str:

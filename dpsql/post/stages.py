@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dpsql.errors import refuse
 from dpsql.ir.column import Value
@@ -19,6 +19,9 @@ from dpsql.post.finish import finish
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.sealed import Sealed
 from dpsql.post.trial_run import refuse_failing
+
+if TYPE_CHECKING:
+    from dpsql.post.replicas import Replica
 
 
 @dataclass(slots=True)
@@ -70,7 +73,24 @@ class StageOutputs:
             (planned, table) for planned, table in self.tables if planned.measure.name in stage.post.released
         ]
         finished = [finish(table, planned, self.confidence) for planned, table in read]
-        return self.sealed.run(stage.post, [planned.measure for planned, _ in read], finished, types, texted)
+        measures = [planned.measure for planned, _ in read]
+        return self.sealed.run(stage.post, measures, finished, types, texted, self._replicas(stage, read))
+
+    def _replicas(
+        self, stage: StagePlan, read: list[tuple[MeasurePlan, ReleasedTable]]
+    ) -> list[list[Replica]] | None:
+        """Return replicas of the tables, if outputs are computed from them and all tables have some."""
+        if stage.post.replicated is None:
+            return None
+        from dpsql.post.replicas import replicas_of
+
+        drawn = []
+        for number, (planned, table) in enumerate(read):
+            replicas = replicas_of(table, planned, number)
+            if replicas is None:
+                return None
+            drawn.append(replicas)
+        return drawn
 
 
 def _distinct(rows: list[tuple[Any, ...]], places: list[int]) -> bool:

@@ -13,7 +13,8 @@ class AnswerFields:
 
     ``margins`` has one tuple per row: the 95 % half-width of each value, or None if the value has no noise
     or an unknown margin. ``open`` lists the columns with unknown margins because they are computed from
-    noised numbers. ``repeated`` if the answer is a repeat from the ledger.
+    noised numbers; ``without`` lists those that are computed in a way that gives no margin. ``repeated`` if
+    the answer is a repeat from the ledger.
     """
 
     columns: tuple[str, ...]
@@ -25,6 +26,7 @@ class AnswerFields:
     repeated: bool = False
     note: str = ""
     open: tuple[int, ...] = ()
+    without: tuple[int, ...] = ()
 
     def noised(self, at: int) -> bool:
         """Whether a column has noise."""

@@ -42,6 +42,9 @@ def cells(answer: AnswerFields, at: int, rows: Iterable[int], gap: str = "") -> 
         elif margin is not None and is_number(value):
             text, width = rounded(value, margin, integer)
             column.append(Cell(group_thousands(text, gap), group_thousands(width, gap)))
+        elif margin is not None and isinstance(value, dict):  # a histogram: each of its counts
+            _, width = rounded(0, margin, True)
+            column.append(Cell(one_line(plain(value)), group_thousands(width, gap)))
         else:
             column.append(Cell(_without_margin(value, exact), UNKNOWN if noised and margin is None else ""))
     return column

@@ -32,11 +32,11 @@ def content(answer: AnswerFields, format: str, margins: bool = False) -> bytes:
 
 
 def with_margins(answer: AnswerFields) -> AnswerFields:
-    """Add a column ``<name>_margin`` after each noised column."""
+    """Add a column ``<name>_margin`` after each noised column; NULL where there is no margin."""
     places: list[tuple[int, bool]] = []
     for at in range(len(answer.columns)):
         places.append((at, False))
-        if answer.noised(at):
+        if answer.noised(at) or at in answer.without:
             places.append((at, True))
     return replace(
         answer,
@@ -48,6 +48,7 @@ def with_margins(answer: AnswerFields) -> AnswerFields:
         ],
         margins=[(None,) * len(places) for _ in answer.rows],
         open=(),
+        without=(),
     )
 
 

@@ -18,7 +18,7 @@ from dpsql.bind.expressions.scalars import HiddenUnit, Scalars
 from dpsql.bind.private.conditions import has_query
 from dpsql.bind.released.error_formulas import formula_of, size_of
 from dpsql.bind.scope.scope import Fresh
-from dpsql.bind.scope.wrappers import unwrapped
+from dpsql.bind.scope.wrappers import unaliased, unwrapped
 from dpsql.bind.syntax.interval_functions import LOW, NOT_RELEASED, is_end, number_of, refuse_end
 from dpsql.bind.syntax.quantiles import expand_places
 from dpsql.errors import Error, refuse
@@ -132,9 +132,19 @@ class ReleasedExpressions:
         """Return the half-width of an output and, if ``ends`` is set, the ends of its interval."""
         name = self._margin_column(expression)
         if name is None:
-            return ()
+            return self._of_histogram(unaliased(expression))
         column_names = (margin_of, low_of, high_of) if ends else (margin_of,)
         return tuple(quoted(column_name(name), self.name) for column_name in column_names)
+
+    def _of_histogram(self, expression: exp.Expr) -> tuple[exp.Expr, ...]:
+        """Return the largest half-width of the counts of a histogram; () for any other expression."""
+        if not isinstance(expression, exp.Map) or not isinstance(expression.args.get("values"), exp.Array):
+            return ()
+        counts, noised = expression.args["values"].expressions, {call.name for call in self.calls}
+        if not all(isinstance(each, exp.Column) and each.name in noised for each in counts):
+            return ()
+        first, *others = (quoted(margin_of(each.name), self.name) for each in counts)
+        return (exp.Greatest(this=first, expressions=others),)
 
     def _end(self, node: exp.Expr) -> exp.Expr:
         """Translate DP_INTERVAL_LOW(n), where n is an aggregate, an alias, or arithmetic over them."""

@@ -71,6 +71,7 @@ def select_columns(answer: Answer, names: list[str]) -> Answer:
         rows=[tuple(row[at] for at in indices) for row in answer.rows],
         margins=[tuple(row[at] for at in indices) for row in answer.margins],
         open=tuple(index for index, at in enumerate(indices) if at in answer.open),
+        without=tuple(index for index, at in enumerate(indices) if at in answer.without),
     )
 
 
