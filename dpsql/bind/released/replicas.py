@@ -283,7 +283,7 @@ class _Select(_Rows):
     measures: Mapping[str, Measure] = field(default_factory=dict)
     items: list[_Item] = field(default_factory=list)
     aggregated: bool = False
-    inner: dict[int, _Rows] = field(default_factory=dict)
+    inner: dict[int, tuple[exp.Subquery, _Rows]] = field(default_factory=dict)
     """The scalar subqueries over released rows, by the identity of their nodes."""
     above: bool = False
     """Whether the rows that it reads were chosen by noisy numbers."""
@@ -316,8 +316,12 @@ class _Select(_Rows):
             self.names.append(output.alias_or_name)
             self.kinds.append(kind)
             self.guards.append(guards if kind is Kind.DRAWN else [])
-        if self._chooses():
-            self.chosen = True
+        self.chosen = self.chosen or self._chooses()
+        if self.chosen:  # how many rows there are depends on the noise
+            self.kinds = [
+                Kind.OPEN if has_aggregate(output) or output.find(exp.Window) else kind
+                for output, kind in zip(outputs, self.kinds, strict=True)
+            ]
         self.chosen = self.chosen or self.above
         if self.chosen or not self.plain:
             self.kinds = [Kind.OPEN if kind is Kind.DRAWN else kind for kind in self.kinds]
@@ -437,9 +441,9 @@ class _Select(_Rows):
         """Return the kind of a subquery: a scalar one may have a number with noise."""
         if not any(table.name in self.measures for table in node.find_all(exp.Table)):
             return Kind.EXACT
-        if not isinstance(node, exp.Subquery) or node.args.get("alias"):
+        if not isinstance(node, exp.Subquery):
             return Kind.OPEN
-        rows = _analysed(node, self.measures)
+        rows = _analysed(node.this, self.measures)
         if (
             not isinstance(rows, _Select)
             or not rows.plain
@@ -448,7 +452,7 @@ class _Select(_Rows):
             or any(rows.guards)
         ):
             return Kind.OPEN
-        self.inner[id(node)] = rows
+        self.inner[id(node)] = node, rows
         return Kind.DRAWN
 
     def _ratio(self, node: exp.Div, guards: list[exp.Expr], inside: bool) -> Kind:
@@ -581,16 +585,16 @@ class _Select(_Rows):
 
     def _subqueries(self) -> dict[int, exp.Expr]:
         """Return the scalar subqueries over the replica of the row."""
-        return {key: self._correlated(rows) for key, rows in self.inner.items()}
+        return {key: self._correlated(node, rows) for key, (node, rows) in self.inner.items()}
 
-    def _correlated(self, rows: _Rows) -> exp.Expr:
+    def _correlated(self, node: exp.Subquery, rows: _Rows) -> exp.Expr:
         alias = "#one"
         source = aliased(rows.written(drawn=True), alias, ("#x", "#r", "#i"))
         where = exp.EQ(this=column("#r", alias), expression=self._number)
         one = exp.Select(
             expressions=[column("#x", alias)], from_=exp.From(this=source), where=exp.Where(this=where)
         )
-        return exp.Subquery(this=one)
+        return exp.Subquery(this=one, alias=node.args.get("alias"))
 
     def _guarded(self, made: exp.Select) -> exp.Query:
         """Return the rows with NaN for ratios whose denominator is near zero: it stays NaN in all sums."""
