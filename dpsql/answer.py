@@ -12,7 +12,8 @@ class Answer(AnswerFields):
     """The answer to a query, with conversions to frames.
 
     Frames have the same types as DuckDB's own. ``margins=True`` adds a column ``<name>_margin`` after each
-    column that carries noise.
+    column that carries noise, NULL where there is no margin. ``totals="(all)"`` writes this word for the keys
+    of the totals of ROLLUP and CUBE, in columns that become text; without it they are NULL, as in SQL.
     """
 
     __slots__ = ()
@@ -21,33 +22,37 @@ class Answer(AnswerFields):
         """Return all rows, as a cursor does; the same as ``rows``."""
         return list(self.rows)
 
-    def df(self, *, margins: bool = False) -> Any:
+    def df(self, *, margins: bool = False, totals: str | None = None) -> Any:
         """Return the rows as a pandas DataFrame (needs pandas)."""
         _require("df", "pandas")
-        return self._convert("df", "pandas", margins)
+        return self._convert("df", "pandas", margins, totals)
 
-    def pl(self, *, margins: bool = False) -> Any:
+    def pl(self, *, margins: bool = False, totals: str | None = None) -> Any:
         """Return the rows as a polars DataFrame (needs polars and pyarrow)."""
         _require("pl", "polars", "pyarrow")
-        return self._convert("pl", "polars", margins)
+        return self._convert("pl", "polars", margins, totals)
 
-    def arrow(self, *, margins: bool = False) -> Any:
+    def arrow(self, *, margins: bool = False, totals: str | None = None) -> Any:
         """Return the rows as a pyarrow Table (needs pyarrow)."""
         _require("arrow", "pyarrow")
-        return self._convert("to_arrow_table", "Arrow", margins)
+        return self._convert("to_arrow_table", "Arrow", margins, totals)
 
     def fetchnumpy(self, *, margins: bool = False) -> dict[str, Any]:
         """Return a numpy array for each column, masked where a value is NULL."""
         arrays: dict[str, Any] = self._convert("fetchnumpy", "numpy", margins)
         return arrays
 
-    def _convert(self, how: str, target: str, margins: bool) -> Any:
+    def _convert(self, how: str, target: str, margins: bool, totals: str | None = None) -> Any:
         import warnings
 
-        from dpsql.render.formats import with_margins
+        from dpsql.render.formats import with_margins, with_totals
         from dpsql.render.table import table_of
 
-        with table_of(with_margins(self) if margins else self, target) as table, warnings.catch_warnings():
+        fields: AnswerFields = self if totals is None else with_totals(self, totals)
+        with (
+            table_of(with_margins(fields) if margins else fields, target) as table,
+            warnings.catch_warnings(),
+        ):
             warnings.simplefilter("ignore", DeprecationWarning)  # of DuckDB's driver about pandas
             return getattr(table, how)()
 

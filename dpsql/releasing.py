@@ -115,7 +115,14 @@ def answer_of(
         _note(session, plan, bare, empty=not rows),
         unknown,
         without,
+        _totals(stage.post, rows),
     )
+
+
+def _totals(post: Post, rows: list[tuple[Any, ...]]) -> frozenset[tuple[int, int]]:
+    """Return the keys, by row and column, that are NULL because the row is a total over them."""
+    marks = [(at, mark) for at, mark in enumerate(post.totals) if mark is not None]
+    return frozenset((number, at) for number, row in enumerate(rows) for at, mark in marks if row[mark] == 1)
 
 
 def _fill_in(

@@ -36,7 +36,7 @@ csv = { delim = ";", quote = "'", header = false, nullstr = "-", dateformat = "%
 
 [tables.people.columns]
 id = { type = "INTEGER" }
-age = { type = "INTEGER", range = [0, 120] }
+age = { type = "INTEGER", range = [0, 120], null = false }
 town = { type = "VARCHAR", values = ["Oslo", "Bergen"] }
 
 [tables.visits]

@@ -110,6 +110,12 @@ def release_point(
         margins.append(tuple(ctx.fresh("margin") for _ in widths))
         for hidden, called in zip(widths, margins[-1], strict=True):
             select.append("expressions", exp.alias_(hidden, called, quoted=True))
+    totals: list[str | None] = []
+    for item in outputs if groups.sets and clause is None else ():
+        mark = translator.total(item)
+        totals.append(None if mark is None else ctx.fresh("total"))
+        if mark is not None:
+            select.append("expressions", exp.alias_(mark, totals[-1], quoted=True))
     if all(call.function != "count_distinct" for call in translator.calls):
         refuse_claims(ctx, node)
     sets = groups.sets if other_group is None else with_total(groups)
@@ -135,7 +141,7 @@ def release_point(
             derived=tuple(translator.derived),
         )
     )
-    return Open(select, tuple(columns), tuple(margins), released=True)
+    return Open(select, tuple(columns), tuple(margins), released=True, totals=tuple(totals))
 
 
 def released_call(

@@ -76,6 +76,9 @@ def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
         read = [measure for measure in ctx.measures if measure.name in post.released]
         again, without = replicated(bound.tree, read, len(bound.columns), post.margins)
         post = replace(post, replicated=again, without=without)
+    if any(bound.totals):
+        marks = (None if name is None else outputs.index(name, len(bound.columns)) for name in bound.totals)
+        post = replace(post, totals=tuple(marks))
     return Split(query.source, _stages(ctx, post), query.delta)
 
 

@@ -82,17 +82,17 @@ class Rows(ABC):
 
     # ---- the whole answer, regardless of fetched rows ----------------------------------------------
 
-    def df(self, *, margins: bool = False) -> Any:
+    def df(self, *, margins: bool = False, totals: str | None = None) -> Any:
         """Return the answer as a pandas DataFrame."""
-        return self._answered().df(margins=margins)
+        return self._answered().df(margins=margins, totals=totals)
 
-    def pl(self, *, margins: bool = False) -> Any:
+    def pl(self, *, margins: bool = False, totals: str | None = None) -> Any:
         """Return the answer as a polars DataFrame."""
-        return self._answered().pl(margins=margins)
+        return self._answered().pl(margins=margins, totals=totals)
 
-    def arrow(self, *, margins: bool = False) -> Any:
+    def arrow(self, *, margins: bool = False, totals: str | None = None) -> Any:
         """Return the answer as a pyarrow Table."""
-        return self._answered().arrow(margins=margins)
+        return self._answered().arrow(margins=margins, totals=totals)
 
     def fetchnumpy(self, *, margins: bool = False) -> dict[str, Any]:
         """Return the answer as numpy arrays, by column."""

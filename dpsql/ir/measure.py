@@ -156,7 +156,8 @@ class Post:
     ``released`` and ``tables`` are the released and the public tables that it reads. The first outputs are
     ``columns``; ``margins`` has for each of them the position of its half-width, or None. A ``plain`` Post
     only selects and orders, so it cannot fail. ``replicated`` gives half-widths to outputs that are computed;
-    outputs ``without`` have noise, and no margin.
+    outputs ``without`` have noise, and no margin. ``totals`` has for each output that is a key of ROLLUP or
+    the like the position of the output that is 1 where a row is no group of that key; it is empty else.
     """
 
     sql: str
@@ -167,6 +168,7 @@ class Post:
     plain: bool = False
     replicated: Replicated | None = None
     without: tuple[int, ...] = ()
+    totals: tuple[int | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

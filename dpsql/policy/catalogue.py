@@ -67,7 +67,8 @@ class KnownTable:
     ``at_most`` is 1 where the unit column is such a key, else None. ``unit_filled`` says that the database
     itself keeps NULL out of the unit column.
     ``lines`` maps a column to the line of the policy that declares it, for notes in errors. ``found`` are the
-    columns with a found bound instead of a declared range ('' for the rows per unit).
+    columns with a found bound instead of a declared range ('' for the rows per unit). ``filled`` are the
+    columns whose rows with NULL are left out of every query.
     """
 
     name: str
@@ -83,6 +84,7 @@ class KnownTable:
     keys: tuple[tuple[str, ...], ...] = ()
     unit_filled: bool = False
     found: frozenset[str] = frozenset()
+    filled: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

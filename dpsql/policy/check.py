@@ -197,6 +197,14 @@ def _known_table(
         lines=tuple(lines.items()),
         keys=unique,
         unit_filled=owned is not None and not owned.unit.nullable,
+        filled=tuple(
+            column.name
+            for column in columns
+            if column.fact.nullable
+            and not table.rule.public
+            and column.name in rules
+            and not rules[column.name].null
+        ),
     )
 
 

@@ -129,7 +129,8 @@ class UnitPath:
 class ColumnRule:
     """A column that exists for analysts, with a declared range or list of values, or neither.
 
-    ``type`` is the type of a csv file's column; the file itself declares none.
+    ``type`` is the type of a csv file's column; the file itself declares none. Without ``null``, rows with
+    NULL in it are left out.
     """
 
     name: str
@@ -137,6 +138,7 @@ class ColumnRule:
     range: tuple[Bound, Bound] | None = None
     values: tuple[Value, ...] | None = None
     type: str | None = None
+    null: bool = True
 
 
 @dataclass(frozen=True, slots=True)

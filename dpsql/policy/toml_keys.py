@@ -433,6 +433,13 @@ COLUMN = Keys(
             otherwise="the type in the database or the parquet file",
             later="types",
         ),
+        Key(
+            "null",
+            Flag(),
+            "Whether a column of a private table may hold NULL. With `false`, queries leave out the rows "
+            "where it does, and no group of NULL is listed.",
+            default=True,
+        ),
     ),
 )
 

@@ -13,8 +13,9 @@ class AnswerFields:
 
     ``margins`` has one tuple per row: the 95 % half-width of each value, or None if the value has no noise
     or an unknown margin. ``open`` lists the columns with unknown margins because they are computed from
-    noised numbers; ``without`` lists those that are computed in a way that gives no margin. ``repeated`` if
-    the answer is a repeat from the ledger.
+    noised numbers; ``without`` lists those that are computed in a way that gives no margin. ``totals`` are
+    the keys, by row and column, that are NULL because the row is a total over them. ``repeated`` if the
+    answer is a repeat from the ledger.
     """
 
     columns: tuple[str, ...]
@@ -27,6 +28,7 @@ class AnswerFields:
     note: str = ""
     open: tuple[int, ...] = ()
     without: tuple[int, ...] = ()
+    totals: frozenset[tuple[int, int]] = frozenset()
 
     def noised(self, at: int) -> bool:
         """Whether a column has noise."""

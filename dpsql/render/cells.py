@@ -19,6 +19,9 @@ from dpsql.render.digits import group_thousands, plain, printable, rounded
 UNKNOWN = "?"
 """The margin of a noised value without a known margin: the noise may exceed any value."""
 
+ALL = "(all)"
+"""A key in the row of a total over it: not a group of NULL."""
+
 
 @dataclass(frozen=True, slots=True)
 class Cell:
@@ -38,7 +41,7 @@ def cells(answer: AnswerFields, at: int, rows: Iterable[int], gap: str = "") -> 
     for row in rows:
         value, margin = answer.rows[row][at], answer.margins[row][at]
         if value is None:
-            column.append(Cell("NULL", null=True))
+            column.append(Cell(ALL if (row, at) in answer.totals else "NULL", null=True))
         elif margin is not None and is_number(value):
             text, width = rounded(value, margin, integer)
             column.append(Cell(group_thousands(text, gap), group_thousands(width, gap)))

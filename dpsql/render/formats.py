@@ -49,7 +49,34 @@ def with_margins(answer: AnswerFields) -> AnswerFields:
         margins=[(None,) * len(places) for _ in answer.rows],
         open=(),
         without=(),
+        totals=frozenset(
+            (row, place)
+            for row, at in answer.totals
+            for place, found in enumerate(places)
+            if found == (at, False)
+        ),
     )
+
+
+def with_totals(answer: AnswerFields, word: str) -> AnswerFields:
+    """Write a word for the keys of totals; a column of keys that are no text becomes text."""
+    named = {at for _, at in answer.totals}
+    return replace(
+        answer,
+        types=tuple("VARCHAR" if at in named else sql for at, sql in enumerate(answer.types)),
+        rows=[
+            tuple(
+                word if (number, at) in answer.totals else _worded(value) if at in named else value
+                for at, value in enumerate(row)
+            )
+            for number, row in enumerate(answer.rows)
+        ],
+        totals=frozenset(),
+    )
+
+
+def _worded(value: Any) -> str | None:
+    return None if value is None else plain(value)
 
 
 def to_csv(answer: AnswerFields) -> str:

@@ -136,6 +136,13 @@ class ReleasedExpressions:
         column_names = (margin_of, low_of, high_of) if ends else (margin_of,)
         return tuple(quoted(column_name(name), self.name) for column_name in column_names)
 
+    def total(self, output: exp.Expr) -> exp.Expr | None:
+        """Return GROUPING of an output that is a key as it is; None for any other."""
+        column = unwrapped(output)
+        if self.grouping is None or not isinstance(column, exp.Column) or column.table != self.name:
+            return None
+        return self.grouping([self._places[column.name]]) if column.name in self._places else None
+
     def _of_histogram(self, expression: exp.Expr) -> tuple[exp.Expr, ...]:
         """Return the largest half-width of the counts of a histogram; () for any other expression."""
         if not isinstance(expression, exp.Map) or not isinstance(expression.args.get("values"), exp.Array):

@@ -46,6 +46,16 @@ class ColumnLineage:
             return tuple(margins)
         return tuple(aggregate(this=width) for aggregate, width in zip(WIDEST, margins, strict=False))
 
+    def total(self, node: exp.Expr) -> exp.Expr | None:
+        """Return the mark of totals of a select item that is an unchanged key; None for any other."""
+        place = self._place(unaliased(node))
+        if place is None or self._no_margins or self._grouped:
+            return None
+        source = next(item.source for item in self._items if item.alias == place[0])
+        assert isinstance(source, Open)
+        name = source.totals[place[1]] if source.totals else None
+        return None if name is None else quoted(name, place[0])
+
     def ends(self, node: exp.Expr, grouped: bool = True) -> exp.Expr:
         """Replace DP_INTERVAL_LOW and HIGH in an expression by columns.
 

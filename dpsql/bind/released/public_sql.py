@@ -66,7 +66,7 @@ def with_names(bound: Open, names: tuple[str, ...], fresh: Fresh) -> Open:
     ]
     listed += [column(name, alias) for name in bound.hidden]
     tree = exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)))
-    return Open(tree, columns, bound.margins, None, bound.released)
+    return Open(tree, columns, bound.margins, None, bound.released, bound.totals)
 
 
 def with_clauses(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Open:
@@ -74,7 +74,7 @@ def with_clauses(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Ope
     alias = fresh("sub")
     listed = [column(name, alias) for name in (*bound.columns, *bound.hidden)]
     tree = exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)), **clauses)
-    return Open(tree, bound.columns, bound.margins, None, bound.released)
+    return Open(tree, bound.columns, bound.margins, None, bound.released, bound.totals)
 
 
 def open_set_operation(
@@ -192,9 +192,15 @@ def open_select(
         margins.append(tuple(fresh("margin") for _ in widths))
         for hidden, name in zip(widths, margins[-1], strict=True):
             listed.append(exp.alias_(hidden, name, quoted=True))
+    totals = [lineage.total(output) for output in outputs]
+    marked = tuple(None if mark is None else fresh("total") for mark in totals)
+    for mark, called in zip(totals, marked, strict=True):
+        if mark is not None:
+            listed.append(exp.alias_(mark, called, quoted=True))
     tree.set("expressions", listed)
     released = any(isinstance(item.source, Open) and item.source.released for item in items)
-    return Open(tree, names, tuple(margins), _as_rows(node, items, outputs, names), released)
+    rows = _as_rows(node, items, outputs, names)
+    return Open(tree, names, tuple(margins), rows, released, marked if any(marked) else ())
 
 
 def _copied(value: object) -> object:

@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from dpsql.bind.scope.scope import Fresh, Scope, Visible
 from dpsql.ir.column import Fact
-from dpsql.ir.relation import Owner, Relation, Scan, ScanColumn
-from dpsql.ir.scalar import Ref
+from dpsql.ir.relation import Filter, Owner, Relation, Scan, ScanColumn
+from dpsql.ir.scalar import Call, Ref
 from dpsql.ir.source import Span
 from dpsql.policy.catalogue import Known, KnownTable
 
@@ -37,6 +37,8 @@ class Open:
     ``margins`` names, for each column, the further outputs with its half-width and, where the query asks for
     them, the ends of its interval; it is empty for a column that is no released number. ``rows`` is the same
     as a relation, for joins with private rows; only a public table or a plain selection from one has it.
+    ``totals`` names, for each column that is a key of ROLLUP or the like, the further output that is 1 in the
+    rows of which it is no key.
     """
 
     tree: exp.Query | exp.Table
@@ -44,11 +46,13 @@ class Open:
     margins: tuple[Margin, ...]
     rows: Private | None = None
     released: bool = False
+    totals: tuple[str | None, ...] = ()
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The outputs behind the columns, which hold the margins."""
-        return tuple(name for margin in self.margins for name in margin)
+        """The outputs behind the columns, which hold the margins, and then the marks of totals."""
+        margins = (name for margin in self.margins for name in margin)
+        return (*margins, *(name for name in self.totals if name is not None))
 
 
 def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span | None) -> Private:
@@ -68,7 +72,7 @@ def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span |
         if not table.links:
             facts[table.unit_column] = replace(stored, type=known.unit_type)
         owner = Owner(hidden, fact, *links, table.rows, table.at_most, holder.unit_filled, widened)
-    relation = Scan(
+    relation: Relation = Scan(
         table.name,
         tuple(
             ScanColumn(names[column.name], column.name, facts[column.name], column.name in table.found)
@@ -83,4 +87,18 @@ def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span |
         tuple(Visible(alias, column.name, Ref(names[column.name])) for column in table.columns),
         ("a private column exists only where the policy lists it",) if owner else (),
     )
-    return Private(relation, scope)
+    return Private(_filled(relation, [names[name] for name in table.filled]), scope)
+
+
+def _filled(relation: Relation, columns: list[str]) -> Relation:
+    """Leave out the rows with NULL in columns that the policy declares without.
+
+        sex = { values = ["F", "M"], null = false }        WHERE sex IS NOT NULL
+
+    Claim   the facts hold whether the declaration does or not.
+    Proof   It is not relied on: the condition is in the SQL, and narrows the facts as an analyst's own would.
+    Test    tests/unit/test_null_groups.py, grammar_tests/group_by/without_null.sql
+    """
+    for name in columns:
+        relation = Filter(relation, Call("is_not_null", (Ref(name),)))
+    return relation

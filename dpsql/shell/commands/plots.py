@@ -72,6 +72,9 @@ def select_columns(answer: Answer, names: list[str]) -> Answer:
         margins=[tuple(row[at] for at in indices) for row in answer.margins],
         open=tuple(index for index, at in enumerate(indices) if at in answer.open),
         without=tuple(index for index, at in enumerate(indices) if at in answer.without),
+        totals=frozenset(
+            (row, index) for row, found in answer.totals for index, at in enumerate(indices) if at == found
+        ),
     )
 
 
