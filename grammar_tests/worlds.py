@@ -29,7 +29,7 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.ir.plan import Plan
 from dpsql.session import Session
 
-POLICIES = ("world.toml", "pure.toml", "finds.toml")
+POLICIES = ("world.toml", "pure.toml", "finds.toml", "filled.toml")
 
 APPROX = "approx.toml"
 """world.toml under the other accountant that has a delta."""

@@ -13,6 +13,7 @@ from dpsql.aggregates import Distinct
 from dpsql.aggregates import shelf as aggregates
 from dpsql.bind.expressions.aggregates import aggregate, refuse_distinct
 from dpsql.bind.expressions.key_domains import key_lists
+from dpsql.bind.expressions.key_pairs import key_pairs
 from dpsql.bind.expressions.modes import with_candidates
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.private.group_by import Groups
@@ -120,7 +121,9 @@ def release_point(
         refuse_claims(ctx, node)
     sets = groups.sets if other_group is None else with_total(groups)
     over = expand_sets(source.relation, [named for _, named in keys], sets, number)
-    lists = key_lists(source.relation, [named.scalar for _, named in keys], ctx.evaluate)
+    scalars_of_keys = [named.scalar for _, named in keys]
+    lists = key_lists(source.relation, scalars_of_keys, ctx.evaluate)
+    pairs = key_pairs(source.relation, scalars_of_keys, lists, ctx.evaluate)
     ctx.measures.append(
         Measure(
             name,
@@ -131,6 +134,7 @@ def release_point(
             titles=tuple(output_name(key) for key, _ in keys),
             clip=clip_of(ctx, node, source),
             lists=(None, *lists) if over.sets else lists,
+            pairs=tuple(each.moved(1) for each in pairs) if over.sets else pairs,
             other=other_group,
             sets=over.sets,
             running=running_totals(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from dpsql.ir.bound import NeededBounds
-from dpsql.ir.column import Categories, Listed, Type
+from dpsql.ir.column import Categories, Listed, Type, Value
 from dpsql.ir.detail import Detail
 from dpsql.ir.formula import Derived
 from dpsql.ir.options import Option
@@ -59,6 +59,18 @@ class KeyList:
     scan: PublicColumn | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class KeyPairs:
+    """The combinations that conditions leave of the keys at ``places``."""
+
+    places: tuple[int, ...]
+    rows: tuple[tuple[Value, ...], ...]
+
+    def moved(self, by: int) -> KeyPairs:
+        """Return the same for keys that follow others."""
+        return KeyPairs(tuple(place + by for place in self.places), self.rows)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
     """An aggregate without the unit in its keys: the release point.
@@ -67,8 +79,9 @@ class Measure:
     ``units`` is the position of the hidden count of units that decides which groups show. The statistics at
     ``counted`` add up to a count of the group's rows or units, if one is released. ``titles`` are the
     keys' names as the analyst wrote them. ``lists`` has for each key its possible values, if these are
-    public. With grouping ``sets``, the first key is the number of the set, each set names the positions of
-    its keys, and every row is in the relation once per set. ``clip`` is where the query starts clipping.
+    public, and ``pairs`` are the combinations of them that conditions leave. With grouping ``sets``, the
+    first key is the number of the set, each set names the positions of its keys, and every row is in the
+    relation once per set. ``clip`` is where the query starts clipping.
     ``other`` is the query's name for the groups that are not shown: the sets are then the keys and the total,
     and the total's row becomes the rest. ``weights`` are the aggregates' accuracy weights. ``intervals``: the
     Post reads the ends of intervals. ``derived``: outputs computed from aggregates, with half-widths that the
@@ -91,6 +104,7 @@ class Measure:
     clip: Option | None = field(default=None, repr=False)
     other: Option | None = field(default=None, repr=False)
     lists: tuple[KeyList | None, ...] = ()
+    pairs: tuple[KeyPairs, ...] = ()
     sets: tuple[tuple[int, ...], ...] = ()
     weights: tuple[Fraction, ...] = ()
     intervals: bool = False

@@ -9,7 +9,7 @@ from dpsql.facts.public_keys import Public
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import as_own
 from dpsql.ir.column import Categories, Column, Listed, Type, Value, unique
-from dpsql.ir.measure import KeyList, Measure, PublicColumn
+from dpsql.ir.measure import KeyList, KeyPairs, Measure, PublicColumn
 from dpsql.ir.plan import PublicKeys
 
 Combinations = Callable[[str, tuple[str, ...]], tuple[tuple[Value, ...], ...]]
@@ -22,16 +22,20 @@ def key_columns(measure: Measure) -> tuple[Column, ...]:
 
 
 def listed_groups(measure: Measure, public: Public, combinations: Combinations) -> PublicKeys:
-    """List the values of every key of a public group, and the combinations of keys of one public row."""
+    """List the values of every key of a public group.
+
+    Of keys of one public row, and of keys that conditions compare, list the combinations that there are.
+    """
     types = tuple(column.fact.type for column in key_columns(measure))
     sets = public.sets or ((0, tuple(range(len(types)))),)
     used = frozenset(i for _, positions in sets for i in positions)
-    return _listed(public.lists, public.sets, used, types, combinations)
+    return _listed(public.lists, measure.pairs, public.sets, used, types, combinations)
 
 
 @lru_cache(maxsize=4)  # a plan lists the same groups several times
 def _listed(
     lists: tuple[KeyList | None, ...],
+    pairs: tuple[KeyPairs, ...],
     sets: tuple[tuple[int, tuple[int, ...]], ...],
     used: frozenset[int],
     types: tuple[Type, ...],
@@ -50,6 +54,12 @@ def _listed(
         if any(scan.missing for scan in scans) and all(None in listed for listed in values):
             kept.append((None,) * len(places))
         tied.append((places, tuple(dict.fromkeys(kept))))
+    tied_places = {place for places, _ in tied for place in places}
+    for pair in pairs:
+        if tied_places.isdisjoint(pair.places) and used.issuperset(pair.places):
+            on_lists = [frozenset(domains[i]) for i in pair.places]
+            left = (row for row in pair.rows if all(v in on for v, on in zip(row, on_lists, strict=True)))
+            tied.append((pair.places, tuple(left)))
     return PublicKeys(tuple(domains), sets, tuple(tied))
 
 

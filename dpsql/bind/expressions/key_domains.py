@@ -206,7 +206,7 @@ class _Cutter:
                 constants = tuple(
                     constant for value in values if (constant := as_own(value, fact.type)) is not None
                 )
-                size, sql = len(constants), _values(constants, fact.type)
+                size, sql = len(constants), values_sql(constants, fact.type)
             case Listed():
                 table = fact.domain.table
                 size, sql = 0, f"SELECT DISTINCT {_quoted(fact.domain.column)} FROM {_quoted(table)}"
@@ -311,7 +311,8 @@ def _cast_number(number: str, type: Type) -> str:
     return f"CAST({number} AS {type.sql})"
 
 
-def _values(values: tuple[Value, ...], type: Type) -> str:
+def values_sql(values: tuple[Value, ...], type: Type) -> str:
+    """Return SQL for the values as rows."""
     listed = ", ".join(f"({literal_sql(Literal(value, type))})" for value in values)
     empty = f"SELECT CAST(NULL AS {type.sql}) WHERE false"
     return f"SELECT * FROM (VALUES {listed})" if values else empty
@@ -346,11 +347,7 @@ def _values_over(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
         return None
     keys = None
     if len(rows) <= MOST_VALUES:
-        values = [
-            as_own(_without_negative_zero(python_value(row[0], type)), type)
-            for row in rows
-            if row[0] is not None
-        ]
+        values = [python_key(row[0], type) for row in rows if row[0] is not None]
         if None not in values:  # NaN, infinity or a date that Python does not have
             keys = KeyList(Categories(unique(tuple(values))), len(values) < len(rows))
     with _LOCK:
@@ -359,6 +356,11 @@ def _values_over(cut: _Cut, type: Type, evaluate: Evaluate) -> KeyList | None:
         if len(_CACHE) > _CACHE_SIZE:
             del _CACHE[next(iter(_CACHE))]
     return keys
+
+
+def python_key(value: Value, type: Type) -> Value:
+    """Return a value of the engine as that of a group key; None for NULL and for what is no constant."""
+    return None if value is None else as_own(_without_negative_zero(python_value(value, type)), type)
 
 
 def _without_negative_zero(value: Value) -> Value:

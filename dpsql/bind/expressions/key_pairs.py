@@ -1,0 +1,160 @@
+"""Combinations of public keys that the query's own conditions exclude.
+
+    SELECT cohort, week, COUNT(*) FROM ... WHERE week >= cohort GROUP BY cohort, week
+
+    cohort and week of 1 to 4      10 pairs, not 16: no row has a week before its cohort
+
+Claim   a combination that is left out has no row.
+Proof   A condition on keys alone is a function of their values, and every row of a filter or of an inner join
+        satisfies its condition. What keeps rows as they are or drops some (filters, renamings, inner joins,
+        windows, grouping by the keys) keeps that. The list depends on the query and on declarations alone,
+        so if the claim were wrong, those rows would be in no group: nothing would be told by it.
+Test    grammar_tests/keys/excluded_pairs.sql, tests/unit/test_key_pairs.py
+
+The sealed engine tries the conditions, printed as for private rows, on all combinations of the keys' values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import prod
+
+from dpsql.bind.expressions.key_domains import python_key, values_sql
+from dpsql.bind.scope.public_facts import Evaluate
+from dpsql.errors import Error
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.functions.core.printing import sql_of
+from dpsql.ir.column import Categories, Fact
+from dpsql.ir.measure import KeyList, KeyPairs
+from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Window
+from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs, replace_refs
+
+MOST_TRIED = 100_000
+"""The most combinations that conditions are tried on."""
+
+Keys = Mapping[int, Scalar]
+"""Keys by their places, as expressions over a relation."""
+
+
+def key_pairs(
+    relation: Relation, keys: Sequence[Scalar], lists: Sequence[KeyList | None], evaluate: Evaluate
+) -> tuple[KeyPairs, ...]:
+    """Return the combinations that conditions leave of keys with lists of values."""
+    listed = {
+        i: key
+        for i, (key, key_list) in enumerate(zip(keys, lists, strict=True))
+        if key_list is not None and isinstance(key_list.domain, Categories) and refs(key)
+    }
+    if len(listed) < 2:
+        return ()
+    facts = facts_of(relation)
+    key_facts = {_name(i): Fact(fact_of(key, facts).type) for i, key in listed.items()}
+    conditions = [each for each in _conditions(relation, listed) if len(refs(each)) > 1]
+    found = []
+    for names, together in _components(conditions):
+        places = tuple(i for i in sorted(listed) if _name(i) in names)
+        pairs = _tried(places, together, key_facts, lists, evaluate)
+        if pairs is not None:
+            found.append(pairs)
+    return tuple(found)
+
+
+def _name(place: int) -> str:
+    return f"k{place}"
+
+
+def _conditions(relation: Relation, keys: Keys) -> list[Scalar]:
+    """Return the conditions on keys alone that all rows of the relation satisfy, over the keys' names."""
+    match relation:
+        case Filter(source, condition):
+            return _of_keys(condition, keys) + _conditions(source, keys)
+        case Project(source, columns):
+            inside = {column.name: column.scalar for column in columns}
+            return _conditions(source, _through(keys, inside))
+        case Aggregate(source, columns):
+            inside = {column.name: column.scalar for column in columns}
+            return _conditions(source, _through(keys, inside))
+        case Window(source, _):
+            return _conditions(source, _within(keys, source))
+        case Join(kind, left, right, condition) if kind in (JoinKind.INNER, JoinKind.LEFT):
+            inner = kind is JoinKind.INNER
+            found = _of_keys(condition, keys) if inner and condition is not None else []
+            found += _conditions(left, _within(keys, left))
+            return found + (_conditions(right, _within(keys, right)) if inner else [])
+        case _:
+            return []
+
+
+def _within(keys: Keys, relation: Relation) -> Keys:
+    """Return the keys that are computed from columns of this relation alone."""
+    there = facts_of(relation).keys()
+    return {i: key for i, key in keys.items() if refs(key) <= there}
+
+
+def _through(keys: Keys, inside: Mapping[str, Scalar]) -> Keys:
+    """Return the keys over what a projection reads; without those of which a column is computed there."""
+    return {i: replace_refs(key, dict(inside)) for i, key in keys.items() if refs(key) <= inside.keys()}
+
+
+def _of_keys(condition: Scalar, keys: Keys) -> list[Scalar]:
+    """Return the parts of a condition that are of keys alone, over the keys' names."""
+    named = {key: Ref(_name(i)) for i, key in keys.items()}
+    return [part for each in conjuncts(condition) if (part := _over_names(each, named)) is not None]
+
+
+def _over_names(scalar: Scalar, named: Mapping[Scalar, Ref]) -> Scalar | None:
+    if scalar in named:
+        return named[scalar]
+    match scalar:
+        case Ref():
+            return None
+        case Call(function, arguments, type):
+            over = [_over_names(argument, named) for argument in arguments]
+            kept = tuple(part for part in over if part is not None)
+            return Call(function, kept, type) if len(kept) == len(over) else None
+        case _:
+            return scalar
+
+
+def _components(conditions: Sequence[Scalar]) -> list[tuple[frozenset[str], list[Scalar]]]:
+    """Return the conditions with the names that they connect, each name once."""
+    found: list[tuple[frozenset[str], list[Scalar]]] = []
+    for condition in conditions:
+        names, together = frozenset(refs(condition)), [condition]
+        for others, more in [each for each in found if each[0] & names]:
+            found.remove((others, more))
+            names, together = names | others, more + together
+        found.append((names, together))
+    return found
+
+
+def _tried(
+    places: tuple[int, ...],
+    conditions: list[Scalar],
+    facts: Mapping[str, Fact],
+    lists: Sequence[KeyList | None],
+    evaluate: Evaluate,
+) -> KeyPairs | None:
+    """Return the combinations that satisfy the conditions, or None where they cannot be tried."""
+    sources, sizes = [], []
+    for place in places:
+        key_list, kind = lists[place], facts[_name(place)].type
+        assert key_list is not None
+        assert isinstance(key_list.domain, Categories)
+        sizes.append(len(key_list.domain.values) + key_list.null)
+        sql = values_sql(key_list.domain.values, kind)
+        sql += f" UNION ALL SELECT CAST(NULL AS {kind.sql})" if key_list.null else ""
+        sources.append(f"({sql}) AS s{_name(place)}({_name(place)})")
+    if prod(sizes) > MOST_TRIED:
+        return None
+    listed = ", ".join(_name(place) for place in places)
+    try:
+        tests = " AND ".join(sql_of(condition, facts.__getitem__, str) for condition in conditions)
+        _, rows = evaluate(f"SELECT {listed} FROM {', '.join(sources)} WHERE {tests}", (), MOST_TRIED)
+    except Error as error:
+        if error.code.startswith("D6"):  # interrupted
+            raise
+        return None
+    types = [facts[_name(place)].type for place in places]
+    own = [tuple(python_key(value, kind) for value, kind in zip(row, types, strict=True)) for row in rows]
+    return KeyPairs(places, tuple(dict.fromkeys(own)))
