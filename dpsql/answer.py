@@ -45,8 +45,9 @@ class Answer(AnswerFields):
     def _convert(self, how: str, target: str, margins: bool, totals: str | None = None) -> Any:
         import warnings
 
-        from dpsql.render.formats import with_margins, with_totals
+        from dpsql.render.formats import with_margins
         from dpsql.render.table import table_of
+        from dpsql.render.totals import with_totals
 
         fields: AnswerFields = self if totals is None else with_totals(self, totals)
         with (

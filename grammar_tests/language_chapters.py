@@ -248,7 +248,8 @@ CHAPTERS = (
         "noise is added.",
         (
             (
-                "Counts, sums, means, with FILTER:",
+                "Counts, sums, means, with FILTER. A SUM over no rows is 0 with noise, where DuckDB says "
+                "NULL: that there are none is not told:",
                 (
                     ("aggregates/counts.sql", "distinct units by group"),
                     ("aggregates/distinct_values.sql", "values of many rows by group"),

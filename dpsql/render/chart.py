@@ -14,8 +14,9 @@ from typing import Any
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Kind, type_named
 from dpsql.render.answer_fields import AnswerFields
-from dpsql.render.cells import cells, is_number, one_line
+from dpsql.render.cells import ALL, cells, is_number, one_line
 from dpsql.render.digits import plain
+from dpsql.render.totals import with_totals
 
 GAP = "\N{NARROW NO-BREAK SPACE}"
 """The separator of thousands."""
@@ -86,6 +87,7 @@ class Chart:
 
 def chart_of(answer: AnswerFields) -> Chart:
     """Return the chart of an answer; refuse an answer without rows or numbers."""
+    answer = with_totals(answer, ALL, only_texts=True)
     keys, numbers = _parts(answer)
     label, series_column = _axis(answer, keys)
     rows, notes = list(range(len(answer.rows))), []

@@ -58,27 +58,6 @@ def with_margins(answer: AnswerFields) -> AnswerFields:
     )
 
 
-def with_totals(answer: AnswerFields, word: str) -> AnswerFields:
-    """Write a word for the keys of totals; a column of keys that are no text becomes text."""
-    named = {at for _, at in answer.totals}
-    return replace(
-        answer,
-        types=tuple("VARCHAR" if at in named else sql for at, sql in enumerate(answer.types)),
-        rows=[
-            tuple(
-                word if (number, at) in answer.totals else _worded(value) if at in named else value
-                for at, value in enumerate(row)
-            )
-            for number, row in enumerate(answer.rows)
-        ],
-        totals=frozenset(),
-    )
-
-
-def _worded(value: Any) -> str | None:
-    return None if value is None else plain(value)
-
-
 def to_csv(answer: AnswerFields) -> str:
     """Return a header and the rows as CSV; NULL is empty, an empty text is a pair of quotes."""
     rows: list[Iterable[Any]] = [answer.columns, *answer.rows]

@@ -11,6 +11,7 @@ import pytest
 import dpsql
 from dpsql.answer import Answer
 from dpsql.render.box import answer_text
+from dpsql.render.chart import chart_of
 from dpsql.render.formats import to_csv
 from dpsql.render.html import answer_html
 
@@ -94,6 +95,11 @@ def test_people_read_a_word(db: dpsql.Connection) -> None:
     for text in (answer_text(answer), answer_html(answer)):
         assert text.count("(all)") == 5
         assert text.count("NULL") == 3
+
+
+def test_charts_have_the_word(db: dpsql.Connection) -> None:
+    answer = answered(db, "SELECT ward, COUNT(*) AS n FROM people GROUP BY ROLLUP (ward)")
+    assert chart_of(answer).labels == ("a", "b", "NULL", "(all)")
 
 
 def test_programs_read_null(db: dpsql.Connection) -> None:

@@ -105,7 +105,8 @@ def _margins(
     bins, places = released.sums[:, first], released.sums[:, first + 1]
     noise = away[np.clip(places, 0, len(away) - 1)] * factors[detail.targets.index(target)]
     if detail.grid.spacing is Spacing.WHOLE and detail.grid.step == 1:  # every value has its own bin
-        return np.ceil(noise * detail.grid.unit - 0.5) / detail.grid.unit + 0.0  # no minus before a zero
+        # a choice may be the next value, however dense the rows are: the middle may be near where it ends
+        return np.maximum(np.ceil(noise * detail.grid.unit - 0.5), 1.0) / detail.grid.unit
     margins: Floats = noise + 0.475 * _widths(detail.grid, bins)  # a choice is exact to a whole bin
     return margins
 
