@@ -125,6 +125,17 @@ CHAPTERS = (
                     ("scalars/narrowed.sql", "a ratio away from zero"),
                 ),
             ),
+            (
+                "Differences of values in a known order are never negative: of extremes, of a value and "
+                "the one before it in a window sorted by it, of columns that a condition compares, or a "
+                "`check` of the policy:",
+                (
+                    ("bounds/order.sql", "of days and moments, as they are and as numbers"),
+                    ("bounds/order.sql", "from one row to the next"),
+                    ("bounds/order.sql", "of columns that a condition compares"),
+                    ("bounds/checks.sql", "of columns that a check compares"),
+                ),
+            ),
         ),
     ),
     Chapter(

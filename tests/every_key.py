@@ -43,10 +43,13 @@ town = { type = "VARCHAR", values = ["Oslo", "Bergen"] }
 key = "visit"
 unit = { column = "id", references = "people.id" }
 rows_per_unit = 3
+check = "arrived <= left"
 
 [tables.visits.columns]
 visit = {}
 id = {}
+arrived = { type = "DATE" }
+left = { type = "DATE" }
 
 [tables.towns]
 public = true

@@ -182,6 +182,10 @@ class DuckDB:
                 "SELECT schema_name, table_name, constraint_column_names FROM duckdb_constraints() "
                 "WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND database_name = current_database()"
             )
+            checks = self._all(
+                "SELECT schema_name, table_name, expression FROM duckdb_constraints() "
+                "WHERE constraint_type = 'CHECK' AND database_name = current_database()"
+            )
             columns = [
                 self._column_info(f"{quote(str(schema))}.{quote(str(table))}") for schema, table in tables
             ]
@@ -204,6 +208,7 @@ class DuckDB:
                     tuple(column for column in found_columns if column.name not in unstable),
                     tuple(_names(u[2]) for u in unique if (u[0], u[1]) == (schema, table)),
                     unstable=unstable,
+                    checks=tuple(str(c[2]) for c in checks if (c[0], c[1]) == (schema, table)),
                 )
             )
         return Catalogue(tuple(found_tables))

@@ -12,6 +12,7 @@ from typing import assert_never
 from weakref import WeakKeyDictionary
 
 from dpsql.aggregates import shelf as aggregates
+from dpsql.facts import order
 from dpsql.facts.few_rows import few_rows
 from dpsql.facts.ownership import least, rows_of
 from dpsql.functions.core import meaning, narrowing
@@ -57,8 +58,8 @@ class RelationFacts(dict[str, Fact]):
 
     __slots__ = ("lookup",)
 
-    def __init__(self, columns: Schema) -> None:
-        super().__init__((column.name, column.fact) for column in columns)
+    def __init__(self, facts: Facts) -> None:
+        super().__init__(facts)
         ranged = {name: _with_range(fact) for name, fact in self.items()}
         self.lookup = meaning.Remembering(ranged.__getitem__)
 
@@ -70,7 +71,8 @@ def facts_of(relation: Relation) -> RelationFacts:
     """Return the facts of the relation's columns by name."""
     facts = _CACHE.get(relation)
     if facts is None:
-        facts = _CACHE[relation] = RelationFacts(_schema(relation))
+        columns = {column.name: column.fact for column in _schema(relation)}
+        facts = _CACHE[relation] = RelationFacts(order.named(columns))
     return facts
 
 
@@ -81,8 +83,9 @@ def schema_of(relation: Relation) -> Schema:
 
 def _schema(relation: Relation) -> Schema:
     match relation:
-        case Scan(columns=columns, owner=owner):
-            seen = tuple(Column(column.name, column.fact) for column in columns)
+        case Scan(columns=columns, owner=owner, checks=checks):
+            checked = order.of_checks({column.name: column.fact for column in columns}, checks)
+            seen = _columns(checked)
             if owner is None or any(column.name == owner.name for column in columns):
                 return seen
             return (Column(owner.name, owner.fact), *seen)
@@ -102,7 +105,8 @@ def _schema(relation: Relation) -> Schema:
         case Aggregate(source, keys, calls):
             inside = facts_of(source)
             grouped = tuple(Column(key.name, fact_of(key.scalar, inside)) for key in keys)
-            return grouped + tuple(Column(call.name, _per_unit(call, source)) for call in calls)
+            single = order.named({call.name: _per_unit(call, source) for call in calls})
+            return grouped + _columns(order.of_extremes(calls, single))
         case Union(left, right):
             theirs = facts_of(right)
             return tuple(Column(n, hull(fact, theirs[n])) for n, fact in facts_of(left).items())
@@ -117,20 +121,19 @@ def _columns(facts: Mapping[str, Fact]) -> Schema:
 
 
 def _join_schema(kind: JoinKind, left: Facts, right: Facts, condition: Scalar | None) -> Schema:
+    right = order.apart(left, right)
+    both = {**left, **right}
+    for part in conjuncts(condition) if condition is not None else ():
+        narrow(both, part)
     match kind:
         case JoinKind.INNER:
-            both = {**left, **right}
-            for part in conjuncts(condition) if condition is not None else ():
-                narrow(both, part)
             return _columns(both)
         case JoinKind.LEFT:
-            return _columns({**left, **_nullable(right)})
+            met = {name: replace(fact, order=both[name].order) for name, fact in right.items()}
+            return _columns({**left, **_nullable(met)})  # in a row that meets none, the right side is NULL
         case JoinKind.FULL:
             return _columns({**_nullable(left), **_nullable(right)})
         case JoinKind.SEMI:
-            both = {**left, **right}
-            for part in conjuncts(condition) if condition is not None else ():
-                narrow(both, part)
             return _columns({name: both[name] for name in left})
         case JoinKind.ANTI:
             return _columns(left)
@@ -139,7 +142,7 @@ def _join_schema(kind: JoinKind, left: Facts, right: Facts, condition: Scalar | 
 
 
 def _nullable(facts: Facts) -> dict[str, Fact]:
-    return {name: Fact(fact.type, fact.domain, nullable=True) for name, fact in facts.items()}
+    return {name: replace(fact, nullable=True) for name, fact in facts.items()}
 
 
 def _per_unit(call: AggregateCall, source: Relation) -> Fact:
@@ -155,11 +158,15 @@ def most_rows(relation: Relation) -> int | None:
 
 
 def _window_fact(call: WindowCall, source: Relation) -> Fact:
-    arguments = tuple(fact_of(argument, facts_of(source)) for argument in call.arguments)
-    if call.function in windows():
-        return windows()[call.function].result(arguments, rows_of(source))
+    facts = facts_of(source)
+    arguments = tuple(fact_of(argument, facts) for argument in call.arguments)
     first, others = arguments[0] if arguments else None, arguments[1:]
-    return aggregates()[call.function].result(first, rows_of(source), *others)
+    if call.function in windows():
+        result = windows()[call.function].result(arguments, rows_of(source))
+    else:
+        result = aggregates()[call.function].result(first, rows_of(source), *others)
+    sorted_by = fact_of(call.order[0].scalar, facts) if call.order else None
+    return order.of_window(call, result, first, sorted_by)
 
 
 def fact_of(scalar: Scalar, facts: Facts) -> Fact:
@@ -174,7 +181,7 @@ def fact_of(scalar: Scalar, facts: Facts) -> Fact:
 def _with_range(fact: Fact) -> Fact:
     """Replace a listed domain by the range of its numbers, which functions can use."""
     if isinstance(fact.domain, Listed):
-        return Fact(fact.type, fact.domain.bounds or ANYTHING, fact.nullable)
+        return replace(fact, domain=fact.domain.bounds or ANYTHING)
     return fact
 
 

@@ -9,7 +9,7 @@ import datetime
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
 from typing import TypeAlias
@@ -165,12 +165,28 @@ EVERYWHERE = Interval(-math.inf, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
+class Order:
+    """Where a value stands among the values of its row, by their names (functions/core/order.py).
+
+    It is at least each of ``least`` and at most each of ``most``, where neither is NULL.
+    """
+
+    name: str
+    least: frozenset[str] = frozenset()
+    most: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Fact:
-    """What is known of a value: of a column, or of a scalar computed from columns."""
+    """What is known of a value: of a column, or of a scalar computed from columns.
+
+    Facts are equal whatever their ``order``: it only makes ranges of differences narrower.
+    """
 
     type: Type
     domain: Domain = ANYTHING
     nullable: bool = True
+    order: Order | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +214,15 @@ def type_of_all(types: Sequence[Type]) -> Type | None:
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     holding = {sql: b - a for sql, (a, b) in _INTEGERS.items() if a <= low and high <= b}
     return Type(Kind.INTEGER, min(holding, key=holding.__getitem__)) if holding else None
+
+
+_ORDERED = frozenset((Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ))
+
+
+def comparable(first: Type, second: Type) -> bool:
+    """Whether values of these types have differences, and are compared as they are: no cast rounds one."""
+    kinds = {first.kind, second.kind}
+    return kinds <= _ORDERED and (len(kinds) == 1 or kinds == {Kind.DATE, Kind.TIMESTAMP})
 
 
 def type_range(type: Type) -> Interval:

@@ -67,7 +67,8 @@ class Scan:
     """A table of the policy. ``keys`` are its declared unique keys, each enforced or verified.
 
     ``owner`` is None for a public table, which has a known ``size`` in rows. Rows with a NULL unit are
-    dropped here, before anything else.
+    dropped here, before anything else. Of each pair of ``checks`` the first column is at most the second:
+    declared, and not verified, so that only ranges rest on it.
     """
 
     table: str
@@ -76,6 +77,7 @@ class Scan:
     owner: Owner | None
     size: int | None = None
     span: Span | None = field(default=None, repr=False)
+    checks: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

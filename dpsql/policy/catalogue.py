@@ -30,7 +30,8 @@ class FoundTable:
 
     For a table in csv files, ``csv`` is their format, ``columns`` are the columns with a known type and
     ``untyped`` the others. ``files`` is a pattern, if the files are not named after the table. ``unstable``
-    are generated columns that may give two values when read twice: they cannot be used.
+    are generated columns that may give two values when read twice: they cannot be used. ``checks`` are the
+    conditions that the database itself enforces.
     """
 
     name: str  # "patients", or "sales.orders" outside the main schema
@@ -40,6 +41,7 @@ class FoundTable:
     untyped: tuple[str, ...] = ()
     files: str = ""
     unstable: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ class KnownTable:
     itself keeps NULL out of the unit column.
     ``lines`` maps a column to the line of the policy that declares it, for notes in errors. ``found`` are the
     columns with a found bound instead of a declared range ('' for the rows per unit). ``filled`` are the
-    columns whose rows with NULL are left out of every query.
+    columns whose rows with NULL are left out of every query. Of each pair of ``checks`` the first column is
+    declared to be at most the second.
     """
 
     name: str
@@ -85,6 +88,7 @@ class KnownTable:
     unit_filled: bool = False
     found: frozenset[str] = frozenset()
     filled: tuple[str, ...] = ()
+    checks: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

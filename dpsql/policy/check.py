@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable, KnownView
+from dpsql.policy.checks import checks_of
 from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown
 from dpsql.policy.keys import Declared, check_key_kinds, identity, keys_of, not_a_key
 from dpsql.policy.model import ColumnRule, Policy
@@ -205,6 +206,7 @@ def _known_table(
             and column.name in rules
             and not rules[column.name].null
         ),
+        checks=checks_of(document, table, [column.name for column in columns]),
     )
 
 

@@ -161,7 +161,8 @@ class CsvRule:
 class TableRule:
     """A table that exists for analysts. ``unit`` is None for public tables and for the unit's own.
 
-    ``files`` is a pattern in a folder of data, or '' for the file named after the table.
+    ``files`` is a pattern in a folder of data, or '' for the file named after the table. ``check`` compares
+    columns (policy/checks.py); '' if nothing is declared.
     """
 
     name: str
@@ -173,6 +174,7 @@ class TableRule:
     columns: tuple[ColumnRule, ...]
     files: str = ""
     csv: CsvRule | None = None
+    check: str = ""
 
 
 @dataclass(frozen=True, slots=True)

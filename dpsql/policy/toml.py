@@ -20,6 +20,7 @@ from typing import Protocol
 
 from dpsql.errors import DatabaseError, refuse
 from dpsql.ir.source import Span
+from dpsql.policy.checks import read_check
 from dpsql.policy.columns import read_columns
 from dpsql.policy.files import read_csv, read_files
 from dpsql.policy.limits import read_limits
@@ -273,6 +274,7 @@ def _table(section: Section, name: str, unit: UnitRule, tables: tuple[str, ...])
         columns=read_columns(section.table("columns")),
         files=optional(section, TABLE["files"], read_files),
         csv=optional(section, TABLE["csv"], read_csv),
+        check=optional(section, TABLE["check"], read_check),
     )
 
 

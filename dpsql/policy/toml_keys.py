@@ -531,6 +531,19 @@ TABLE = Keys(
             draft="rows_per_unit = 10    # decide: where the clipping of one unit's rows starts ({unit})",
         ),
         Key(
+            "check",
+            Own(
+                str,
+                'a comparison of two columns, `"admitted <= discharged"`, or several with AND',
+                "checks.read_check",
+            ),
+            "Columns that are never greater than others: ranges of their differences are narrower.",
+            default="",
+            otherwise="the CHECK constraints of the database",
+            later="checks",
+            remark="not verified: rows that violate it are clamped",
+        ),
+        Key(
             "columns",
             Below(COLUMN),
             "The columns that exist for analysts, besides keys and the path to the unit.",

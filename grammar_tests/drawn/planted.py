@@ -306,6 +306,27 @@ def two_scans_of_a_table_are_one() -> AbstractContextManager[None]:
     return _set(key_domains, "public_origin", by_name)
 
 
+def rows_look_at_later_ones() -> AbstractContextManager[None]:
+    """LAG is said to be at most the value beside it, whichever way the rows are sorted."""
+    before = schema.order.of_window
+
+    def ascending(call: Any, *facts: Any) -> Any:
+        sorted_by = tuple(replace(each, descending=False) for each in call.order)
+        return before(replace(call, order=sorted_by), *facts)
+
+    return _set(schema.order, "of_window", ascending)
+
+
+def checks_are_trusted() -> AbstractContextManager[None]:
+    """Where a range begins at 0, nothing is clamped to it: a check will do."""
+    before = measure_sql.clamped_sql
+
+    def trusting(name: str, low: Any, high: Any) -> str:
+        return before(name, -1e18 if low == 0 else low, high)
+
+    return _set(measure_sql, "clamped_sql", trusting)
+
+
 # ---- ties --------------------------------------------------------------------------------------------
 
 
@@ -538,5 +559,7 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "per_unit/first_rows.sql": a_few_first_rows_are_one,
     "subqueries/exists.sql": rows_are_no_more_than_those_they_meet,
     "aggregates/units_by_group.sql": scaled_units_get_whole_noise,
+    "bounds/order.sql": rows_look_at_later_ones,
+    "bounds/checks.sql": checks_are_trusted,
 }
 """Errors that drawn queries meet too seldom, by the fixtures that find them."""

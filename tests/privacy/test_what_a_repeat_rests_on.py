@@ -76,6 +76,7 @@ def _follows(value: Any, name: str, digest: Digest) -> bool:
 
 
 PLANS_LEAVE_OUT = {
+    "Fact.order": "of columns that conditions and checks compare, which the relation holds",
     "Measure.aggregates": "finishes and details are made of them",
     "Measure.clip": "the clip is in the noise's sensitivity; this is the place where it was written",
     "Measure.derived": "what margins are simulated from, and sums of runs, which the plan holds as runs",

@@ -82,6 +82,7 @@ def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span |
         owner,
         table.size,
         span,
+        tuple((names[lesser], names[greater]) for lesser, greater in table.checks),
     )
     scope = Scope(
         tuple(Visible(alias, column.name, Ref(names[column.name])) for column in table.columns),

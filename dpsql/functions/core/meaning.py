@@ -18,6 +18,7 @@ from typing import TypeAlias, assert_never
 from dpsql.functions import MANY, Argument, ArgumentError, Arguments, Function, shelf
 from dpsql.functions.core.literals import coerce, constant
 from dpsql.functions.core.narrowing import narrow, narrow_untrue
+from dpsql.functions.core.order import ordered
 from dpsql.functions.core.types import common_type, named
 from dpsql.ir.column import ANYTHING, EVERYWHERE, NULL, VARCHAR, Fact, Kind, Type, type_range
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
@@ -168,9 +169,11 @@ def _computed(scalar: Scalar, lookup: Lookup, inside: Lookup | None) -> _Meaning
             fact = lookup(name)
             by_type = _by_type(fact.type)
             real = by_type if fact.nullable else Argument(replace(by_type.fact, nullable=False))
-            domain = fact.domain if inside is None else inside(name).domain
-            plain = fact.nullable and domain is by_type.fact.domain
-            return _Meaning(by_type if plain else Argument(replace(fact, domain=domain)), by_type, real)
+            if inside is not None:
+                narrowed = inside(name)
+                fact = replace(fact, domain=narrowed.domain, order=narrowed.order)
+            plain = fact.nullable and fact.order is None and fact.domain is by_type.fact.domain
+            return _Meaning(by_type if plain else Argument(fact), by_type, real)
         case Literal():
             argument = constant(scalar)
             return _Meaning(argument, argument, argument)
@@ -241,4 +244,4 @@ def checked(function: Function, arguments: Arguments, type: Type | None) -> Fact
                     f"{argument.type.said} columns can be counted and tested for NULL, nothing else yet",
                     "leave the column out, count it, or test it: x IS NULL",
                 )
-    return function.result(arguments, type)
+    return ordered(function.name, arguments, type, function.result(arguments, type))

@@ -22,6 +22,7 @@ from dpsql.functions import Argument, ArgumentError
 from dpsql.functions.core.comparison import comparison_type
 from dpsql.functions.core.conversion import sure
 from dpsql.functions.core.literals import as_own, constant
+from dpsql.functions.core.order import above, below
 from dpsql.functions.core.ranges import known, ordinal
 from dpsql.ir.column import (
     EVERYWHERE,
@@ -34,6 +35,7 @@ from dpsql.ir.column import (
     Number,
     Type,
     Value,
+    comparable,
     range_of,
     unique,
 )
@@ -63,6 +65,7 @@ def narrow(facts: dict[str, Fact], condition: Scalar, fact_of: FactOf, *, true: 
             op = sign if true else _OPPOSITE[sign]
             _compare(facts, left, op, right, fact_of)
             _compare(facts, right, _FLIPPED[op], left, fact_of)
+            _put_in_order(facts, left, op, right, fact_of)
         case Call("between", (value, low, high)):
             both = Call("and", (Call(">=", (value, low)), Call("<=", (value, high))))
             narrow(facts, both, fact_of, true=true)
@@ -137,7 +140,7 @@ def _narrow_any(facts: dict[str, Fact], parts: Sequence[Scalar], true: bool, fac
         if all(branch[name].domain != fact.domain for branch in branches):
             domain = _hull([branch[name].domain for branch in branches])
         nullable = any(branch[name].nullable for branch in branches)
-        facts[name] = Fact(fact.type, fact.domain if domain is None else domain, nullable)
+        facts[name] = replace(fact, domain=fact.domain if domain is None else domain, nullable=nullable)
 
 
 def _hull(domains: list[Domain]) -> Domain | None:
@@ -183,7 +186,7 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar, fac
         return
     interval = known(Argument(fact))  # None of a wide type: its limits do not count as bounds
     if op == "=" and (listed := _listed_too(fact, interval, fact_of(bound))) is not None:
-        facts[column.name] = Fact(fact.type, listed, nullable=False)
+        facts[column.name] = replace(fact, domain=listed, nullable=False)
         return
     if limit == EVERYWHERE:
         return
@@ -200,7 +203,25 @@ def _compare(facts: dict[str, Fact], column: Scalar, op: str, bound: Scalar, fac
         if exact and op == "<" and high == limit.high:
             high -= 1
     if low <= high and (isinstance(fact.domain, Interval) or math.isfinite(low) or math.isfinite(high)):
-        facts[column.name] = Fact(fact.type, Interval(low, high), nullable=False)
+        facts[column.name] = replace(fact, domain=Interval(low, high), nullable=False)
+
+
+def _put_in_order(facts: dict[str, Fact], left: Scalar, op: str, right: Scalar, fact_of: FactOf) -> None:
+    """Note the order of two values that are compared as they are, at the one that is a column."""
+    if isinstance(left, Literal) or isinstance(right, Literal):
+        return
+    if not isinstance(left, Ref) and not isinstance(right, Ref):
+        return
+    pairs = [(left, right)] if op in ("<", "<=", "=") else []
+    pairs += [(right, left)] if op in (">", ">=", "=") else []
+    for lesser, greater in pairs:
+        low, high = fact_of(lesser), fact_of(greater)
+        if not comparable(low.type, high.type):
+            return
+        if isinstance(lesser, Ref):
+            facts[lesser.name] = below(facts[lesser.name], high)
+        if isinstance(greater, Ref):
+            facts[greater.name] = above(facts[greater.name], low)
 
 
 def _listed_too(fact: Fact, interval: Interval, bound: Fact) -> Listed | None:
@@ -235,14 +256,14 @@ def _narrow_to_list(facts: dict[str, Fact], name: str, values: tuple[Value, ...]
     if fact.type.kind in (Kind.FLOAT, Kind.DECIMAL):
         numbers = [number for value in values if (number := _as_number(value)) is not None]
         if numbers and len(numbers) == len(values) and not isinstance(fact.domain, Categories | Listed):
-            facts[name] = Fact(fact.type, Interval(min(numbers), max(numbers)), nullable=False)
+            facts[name] = replace(fact, domain=Interval(min(numbers), max(numbers)), nullable=False)
         return
     storable = _storable(fact.type, values)
     if storable is None:
         return
     if isinstance(fact.domain, Categories):
         storable = tuple(value for value in unique(fact.domain.values) if value in storable)
-    facts[name] = Fact(fact.type, Categories(unique(storable)), nullable=False)
+    facts[name] = replace(fact, domain=Categories(unique(storable)), nullable=False)
 
 
 def _narrow_without(facts: dict[str, Fact], name: str, values: tuple[Value, ...]) -> None:
@@ -252,7 +273,7 @@ def _narrow_without(facts: dict[str, Fact], name: str, values: tuple[Value, ...]
     storable = _storable(fact.type, values)
     if storable is not None and isinstance(fact.domain, Categories):
         left = tuple(value for value in fact.domain.values if value not in storable)
-        facts[name] = Fact(fact.type, Categories(left), nullable=False)
+        facts[name] = replace(fact, domain=Categories(left), nullable=False)
 
 
 def _storable(type: Type, values: tuple[Value, ...]) -> tuple[Value, ...] | None:

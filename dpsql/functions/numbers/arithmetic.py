@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dpsql.functions import Argument, Arguments, Function, Render, Result
 from dpsql.functions.core.conversion import converted
+from dpsql.functions.core.order import of_difference
 from dpsql.functions.core.ranges import any_null, corners, in_decimals, known, possible, within
 from dpsql.functions.core.types import WIDEST, decimal, digits, holds
 from dpsql.functions.numbers.operands import (
@@ -46,7 +47,10 @@ def _number_result(sign: str) -> Result:
         operation = OPERATIONS[sign]
         exact = in_decimals(operation) if target.kind is Kind.DECIMAL else operation
         fails = _may_fail(sign, target, left, right)
-        return within(target, in_kind(exact, target, left, right, known), any_null(arguments) or fails)
+        interval = in_kind(exact, target, left, right, known)
+        if sign == "-":
+            interval = of_difference(interval, left.fact, right.fact)
+        return within(target, interval, any_null(arguments) or fails)
 
     return result
 

@@ -12,6 +12,7 @@ import re
 
 from dpsql.functions import Argument, ArgumentError, Arguments
 from dpsql.functions.core.conversion import converted
+from dpsql.functions.core.order import of_difference
 from dpsql.functions.core.ranges import DAY, any_null, corners, known, within
 from dpsql.functions.core.types import adapts, holds, named
 from dpsql.functions.time.calendar import months_later
@@ -161,8 +162,8 @@ def minus_result(arguments: Arguments) -> Fact:
     """Return a number of days for DATE - DATE, an INTERVAL for TIMESTAMP - TIMESTAMP."""
     left, right = arguments
     if left.kind is Kind.DATE and right.kind is Kind.DATE:
-        left_range, right_range = known(left), known(right)
-        return within(BIGINT, corners(lambda a, b: a - b, left_range, right_range), any_null(arguments))
+        difference = corners(lambda a, b: a - b, known(left), known(right))
+        return within(BIGINT, of_difference(difference, left.fact, right.fact), any_null(arguments))
     if left.kind is Kind.DATE and right.kind is Kind.INTEGER:
         return _days_added(left, right, -1)
     if right.kind is Kind.INTERVAL:
@@ -171,6 +172,7 @@ def minus_result(arguments: Arguments) -> Fact:
         facts = [as_timestamp_fact(argument) for argument in arguments]
         left_range, right_range = (in_microseconds(Argument(fact)) for fact in facts)
         difference = corners(lambda a, b: a - b, left_range, right_range)
+        difference = of_difference(difference, left.fact, right.fact)
         near_limits = not all(far_from_limits(Argument(fact)) for fact in facts)
         return Fact(
             INTERVAL,

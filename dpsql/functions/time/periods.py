@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from dpsql.functions import Argument, ArgumentError, Arguments, Function, Groups
+from dpsql.functions.core.order import of_difference
 from dpsql.functions.core.ranges import DAY, corners, within
 from dpsql.functions.time.calendar import civil, days
 from dpsql.functions.time.common import (
@@ -111,6 +112,7 @@ def _difference(name: str) -> Function:
             ends = Interval(
                 low // (least if low < 0 else most) - 1, -(-high // (most if high < 0 else least)) + 1
             )
+        ends = of_difference(ends, arguments[2].fact, arguments[1].fact)
         near_limits = not all(far_from_limits(Argument(fact)) for fact in facts)
         return within(BIGINT, ends, any(fact.nullable for fact in facts) or near_limits)
 
