@@ -226,7 +226,8 @@ def grain(finish: Finish, measure: Measure) -> float:
     """
     statistics = [measure.statistics[i] for number in finish.statistics for i in number]
     if not statistics or statistics[0].part not in CELLS:
-        return max((float(statistic.step) for statistic in statistics), default=0.0)
+        slope = 1.0 if finish.line is None else abs(float(finish.line.slope))
+        return slope * max((float(statistic.step) for statistic in statistics), default=0.0)
     cell = statistics[0]
     first = cell.most * float(cell.step) if cell.other is None else width_of(cell.low, cell.high)
     second = first if cell.other is None else width_of(cell.other.low, cell.other.high)

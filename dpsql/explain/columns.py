@@ -42,6 +42,8 @@ def _facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]
     if cells > 1:  # nearly normal
         width = 1.96 * chosen.deviation(planned.noise.scale) * cells**0.5
     last = statistics[-1]
+    slope = 1 if finish.line is None else abs(finish.line.slope)
+    low, high = _on_line(finish, last.low, last.high)
     facts: dict[str, Any] = {
         "name": finish.call.name,
         "aggregate": finish.call.function,
@@ -51,7 +53,7 @@ def _facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]
     if statistics[0].part in CELLS:
         return facts | _of_cells(finish, statistics[0], planned, known)
     if last.argument is not None and last.part in (Part.VALUE, Part.REST):
-        facts["bounds"] = [last.low, last.high]
+        facts["bounds"] = [low, high]
         facts["bounds_from"] = [
             _declared(table, column, known)
             for table, column in sorted(origins_of(planned.measure.relation, last.argument))
@@ -66,20 +68,20 @@ def _facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]
         facts["expected_error_of_totals"] = float(chosen.half_width(planned.noise.scale * totals) * last.step)
         return facts
     if statistics[0].part is Part.ROWS and len(statistics) == 2:
-        facts["scale"] = float(planned.noise.scale * last.step)
-        facts["sensitivity"] = float(planned.noise.sensitivity * last.step)
+        facts["scale"] = float(planned.noise.scale * last.step * slope)
+        facts["sensitivity"] = float(planned.noise.sensitivity * last.step * slope)
         # an error of both, where a row is as large as its grid was made for
-        facts["expected_error_at_1000_rows"] = float(math.sqrt(2) * width * last.step) / 1000
+        facts["expected_error_at_1000_rows"] = float(math.sqrt(2) * width * last.step * slope) / 1000
         return facts
     if statistics[0].part is not Part.REST:
-        facts["scale"] = float(planned.noise.scale * last.step)
-        facts["sensitivity"] = float(planned.noise.sensitivity * last.step)
-        facts["expected_error"] = float(width * last.step)
+        facts["scale"] = float(planned.noise.scale * last.step * slope)
+        facts["sensitivity"] = float(planned.noise.sensitivity * last.step * slope)
+        facts["expected_error"] = float(width * last.step * slope)
         return facts
-    facts["scale"] = float(planned.noise.scale * last.step)
-    facts["sensitivity"] = float(planned.noise.sensitivity * last.step)
+    facts["scale"] = float(planned.noise.scale * last.step * slope)
+    facts["sensitivity"] = float(planned.noise.sensitivity * last.step * slope)
     rule, step = shelf()[finish.call.function], width / statistics[0].most
-    error, of_many = rule.expected_error(step, float(last.low), float(last.high))
+    error, of_many = rule.expected_error(step, float(low), float(high))
     facts["expected_error_at_1000_rows" if of_many else "expected_error"] = error
     return facts
 
@@ -119,7 +121,7 @@ def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, known: Kno
     margins = finished(ReleasedTable([(None,) * len(planned.keys)], sums), alone)[-1].margins
     assert margins is not None
     return {
-        "bounds": [end for _, low, high in read for end in (low, high)],
+        "bounds": [end for _, *ends in read for end in _on_line(finish, *ends)],
         "bounds_from": [
             _declared(table, column, known)
             for argument, _, _ in read
@@ -130,6 +132,10 @@ def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, known: Kno
         "sensitivity": float(planned.noise.sensitivity / first.most),
         "expected_error_at_1000_rows": float(margins[0]),
     }
+
+
+def _on_line(finish: Finish, low: float | int, high: float | int) -> tuple[float | int, float | int]:
+    return (low, high) if finish.line is None else finish.line.ends(low, high)
 
 
 def _is_bounded(table: str, column: str, known: Known) -> bool:

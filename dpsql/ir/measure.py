@@ -22,17 +22,32 @@ from dpsql.ir.statistic import Family, Statistic
 
 
 @dataclass(frozen=True, slots=True)
+class Line:
+    """The map from x to slope * x + offset."""
+
+    slope: Fraction
+    offset: Fraction
+
+    def ends(self, low: float | int, high: float | int) -> tuple[float, float]:
+        """Return the image of a range."""
+        first, second = (float(self.slope * Fraction(end) + self.offset) for end in (low, high))
+        return min(first, second), max(first, second)
+
+
+@dataclass(frozen=True, slots=True)
 class Finish:
     """How an aggregate is computed from released numbers.
 
     ``statistics`` has one entry per number needed: the positions in the measure to add up. ``places`` are
-    positions among the released numbers of the measure's details.
+    positions among the released numbers of the measure's details. With a ``line``, the aggregate is of this
+    line of the call's argument.
     """
 
     call: AggregateCall
     statistics: tuple[tuple[int, ...], ...]
     type: Type
     places: tuple[int, ...] = ()
+    line: Line | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ from dpsql.ir.event import (
 )
 from dpsql.ir.export import Design, Question
 from dpsql.ir.grid import End, Grid, Spacing
-from dpsql.ir.measure import Finish
+from dpsql.ir.measure import Finish, Line
 from dpsql.ir.options import Option
 from dpsql.ir.plan import DetailPlan, Noise, Norm, PublicKeys, Runs, Shape, Threshold
 from dpsql.ir.relation import (
@@ -74,6 +74,7 @@ _TAGS: dict[type, tuple[str, str]] = {
     Interval: ("Interval", "low high"),
     Join: ("Join", "kind left right condition unit"),
     LaplaceEvent: ("LaplaceEvent", "sensitivity scale"),
+    Line: ("Line", "slope offset"),
     Link: ("Link", "column table key"),
     Listed: ("Listed", "table column bounds"),
     Literal: ("Literal", "value type"),
@@ -142,7 +143,7 @@ _MEMBERS: dict[Enum, str] = {
 
 _FORMS = {kind: (tag, tuple(fields.split())) for kind, (tag, fields) in _TAGS.items()}
 
-LATER: dict[type, tuple[str, ...]] = {PublicKeys: ("tied",), Scan: ("checks",)}
+LATER: dict[type, tuple[str, ...]] = {PublicKeys: ("tied",), Scan: ("checks",), Finish: ("line",)}
 """Fields that were added later: written where they hold something, so that older texts stay."""
 
 _PLAIN = frozenset(

@@ -20,7 +20,7 @@ from dpsql.aggregates import Floats, Need, Sums, shelf
 from dpsql.detail_kinds import part
 from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
 from dpsql.ir.finished import Finished
-from dpsql.ir.measure import Finish
+from dpsql.ir.measure import Finish, Line
 from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
@@ -135,7 +135,7 @@ def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> f
     cells = sorted({position for group in finish.statistics for position in group})
     statistics = [planned.measure.statistics[group[0]] for group in finish.statistics]
     if len(cells) == 1:
-        reach = plain(float(statistics[0].step), planned.noise, np.ones(1), confidence)
+        reach = plain(_step(finish, statistics), planned.noise, np.ones(1), confidence)
     else:
         estimate = partial(estimated, finish, statistics)
         nothing = np.zeros((1, len(finish.statistics)))
@@ -158,6 +158,22 @@ def estimated(finish: Finish, statistics: list[Statistic], sums: Floats) -> Floa
 
 
 def _in_units(finish: Finish, statistics: list[Statistic], sums: Floats) -> Sums:
+    measured = _measured(finish, statistics, sums)
+    return measured if finish.line is None else _on_line(finish.line, measured)
+
+
+def _on_line(line: Line, measured: Sums) -> Sums:
+    """Return the sums of a line of the argument; without an offset, the number of rows is not needed."""
+    assert measured.total is not None
+    total = float(line.slope) * measured.total
+    if line.offset:
+        assert measured.rows is not None
+        total = total + float(line.offset) * measured.rows
+    ends = measured.range
+    return Sums(measured.rows, measured.units, total, ends and Interval(*line.ends(ends.low, ends.high)))
+
+
+def _measured(finish: Finish, statistics: list[Statistic], sums: Floats) -> Sums:
     first = statistics[0]
     if first.part is Part.REST or first.part in CELLS:
         return sums_of_cells(finish.call, statistics, sums)
@@ -182,6 +198,12 @@ def _exact(finish: Finish, statistics: list[Statistic], sums: NDArray[np.int64])
     if statistics[0].part is Part.REST or statistics[0].part in CELLS:
         rows = Need.TOTAL not in shelf()[finish.call.function].needs
         weights = weights_of_cells(finish.call, statistics, rows)
+    if finish.line is not None:
+        weights = [finish.line.slope * weight for weight in weights]
+        if finish.line.offset:
+            counts = weights_of_cells(finish.call, statistics, True)
+            pairs = zip(weights, counts, strict=True)
+            weights = [total + finish.line.offset * count for total, count in pairs]
     scale = decimal_size(finish.type)[1] if finish.type.kind is Kind.DECIMAL else 0
     d = math.lcm(*(weight.denominator for weight in weights))
     factors = [int(weight * d * 10**scale) for weight in weights]
@@ -210,6 +232,11 @@ def as_delivered(widths: Floats, type: Type) -> Floats:
             return widths
 
 
+def _step(finish: Finish, statistics: list[Statistic]) -> float:
+    """Return what one step of a single sum adds to the aggregate."""
+    return float(statistics[0].step * (1 if finish.line is None else abs(finish.line.slope)))
+
+
 def _incidence(finish: Finish, cells: list[int]) -> Floats:
     """Return the matrix that maps cells (rows) to the statistics of an aggregate (columns)."""
     return np.array([[float(cell in group) for group in finish.statistics] for cell in cells])
@@ -228,7 +255,7 @@ def _reach(
     if len(cells) > 1:
         estimate = partial(estimated, finish, statistics)
         return simulated(estimate, sums, _incidence(finish, cells), planned.noise, spread, confidence)
-    reach = plain(float(statistics[0].step), planned.noise, spread, confidence)
+    reach = plain(_step(finish, statistics), planned.noise, spread, confidence)
     rule = planned.rule
     if not isinstance(rule, Threshold) or cells != [planned.measure.units]:
         return reach

@@ -47,6 +47,7 @@ from dpsql.ir.statistic import SLACK, Axis, Family, Part, Statistic
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.details import Details
 from dpsql.rewrite.filter_from_case import filtered
+from dpsql.rewrite.linear import Lines, candidates, no_worse
 
 GRID = 2**20
 """Most grid steps of one row."""
@@ -93,7 +94,7 @@ def _with_statistics(measure: Measure, known: Known, needed: list[NeededBounds])
         statistics = _Statistics(measure, known)
         result = statistics.measure()
         if not statistics.needed:
-            return result
+            return _told_together(measure, known, result, statistics.candidates())
         needed += statistics.needed
         missing = NeededBounds.of_all(statistics.needed).bounds
         measure = replace(measure, relation=with_stand_ins(measure.relation, missing))
@@ -101,10 +102,25 @@ def _with_statistics(measure: Measure, known: Known, needed: list[NeededBounds])
             return measure
 
 
+def _told_together(
+    measure: Measure, known: Known, best: Measure, candidates: list[tuple[frozenset[int], Lines]]
+) -> Measure:
+    """Tell sums of lines of one argument together where that makes no aggregate less exact."""
+    lines: Lines = {}
+    done: frozenset[int] = frozenset()
+    for places, more in candidates:
+        if places & done:
+            continue  # they are told together already
+        together = _Statistics(measure, known, {**lines, **more}).measure()
+        if no_worse(together, best):
+            lines, best, done = {**lines, **more}, together, done | places
+    return best
+
+
 class _Statistics:
     """Builds the statistics of one measure. If there are ``needed`` bounds, the result is unusable."""
 
-    def __init__(self, measure: Measure, known: Known) -> None:
+    def __init__(self, measure: Measure, known: Known, lines: Lines | None = None) -> None:
         self.needed: list[NeededBounds] = []
         self._measure, self._known = measure, known
         self._facts = facts_of(measure.relation)
@@ -117,6 +133,8 @@ class _Statistics:
         self._families: list[Family] = []
         self._details = Details(measure, self._bounds)
         self._product_keys: set[_Key] = set()
+        self._lines = lines or {}
+        self._shifted: set[_Key] = set()
         for call in measure.aggregates:
             if Need.PRODUCT in shelf()[call.function].needs:
                 self._product_keys |= {_key(call), _swapped(_key(call))}
@@ -125,16 +143,26 @@ class _Statistics:
         m = self._measure
         filtered_calls = [filtered(call, self._facts) for call in m.aggregates]
         calls = [self._simplified(call) for call in filtered_calls]
+        for place, (argument, line) in self._lines.items():
+            calls[place] = replace(calls[place], argument=argument)
+            if line.offset:
+                self._shifted.add(_key(calls[place]))
         units = self._own_family(self._count(Part.UNITS, (None, None))) if self._hidden_count else None
         shared = self._shared_families(calls)
         finishes = []
-        for call, filtered_call, simple in zip(m.aggregates, filtered_calls, calls, strict=True):
+        for place, (call, filtered_call, simple) in enumerate(
+            zip(m.aggregates, filtered_calls, calls, strict=True)
+        ):
             if Need.DETAIL in shelf()[call.function].needs:
                 places = self._details.places(simple)
                 finishes.append(Finish(call, (), released_type(call, m), places))
             else:
                 cells = self._cells_of(simple, shared)  # first: its refusal points at the argument
-                finishes.append(Finish(filtered_call, cells, released_type(call, m)))
+                read, told = filtered_call, None
+                if place in self._lines:
+                    argument, told = self._lines[place]
+                    read = replace(filtered_call, argument=argument)
+                finishes.append(Finish(read, cells, released_type(call, m), line=told))
         return replace(
             m,
             statistics=tuple(self._statistics),
@@ -179,6 +207,18 @@ class _Statistics:
                 present = Call("is_not_null", (side,))
                 condition = present if condition is None else Call("and", (condition, present))
         return replace(call, argument=read[0] if read else None, condition=condition, others=())
+
+    def candidates(self) -> list[tuple[frozenset[int], Lines]]:
+        """Return which sums may be told together; what has a weight is measured itself, and so are runs."""
+        if self._measure.running or len(set(self._measure.weights)) > 1:
+            return []
+        calls = [self._simplified(filtered(call, self._facts)) for call in self._measure.aggregates]
+        return candidates(calls, self._range, self._shares_rows)
+
+    def _range(self, call: AggregateCall) -> Interval | None:
+        """Return the finite range of an argument, or None where ``_bounds`` would need one or refuse it."""
+        bounds = bounded_range(self._fact(call))
+        return bounds if bounds is not None and max(abs(bounds.low), abs(bounds.high)) < _LARGEST else None
 
     # ---- which statistics --------------------------------------------------------------------------
 
@@ -228,7 +268,8 @@ class _Statistics:
                 continue
             key = _key(call)
             rows = ((), call.condition) if self._always_counts(call.argument) else key
-            if key not in shared and (not rule.adds_up or rows in counted):
+            paired = not rule.adds_up or rows in counted or key in self._shifted
+            if key not in shared and paired:
                 shared[key] = self._add_pair(call)
                 counted.discard(rows)
                 if rows not in shared or _size(shared[rows]) > 2:  # fewer cells have less noise
@@ -349,11 +390,7 @@ class _Statistics:
 
     def _bounds(self, call: AggregateCall) -> tuple[Interval, Fact]:
         """Return the finite range of an argument; without one, add a needed bound or refuse the query."""
-        assert call.argument is not None
-        facts = dict(self._facts)
-        for part in conjuncts(call.condition) if call.condition is not None else ():
-            narrow(facts, part)
-        fact = fact_of(call.argument, facts)
+        fact = self._fact(call)
         try:
             shelf()[call.function].result(fact, None)
             bounds = bounded_range(fact)
@@ -373,16 +410,25 @@ class _Statistics:
             refusal = refuse(
                 error.code,
                 error.title,
-                call.argument.span or call.span,
+                _argument(call).span or call.span,
                 label="its values can be any number" if unbounded else "",
-                notes=self._declared_ranges(call.argument),
+                notes=self._declared_ranges(_argument(call)),
                 help=error.help,
             )
             if not unbounded:
                 raise refusal from None
-            self.needed.append(needed_bounds(self._measure.relation, (call.argument,), self._known, refusal))
+            self.needed.append(
+                needed_bounds(self._measure.relation, (_argument(call),), self._known, refusal)
+            )
             return _ANY, Fact(fact.type, _ANY, fact.nullable)
         return bounds, fact
+
+    def _fact(self, call: AggregateCall) -> Fact:
+        """Return the fact of an argument under the condition."""
+        facts = dict(self._facts)
+        for part in conjuncts(call.condition) if call.condition is not None else ():
+            narrow(facts, part)
+        return fact_of(_argument(call), facts)
 
     def _declared_ranges(self, argument: Scalar) -> tuple[str, ...]:
         """Return notes with the policy's declaration of every column that the argument reads."""

@@ -37,7 +37,7 @@ from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.plan import measure_facts, noise_choice, unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.policy.catalogue import Known, KnownTable
-from dpsql.rewrite import accuracy_weights, disjoint_cells, statistics
+from dpsql.rewrite import accuracy_weights, disjoint_cells, linear, statistics
 from dpsql.rewrite.statistics import GRID
 from dpsql.shelf import modules
 from drawn.coverage import Occurrence
@@ -443,6 +443,15 @@ def runs_and_their_cells_exclude_each_other() -> AbstractContextManager[None]:
     return _set(disjoint_cells, "_merge_disjoint", apart)
 
 
+def lines_forget_their_slopes() -> AbstractContextManager[None]:
+    """The offset of a line is told from that of another as if both were as steep."""
+
+    def flat(line: Any, to: Any) -> Any:
+        return replace(line, slope=line.slope / to.slope, offset=line.offset - to.offset)
+
+    return _both(_set(linear, "_relative", flat), _set(linear, "_is_image", lambda *_: True))
+
+
 @contextmanager
 def _both(one: AbstractContextManager[None], other: AbstractContextManager[None]) -> Iterator[None]:
     with one, other:
@@ -559,6 +568,7 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "per_unit/first_rows.sql": a_few_first_rows_are_one,
     "subqueries/exists.sql": rows_are_no_more_than_those_they_meet,
     "aggregates/units_by_group.sql": scaled_units_get_whole_noise,
+    "aggregates/lines.sql": lines_forget_their_slopes,
     "bounds/order.sql": rows_look_at_later_ones,
     "bounds/checks.sql": checks_are_trusted,
 }

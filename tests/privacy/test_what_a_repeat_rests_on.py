@@ -127,6 +127,7 @@ QUERIES = (
     "SELECT COUNT(DISTINCT cost), SUM(cost) FILTER (WHERE minutes > 3) FROM visits",
     "SELECT OPTIONS(other_group = 'others') city, COUNT(*) FROM patients GROUP BY city",
     "SELECT CORR(cost, minutes), VAR_POP(cost) FROM visits",
+    "SELECT SUM(age), SUM(age + 1) FROM patients",
     "SELECT age // 1 AS years, SUM(COUNT(*)) OVER (ORDER BY age // 1) AS younger FROM patients GROUP BY 1",
     "SELECT AVG(n) FROM (SELECT patient_id, LEAST(GREATEST(SUM(cost), 0), 9) AS n FROM visits GROUP BY 1)",
     "SELECT COUNT(*) FROM (SELECT patient_id FROM visits UNION ALL SELECT patient_id FROM patients)",
@@ -141,7 +142,7 @@ QUERIES = (
 
 DIGESTS = (
     "6604f321 4acae734 1c2b739c 582ed8be f16d8bc8 93183423 b7a53369 "
-    "db2cb8b6 3d1e826d 5b82ecc8 e70072f4 4132ac6e b890f5c8 e03ca26a 7848573d"
+    "0b243c42 db2cb8b6 3d1e826d 5b82ecc8 e70072f4 4132ac6e b890f5c8 e03ca26a 7848573d"
 ).split()
 
 
