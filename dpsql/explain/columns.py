@@ -120,7 +120,8 @@ def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, known: Kno
     alone = replace(planned, rests_on_noise=False, measure=plain)
     margins = finished(ReleasedTable([(None,) * len(planned.keys)], sums), alone)[-1].margins
     assert margins is not None
-    return {
+    told = {"expected_error_at_1000_rows": float(margins[0])} if math.isfinite(margins[0]) else {}
+    return told | {
         "bounds": [end for _, *ends in read for end in _on_line(finish, *ends)],
         "bounds_from": [
             _declared(table, column, known)
@@ -130,7 +131,6 @@ def _of_cells(finish: Finish, first: Statistic, planned: MeasurePlan, known: Kno
         ],
         "scale": float(planned.noise.scale / first.most),
         "sensitivity": float(planned.noise.sensitivity / first.most),
-        "expected_error_at_1000_rows": float(margins[0]),
     }
 
 

@@ -99,8 +99,10 @@ def noise_words(column: Mapping[str, Any]) -> list[str]:
         parts.append(RESTS_ON_NOISE)
     elif "expected_error" in column:
         parts.append(f"expected within ± {column['expected_error']:.4g} (95 %)")
-    else:
+    elif "expected_error_at_1000_rows" in column:
         parts.append(f"expected within ± {column['expected_error_at_1000_rows']:.4g} (95 %) over 1,000 rows")
+    else:
+        parts.append("no margin over 1,000 rows: the noise is too large")
     if "expected_error_of_totals" in column:
         parts.append(f"running totals within ± {column['expected_error_of_totals']:.4g}")
     return parts

@@ -203,6 +203,13 @@ def test_a_neighbour_has_the_same_explanation(sql: str, clinics: Path, tmp_path:
     assert texts[0] == texts[1]
 
 
+def test_a_number_without_a_margin_says_so(db: dpsql.Connection) -> None:
+    """The slope over 1,000 rows has more noise than what it divides by."""
+    explained = db.explain("SELECT REGR_SLOPE(cost, minutes) FROM visits", epsilon=0.01)
+    assert "no margin over 1,000 rows" in str(explained)
+    assert "nan" not in str(explained)
+
+
 def test_what_is_refused_is_not_explained(db: dpsql.Connection) -> None:
     for sql in (
         "SELECT SUM(ln(score)) FROM patients",
