@@ -207,9 +207,9 @@ CHAPTERS = (
     Chapter(
         "Groups",
         "A group appears because its key is public (a declared value, a boolean, a short range, a "
-        "column of a public table, or an expression over those), or because enough units are in "
-        "it (a noisy threshold, paid from delta). Public groups appear even if they "
-        "are empty.",
+        "column of a public table, an expression over those, or the few parts that an expression "
+        "cuts units into: `patient_id % 10`), or because enough units are in it (a noisy "
+        "threshold, paid from delta). Public groups appear even if they are empty.",
         (
             (
                 "Public keys:",
@@ -218,6 +218,7 @@ CHAPTERS = (
                     ("group_by/public_keys.sql", "two keys"),
                     ("keys/public_expressions.sql", "a month of a declared range"),
                     ("keys/public_expressions.sql", "a float cut to steps"),
+                    ("keys/arms.sql", "by the beginning of a hash"),
                 ),
             ),
             (
@@ -447,7 +448,7 @@ REFUSED: tuple[Example, ...] = (
     ("refused/d402_raw_rows.sql", "a column that is no key"),
     ("refused/d402_raw_rows.sql", "a value of one row in HAVING"),
     ("refused/d403_unit_shown.sql", "the unit as a key"),
-    ("refused/d403_unit_shown.sql", "the unit's remainder"),
+    ("refused/d403_unit_shown.sql", "the unit's quotient"),
     ("refused/d404_kept_rows.sql", "a public table kept, all rows counted"),
     ("refused/d405_public_rows_chosen.sql", "places somebody visits"),
     ("refused/d406_set_operations.sql", "private and public rows together"),

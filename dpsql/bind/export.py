@@ -203,7 +203,7 @@ def _export_column(
     ctx: Context, relation: Relation, name: str, scalar: Ref, node: exp.Expr, epsilon: float
 ) -> ExportColumn:
     span = ctx.span(unaliased(node))
-    if tells(scalar, identifying(relation)):
+    if tells(scalar, relation, identifying(relation)):
         raise refuse(
             "D403",
             f"this column identifies single {ctx.known.unit}s",

@@ -219,7 +219,7 @@ def refuse_identity(ctx: Context, source: SubqueryUnnester, keys: list[tuple[exp
     """Refuse a group key that identifies the unit."""
     secret = identifying(source.relation)
     for node, named in keys:
-        if tells(named.scalar, secret):
+        if tells(named.scalar, source.relation, secret):
             raise refuse(
                 "D403",
                 f"this key identifies single {ctx.known.unit}s",

@@ -118,7 +118,7 @@ def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
     owned = ownership_of(bound.relation)
     assert isinstance(owned, Owned)
     secret = identifying(bound.relation)
-    identifiers = [column for column in bound.scope.columns if tells(column.scalar, secret)]
+    identifiers = [column for column in bound.scope.columns if tells(column.scalar, bound.relation, secret)]
     listed = tree.expressions if isinstance(tree, exp.Select) else []
     inner = bound.relation
     while isinstance(inner, Project | Filter):

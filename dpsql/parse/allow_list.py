@@ -242,7 +242,7 @@ def _instead(name: str) -> str:
     if name in ("rand", "random", "setseed", "uuid", "gen_random_uuid", "uuidv4", "uuidv7"):
         return "leave randomness out: noise is added anyway, and its seed cannot be chosen"
     if name == "hash":
-        return "write md5(x) or sha256(x)"
+        return "write md5(x); for a few parts of equal size, md5_number_lower(x::VARCHAR) % 2"
     return "compute it from functions that are vetted: they are listed in dpsql/docs/language.md"
 
 

@@ -12,7 +12,8 @@ SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) AS n FROM (SELECT * REPLACE (vis
 
 -- case: a remainder of it
 -- attack: unit laundering
--- outcome: refused D403 at 1:28
+-- outcome: accepted
+-- oracle: no-meaning (an arm of no rows is a group, and counts in the average)
 SELECT AVG(n) FROM (SELECT patient_id % 2 AS half, COUNT(*) AS n FROM visits GROUP BY half);
 
 -- case: a text of it and another key
@@ -123,7 +124,7 @@ SELECT v.visit_id, COUNT(*) FROM visits v GROUP BY v.visit_id;
 
 -- case: its last digit is a key that many share
 -- attack: unit as a key
--- outcome: refused D403 at 1:8
+-- outcome: accepted
 SELECT patient_id % 10 AS digit, COUNT(*) AS n FROM patients GROUP BY digit;
 
 -- case: a public name for private rows

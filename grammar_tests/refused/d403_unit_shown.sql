@@ -9,10 +9,10 @@ SELECT patient_id, COUNT(*) FROM visits GROUP BY patient_id;
 -- outcome: refused D403 at 1:17
 SELECT DISTINCT patient_id FROM patients;
 
--- case: the unit's remainder
+-- case: the unit's quotient
 -- outcome: refused D403 at 1:8
 -- instead: SELECT AVG(n) AS n FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)
-SELECT patient_id % 2 AS parity, COUNT(*) FROM patients GROUP BY parity;
+SELECT patient_id // 2 AS pair, COUNT(*) FROM patients GROUP BY pair;
 
 -- case: the unit as a text
 -- outcome: refused D403 at 1:8
@@ -50,10 +50,6 @@ WITH places AS (SELECT patient_id AS place_id FROM patients) SELECT place_id, CO
 -- case: a choice that shows the unit
 -- outcome: refused D403 at 1:18
 SELECT CASE WHEN smoker THEN patient_id END AS who, COUNT(*) FROM patients GROUP BY who;
-
--- case: a comparison of the unit as a key
--- outcome: refused D403 at 1:8
-SELECT patient_id = 3 AS is_it_three, COUNT(*) FROM patients GROUP BY is_it_three;
 
 -- case: a visit's number
 -- outcome: refused D403 at 1:49
