@@ -90,3 +90,8 @@ SELECT * FROM spending;
 -- case: an order's number inside ROLLUP
 -- outcome: refused D403 at 1:78
 SELECT order_id, status, COUNT(*) FROM sales.orders GROUP BY ROLLUP (status, order_id);
+
+-- case: too many parts
+-- outcome: refused D403 at 1:8
+-- instead: SELECT patient_id % 10 AS part, COUNT(*) AS n FROM patients GROUP BY part
+SELECT patient_id % 1000 AS part, COUNT(*) AS n FROM patients GROUP BY part;
