@@ -91,6 +91,14 @@ CHAPTERS = (
             ),
             ("Along foreign keys:", (("joins/foreign_keys.sql", "one step along the chain"),)),
             (
+                "By a column that tells the unit (`order_id = { tells_unit = true }` in the policy, or a "
+                "table's key): the join is made within the unit, and the note says so:",
+                (
+                    ("joins/ties.sql", "another refund of the same order"),
+                    ("joins/ties.sql", "a value of the order"),
+                ),
+            ),
+            (
                 "With public tables:",
                 (
                     ("joins/public_tables.sql", "on a public key"),

@@ -50,6 +50,7 @@ visit = {}
 id = {}
 arrived = { type = "DATE" }
 left = { type = "DATE" }
+referral = { tells_unit = true }
 
 [tables.towns]
 public = true

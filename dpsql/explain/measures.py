@@ -8,6 +8,7 @@ from typing import Any
 from dpsql.explain.columns import column_facts
 from dpsql.explain.public_spellings import spellings
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
+from dpsql.facts.ties import ties_of
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
 from dpsql.mechanisms import prefix
@@ -31,6 +32,7 @@ def measure_facts(
         "once_in_a_group": planned.once,
         "rows_proved": owned.at_most,
         "relies_on": relies_on(planned.measure.relation),
+        "ties": list(ties_of(planned.measure.relation)),
         "bounded_by": _bounded(planned, unit),
         "statistics": len(planned.measure.statistics),
         "sensitivity": {"norm": noise.norm.name, "steps": noise.sensitivity},

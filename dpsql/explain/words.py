@@ -60,6 +60,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         lines.append(
             f"  weights     {', '.join(f'{weight:g}' for weight in measure['weights'])}, from the query"
         )
+    for tie in measure["ties"]:
+        lines.append(f"  joined      by {tie}, only within one {unit}: rows of two {unit}s do not meet")
     for declaration in measure["relies_on"]:
         lines.append(f"  relies on   {declaration} (declared, and verified for this version of the data)")
     if measure["statistics"]:

@@ -53,14 +53,14 @@ def identifying(relation: Relation) -> frozenset[str]:
     match relation:
         case Materialized() | StageInput():
             return frozenset()
-        case Scan(columns=columns, keys=keys, owner=owner):
+        case Scan(columns=columns, keys=keys, owner=owner, tied=tied):
             if owner is None:
                 return frozenset()
             links = (
                 column.name for column in columns if owner.links and column.source == owner.links[0].column
             )
             single = (key[0] for key in keys if len(key) == 1)
-            return frozenset((owner.name, *single, *links))
+            return frozenset((owner.name, *single, *links, *tied))
         case Filter(source, _):
             return identifying(source)
         case Project(source, columns):

@@ -48,7 +48,8 @@ class Public:
 class Owned:
     """Private rows. ``units`` are all columns that hold the row's unit; ``unit`` is the first of them.
 
-    ``keys`` are sets of columns that determine the unit. ``settled`` are the columns that the unit
+    ``keys`` are sets of columns that tell the unit, some of them by the policy's word alone: joins, groups
+    and windows that have one get the unit beside it. ``settled`` are the columns that the unit
     determines. ``row_keys`` are sets of columns that are unique together. ``fan`` is how many rows public
     tables may have made of one private row.
     """
@@ -84,7 +85,7 @@ def rows_of(relation: Relation) -> int | None:
 
 def _ownership(relation: Relation) -> Ownership:
     match relation:
-        case Scan(columns=columns, keys=declared, owner=owner, size=size):
+        case Scan(columns=columns, keys=declared, owner=owner, size=size, tied=tied):
             keys = frozenset(frozenset(key) for key in declared)
             if owner is None:
                 assert size is not None, "a public table's size is known"
@@ -97,7 +98,7 @@ def _ownership(relation: Relation) -> Ownership:
                 frozenset((owner.name,)),
                 owner.rows,
                 owner.at_most,
-                keys | {frozenset((owner.name,))} | links,
+                keys | {frozenset((owner.name,))} | links | {frozenset((name,)) for name in tied},
                 names if owner.at_most == 1 else frozenset((owner.name,)),
                 keys | ({frozenset((owner.name,))} if owner.at_most == 1 else frozenset()),
             )
@@ -148,7 +149,8 @@ def _ownership(relation: Relation) -> Ownership:
                 units,
                 1 if one_row else owned.rows,
                 1 if one_row else owned.at_most,
-                frozenset(frozenset((name,)) for name in units),
+                frozenset(frozenset((name,)) for name in units)
+                | {frozenset(kept[name] for name in key) for key in owned.keys if key <= kept.keys()},
                 names if one_row else units,
                 frozenset((frozenset(unit if key.name in units else key.name for key in keys),)),
                 owned.fan,

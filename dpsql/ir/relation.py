@@ -68,7 +68,8 @@ class Scan:
 
     ``owner`` is None for a public table, which has a known ``size`` in rows. Rows with a NULL unit are
     dropped here, before anything else. Of each pair of ``checks`` the first column is at most the second:
-    declared, and not verified, so that only ranges rest on it.
+    declared, and not verified, so that only ranges rest on it. ``tied`` are columns of which each value
+    belongs to one unit, as the policy says: nobody verified it.
     """
 
     table: str
@@ -78,6 +79,7 @@ class Scan:
     size: int | None = None
     span: Span | None = field(default=None, repr=False)
     checks: tuple[tuple[str, str], ...] = ()
+    tied: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -150,7 +152,8 @@ class JoinKind(Enum):
 class Join:
     """The columns of both sides; without a condition, every row with every row.
 
-    A row of a FULL join belongs to the unit of the side that is present: ``unit`` is that column.
+    A row of a FULL join belongs to the unit of the side that is present: ``unit`` is that column. ``added``
+    says that the query did not write the equality of the units, which the condition has.
     """
 
     kind: JoinKind
@@ -159,6 +162,7 @@ class Join:
     condition: Scalar | None
     span: Span | None = field(default=None, repr=False)
     unit: Column | None = None
+    added: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,8 @@ class KnownTable:
     ``lines`` maps a column to the line of the policy that declares it, for notes in errors. ``found`` are the
     columns with a found bound instead of a declared range ('' for the rows per unit). ``filled`` are the
     columns whose rows with NULL are left out of every query. Of each pair of ``checks`` the first column is
-    declared to be at most the second.
+    declared to be at most the second. ``tied`` are columns of which each value belongs to one unit, by the
+    policy's word.
     """
 
     name: str
@@ -89,6 +90,7 @@ class KnownTable:
     found: frozenset[str] = frozenset()
     filled: tuple[str, ...] = ()
     checks: tuple[tuple[str, str], ...] = ()
+    tied: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,6 +176,15 @@ def _known_table(
                 help="leave type out: it is for csv files, which declare no types",
             )
         rules[column.name], lines[column.name] = rule, rule.line
+    tied = tuple(name for name, rule in rules.items() if rule.tells_unit)
+    if tied and owned is None:
+        raise document.refuse(
+            "D804",
+            f"{table.found.name} is public: its rows belong to no {policy.unit.name}",
+            (*table.path, "columns", rules[tied[0]].name, "tells_unit"),
+            label="no value here tells one",
+            help="leave tells_unit out",
+        )
     columns = []
     for column in table.found.columns:
         if table.rule.public or column.name in lines:
@@ -207,6 +216,7 @@ def _known_table(
             and not rules[column.name].null
         ),
         checks=checks_of(document, table, [column.name for column in columns]),
+        tied=tied,
     )
 
 

@@ -130,7 +130,7 @@ class ColumnRule:
     """A column that exists for analysts, with a declared range or list of values, or neither.
 
     ``type`` is the type of a csv file's column; the file itself declares none. Without ``null``, rows with
-    NULL in it are left out.
+    NULL in it are left out. ``tells_unit`` says that each value belongs to one unit.
     """
 
     name: str
@@ -139,6 +139,7 @@ class ColumnRule:
     values: tuple[Value, ...] | None = None
     type: str | None = None
     null: bool = True
+    tells_unit: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -440,6 +440,13 @@ COLUMN = Keys(
             "where it does, and no group of NULL is listed.",
             default=True,
         ),
+        Key(
+            "tells_unit",
+            Flag(),
+            "Whether each value tells the unit, as an order's number does: joins on it stay within units.",
+            default=False,
+            later="ties",
+        ),
     ),
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dpsql.detail_kinds import part
+from dpsql.facts.ties import ties_of
 from dpsql.ir.bound import Bound
 from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan, Plan, Threshold
@@ -24,6 +25,16 @@ def note_on(plan: Plan, unit: str) -> str:
     least = max((rule.least for rule in rules if isinstance(rule, Threshold)), default=1)
     if least > 1:
         sentences.append(f"The policy hides groups of fewer than {least}.")
+    ties = [
+        tie
+        for stage in plan.stages
+        for measure in stage.measures
+        for tie in ties_of(measure.measure.relation)
+    ]
+    for tie in dict.fromkeys(ties):
+        sentences.append(
+            f"Joined by {tie}, rows of two {unit}s do not meet: the join is made within one {unit}."
+        )
     if any(measure.rests_on_noise for stage in plan.stages for measure in stage.measures):
         sentences.append(
             "A number that rests on others released before it has no margin: their noise moves it too, and "

@@ -561,6 +561,7 @@ PLANTS: dict[str, Plant] = {
 
 
 IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
+    "joins/ties.sql": units_are_not_equated,
     "keys/public_tuples.sql": two_scans_of_a_table_are_one,
     "per_unit/few_rows.sql": few_values_of_one_of_several_columns,
     "per_unit/mass.sql": a_sum_keeps_its_mass_with_an_offset,

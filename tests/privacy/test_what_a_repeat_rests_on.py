@@ -77,6 +77,7 @@ def _follows(value: Any, name: str, digest: Digest) -> bool:
 
 PLANS_LEAVE_OUT = {
     "Fact.order": "of columns that conditions and checks compare, which the relation holds",
+    "Join.added": "who wrote a part of the condition",
     "Measure.aggregates": "finishes and details are made of them",
     "Measure.clip": "the clip is in the noise's sensitivity; this is the place where it was written",
     "Measure.derived": "what margins are simulated from, and sums of runs, which the plan holds as runs",
@@ -98,6 +99,7 @@ PLANS_LEAVE_OUT = {
     "MeasurePlan.rests_on_noise": "whether a margin can be told",
     "MeasurePlan.rows": "in the noise's sensitivity",
     "MeasurePlan.rows_from": "a sentence for people",
+    "Scan.tied": "the conditions of joins have the units beside them",
     "ScanColumn.guessed": "whose word the fact is",
 }
 """And every span: where something was written."""

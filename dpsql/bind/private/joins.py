@@ -1,10 +1,16 @@
 """Joins of private rows: which are allowed, and in which order they run.
 
 Rule 2: every join of two private relations carries the equality of their hidden unit columns. Where
-the text joins on a declared key that determines the unit, the equality is added here:
+the text joins on a declared key or tie that tells the unit, the equality is added here:
 
     treatments JOIN visits USING (visit_id)      becomes
     treatments JOIN visits ON t.visit_id = v.visit_id AND t.unit = v.unit
+
+Claim   a row of a join of two private relations has one unit.
+Proof   The condition has the equality of the two unit columns, so a pair of two units' rows is not joined.
+        That the columns of the text tell the unit makes the query answerable and is used for nothing else: if
+        a declaration is wrong, pairs are missing, and no row of one unit decides about a row of another.
+Test    grammar_tests/joins/ties.sql, on rows that break the declaration; facts/ties.py says what was added
 """
 
 from __future__ import annotations
@@ -48,7 +54,9 @@ def join(
     private_first = kind is JoinKind.INNER or isinstance(ours, Owned) or isinstance(theirs, Public)
     assert private_first, "the kept side of an outer join is private"
     assert kind is not JoinKind.FULL or isinstance(theirs, Owned), "both sides of a FULL join are private"
+    added = False
     if isinstance(ours, Owned) and isinstance(theirs, Owned):
+        added = not _writes_equal_units(condition, ours, theirs)
         condition = _with_equal_units(left, ours, right, theirs, condition, span, unit)
         if not kind.one_sided:
             _check_fan_out(ours.fan * theirs.fan, span)
@@ -57,7 +65,7 @@ def join(
         assert isinstance(owned, Owned)
         public, private = (right, left) if owned is ours else (left, right)
         _check_fan_out(owned.fan * fan_out(public, private, condition), span)
-    return Join(kind, left, right, condition, span, column)
+    return Join(kind, left, right, condition, span, column, added)
 
 
 def _with_equal_units(
@@ -71,7 +79,7 @@ def _with_equal_units(
 ) -> Scalar:
     """Return the join condition with the equality of the unit columns; refuse a join not on the unit."""
     parts = list(conjuncts(condition)) if condition is not None else []
-    if any(_equates(part, ours, theirs) for part in parts):
+    if _writes_equal_units(condition, ours, theirs):
         return all_of(parts) or parts[0]
     if not on_the_unit(left, right, parts):
         raise refuse(
@@ -100,6 +108,11 @@ def on_the_unit(left: Relation, right: Relation, parts: list[Scalar]) -> bool:
         for side, opposite, owned in ((left, right, ours), (right, left, theirs))
         for key in owned.keys
     )
+
+
+def _writes_equal_units(condition: Scalar | None, ours: Owned, theirs: Owned) -> bool:
+    parts = conjuncts(condition) if condition is not None else ()
+    return any(_equates(part, ours, theirs) for part in parts)
 
 
 def _equates(part: Scalar, ours: Owned, theirs: Owned) -> bool:

@@ -83,6 +83,7 @@ def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span |
         table.size,
         span,
         tuple((names[lesser], names[greater]) for lesser, greater in table.checks),
+        tuple(names[name] for name in table.tied),
     )
     scope = Scope(
         tuple(Visible(alias, column.name, Ref(names[column.name])) for column in table.columns),

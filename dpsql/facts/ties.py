@@ -1,0 +1,115 @@
+"""Ties: joins on columns that tell the unit, where the query did not ask that the units be equal.
+
+    orders o JOIN refunds r ON o.order_id = r.order_id     the engine added o.patient_id = r.patient_id
+
+Claim   pairs that the added equality leaves out, if there are any, are of one of the joins listed here.
+Proof   A join without a row in the list has the equality in its own text, or both sides reach their unit from
+        the same row: the columns that are equal hold the same unique key (of visits, for two rows of
+        treatments that reach their unit along visit_id), and a row of that key has one unit.
+Test    tests/unit/test_ties.py
+
+The list is made of declarations and the query: whether a pair was left out depends on the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import assert_never
+
+from dpsql.facts.missing_bounds import scans
+from dpsql.facts.types import types_of
+from dpsql.ir.relation import (
+    Aggregate,
+    Filter,
+    Join,
+    Materialized,
+    Project,
+    Relation,
+    Scan,
+    StageInput,
+    Union,
+    Window,
+)
+from dpsql.ir.scalar import Call, Ref, conjuncts
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """A column of a scanned table."""
+
+    scan: Scan
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.scan.table}.{self.column}"
+
+    @property
+    def key(self) -> tuple[str, str] | None:
+        """The unique key whose values it holds: of its own table, or the next on the path to the unit."""
+        links = () if self.scan.owner is None else self.scan.owner.links
+        if links and links[0].column == self.column:
+            return links[0].table, links[0].key
+        names = {column.name: column.source for column in self.scan.columns}
+        unique = any([names[name] for name in key] == [self.column] for key in self.scan.keys)
+        return (self.scan.table, self.column) if unique else None
+
+
+def ties_of(relation: Relation) -> tuple[str, ...]:
+    """Return the ties in words: 'orders.order_id = refunds.order_id'."""
+    return tuple(dict.fromkeys(_ties(relation)))
+
+
+def _ties(relation: Relation) -> tuple[str, ...]:
+    match relation:
+        case Scan() | Materialized() | StageInput():
+            return ()
+        case Filter() | Project() | Aggregate() | Window():
+            return _ties(relation.input)
+        case Join(_, left, right):
+            return _ties(left) + _ties(right) + (_of_join(relation) if relation.added else ())
+        case Union(left, right):
+            return _ties(left) + _ties(right)
+        case _:
+            assert_never(relation)
+
+
+def _of_join(join: Join) -> tuple[str, ...]:
+    left, right = types_of(join.left), types_of(join.right)
+    said: list[str] = []
+    for part in () if join.condition is None else conjuncts(join.condition):
+        match part:
+            case Call("=", (Ref(one), Ref(two))) if {one, two} & left.keys() and {one, two} & right.keys():
+                mine, other = (one, two) if one in left else (two, one)
+                ours, theirs = _stored(join.left, mine), _stored(join.right, other)
+                if ours is None or theirs is None:
+                    continue
+                if ours.key is not None and ours.key == theirs.key and left[mine] == right[other]:
+                    return ()
+                said.append(f"{ours} = {theirs}")
+    return tuple(said[:1]) or (f"{_tables(join.left)} with {_tables(join.right)}",)
+
+
+def _stored(relation: Relation, name: str) -> _Stored | None:
+    """Return the stored column whose values a column has, row by row; None where it is computed."""
+    match relation:
+        case Scan(columns=columns):
+            source = next((column.source for column in columns if column.name == name), None)
+            return None if source is None else _Stored(relation, source)
+        case Filter(source, _):
+            return _stored(source, name)
+        case Window(source, call):
+            return None if name == call.name else _stored(source, name)
+        case Project(source, columns) | Aggregate(source, columns):
+            named = next((column.scalar for column in columns if column.name == name), None)
+            return _stored(source, named.name) if isinstance(named, Ref) else None
+        case Join(_, left, right, unit=unit):
+            if unit is not None and unit.name == name:
+                return None
+            return _stored(left if name in types_of(left) else right, name)
+        case _:
+            return None
+
+
+def _tables(relation: Relation) -> str:
+    private = (scan.table for scan in scans(relation) if scan.owner is not None)
+    return " and ".join(dict.fromkeys(private))
