@@ -47,6 +47,7 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
         lambda query: ctx.query(query, env),
         partial(rows_of_open, ctx),
         constants_of(ctx, env),
+        ctx.sharing,
     )
     items = clause.items(node)
     if all(item.is_open for item in items):

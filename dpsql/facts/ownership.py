@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 from weakref import WeakKeyDictionary
 
+from dpsql.facts.sharing import most_sharing
 from dpsql.facts.types import type_of, types_of
 from dpsql.ir.column import INTEGER, Kind, Type, type_of_all
 from dpsql.ir.relation import (
@@ -392,6 +393,8 @@ def fan_out(public: Relation, far_side: Relation, condition: Scalar | None) -> i
     """Return how many rows of a public relation one far row can match: 1 if a key is pinned."""
     owned = ownership_of(public)
     assert isinstance(owned, Public)
-    if any(key <= pinned_columns(public, far_side, condition) for key in owned.keys):
+    pinned = pinned_columns(public, far_side, condition)
+    if any(key <= pinned for key in owned.keys):
         return 1
-    return max(1, owned.size)
+    sharing = most_sharing(public, pinned)
+    return max(1, owned.size if sharing is None else min(owned.size, sharing))

@@ -69,7 +69,8 @@ class Scan:
     ``owner`` is None for a public table, which has a known ``size`` in rows. Rows with a NULL unit are
     dropped here, before anything else. Of each pair of ``checks`` the first column is at most the second:
     declared, and not verified, so that only ranges rest on it. ``tied`` are columns of which each value
-    belongs to one unit, as the policy says: nobody verified it.
+    belongs to one unit, as the policy says: nobody verified it. ``most`` is how many rows of a public table
+    share one value of columns.
     """
 
     table: str
@@ -80,6 +81,7 @@ class Scan:
     span: Span | None = field(default=None, repr=False)
     checks: tuple[tuple[str, str], ...] = ()
     tied: tuple[str, ...] = field(default=(), repr=False)
+    most: tuple[tuple[frozenset[str], int], ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -97,6 +97,17 @@ def fan_out_is_one() -> AbstractContextManager[None]:
     return _set(ownership, "fan_out", lambda public, other, condition: 1)
 
 
+def two_rows_share_a_value() -> AbstractContextManager[None]:
+    """At most two rows of a public table are said to share a value, whatever stands there."""
+    sharing = ownership.most_sharing
+
+    def fewer(relation: Relation, names: frozenset[str]) -> int | None:
+        most = sharing(relation, names)
+        return None if most is None else min(most, 2)
+
+    return _set(ownership, "most_sharing", fewer)
+
+
 def units_are_not_equated() -> AbstractContextManager[None]:
     """A join on a declared key does not add that the units are the same."""
     added = joins._with_equal_units
@@ -562,6 +573,7 @@ PLANTS: dict[str, Plant] = {
 
 IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "joins/ties.sql": units_are_not_equated,
+    "joins/fan_out.sql": two_rows_share_a_value,
     "keys/public_tuples.sql": two_scans_of_a_table_are_one,
     "per_unit/few_rows.sql": few_values_of_one_of_several_columns,
     "per_unit/mass.sql": a_sum_keeps_its_mass_with_an_offset,

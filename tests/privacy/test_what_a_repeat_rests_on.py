@@ -99,6 +99,7 @@ PLANS_LEAVE_OUT = {
     "MeasurePlan.rests_on_noise": "whether a margin can be told",
     "MeasurePlan.rows": "in the noise's sensitivity",
     "MeasurePlan.rows_from": "a sentence for people",
+    "Scan.most": "in the noise's sensitivity",
     "Scan.tied": "the conditions of joins have the units beside them",
     "ScanColumn.guessed": "whose word the fact is",
 }

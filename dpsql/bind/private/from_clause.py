@@ -21,6 +21,7 @@ from dpsql.bind.syntax.pivots import in_from
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, Public, ownership_of
 from dpsql.facts.schema import Facts, facts_of, narrow
+from dpsql.facts.sharing import Count
 from dpsql.ir.column import Column, Fact
 from dpsql.ir.relation import JoinKind, Relation
 from dpsql.ir.scalar import Scalar, conjuncts, refs
@@ -103,6 +104,7 @@ class FromClause:
     query: Callable[[exp.Expr], Private | Open]
     given: Callable[[Open, Span | None], Private]
     constants: Constants
+    count: Count
     scope: Scope | None = None
     facts: Mapping[str, Fact] = field(default_factory=dict)
 
@@ -204,7 +206,9 @@ class FromClause:
                 narrow(chosen, part)
             kept = replace(kept, public=chosen)
         conditions = [part for group in groups for part in group.conditions] + parts
-        relation = arrange([item for group in groups for item in group.items], conditions, self.known.unit)
+        relation = arrange(
+            [item for group in groups for item in group.items], conditions, self.known.unit, self.count
+        )
         return Joined(relation, scope, kept, tuple(outer), tuple(queries), tuple(local))
 
     def _groups(self, items: list[Item]) -> list[_Group]:
@@ -243,7 +247,7 @@ class FromClause:
             group.items.append((relation, span))
             group.conditions += conjuncts(on.condition) if on.condition is not None else ()
             return
-        first, second = arrange(group.items, group.conditions, self.known.unit), relation
+        first, second = arrange(group.items, group.conditions, self.known.unit, self.count), relation
         if item.join.side == "RIGHT":
             first, second = second, first
         kept = kind is JoinKind.LEFT and isinstance(ownership_of(first), Public)
@@ -251,13 +255,20 @@ class FromClause:
             kind = JoinKind.INNER
             group.kept = Kept(facts_of(first), frozenset(facts_of(second)), span)
         joined = join(
-            kind, first, second, on.condition, span, self.known.unit, None if unit is None else unit[1]
+            kind,
+            first,
+            second,
+            on.condition,
+            span,
+            self.known.unit,
+            None if unit is None else unit[1],
+            self.count,
         )
         group.items, group.conditions = [(joined, span)], []
 
     def _unit_of_either(self, group: _Group, right: Relation) -> tuple[frozenset[str], Column]:
         """Return the unit columns of both sides of a FULL join, and a new column for the unit of its rows."""
-        left = arrange(group.items, group.conditions, self.known.unit)
+        left = arrange(group.items, group.conditions, self.known.unit, self.count)
         sides = [ownership_of(side) for side in (left, right)]
         names = frozenset(name for owner in sides if isinstance(owner, Owned) for name in owner.units)
         return names, Column(self.fresh("unit"), Fact(self.known.unit_type, nullable=False))
@@ -283,7 +294,9 @@ class FromClause:
                     self.refuse_kept(group.kept)
                 scope += group.scope
             parts = [part for group in inner for part in group.conditions]
-            relation = arrange([pair for group in inner for pair in group.items], parts, self.known.unit)
+            relation = arrange(
+                [pair for group in inner for pair in group.items], parts, self.known.unit, self.count
+            )
             return relation, scope.under(item.alias, item.names) if item.alias else scope
         if isinstance(source, Open):
             source = source.rows or self.given(source, self.span(item.node))
@@ -315,7 +328,7 @@ class FromClause:
         self, kind: JoinKind, group: _Group, right: Relation, span: Span | None
     ) -> None:
         """Refuse SEMI and ANTI joins that filter public rows by private ones, FULL joins of public rows."""
-        sides = [arrange(group.items, group.conditions, self.known.unit), right]
+        sides = [arrange(group.items, group.conditions, self.known.unit, self.count), right]
         public = [isinstance(ownership_of(side), Public) for side in sides]
         if kind.one_sided and public == [True, False]:
             raise refuse(

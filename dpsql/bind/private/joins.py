@@ -18,6 +18,7 @@ from __future__ import annotations
 from dpsql.errors import refuse
 from dpsql.facts.ownership import FAN_OUT, Owned, Public, fan_out, ownership_of, pinned_columns
 from dpsql.facts.schema import facts_of
+from dpsql.facts.sharing import Count, with_counts
 from dpsql.ir.column import Column
 from dpsql.ir.relation import Filter, Join, JoinKind, Relation
 from dpsql.ir.scalar import Call, Ref, Scalar, conjuncts, refs
@@ -45,11 +46,15 @@ def join(
     span: Span | None,
     unit: str,
     column: Column | None = None,
+    count: Count | None = None,
 ) -> Relation:
     """Join two relations: two private sides on the unit, a public side within the fan-out limit.
 
-    ``column`` holds the unit of the rows of a FULL join.
+    ``column`` holds the unit of the rows of a FULL join. ``count`` counts rows of public tables that share a
+    value.
     """
+    if count is not None:
+        left, right = _counted(left, right, condition, count), _counted(right, left, condition, count)
     ours, theirs = ownership_of(left), ownership_of(right)
     private_first = kind is JoinKind.INNER or isinstance(ours, Owned) or isinstance(theirs, Public)
     assert private_first, "the kept side of an outer join is private"
@@ -66,6 +71,15 @@ def join(
         public, private = (right, left) if owned is ours else (left, right)
         _check_fan_out(owned.fan * fan_out(public, private, condition), span)
     return Join(kind, left, right, condition, span, column, added)
+
+
+def _counted(side: Relation, opposite: Relation, condition: Scalar | None, count: Count) -> Relation:
+    """Return a public side with the rows counted that a join matches at once, unless it matches a key."""
+    owned = ownership_of(side)
+    if not isinstance(owned, Public) or isinstance(ownership_of(opposite), Public):
+        return side
+    pinned = pinned_columns(side, opposite, condition)
+    return side if any(key <= pinned for key in owned.keys) else with_counts(side, pinned, count)
 
 
 def _with_equal_units(
@@ -136,7 +150,9 @@ def _check_fan_out(times: int, span: Span | None) -> None:
         )
 
 
-def arrange(items: list[tuple[Relation, Span | None]], parts: list[Scalar], unit: str) -> Relation:
+def arrange(
+    items: list[tuple[Relation, Span | None]], parts: list[Scalar], unit: str, count: Count | None = None
+) -> Relation:
     """Arrange inner joins and WHERE: private relations first, each condition as early as possible."""
     conditions = list(parts)
     relations = []
@@ -152,7 +168,7 @@ def arrange(items: list[tuple[Relation, Span | None]], parts: list[Scalar], unit
         both = names | facts_of(relation).keys()
         here = [part for part in conditions if refs(part) and refs(part) <= both]
         conditions = [part for part in conditions if part not in here]
-        placed = join(JoinKind.INNER, placed, relation, all_of(here), span, unit)
+        placed = join(JoinKind.INNER, placed, relation, all_of(here), span, unit, count=count)
     return filtered(placed, conditions)
 
 

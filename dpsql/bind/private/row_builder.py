@@ -58,7 +58,11 @@ class RowBuilder:
         private = isinstance(ownership_of(right), Owned)
         if private and not joins.on_the_unit(self.relation, right, parts):
             self.refuse(span)
-        self.grow(joins.join(kind, self.relation, right, joins.all_of(parts), span, self.ctx.known.unit))
+        self.grow(self._joined(kind, right, parts, span))
+
+    def _joined(self, kind: JoinKind, right: Relation, parts: list[Scalar], span: Span | None) -> Relation:
+        condition, unit = joins.all_of(parts), self.ctx.known.unit
+        return joins.join(kind, self.relation, right, condition, span, unit, count=self.ctx.sharing)
 
     def refuse(
         self, span: Span | None, label: str = "the value for one row would depend on other units"

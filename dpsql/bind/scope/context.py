@@ -73,6 +73,21 @@ class Context:
         self.needed.append(needed_bounds(relation, scalars, self.known, refusal))
         return with_stand_ins(relation, self.needed[-1].bounds)
 
+    def sharing(self, table: str, columns: tuple[str, ...]) -> int | None:
+        """Count the rows of a public table that share one value of these columns, the most of them."""
+        names = ", ".join(_quoted(name) for name in columns)
+        filled = " AND ".join(f"{_quoted(name)} IS NOT NULL" for name in columns)
+        counts = f"SELECT COUNT(*) AS n FROM {_quoted(table)} WHERE {filled} GROUP BY {names}"
+        try:
+            _, rows = self.evaluate(f"SELECT MAX(n) FROM ({counts})", (table,), 1)
+        except Error as error:
+            if error.code.startswith(
+                "D6"
+            ):  # interrupted, or the data changed: its size would not hold either
+                raise
+            return None
+        return int(rows[0][0] or 0)
+
     def count_scan(self, span: Span | None) -> None:
         """Count a table that is read; refuse too many (CTEs that read CTEs twice grow exponentially)."""
         self.scans += 1
@@ -86,3 +101,7 @@ class Context:
 
     def span(self, node: exp.Expr | None) -> Span | None:
         return None if node is None else span_of(node, self.text)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

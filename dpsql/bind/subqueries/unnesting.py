@@ -382,6 +382,7 @@ def bind_from_and_where(
         lambda query: ctx.query(query, env),
         partial(rows_of_open, ctx),
         constants_of(ctx, env),
+        ctx.sharing,
         scope,
         facts,
     )
