@@ -58,8 +58,9 @@ CHAPTERS = (
                 ),
             ),
             (
-                "Sets of private rows carry the unit on both sides:",
+                "Sets of private rows have the unit on both sides; UNION ALL needs no side to select it:",
                 (
+                    ("sets/channels.sql", "sums of three channels"),
                     ("sets/sets.sql", "UNION of units"),
                     ("sets/sets.sql", "EXCEPT of units"),
                     ("sets/sets.sql", "UNION ALL BY NAME"),

@@ -278,7 +278,7 @@ def sets_apart(d: Draw) -> str:
         items = tuple((d.trees.fresh(sort), d.value(tree, sort)) for sort in (Sort.INTEGER, Sort.TEXT))
         sides.append(Project(tree, items))
     text = d.over(Union(*sides))
-    words = ("UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT")
+    words = ("UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL")
     return text.replace("UNION ALL", d.rng.choice(words), 1)
 
 

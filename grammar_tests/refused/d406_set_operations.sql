@@ -74,3 +74,13 @@ SELECT COUNT(*) FROM (SELECT patient_id AS a, minutes AS b FROM visits UNION ALL
 -- outcome: refused D406 at 2:71
 SELECT COUNT(*) FROM (SELECT patient_id AS a, patient_id AS b FROM visits
     UNION ALL SELECT minutes, patient_id FROM visits UNION ALL SELECT patient_id, minutes FROM visits);
+
+-- case: the unit on one side only
+-- outcome: refused D406
+-- instead: SELECT COUNT(*) AS n FROM (SELECT minutes FROM visits UNION ALL SELECT minutes FROM visits)
+SELECT COUNT(*) AS n FROM (SELECT patient_id FROM visits UNION ALL SELECT minutes FROM visits);
+
+-- case: channels merged without the unit
+-- outcome: refused D406
+-- instead: SELECT COUNT(*) AS n FROM (SELECT cost FROM visits UNION ALL SELECT cost FROM referrals)
+SELECT COUNT(*) AS n FROM (SELECT cost FROM visits UNION SELECT cost FROM referrals);

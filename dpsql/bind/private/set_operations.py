@@ -2,10 +2,16 @@
 
 SELECT patient_id, kind FROM visits EXCEPT SELECT patient_id, 'checkup' FROM patients
 
-EXCEPT is the distinct rows of the left, anti-joined with the right on all columns and so on the unit
+EXCEPT is the distinct rows of the left, anti-joined with the right on all columns and so on the unit.
+
+UNION ALL merges no rows, so no side has to select the unit: the hidden unit columns of both are carried
+along, and each row belongs to the unit that it had. If one side selects the unit, the other must too.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NoReturn
 
 from sqlglot import exp
 
@@ -21,7 +27,7 @@ from dpsql.functions import Argument, ArgumentError
 from dpsql.functions.core.types import common_type
 from dpsql.ir.column import Fact, Type
 from dpsql.ir.relation import JoinKind, Named, Project, Relation, Union, Window, WindowCall
-from dpsql.ir.scalar import Call, Ref, Scalar, refs
+from dpsql.ir.scalar import Call, Ref, Scalar
 
 
 def set_of_rows(ctx: Context, node: exp.SetOperation, left: Private, right: Private) -> Private:
@@ -96,30 +102,19 @@ def _align(
             ctx.span(node.right),
             help="select the same number of columns on both sides",
         )
-    positions = [
-        i
-        for i, column in enumerate(left_columns)
-        if refs(column.scalar) and refs(column.scalar) <= ours.units
-    ]
-    positions = [
-        i
-        for i in positions
-        if isinstance(right_columns[i].scalar, Ref) and refs(right_columns[i].scalar) <= theirs.units
-    ]
-    if not positions:
-        raise refuse(
-            "D406",
-            f"{operation} needs the {ctx.known.unit} in the same position on both sides",
-            ctx.span(node.right),
-            label=f"without it, the {ctx.known.unit} of a row is unknown",
-            help=f"select it first: SELECT {ctx.known.unit_column}, x FROM a {operation} SELECT "
-            f"{ctx.known.unit_column}, y FROM b; or release both sides: SELECT x FROM a GROUP BY x ...",
-        )
+    units = [_units_among(left_columns, ours), _units_among(right_columns, theirs)]
+    merges = not isinstance(node, exp.Union) or node.args.get("distinct")
+    carried = not any(units) and not merges
+    if not carried and not units[0] & units[1]:
+        _refuse_without_unit(ctx, node, bool(merges))
     names = [ctx.fresh(column.name) for column in left_columns]
+    hidden = ctx.fresh("unit")
     sides = []
-    for side, columns in ((left, left_columns), (right, right_columns)):
+    for side, columns, owned in ((left, left_columns, ours), (right, right_columns, theirs)):
         listed = tuple(Named(name, column.scalar) for name, column in zip(names, columns, strict=True))
-        sides.append(Project(side.relation, listed))
+        sides.append(
+            Project(side.relation, (*listed, *((Named(hidden, Ref(owned.unit)),) if carried else ())))
+        )
     first, second = (facts_of(side) for side in sides)
     for name, column in zip(names, left_columns, strict=True):
         if first[name].type == second[name].type:
@@ -130,6 +125,28 @@ def _align(
             raise refuse("D205", title, ctx.span(node.right), help="CAST one side")
         sides = [_cast_column(side, name, target) for side in sides]
     return names, sides
+
+
+def _units_among(columns: Sequence[Visible], owned: Owned) -> set[int]:
+    """Return the positions of the columns that hold the unit."""
+    plain = (column.scalar for column in columns)
+    return {i for i, scalar in enumerate(plain) if isinstance(scalar, Ref) and scalar.name in owned.units}
+
+
+def _refuse_without_unit(ctx: Context, node: exp.SetOperation, merges: bool) -> NoReturn:
+    """Refuse a set operation that loses the unit of a row."""
+    operation, unit, column = type(node).__name__.upper(), ctx.known.unit, ctx.known.unit_column
+    plain = "write UNION ALL, which merges no rows; or " if merges and operation == "UNION" else ""
+    raise refuse(
+        "D406",
+        f"{operation} needs the {unit} in the same position on both sides",
+        ctx.span(node.right),
+        label=f"equal rows of several {unit}s would be one row of nobody"
+        if merges
+        else f"without it, the {unit} of a row is unknown",
+        help=f"{plain}select it first: SELECT {column}, x FROM a {operation} SELECT {column}, y FROM b; or "
+        "release both sides: SELECT x FROM a GROUP BY x ...",
+    )
 
 
 def _common_type(first: Type, second: Type) -> Type | None:
