@@ -29,6 +29,7 @@ from dpsql.plan.bound_search_price import worth_finding
 from dpsql.plan.plan import plan
 from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known
+from dpsql.policy.picture import pictured
 from dpsql.post.accuracy_price import priced
 from dpsql.rewrite import rewrite
 from dpsql.session import Session
@@ -37,7 +38,10 @@ from dpsql.session import Session
 def parsed(session: Session, source: Source, parameters: Sequence[Value]) -> Query:
     """Text -> Query, at the session's time."""
     session.sealed.begin()
-    return parse(replace(source, parameters=tuple(parameters)), parameters, session.now())
+    try:
+        return parse(replace(source, parameters=tuple(parameters)), parameters, session.now())
+    except Error as refusal:
+        raise pictured(refusal, source.text, session.known) from None
 
 
 def planned(

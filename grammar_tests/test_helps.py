@@ -177,3 +177,44 @@ def test_what_is_written_instead_of_an_aggregate_is_that_aggregate(name: str, wo
         assert expected is not None
         (answer,) = without_noise(db, f"SELECT {ours} AS a FROM patients WHERE age > 0", DEAR)[0]
         assert answer == pytest.approx(float(str(expected[0][0])), rel=1e-2)
+
+
+PLACES = [case for case in all_cases() if case.code == "D254"]
+_PLACE = re.compile(r"(?:parts|0\.9) is (.*?)(?:, the lowest (.*))?$")
+_WINDOW = re.compile(r"(NTILE\(\d+\)|PERCENT_RANK\(\)|CUME_DIST\(\)) OVER \(ORDER BY [^()]*\)")
+
+
+def test_a_place_among_all_rows_is_said_with_quantiles(worlds: Worlds) -> None:
+    """The conditions have the query's own columns and rows, are answered, and hold for about as many rows.
+
+    Where values tie, NTILE cuts through them and a quantile does not: within a fifth of all rows.
+    """
+    db, tried = worlds.connections["calm", "world.toml"], 0
+    for case in PLACES:
+        with pytest.raises(dpsql.Error) as refused:
+            db.explain(case.sql)
+        if (said := _PLACE.search(refused.value.help)) is None:
+            continue
+        rows = re.search(r"QUANTILE_CONT\(.*?, [\d.]+\) (.*)\)$", said[1])
+        window = _WINDOW.search(case.sql)
+        assert rows is not None
+        assert window is not None
+        for condition in filter(None, said.groups()):
+            text = f"SELECT COUNT(*) AS n {rows[1]}"
+            sql = f"{text} {'AND' if ' WHERE ' in rows[1] else 'WHERE'} {condition}"
+            db.explain(sql)
+            plain = answered(worlds, sql)
+            place = "place > 0.9" if "NTILE" not in window[0] else "place = 1" if "<=" in condition else ""
+            place = place or f"place = {window[0].split('(')[1].split(')')[0]}"
+            ranked = f"SELECT COUNT(*) FROM (SELECT {window[0].replace(' DESC', '')} AS place {rows[1]})"
+            if " DESC" in window[0] and "NTILE" not in window[0]:
+                ranked = f"SELECT COUNT(*) FROM (SELECT {window[0]} AS place {rows[1]})"
+            asked, whole = answered(worlds, f"{ranked} WHERE {place}"), answered(worlds, text)
+            assert plain is not None
+            assert asked is not None
+            assert whole is not None
+            assert float(str(plain[0][0])) == pytest.approx(
+                float(str(asked[0][0])), abs=0.2 * float(str(whole[0][0]))
+            ), sql
+            tried += 1
+    assert tried >= 8

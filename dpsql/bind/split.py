@@ -25,13 +25,16 @@ from dpsql.bind.syntax.interval_functions import asks_interval
 from dpsql.errors import Error, refuse
 from dpsql.facts.identity import identifying, tells
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.row_guesses import guessed
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import ArgumentError
-from dpsql.ir.column import Categories, Listed
+from dpsql.ir.column import ANYTHING, Categories, Column, Listed
 from dpsql.ir.measure import Post, Split, Stage
 from dpsql.ir.relation import Aggregate, Filter, Project, stage_inputs
 from dpsql.parse.parse import Query
 from dpsql.policy.catalogue import Known
+from dpsql.policy.listing import column_of
+from dpsql.policy.picture import picture
 
 
 def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> Split:
@@ -113,6 +116,22 @@ def _example_key(bound: Private, secret: list[Visible]) -> str:
     return next((column.name for column in [*few, *columns]), "x")
 
 
+def _picture(ctx: Context, bound: Private, identifiers: list[Visible]) -> tuple[str, ...]:
+    """Return what is declared of the columns that the query would show. A count of rows has no range."""
+    facts = facts_of(bound.relation)
+    shown = bound.scope.starred
+    found = [fact_of(visible.scalar, facts) for visible in shown]
+    known = (
+        replace(fact, domain=ANYTHING) if guessed(bound.relation, visible.scalar) else fact
+        for visible, fact in zip(shown, found, strict=True)
+    )
+    columns = (Column(visible.name, fact) for visible, fact in zip(shown, known, strict=True))
+    told = (visible in identifiers for visible in shown)
+    return picture(
+        [column_of(column, unit=unit) for column, unit in zip(columns, told, strict=True)], ctx.known.unit
+    )
+
+
 def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
     """Refuse a query that would return private rows."""
     owned = ownership_of(bound.relation)
@@ -137,6 +156,7 @@ def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
         "single private rows are never shown",
         ctx.span(listed[0]) if listed else None,
         label="this query returns rows, not aggregates",
+        notes=_picture(ctx, bound, identifiers),
         help=f"aggregate them: SELECT {_example_key(bound, identifiers)}, COUNT(*) FROM ... GROUP BY 1, or "
         "SELECT AVG(x) ...; to get only the names and types of the columns, LIMIT 0",
     )

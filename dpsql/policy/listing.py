@@ -76,14 +76,14 @@ def tables_of(known: Known, views: Mapping[str, View]) -> tuple[Table, ...]:
     """Return every table and view that FROM may name, in the policy's order."""
     tables = [_table(table, known.unit) for table in known.tables]
     for name, view in views.items():
-        tables.append(Table(name, tuple(_column(column) for column in view.columns), view=view.kind))
+        tables.append(Table(name, tuple(column_of(column) for column in view.columns), view=view.kind))
     return tuple(tables)
 
 
 def _table(table: KnownTable, unit: str) -> Table:
     lines = dict(table.lines)
     columns = tuple(
-        _column(
+        column_of(
             column,
             found=column.name in table.found,
             unit=not table.links and column.name == table.unit_column,
@@ -99,7 +99,8 @@ def _table(table: KnownTable, unit: str) -> Table:
     return Table(table.name, columns, unit, path, rows, table.keys)
 
 
-def _column(column: Bound, *, found: bool = False, unit: bool = False, line: int | None = None) -> Column:
+def column_of(column: Bound, *, found: bool = False, unit: bool = False, line: int | None = None) -> Column:
+    """Return a column as it is shown, with the public facts about its values."""
     fact = column.fact
     values = listed = None
     if isinstance(fact.domain, Categories) and fact.type.kind is not Kind.BOOLEAN:

@@ -115,3 +115,31 @@ SELECT COUNT(*) FROM (SELECT kind, MODE(kind) OVER (PARTITION BY patient_id) AS 
 -- outcome: refused D254 at 1:36
 -- instead: SELECT COUNT(*) FROM (SELECT kind, FIRST_VALUE(kind) OVER (PARTITION BY patient_id ORDER BY cost) AS k FROM visits) WHERE k = kind
 SELECT COUNT(*) FROM (SELECT kind, FIRST(kind ORDER BY cost) OVER (PARTITION BY patient_id) AS k FROM visits) WHERE k = kind;
+
+-- case: the dearest tenth of the visits
+-- outcome: refused D254
+-- instead: SELECT AVG(minutes) AS minutes FROM visits WHERE cost > (SELECT QUANTILE_CONT(cost, 0.9) FROM visits)
+SELECT AVG(minutes) AS minutes FROM (SELECT minutes, NTILE(10) OVER (ORDER BY cost DESC) AS tenth FROM visits) WHERE tenth = 1;
+
+-- case: the upper quarter of a join
+-- outcome: refused D254
+SELECT COUNT(*) AS n FROM (SELECT NTILE(4) OVER (ORDER BY p.age + v.minutes) AS part FROM patients p JOIN visits v USING (patient_id) WHERE v.urgent) WHERE part = 4;
+
+-- case: persons by a rank in percent
+-- outcome: refused D254
+-- instead: SELECT AVG(age) AS age FROM patients WHERE income > (SELECT QUANTILE_CONT(income, 0.9) FROM patients)
+SELECT AVG(age) AS age FROM (SELECT *, PERCENT_RANK() OVER (ORDER BY income) AS place FROM patients) WHERE place > 0.9;
+
+-- case: persons from above
+-- outcome: refused D254
+SELECT COUNT(*) AS n FROM (SELECT age, CUME_DIST() OVER (ORDER BY age DESC) AS place FROM patients) WHERE place > 0.9;
+
+-- case: the busiest tenth of the persons
+-- outcome: refused D254
+SELECT AVG(n) AS n FROM (
+    SELECT n, NTILE(10) OVER (ORDER BY n) AS tenth FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)
+) WHERE tenth = 10;
+
+-- case: tenths of a text
+-- outcome: refused D254
+SELECT COUNT(*) AS n FROM (SELECT NTILE(10) OVER (ORDER BY city) AS tenth FROM patients) WHERE tenth = 1;

@@ -20,8 +20,10 @@ from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.scope.context import Context
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.facts.schema import fact_of
 from dpsql.functions.core.literals import number_literal
 from dpsql.functions.core.windows import MOST, WindowFunction, windows
+from dpsql.ir.column import Kind
 from dpsql.ir.relation import Relation, WindowCall
 from dpsql.ir.scalar import Ref, Scalar
 
@@ -46,8 +48,9 @@ def bind_window(
     ctx: Context, node: exp.Window, scalars: Scalars, named: Mapping[str, exp.Window], relation: Relation
 ) -> WindowCall:
     """Bind a window as a column of the relation, still without a name."""
+    select = node.find_ancestor(exp.Select)
     node = _expanded(ctx, node, named)
-    partition = _partition(ctx, node, scalars, relation)
+    partition = _partition(ctx, node, scalars, relation, select)
     order = tuple(ordering(ctx, item, scalars) for item in _order_items(node.args.get("order")))
     function, inner, ignore_nulls = _function(node.this)
     if isinstance(inner.this, exp.Order) and type(inner) in by_node():
@@ -111,7 +114,9 @@ def _order_items(order: exp.Expr | None) -> list[exp.Expr]:
     return [] if order is None else list(order.expressions)
 
 
-def _partition(ctx: Context, node: exp.Window, scalars: Scalars, relation: Relation) -> tuple[Scalar, ...]:
+def _partition(
+    ctx: Context, node: exp.Window, scalars: Scalars, relation: Relation, select: exp.Select | None
+) -> tuple[Scalar, ...]:
     """Bind PARTITION BY, and add the unit where a key determines it; refuse a window over several units."""
     keys = [scalars.bind(expression) for expression in node.args.get("partition_by") or ()]
     for key, expression in zip(keys, node.args.get("partition_by") or (), strict=True):
@@ -134,8 +139,43 @@ def _partition(ctx: Context, node: exp.Window, scalars: Scalars, relation: Relat
         f"a window over private rows reads rows of several {unit}s",
         ctx.span(node),
         label=label,
-        help=f"PARTITION BY {ctx.known.unit_column}, the rows of one {unit}; or use a window over "
+        help=_by_quantile(node, select, scalars)
+        or f"PARTITION BY {ctx.known.unit_column}, the rows of one {unit}; or use a window over "
         "released groups: SELECT x, RANK() OVER (ORDER BY COUNT(*) DESC) FROM ... GROUP BY x",
+    )
+
+
+_PLACED = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DATE, Kind.TIMESTAMP)
+
+
+def _by_quantile(node: exp.Window, select: exp.Select | None, scalars: Scalars) -> str:
+    """Return the conditions that say with quantiles what NTILE and ranks in percent say; "" for others.
+
+    NTILE(10) OVER (ORDER BY x)    x > (SELECT QUANTILE_CONT(x, 0.9) FROM t)
+    """
+    order, name = _order_items(node.args.get("order")), _FUNCTIONS.get(type(node.this))
+    if node.args.get("partition_by") or len(order) != 1 or select is None or select.args.get("from_") is None:
+        return ""
+    if name is None or fact_of(scalars.bind(order[0].this), scalars.facts).type.kind not in _PLACED:
+        return ""
+    value, rising = order[0].this.sql(dialect="duckdb"), not order[0].args.get("desc")
+    parts = [select.args["from_"], *(select.args.get("joins") or ()), select.args.get("where")]
+    rows = " ".join(part.sql(dialect="duckdb").strip() for part in parts if part is not None)
+
+    def beyond(sign: str, level: float) -> str:
+        return f"{value} {sign} (SELECT QUANTILE_CONT({value}, {level:.4g}) {rows})"
+
+    if name in ("percent_rank", "cume_dist"):
+        above = beyond(">", 0.9) if rising else beyond("<", 0.1)
+        return f"compare with a released quantile: a rank above 0.9 is {above}"
+    written = node.this.this if name == "ntile" else None
+    count = number_literal(written.name) if isinstance(written, exp.Literal) else None
+    number = None if count is None else count.value
+    if not isinstance(number, int) or number < 2:
+        return ""
+    return (
+        f"compare with released quantiles: the highest of {number} parts is {beyond('>', 1 - 1 / number)}, "
+        f"the lowest {beyond('<=', 1 / number)}"
     )
 
 
