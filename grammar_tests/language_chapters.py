@@ -159,6 +159,7 @@ CHAPTERS = (
                     ("subqueries/exists.sql", "those without"),
                     ("subqueries/membership.sql", "units with many rows"),
                     ("subqueries/values.sql", "a count per unit, 0 where there is nothing"),
+                    ("subqueries/any_row.sql", "the rate of coming back"),
                 ),
             ),
             (

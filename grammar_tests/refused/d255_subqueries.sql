@@ -42,7 +42,7 @@ SELECT COUNT(*) FROM patients WHERE age > 50 OR NOT EXISTS (SELECT 1 FROM visits
 
 -- case: tied by an inequality, in an expression
 -- outcome: refused D255
-SELECT COUNT(*) FROM patients p WHERE p.smoker OR EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id AND v.minutes > p.age);
+SELECT COUNT(*) FROM patients p WHERE p.smoker OR (SELECT COUNT(*) FROM visits v WHERE v.patient_id = p.patient_id AND v.minutes > p.age) > 1;
 
 -- case: tied to another column of the others
 -- outcome: refused D255
@@ -119,3 +119,8 @@ SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM visits WHERE patient
 -- outcome: refused D255
 SELECT COUNT(*) FROM patients p
 WHERE p.smoker OR p.age IN (SELECT MAX(v.minutes) FROM visits v WHERE v.patient_id = p.patient_id GROUP BY v.kind);
+
+-- case: rows of others, by an inequality within an expression
+-- outcome: refused D255
+-- instead: SELECT COUNT(*) FILTER (WHERE EXISTS (SELECT 1 FROM visits b WHERE b.patient_id = a.patient_id AND b.cost > a.cost)) AS n FROM visits a
+SELECT COUNT(*) FILTER (WHERE EXISTS (SELECT 1 FROM visits b WHERE b.place_id = a.place_id AND b.cost > a.cost)) AS n FROM visits a;

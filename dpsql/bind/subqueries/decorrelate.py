@@ -16,6 +16,7 @@ from sqlglot import exp
 
 from dpsql.bind.expressions.aggregates import has_aggregate, is_named_aggregate
 from dpsql.bind.expressions.scalars import HiddenUnit, Scalars
+from dpsql.bind.private.conditions import parts_of
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.subqueries.evaluation import limit_of
@@ -99,6 +100,12 @@ def correlation_of(
         if names and names <= set(inner_columns) and not refs(within.bind(around)) & set(inner_columns):
             return inside, around
     return None
+
+
+def compares(inner: exp.Select) -> bool:
+    """Whether WHERE has a part that is no equality, so that it may correlate the subquery otherwise."""
+    where = inner.args.get("where")
+    return where is not None and any(not isinstance(part, exp.EQ) for part in parts_of(where.this))
 
 
 def aggregates_in(node: exp.Expr) -> list[exp.Expr]:

@@ -19,7 +19,7 @@ from sqlglot import exp
 from dpsql.bind.expressions.aggregates import has_aggregate
 from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.private.from_clause import FromClause, Joined
-from dpsql.bind.private.joins import all_of, filtered, on_the_unit
+from dpsql.bind.private.joins import all_of, filtered, join, on_the_unit
 from dpsql.bind.private.query_options import refuse_clip
 from dpsql.bind.private.row_builder import RowBuilder
 from dpsql.bind.scope.context import Context, Cte
@@ -44,7 +44,7 @@ from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions import ArgumentError
 from dpsql.functions.core.meaning import call
 from dpsql.ir.column import BIGINT, BOOLEAN, NULL, Fact
-from dpsql.ir.relation import JoinKind, Relation
+from dpsql.ir.relation import Aggregate, JoinKind, Named, Relation, Window, WindowCall
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.source import Span
 
@@ -196,10 +196,41 @@ class SubqueryUnnester(RowBuilder):
         if (constant := public_exists(self.ctx, self.env, node)) is not None:
             return constant
         inner = decorrelate.without_limit(self._correlated_select(node.this, span))
+        if not decorrelate.is_grouped(inner) and decorrelate.compares(inner):
+            joined, within = self._bind_from_and_where(inner)
+            names = facts_of(joined.relation).keys()
+            if any(decorrelate.correlation_of(*part, within, names) is None for part in joined.outer):
+                return self._any_row(joined.relation, [part for _, part in joined.outer], span)
         rows, parts = self._grouped(inner, [], span, distinct=True)
         mark = refs(parts[0]) & facts_of(rows.relation).keys()
         self.join(JoinKind.LEFT, rows.relation, parts, span)
         return Call("is_not_null", (Ref(min(mark)),), span=span)
+
+    def _any_row(self, found: Relation, parts: list[Scalar], span: Span | None) -> Scalar:
+        """Bind EXISTS with any condition: number the unit's rows, and left join the numbers that match.
+
+        Claim   the rows are as many as before, and the mark of each says whether a row matches it.
+        Proof   Numbers are unique within a unit: those that match, each once, meet a row at most once. The
+                rows are numbered twice, in the order of all columns: rows that tie there are equal in all
+                that the condition reads, so whichever of them has a number, the mark of it is the same.
+        Test    grammar_tests/subqueries/any_row.sql
+        """
+        ctx, owned = self.ctx, ownership_of(self.relation)
+        names = facts_of(self.relation).keys() | facts_of(found).keys()
+        if any(not refs(part) <= names for part in parts):
+            self.refuse(span, "it reads columns of a query further out")
+        if isinstance(ownership_of(found), Owned) and not on_the_unit(self.relation, found, parts):
+            self.refuse(span)
+        assert isinstance(owned, Owned)
+        number, unit, same = ctx.fresh("number"), Ref(owned.unit), ctx.fresh("unit")
+        numbered = Window(self.relation, WindowCall(number, "row_number", (), (unit,), (), span=span))
+        kept = join(JoinKind.SEMI, numbered, found, all_of(parts), span, ctx.known.unit, count=ctx.sharing)
+        matched = ctx.fresh("number")
+        matches = Aggregate(kept, (Named(same, unit), Named(matched, Ref(number))), ())
+        self.grow(numbered)
+        alike = [Call("=", (unit, Ref(same))), Call("=", (Ref(number), Ref(matched)))]
+        self.join(JoinKind.LEFT, matches, list(alike), span)
+        return Call("is_not_null", (Ref(matched),), span=span)
 
     def member(self, node: exp.In, scalars: Scalars) -> Scalar:
         """Bind IN inside an expression: left join the subquery, test whether a row matched.
