@@ -63,6 +63,19 @@ SELECT
     DATE '2023-01-01' + (i * 5)::INTEGER
 FROM range(137) AS r(i);
 
+-- At most four items a list, some of them twice, some NULL.
+INSERT INTO answers
+SELECT
+    1 + i,
+    [NULL, 'red', 'red;blue', 'blue;green;blue', ''][1 + i % 5],
+    CASE i % 4 WHEN 0 THEN [1.5, 2.25, 1.5] WHEN 1 THEN [NULL, i / 8.0] WHEN 2 THEN [] END,
+    CASE i % 3 WHEN 0 THEN MAP {'a': i, 'b': 2} WHEN 1 THEN MAP {'b': i} END,
+    CASE WHEN i % 6 <> 5 THEN {'town': ['Oslo', 'Bergen', NULL][1 + i % 3], 'rooms': 1 + i % 5, 'floor area': 20.5 + i} END,
+    CASE WHEN i % 7 <> 6 THEN '{"a": {"n": ' || i % 4 || '}, "kind": "' || ['new', 'old'][1 + i % 2] || '", "tags": ["x", "' || ['y', 'x'][1 + i % 2] || '"]}' END,
+    ['{"a": 1}', '{"a": "1.5"}', '[1, 2, 3]', '{"b": null}', NULL][1 + i % 5]
+FROM (SELECT i::INTEGER AS i FROM range(60) AS r(i)) AS people
+WHERE i % 10 <> 9;
+
 INSERT INTO sales.orders
 SELECT
     i * 10 + j,

@@ -70,4 +70,5 @@ def _tables(connection: duckdb.DuckDBPyConnection) -> list[tuple[str, str]]:
 
 def _type(kind: str) -> str:
     """What is neither a number nor a time is text in a csv file."""
-    return "VARCHAR" if kind.startswith("ENUM(") or kind.endswith("[]") else kind
+    nested = kind == "JSON" or kind.endswith("[]") or kind.startswith(("STRUCT(", "MAP("))
+    return "VARCHAR" if nested or kind.startswith("ENUM(") else kind

@@ -58,6 +58,17 @@ CHAPTERS = (
                 ),
             ),
             (
+                "Lists that rows hold become rows, at most ten of each list, or as many as the policy's "
+                "`length` or `OPTIONS(max_unnest = 20)` say:",
+                (
+                    ("from/row_items.sql", "the items of a text"),
+                    ("from/row_items.sql", "rows without items stay in a left join"),
+                    ("from/row_items.sql", "a list in the select list"),
+                    ("from/row_items.sql", "the keys of a map"),
+                    ("from/row_items.sql", "some of the items"),
+                ),
+            ),
+            (
                 "Sets of private rows have the unit on both sides; UNION ALL needs no side to select it:",
                 (
                     ("sets/channels.sql", "sums of three channels"),

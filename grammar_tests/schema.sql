@@ -59,6 +59,17 @@ CREATE TABLE journeys (
     noted_on DATE
 );
 
+-- Values with parts: a text of several answers, lists, a map, a struct, JSON and a text that may be JSON.
+CREATE TABLE answers (
+    patient_id INTEGER,
+    choices VARCHAR,
+    scores DOUBLE[],
+    counts MAP(VARCHAR, INTEGER),
+    home STRUCT(town VARCHAR, rooms INTEGER, "floor area" DOUBLE),
+    doc JSON,
+    remark VARCHAR
+);
+
 -- Another schema, whose unit column is of another width.
 CREATE SCHEMA sales;
 CREATE TABLE sales.orders (

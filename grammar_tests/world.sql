@@ -15,7 +15,7 @@ INSERT INTO patients VALUES
     (9, '1970-01-01', 54, 'F', 'A', 'NaN', true, false, 'Oslo', 160.00, 1, 'NaN', '0', '1970-01-01 00:00:00', [], NULL),
     (10, 'infinity', 45, 'M', 'A', 'inf', false, false, 'Oslo', 999.99, 127, 'inf', '0', 'infinity', [], NULL),
     (11, '-infinity', 46, 'M', 'B', '-inf', false, true, 'Oslo', -999.99, -128, '-inf', 'A', '-infinity', [], NULL),
-    (12, '9999-12-31', 47, 'F', 'C', 1e300, NULL, true, 'Oslo', 0.00, 3, 1e308, 'B', '9999-12-31 23:59:59', [], NULL),
+    (12, '9999-12-31', 47, 'F', 'C', 1e300, NULL, true, 'Oslo', 0.00, 3, 1e308, 'B', '9999-12-31 23:59:59', ['nuts', 'pollen', 'nuts', NULL] || list_resize(['dust'], 20, 'dust'), NULL),
     (13, '1899-12-31', 48, 'M', 'C', -1e300, NULL, false, 'Bergen', 0.01, 3, -1e308, 'B', '1899-12-31 00:00:00', [], NULL),
     (14, '1970-01-01', 49, 'F', 'C', '-0.0', true, false, 'Bergen', 229.99, 0, '-0.0', 'AB', '2023-10-29 02:30:00', [], NULL),
     (15, '1969-12-31', 65, 'F', 'D', 5e-324, true, true, '([a-z{"' || chr(0) || '\', 170.10, 1, 5e-324, 'AB', '2023-03-26 02:30:00', [], NULL),
@@ -119,6 +119,23 @@ INSERT INTO journeys
 SELECT 9, TIMESTAMPTZ '2023-01-01 00:00:00+00' + INTERVAL (i * 100) HOUR,
     TIMESTAMPTZ '2023-01-02 00:00:00+00' + INTERVAL (i * 120) HOUR, NULL, NULL
 FROM range(150) AS r(i);
+
+INSERT INTO answers VALUES
+    (1, 'red;blue;red', [1.5, 2, 1.5], MAP {'a': 1, 'b': 2}, {'town': 'Oslo', 'rooms': 3, 'floor area': 70.5}, '{"a": {"n": 1}, "tags": ["x", "y", "x"]}', '{"a": 1}'),
+    (1, 'red;blue;red', [1.5, 2, -1.5], MAP {'a': 1, 'b': 2}, {'town': 'Oslo', 'rooms': 3, 'floor area': 70.5}, '{"a": {"n": 1}, "tags": ["x", "y", "z"]}', '{"a": 1}'),
+    (2, '', [], MAP {}, {'town': NULL, 'rooms': NULL, 'floor area': NULL}, '{}', ''),
+    (3, ';;', [NULL, NULL], MAP {'': NULL}, NULL, '[]', '{"a": [1, 2'), (4, NULL, NULL, NULL, NULL, NULL, NULL),
+    (5, 'red', ['nan', 'inf', '-inf', -0.0, 1e300], MAP {'a': 2147483647}, {'town': '', 'rooms': -2147483648, 'floor area': 'nan'}, 'null', 'null'),
+    (6, 'only here', [NULL], MAP {'only here': 1}, {'town': 'only here', 'rooms': 99, 'floor area': 'inf'}, '{"a": "only here", "tags": []}', '[1, {"a": 2}]'),
+    (7, chr(0) || ';' || chr(0), [5], NULL, NULL, '"\u0000"', '{"a": "\ud800"}'), (9, 'red;', [5, 5], NULL, NULL, '{"a": 1e400}', '{"a": 1e400'),
+    (9, 'red; red;RED', [-5, 500], NULL, NULL, '{"a": [[[[{"b": null}]]]], "tags": "x"}', 'nan'), (10, 'blue', NULL, NULL, NULL, '3', '{"a": 1} {"a": 2}'),
+    (NULL, 'red', [1], MAP {'a': 1}, {'town': 'Oslo', 'rooms': 1, 'floor area': 1.0}, '{"a": 1}', '{"a": 1}'),
+    (900001, 'blue;red', [3], MAP {'b': 1}, {'town': 'Bergen', 'rooms': 1, 'floor area': 1.0}, '{"a": 1}', '{"a": 1}');
+-- Lists longer than any slice, and a patient with many of them.
+INSERT INTO answers
+SELECT 12, repeat('red;', 40), list_transform(range(60), lambda x: x % 7 - 1.5), map_from_entries(list_transform(range(30), lambda x: {'k': 'k' || x, 'v': x::INTEGER})),
+    {'town': 'Oslo', 'rooms': i::INTEGER, 'floor area': i}, '{"a": {"n": ' || i || '}, "tags": [' || repeat('"x", ', 30) || '"y"]}', repeat('[', 2000 * i::INTEGER)
+FROM range(40) AS r(i);
 
 INSERT INTO sales.orders VALUES
     (1, 1, '2023-01-10 10:00:00', 99.90, 'paid', 'card'), (2, 1, '2023-02-10 10:00:00', 0.10, 'open', 'card'),

@@ -38,6 +38,7 @@ csv = { delim = ";", quote = "'", header = false, nullstr = "-", dateformat = "%
 id = { type = "INTEGER" }
 age = { type = "INTEGER", range = [0, 120], null = false }
 town = { type = "VARCHAR", values = ["Oslo", "Bergen"] }
+remark = { type = "VARCHAR", length = 200 }
 
 [tables.visits]
 key = "visit"

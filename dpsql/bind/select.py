@@ -16,6 +16,8 @@ from dpsql.bind.private.from_clause import FromClause, Kept
 from dpsql.bind.private.group_by import Groups, groups_of, named_key
 from dpsql.bind.private.projection import projected, refuse_order_and_limit, refuse_order_or_limit
 from dpsql.bind.private.query_options import refuse_clip
+from dpsql.bind.private.row_items import most_of
+from dpsql.bind.private.selected_unnests import unnests_of
 from dpsql.bind.release_point import release_point
 from dpsql.bind.released.provenance import ColumnLineage
 from dpsql.bind.released.public_sql import open_select
@@ -48,6 +50,7 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
         partial(rows_of_open, ctx),
         constants_of(ctx, env),
         ctx.sharing,
+        most_items=partial(most_of, ctx),
     )
     items = clause.items(node)
     if all(item.is_open for item in items):
@@ -69,6 +72,8 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
                 if lineage.computed(item):
                     refuse_computed(item, ctx.text)
         return open_select(node, items, subqueries, ctx.fresh, ctx.text, output_name)
+    for unnest in unnests_of(ctx, node):
+        items += clause.joined_to(items, unnest)
     joined = clause.joined(node, items)
     named = {window.this.name.casefold(): window for window in node.args.get("windows") or ()}
     source = SubqueryUnnester(ctx, env, joined.relation, joined.scope, named)

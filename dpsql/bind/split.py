@@ -14,6 +14,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from dpsql.bind.headings import asks_for_no_rows, headings
+from dpsql.bind.private.row_items import refuse_unused
 from dpsql.bind.released.replicas import replicated
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.public_facts import Describe, Evaluate
@@ -43,7 +44,7 @@ def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> 
         ctx, views = starting_context(query, known, evaluate, describe)
     except Error as error:
         raise error.within(query.source.text, query.source.name) from None
-    ctx.goal = query.goal
+    ctx.goal, ctx.max_unnest = query.goal, query.max_unnest
     ctx.intervals = any(asks_interval(tree) for tree in (query.tree, *(v.node for v in views.values())))
     split = _split_or_needed(ctx, query, views)
     for bounds in ctx.needed:
@@ -68,6 +69,7 @@ def _split_or_needed(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Sp
 def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
     """Bind the query, and split it into stages."""
     bound = ctx.query(query.tree, views)
+    refuse_unused(ctx)
     if asks_for_no_rows(query.tree, bound):
         return Split(query.source, (Stage((), headings(ctx, bound)),), query.delta)
     if isinstance(bound, Private):

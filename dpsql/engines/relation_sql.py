@@ -14,7 +14,7 @@ from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import literal_sql
 from dpsql.functions.core.printing import sql_of
 from dpsql.functions.core.windows import windows
-from dpsql.ir.column import VARCHAR, Fact, Kind, Value
+from dpsql.ir.column import VARCHAR, Fact, Kind, Value, can_be_opened
 from dpsql.ir.relation import (
     Aggregate,
     AggregateCall,
@@ -352,8 +352,15 @@ def _all_columns(source: Relation) -> list[str]:
 
 
 def _sort_keys(sql: str, fact: Fact) -> list[str]:
-    """Return sort keys of a value: values that still tie are equal in everything a query can see."""
+    """Return sort keys of a value: values that still tie are equal in everything a query can see.
+
+    Of a list, a struct, a map or JSON a query can see the parts. DuckDB compares them part by part, and their
+    texts tell apart what compares as equal: 0.0 and -0.0, 30 days and a month. Of other nested values a query
+    sees only whether there is one.
+    """
     match fact.type.kind:
+        case Kind.OPAQUE if can_be_opened(fact.type):
+            return [sql, f"CAST({sql} AS VARCHAR)"]
         case Kind.OPAQUE:
             return [f"({sql} IS NULL)"]
         case Kind.FLOAT:

@@ -7,6 +7,7 @@ from typing import Any
 
 from dpsql.explain.columns import column_facts
 from dpsql.explain.public_spellings import spellings
+from dpsql.facts.list_items import items_counted
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.facts.ties import ties_of
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
@@ -31,6 +32,7 @@ def measure_facts(
         "rows_per_unit_from": planned.rows_from,
         "once_in_a_group": planned.once,
         "rows_proved": owned.at_most,
+        "items_of_lists": list(items_counted(planned.measure.relation)),
         "relies_on": relies_on(planned.measure.relation),
         "ties": list(ties_of(planned.measure.relation)),
         "bounded_by": _bounded(planned, unit),

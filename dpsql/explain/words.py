@@ -62,6 +62,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         )
     for tie in measure["ties"]:
         lines.append(f"  joined      by {tie}, only within one {unit}: rows of two {unit}s do not meet")
+    for most in measure["items_of_lists"]:
+        lines.append(f"  lists       the first {most} items of a list count; margins do not show the others")
     for declaration in measure["relies_on"]:
         lines.append(f"  relies on   {declaration} (declared, and verified for this version of the data)")
     if measure["statistics"]:

@@ -27,6 +27,7 @@ from dpsql.ir.column import (
     Interval,
     Listed,
     Schema,
+    Sized,
     range_of,
     unique,
 )
@@ -193,7 +194,9 @@ def hull(first: Fact, second: Fact) -> Fact:
             domain = Categories(unique(a + b))
         case Listed() as a, Listed() as b if a == b:
             domain = a
-        case (Anything() | Listed(), _) | (_, Anything() | Listed()):
+        case Sized(a), Sized(b):
+            domain = Sized(max(a, b))
+        case (Anything() | Listed() | Sized(), _) | (_, Anything() | Listed() | Sized()):
             domain = ANYTHING
         case _:
             a_range, b_range = range_of(first), range_of(second)

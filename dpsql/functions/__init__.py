@@ -82,6 +82,7 @@ class Function:
     ``alike``   number of arguments -> groups of positions that must be of one kind; a text literal in a
                 group is read as the kind of the other arguments
     ``strict``  whether NULL in any argument gives NULL
+    ``opens``   whether it takes lists, structs, maps or JSON, and checks which by itself
     ``example`` one call over the columns of the property test's table
     ``names``   the names it is called by, if the parser has no node type for it
     """
@@ -93,6 +94,7 @@ class Function:
     arity: tuple[int, int] = (1, 1)
     alike: Callable[[int], Groups] = apart
     strict: bool = True
+    opens: bool = False
     names: tuple[str, ...] = ()
 
 

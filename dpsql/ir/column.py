@@ -36,7 +36,7 @@ class Kind(Enum):
     INTERVAL = "interval"
     UUID = "uuid"
     NULL = "null"
-    OPAQUE = "opaque"  # JSON, LIST, STRUCT, MAP, BLOB...: only COUNT and tests for NULL
+    OPAQUE = "opaque"  # JSON, LIST, STRUCT, MAP, BLOB...: only for functions that take them apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +118,59 @@ def type_named(sql: str) -> Type:
     return Type(Kind.OPAQUE, sql)
 
 
+def can_be_opened(type: Type) -> bool:
+    """Whether functions take values of this type apart: lists, structs, maps and JSON."""
+    return type.kind is Kind.OPAQUE and (
+        type.sql == "JSON" or type.sql.endswith("[]") or type.sql.startswith(("STRUCT(", "MAP("))
+    )
+
+
+def item_type(type: Type) -> Type | None:
+    """Return the type of a list's items; None for what is no list."""
+    is_list = type.kind is Kind.OPAQUE and type.sql.endswith("[]")
+    return type_named(type.sql.removesuffix("[]")) if is_list else None
+
+
+def entry_types(type: Type) -> tuple[Type, Type] | None:
+    """Return the types of a map's keys and values; None for what is no map."""
+    parts = _parts(type, "MAP(")
+    return None if len(parts) != 2 else (type_named(parts[0]), type_named(parts[1]))
+
+
+def field_types(type: Type) -> dict[str, Type]:
+    """Return the types of a struct's fields by name; none for what is no struct."""
+    fields: dict[str, Type] = {}
+    for part in _parts(type, "STRUCT("):
+        found = _FIELD.fullmatch(part)
+        if found is None:
+            return {}
+        fields[(found[1] or "").replace('""', '"') or found[2]] = type_named(found[3])
+    return fields
+
+
+_FIELD = re.compile(r'(?:"((?:[^"]|"")*)"|([^\s"]+)) (.+)', re.DOTALL)
+_PIECE = re.compile(r"""'(?:[^']|'')*'|"(?:[^"]|"")*"|.""", re.DOTALL)
+
+
+def _parts(type: Type, opening: str) -> list[str]:
+    """Return the parts between the outer parentheses of a nested type, split at its own commas."""
+    if type.kind is not Kind.OPAQUE or not (type.sql.startswith(opening) and type.sql.endswith(")")):
+        return []
+    parts, depth = [""], 0
+    for piece in _PIECE.findall(type.sql[len(opening) : -1]):
+        depth += {"(": 1, ")": -1}.get(piece, 0)
+        if piece == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += piece
+    return [part.strip() for part in parts]
+
+
+def list_of(item: Type) -> Type:
+    """Return the type of lists of these items."""
+    return Type(Kind.OPAQUE, f"{item.sql}[]")
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """Every value lies between ``low`` and ``high``, both included; an infinite end is no bound."""
@@ -154,11 +207,22 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
+class Sized:
+    """A text of at most ``most`` characters, or a list of at most so many items, if the declaration holds.
+
+    ``exact``: a list that the query spells out, of so many items.
+    """
+
+    most: int
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Anything:
     """Only the type is known."""
 
 
-Domain: TypeAlias = Interval | Categories | Listed | Anything
+Domain: TypeAlias = Interval | Categories | Listed | Sized | Anything
 
 ANYTHING = Anything()
 EVERYWHERE = Interval(-math.inf, math.inf)

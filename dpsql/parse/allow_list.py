@@ -187,6 +187,8 @@ def _stray_star(node: exp.Star) -> bool:
 def _misplaced(node: exp.Expr) -> bool:
     """Whether a LATERAL, UNNEST or PIVOT of a table is outside of FROM."""
     parent = node.parent
+    if isinstance(node, exp.Unnest) and isinstance(parent, exp.Lateral):
+        return False
     if isinstance(node, exp.Lateral | exp.Unnest):
         return not isinstance(parent, exp.Join | exp.From)
     if isinstance(node, exp.Pivot) and node.arg_key == "pivots":

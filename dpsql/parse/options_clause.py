@@ -28,6 +28,7 @@ KNOWN = (
     "max_groups_contributed",
     "max_values_contributed",
     "rows_per_unit",
+    "max_unnest",
     "privacy_unit_column",
     "other_group",
     "weights",
@@ -126,7 +127,7 @@ def agreed(clauses: tuple[Options, ...], name: str) -> Option | None:
     return options[0] if options else None
 
 
-_EXAMPLES = {"epsilon": "0.1", "delta": "1e-6"}
+_EXAMPLES = {"epsilon": "0.1", "delta": "1e-6", "max_unnest": "10"}
 
 
 # ---- tokens ------------------------------------------------------------------------------------------

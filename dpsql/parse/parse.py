@@ -38,8 +38,9 @@ _TOO_DEEP = "write long chains of OR as IN (...), and split the query into CTEs"
 class Query:
     """One checked statement: a SELECT, a set operation, or VALUES. Its tree contains no parameters.
 
-    ``epsilon`` and ``delta`` are the price that its clauses set, ``goal`` is the accuracy. The other options
-    are attached to their SELECT. ``anyway``: it is asked even if its answer would show nothing.
+    ``epsilon`` and ``delta`` are the price that its clauses set, ``goal`` is the accuracy, ``max_unnest`` how
+    many items of a list count. The other options are attached to their SELECT. ``anyway``: it is asked even
+    if its answer would show nothing.
     ``explained``: the statement was an EXPLAIN, so the plan is described and nothing is run.
     """
 
@@ -49,6 +50,7 @@ class Query:
     epsilon: Option | None = None
     delta: Option | None = None
     goal: Goal | None = None
+    max_unnest: Option | None = None
     explained: bool = False
     anyway: bool = False
 
@@ -132,6 +134,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         agreed(clauses, "epsilon"),
         agreed(clauses, "delta"),
         goal_of(clauses),
+        agreed(clauses, "max_unnest"),
         explained is not None,
         any(option.value for clause in clauses if (option := clause.get("anyway")) is not None),
     )

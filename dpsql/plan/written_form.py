@@ -16,7 +16,7 @@ from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 
-from dpsql.ir.column import Anything, Categories, Column, Fact, Interval, Kind, Listed, Type
+from dpsql.ir.column import Anything, Categories, Column, Fact, Interval, Kind, Listed, Sized, Type
 from dpsql.ir.detail import Detail
 from dpsql.ir.event import (
     ChoiceEvent,
@@ -94,6 +94,7 @@ _TAGS: dict[type, tuple[str, str]] = {
     Scan: ("Scan", "table columns keys owner size"),
     ScanColumn: ("ScanColumn", "name source fact"),
     StageInput: ("Awaited", "name columns keys size"),
+    Sized: ("Sized", "most exact"),
     Statistic: ("Statistic", "part argument condition step most low high offset other cell"),
     Threshold: ("Threshold", "statistic steps units event listed least"),
     ThresholdEvent: ("ThresholdEvent", "delta"),

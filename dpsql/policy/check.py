@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
 from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable, KnownView
 from dpsql.policy.checks import checks_of
-from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown
+from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown, size_of
 from dpsql.policy.keys import Declared, check_key_kinds, identity, keys_of, not_a_key
 from dpsql.policy.model import ColumnRule, Policy
 from dpsql.policy.names import fold
@@ -224,12 +224,13 @@ def _domain(
     policy: Policy, document: Document, table: Held, rule: ColumnRule | None, column: FoundColumn
 ) -> Domain:
     its = type_of(column)
-    if rule is not None and (rule.range is not None or rule.values is not None):
-        part = "values" if rule.range is None else "range"
+    parts = ("range", "values", "length")
+    part = next((part for part in parts if rule is not None and getattr(rule, part) is not None), None)
+    if rule is not None and part is not None and not (part == "length" and table.rule.public):
         try:
             if rule.range is not None:
                 return interval_of(its, rule.range, policy.timezone)
-            return categories_of(its, rule.values or ())
+            return size_of(its, rule.length) if rule.length else categories_of(its, rule.values or ())
         except Mismatch as odd:
             path: Path = (*table.path, "columns", rule.name, part)
             raise document.refuse(

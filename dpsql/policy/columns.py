@@ -1,7 +1,8 @@
-"""Columns of the policy: each with a range, a list of values, or neither.
+"""Columns of the policy: each with a range, a list of values, a length, or none of them.
 
 born = { range = [1900-01-01, 2030-12-31] }      two numbers, or two of TOML's dates of one kind
 ward = { values = ["A", "B", "C"] }              strings, numbers, booleans or dates, of one kind
+url = { length = 200 }                           texts of about so many characters at most, or lists of items
 note = { }                                       exists; can be counted and grouped
 cost = { type = "DOUBLE", range = [0, 9] }       csv file only: the type of its text; other text is NULL
 """
@@ -37,6 +38,8 @@ def read_columns(section: Section) -> tuple[ColumnRule, ...]:
         column.allow(COLUMN)
         if "range" in column.values and "values" in column.values:
             raise section.wrong(name, "a column has a range or a list of values, not both")
+        if "length" in column.values and "values" in column.values:
+            raise section.wrong(name, "a list of values says their lengths: a column has one of both")
         rules.append(
             ColumnRule(
                 name,

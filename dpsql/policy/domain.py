@@ -6,6 +6,8 @@
     DECIMAL     values = [0.5]  of DECIMAL(4,2)     Categories((Decimal("0.50"),))
     ENUM        values = ["a"]                      Categories(("a",)), "a" being a member
 
+    VARCHAR[]   length = 5                          Sized(5)    at most 5 items
+
 A range or list that the type cannot hold is a ``Mismatch``: the policy was written for another column.
 """
 
@@ -19,7 +21,18 @@ import struct
 import zoneinfo
 from decimal import Decimal
 
-from dpsql.ir.column import Categories, Interval, Kind, Number, Type, Value, decimal_size, type_range
+from dpsql.ir.column import (
+    Categories,
+    Interval,
+    Kind,
+    Number,
+    Sized,
+    Type,
+    Value,
+    decimal_size,
+    item_type,
+    type_range,
+)
 from dpsql.policy.model import Bound
 
 _DAY_ONE = datetime.date(1970, 1, 1)
@@ -165,6 +178,13 @@ def _float(type: Type, value: int | float, at: int) -> float:
         return float(value) + 0.0  # never -0.0
     except OverflowError:
         raise Mismatch(f"this is no value of type {shown(type)}", at) from None
+
+
+def size_of(type: Type, most: int) -> Sized:
+    """Return a declared length, of a text or a list."""
+    if type.kind is not Kind.TEXT and item_type(type) is None:
+        raise Mismatch(f"a column of type {shown(type)} has no length", help="leave the length out: { }")
+    return Sized(most)
 
 
 def enum_members(sql: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Value, as_text
+from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Sized, Value, as_text
 from dpsql.ir.column import Column as Bound
 from dpsql.policy.catalogue import Known, KnownTable
 
@@ -18,7 +18,8 @@ class Column:
     """A column and its public facts.
 
     ``range`` is declared or, if ``found``, a found bound; its ends are texts, dates as dates.
-    ``values`` are the declared list; ``listed`` is the public table's column that holds the list.
+    ``values`` are the declared list, ``length`` is the declared length of a text or a list; ``listed`` is the
+    public table's column that holds the list.
     """
 
     name: str
@@ -27,6 +28,7 @@ class Column:
     range: tuple[str, str] | None = None
     values: tuple[Value, ...] | None = None
     listed: str | None = None
+    length: int | None = None
     found: bool = False
     unit: bool = False
     line: int | None = None
@@ -39,6 +41,8 @@ class Column:
         if self.values is not None:
             shown = ", ".join(map(str, self.values[:3]))
             return f"{shown}, ..." if len(self.values) > 3 else shown
+        if self.length is not None:
+            return f"length at most {self.length}"
         return f"those of {self.listed}" if self.listed is not None else ""
 
 
@@ -107,7 +111,10 @@ def column_of(column: Bound, *, found: bool = False, unit: bool = False, line: i
         values = fact.domain.values
     if isinstance(fact.domain, Listed):
         listed = f"{fact.domain.table}.{fact.domain.column}"
-    return Column(column.name, fact.type.said, fact.nullable, _range(fact), values, listed, found, unit, line)
+    length = fact.domain.most if isinstance(fact.domain, Sized) else None
+    return Column(
+        column.name, fact.type.said, fact.nullable, _range(fact), values, listed, length, found, unit, line
+    )
 
 
 def _range(fact: Fact) -> tuple[str, str] | None:

@@ -127,7 +127,7 @@ class UnitPath:
 
 @dataclass(frozen=True, slots=True)
 class ColumnRule:
-    """A column that exists for analysts, with a declared range or list of values, or neither.
+    """A column that exists for analysts, with a declared range, list of values or length, or none of them.
 
     ``type`` is the type of a csv file's column; the file itself declares none. Without ``null``, rows with
     NULL in it are left out. ``tells_unit`` says that each value belongs to one unit.
@@ -140,6 +140,7 @@ class ColumnRule:
     type: str | None = None
     null: bool = True
     tells_unit: bool = False
+    length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from enum import Enum
 from typing import Final, TypeAlias
 
 MOST_ROWS = 10**6
+MOST_LENGTH = 10_000
 MOST_UNITS = 10**12
 ACCOUNTANTS = ("zcdp", "pure", "approx")
 LEAST_DELTA, LARGEST_DELTA = 1e-18, 0.01
@@ -424,6 +425,14 @@ COLUMN = Keys(
             default=None,
             otherwise="groups appear when enough units are in them",
             original="columns",
+        ),
+        Key(
+            "length",
+            Whole(MOST_LENGTH),
+            "The most characters of a text or items of a list, the range of lengths; no promise about data.",
+            default=None,
+            otherwise="a length has no range; ten items of a list count",
+            later="lengths",
         ),
         Key(
             "type",

@@ -64,7 +64,7 @@ SELECT {'k': patient_id} AS k, COUNT(*) FROM patients GROUP BY k;
 
 -- case: in a list
 -- attack: unit as a key
--- outcome: refused D251 at 1:9
+-- outcome: refused D205 at 1:9
 SELECT [patient_id] AS k, COUNT(*) FROM patients GROUP BY k;
 
 -- case: the number of the row

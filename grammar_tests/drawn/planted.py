@@ -33,6 +33,8 @@ from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.plan import MeasurePlan, Shape
 from dpsql.ir.relation import Aggregate, Filter, Join, Relation, Scan
 from dpsql.ir.scalar import Call, Literal, Ref, refs
+from dpsql.ir.relation import Aggregate, Filter, Join, Materialized, Relation, Scan
+from dpsql.ir.scalar import Call, refs
 from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.plan import measure_facts, noise_choice, unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
@@ -571,6 +573,31 @@ PLANTS: dict[str, Plant] = {
 }
 
 
+# ---- items of a list ---------------------------------------------------------------------------------
+
+
+def more_places_than_are_said() -> AbstractContextManager[None]:
+    """The SQL has places for a hundred items of a list, whatever the plan says."""
+    materialized = relation_sql._materialized
+
+    def longer(given: Materialized) -> str:
+        if given.columns[0].name.startswith("place") and len(given.rows) > 1:
+            given = replace(given, rows=tuple((number,) for number in range(1, 101)))
+        return materialized(given)
+
+    return _set(relation_sql, "_materialized", longer)
+
+
+def keys_of_rows_survive_a_fan_out() -> AbstractContextManager[None]:
+    """What was unique among the rows is said to be unique among the rows of their items."""
+    multiply = ownership._multiply_rows
+
+    def kept(owned: Owned, times: int) -> Owned:
+        return replace(multiply(owned, times), row_keys=owned.row_keys)
+
+    return _set(ownership, "_multiply_rows", kept)
+
+
 IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "joins/ties.sql": units_are_not_equated,
     "joins/fan_out.sql": two_rows_share_a_value,
@@ -580,6 +607,9 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "per_unit/one_row_in_a_group.sql": rows_stay_apart_in_coarser_groups,
     "per_unit/first_rows.sql": a_few_first_rows_are_one,
     "subqueries/exists.sql": rows_are_no_more_than_those_they_meet,
+    "from/row_items.sql: a list column": fan_out_is_one,
+    "from/row_items.sql: a mean of a column": more_places_than_are_said,
+    "from/row_items.sql: keys of rows": keys_of_rows_survive_a_fan_out,
     "aggregates/units_by_group.sql": scaled_units_get_whole_noise,
     "aggregates/lines.sql": lines_forget_their_slopes,
     "bounds/order.sql": rows_look_at_later_ones,

@@ -140,10 +140,6 @@ SELECT COUNT(*) FROM patients WHERE list_contains([city, born], 'Oslo');
 -- outcome: refused D205 at 1:12
 SELECT SUM(list_extract([1, 2, 3], income)) FROM patients;
 
--- case: the parts of a private list
--- outcome: refused D205 at 1:37
-SELECT COUNT(*) FROM patients WHERE len(allergies) > 1;
-
 -- case: different lists
 -- outcome: refused D205 at 1:8
 SELECT COUNT(DISTINCT allergies) FROM patients;
@@ -197,3 +193,23 @@ SELECT COUNT(a) FROM (SELECT patient_id, STRING_AGG(minutes, ',' ORDER BY cost) 
 -- case: a separator that is no constant
 -- outcome: refused D205 at 1:59
 SELECT COUNT(a) FROM (SELECT patient_id, STRING_AGG(kind, kind ORDER BY cost) AS a FROM visits GROUP BY patient_id);
+
+-- case: rows of something that is no list
+-- outcome: refused D205 at 1:39
+-- instead: SELECT COUNT(*) FROM patients, unnest(string_split(city, ' ')) AS u(word)
+SELECT COUNT(*) FROM patients, unnest(city) AS u(word);
+
+-- case: a list where a text belongs
+-- outcome: refused D205 at 1:8
+-- instead: SELECT allergy, COUNT(*) FROM patients, unnest(allergies) AS u(allergy) GROUP BY allergy
+SELECT upper(allergies) AS a, COUNT(*) FROM patients GROUP BY a;
+
+-- case: how many items of a list count, not a number of items
+-- outcome: refused D205 at 1:16
+-- instead: SELECT OPTIONS(max_unnest = 3) COUNT(*) FROM patients, unnest(allergies) AS u(a)
+SELECT OPTIONS(max_unnest = 0) COUNT(*) FROM patients, unnest(allergies) AS u(a);
+
+-- case: a list around a value as a key
+-- outcome: refused D205 at 1:41
+-- instead: SELECT ward, COUNT(*) FROM patients GROUP BY ward
+SELECT COUNT(*) FROM patients GROUP BY [ward];

@@ -78,10 +78,6 @@ PIVOT patients ON sex IN ('F', 'M') USING SUM(age) FILTER (WHERE age > 3) GROUP 
 -- outcome: refused D252 at 1:22
 SELECT COUNT(*) FROM patients UNPIVOT (amount FOR what IN (age, income));
 
--- case: a list made from each row
--- outcome: refused D252 at 1:42
-SELECT SUM(u.i) FROM patients p, unnest([p.age, p.age]) AS u(i);
-
 -- case: a list of private rows
 -- outcome: refused D252
 SELECT COUNT(*) FROM unnest((SELECT list(age) FROM patients)) AS u(i);
@@ -105,3 +101,27 @@ SELECT DISTINCT ON (kind) kind, patient_id, COUNT(*) AS n FROM visits GROUP BY k
 -- case: a public join in parentheses behind another
 -- outcome: refused D252 at 1:42
 SELECT w.ward, t.kind FROM wards w JOIN (places p JOIN tariffs t ON t.kind = p.kind) ON w.floor = p.place_id;
+
+-- case: the items of a list on the kept side
+-- outcome: refused D252 at 1:51
+-- instead: SELECT COUNT(*) FROM patients p LEFT JOIN unnest(p.allergies) AS u(a) ON true
+SELECT COUNT(*) FROM patients p RIGHT JOIN unnest(p.allergies) AS u(a) ON true;
+
+-- case: a list with the places of its items
+-- outcome: refused D252 at 1:32
+-- instead: SELECT COUNT(*) FROM patients, unnest(allergies) AS u(a)
+SELECT COUNT(*) FROM patients, unnest(allergies) WITH ORDINALITY AS u(a, n);
+
+-- case: two lists side by side
+-- outcome: refused D252 at 1:49
+-- instead: SELECT COUNT(*) FROM answers, unnest(scores) AS s(score), unnest(map_keys(counts)) AS k(key)
+SELECT COUNT(*) FROM (SELECT unnest(allergies), unnest(allergies) FROM patients);
+
+-- case: a window beside an unnest
+-- outcome: refused D252 at 1:30
+SELECT COUNT(*) FROM (SELECT unnest(allergies), ROW_NUMBER() OVER (PARTITION BY patient_id) FROM patients);
+
+-- case: computed anew for each private row
+-- outcome: refused D252 at 1:48
+-- instead: SELECT COUNT(*) FROM patients p, unnest(p.allergies) AS u(a)
+SELECT COUNT(*) FROM patients, LATERAL (SELECT unnest(allergies) AS a);

@@ -180,3 +180,8 @@ SELECT OPTIONS(within = '5%') COUNT(*) FROM wards;
 -- case: an accuracy of what is chosen
 -- outcome: refused D252 at 1:16
 SELECT OPTIONS(within = '20%') MEDIAN(age) FROM patients;
+
+-- case: a number of items without a list
+-- outcome: refused D252 at 1:16
+-- instead: SELECT OPTIONS(max_unnest = 3) COUNT(*) FROM patients, unnest(allergies) AS u(a)
+SELECT OPTIONS(max_unnest = 3) COUNT(*) FROM patients;

@@ -25,3 +25,8 @@ SELECT COUNT(*) FROM visits JOIN n ON n.k > minutes;
 -- case: as many copies as groups are released
 -- outcome: refused D303 at 1:59
 SELECT SUM(p.age) AS s FROM patients p CROSS JOIN (SELECT city, COUNT(*) AS n FROM patients GROUP BY city) c;
+
+-- case: two long lists of a row
+-- outcome: refused D303 at 1:119
+-- instead: SELECT OPTIONS(max_unnest = 10) COUNT(*) FROM answers, unnest(string_split(choices, ';')) AS u(c), unnest(scores) AS v(d)
+SELECT OPTIONS(max_unnest = 500) COUNT(*) AS n FROM answers, unnest(string_split(choices, ';')) AS u(choice), unnest(scores) AS v(score);

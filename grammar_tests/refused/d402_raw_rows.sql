@@ -107,3 +107,7 @@ SELECT p.ward, (SELECT MAX(beds) FROM wards w WHERE w.beds > p.age) AS beds FROM
 -- case: a column that is in no grouping set
 -- outcome: refused D402 at 1:8
 SELECT age, COUNT(*) FROM patients GROUP BY ROLLUP (ward);
+
+-- case: the items of lists
+-- outcome: refused D402 at 1:8
+SELECT unnest(allergies) FROM patients;

@@ -95,3 +95,7 @@ SELECT order_id, status, COUNT(*) FROM sales.orders GROUP BY ROLLUP (status, ord
 -- outcome: refused D403 at 1:8
 -- instead: SELECT patient_id % 10 AS part, COUNT(*) AS n FROM patients GROUP BY part
 SELECT patient_id % 1000 AS part, COUNT(*) AS n FROM patients GROUP BY part;
+
+-- case: the unit's number in parts
+-- outcome: refused D403 at 1:93
+SELECT u, COUNT(*) FROM patients, unnest(string_split(patient_id::VARCHAR, '1')) u GROUP BY u;

@@ -28,6 +28,8 @@ COLUMNS = {
     "d": ("DATE", "'infinity'"),
     "e": ("ENUM('lo','hi')", "'hi'"), "ts": ("TIMESTAMP", "'294247-01-10 04:00:54'"),
     "tz": ("TIMESTAMP WITH TIME ZONE", "'2020-01-01 00:00:00+00'"),
+    "li": ("VARCHAR[]", "CAST(range(10000) AS VARCHAR[])"),
+    "mp": ("MAP(VARCHAR, INTEGER)", "MAP {'a': 1}"),
     "u": ("UUID", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"),
 }  # fmt: skip
 

@@ -15,19 +15,33 @@ from sqlglot import exp
 from dpsql.bind.expressions.scalars import Constants, Scalars
 from dpsql.bind.private.conditions import On, has_query, on_condition, parts_of, with_aliases
 from dpsql.bind.private.joins import arrange, join
-from dpsql.bind.scope.scope import Fresh, Scope
+from dpsql.bind.private.row_items import with_items
+from dpsql.bind.scope.scope import Fresh, Scope, Visible
 from dpsql.bind.scope.sources import Open, Private
 from dpsql.bind.syntax.pivots import in_from
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, Public, ownership_of
-from dpsql.facts.schema import Facts, facts_of, narrow
+from dpsql.facts.schema import Facts, fact_of, facts_of, narrow
 from dpsql.facts.sharing import Count
-from dpsql.ir.column import Column, Fact
+from dpsql.functions.core.types import named
+from dpsql.ir.column import Column, Fact, item_type
 from dpsql.ir.relation import JoinKind, Relation
 from dpsql.ir.scalar import Scalar, conjuncts, refs
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known
+
+
+class SelectedUnnest(exp.Unnest):
+    """An UNNEST that stood in the select list; its column has no name that a query can use."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RowItems:
+    """UNNEST of a list that each private row to its left holds."""
+
+    items: exp.Expr
+    selected: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,7 +51,7 @@ class Item:
     The ``source`` of parenthesised joins is the list of the items in the parentheses.
     """
 
-    source: Private | Open | list[Item]
+    source: Private | Open | RowItems | list[Item]
     alias: str
     names: tuple[str, ...]
     node: exp.Expr
@@ -107,6 +121,7 @@ class FromClause:
     count: Count
     scope: Scope | None = None
     facts: Mapping[str, Fact] = field(default_factory=dict)
+    most_items: Callable[[Fact], int] = field(kw_only=True)
 
     def span(self, node: exp.Expr | None) -> Span | None:
         return None if node is None else span_of(node, self.text)
@@ -118,20 +133,40 @@ class FromClause:
             return []
         items = self._item(clause.this, None)
         for join_node in node.args.get("joins") or ():
-            lateral = isinstance(join_node.this, exp.Lateral) or (
-                isinstance(join_node.this, exp.Unnest) and join_node.this.find(exp.Column)
-            )
-            if lateral and any(isinstance(item.source, Private) for item in items):
-                raise refuse(
-                    "D252",
-                    "LATERAL is not answered over private rows",
-                    self.span(join_node),
-                    label="it would be computed anew for each private row",
-                    help="compute the columns in a subquery: FROM (SELECT *, x + 1 AS y FROM ...); or "
-                    "join on the unit",
-                )
-            items += self._item(join_node.this, join_node)
+            items += self.joined_to(items, join_node)
         return items
+
+    def joined_to(self, items: list[Item], node: exp.Join) -> list[Item]:
+        """Return the items that a join adds to those before it."""
+        private = any(not item.is_open for item in items)
+        if private and (unnest := _unnest_of_rows(node.this)) is not None:
+            return [self._row_items(unnest, node)]
+        if private and isinstance(node.this, exp.Lateral):
+            raise refuse(
+                "D252",
+                "LATERAL is not answered over private rows",
+                self.span(node),
+                label="it would be computed anew for each private row",
+                help="compute the columns in a subquery: FROM (SELECT *, x + 1 AS y FROM ...); or "
+                "join on the unit; the items of a list: FROM t, unnest(list) AS u(item)",
+            )
+        return self._item(node.this, node)
+
+    def _row_items(self, node: exp.Unnest, added_by: exp.Join) -> Item:
+        """Return UNNEST of a list that the rows to its left hold, as an item."""
+        if len(node.expressions) != 1 or node.args.get("offset"):
+            raise refuse(
+                "D252",
+                "this unnest is not answered",
+                self.span(node),
+                help="unnest one list, without its positions: FROM t, unnest(list) AS u(item)",
+            )
+        alias = added_by.this.args.get("alias")  # that of a LATERAL is around the UNNEST
+        names = tuple(column.name for column in alias.columns) if alias is not None else ()
+        name = alias.name if alias is not None else ""
+        self._check_width(names, 1, node)
+        source = RowItems(node.expressions[0], isinstance(node, SelectedUnnest))
+        return Item(source, name or self.fresh("sub"), names or (name or "unnest",), node, added_by)
 
     def _item(self, node: exp.Expr, added_by: exp.Join | None) -> list[Item]:
         """Return an item, followed by the joins that are written behind it without a comma."""
@@ -168,19 +203,23 @@ class FromClause:
             if isinstance(source, Private)
             else names
         )
-        if len(names) > width:
-            raise refuse(
-                "D202",
-                "the alias list has more names than the table has columns",
-                self.span(inside),
-                help="give at most one name for each column",
-            )
+        self._check_width(names, width, inside)
         name = inside.alias or (inside.name if isinstance(inside, exp.Table) else "") or self.fresh("sub")
         nested = inside is not node and bool(joins) and not grouped
         item = Item(source, name, names, inside, None if nested else added_by)
         if nested and added_by is None and all(part.is_open for part in (item, *joins)):
             return [item, *joins]
         return [Item([item, *joins], "", (), node, added_by)] if nested else [item, *joins]
+
+    def _check_width(self, names: tuple[str, ...], width: int, node: exp.Expr) -> None:
+        """Refuse more names than columns."""
+        if len(names) > width:
+            raise refuse(
+                "D202",
+                "the alias list has more names than the table has columns",
+                self.span(node),
+                help="give at most one name for each column",
+            )
 
     # ---- with private items ------------------------------------------------------------------------
 
@@ -215,6 +254,9 @@ class FromClause:
         """Split the items at commas into groups, and bind the joins of each."""
         groups: list[_Group] = []
         for item in items:
+            if isinstance(item.source, RowItems):
+                groups = [self._with_row_items(groups, item, item.source)]
+                continue
             relation, visible = self._rows(item)
             kind = self._kind(item)
             if kind is None or not groups:
@@ -222,6 +264,64 @@ class FromClause:
             else:
                 self._add(groups[-1], item, kind, relation, visible)
         return groups
+
+    def _with_row_items(self, groups: list[_Group], item: Item, unnest: RowItems) -> _Group:
+        """Return all groups as one, and in it a row for each item of the list.
+
+        Commas and inner joins may be taken in any order: so the list is taken apart where its columns are.
+        """
+        kept = next((group.kept for group in groups if group.kept is not None), None)
+        if kept is not None:
+            self.refuse_kept(kept)
+        left = self._keeps_rows_without_items(item)
+        scope = sum((group.scope for group in groups[1:]), groups[0].scope)
+        pairs = [pair for group in groups for pair in group.items]
+        conditions = [condition for group in groups for condition in group.conditions]
+        facts = {name: fact for group in groups for name, fact in group.facts.items()}
+        items = self._scalars(scope, facts).bind(unnest.items)
+        fact = fact_of(items, facts)
+        if item_type(fact.type) is None:
+            raise refuse(
+                "D205",
+                f"unnest takes a list, not {named(fact.type)}",
+                self.span(unnest.items),
+                help="make a list of a text: unnest(string_split(x, ';')); or of a map: unnest(map_keys(x))",
+            )
+        holders = [pair for pair in pairs if refs(items) <= facts_of(pair[0]).keys()]
+        if not holders:
+            holders, pairs = [(arrange(pairs, conditions, self.known.unit), self.span(item.node))], []
+            conditions = []
+        relation, span = holders[0]
+        most = self.most_items(fact)
+        grown, column = with_items(relation, items, most, left, self.known, self.fresh, self.span(item.node))
+        pairs = [pair for pair in pairs if pair[0] is not relation]
+        shown = Visible(item.alias, item.names[0], column, merged=unnest.selected)
+        scope = scope + Scope((shown,))
+        group = _Group([(grown, span), *pairs], conditions, scope)
+        assert item.join is not None
+        on = item.join.args.get("on")
+        if on is not None and not left:
+            group.conditions += conjuncts(self._scalars(scope, group.facts).condition(on))
+        return group
+
+    def _scalars(self, scope: Scope, facts: Facts) -> Scalars:
+        return Scalars(self.text, scope, {**self.facts, **facts}, self.constants, self.known.timezone)
+
+    def _keeps_rows_without_items(self, item: Item) -> bool:
+        """Whether an UNNEST is the right side of a LEFT join; refuse other joins than that and inner ones."""
+        join, on = item.join, None if item.join is None else item.join.args.get("on")
+        assert join is not None
+        plain = join.kind in ("", "CROSS", "INNER") and not join.method and not join.args.get("using")
+        true = on is None or (isinstance(on, exp.Boolean) and bool(on.this))
+        if not plain or join.side not in ("", "LEFT") or (join.side and not true):
+            raise refuse(
+                "D252",
+                "this join with the items of a list is not answered",
+                self.span(join),
+                help="write FROM t, unnest(list) AS u(item), with conditions in WHERE; or LEFT JOIN "
+                "unnest(list) AS u(item) ON true",
+            )
+        return bool(join.side)
 
     def _add(self, group: _Group, item: Item, kind: JoinKind, relation: Relation, visible: Scope) -> None:
         """Add a join to a group."""
@@ -286,6 +386,7 @@ class FromClause:
     def _rows(self, item: Item) -> tuple[Relation, Scope]:
         """Return an item as a relation and its scope."""
         source = item.source
+        assert not isinstance(source, RowItems), "the groups take them apart"
         if isinstance(source, list):
             inner = self._groups(source)
             scope = Scope()
@@ -358,7 +459,7 @@ class FromClause:
             return [], [], [], []
         facts = {name: fact for group in groups for name, fact in group.facts.items()}
         names = facts.keys()
-        scalars = Scalars(self.text, scope, {**self.facts, **facts}, self.constants, self.known.timezone)
+        scalars = self._scalars(scope, facts)
         parts: list[Scalar] = []
         outer: list[tuple[exp.Expr, Scalar]] = []
         queries: list[exp.Expr] = []
@@ -377,6 +478,12 @@ class FromClause:
         return parts, outer, queries, local
 
 
+def _unnest_of_rows(node: exp.Expr) -> exp.Unnest | None:
+    """Return an UNNEST that reads columns, with or without LATERAL; None for anything else."""
+    inner = node.this if isinstance(node, exp.Lateral) else node
+    return inner if isinstance(inner, exp.Unnest) and inner.find(exp.Column) is not None else None
+
+
 def _is_parenthesized_join(node: exp.Expr) -> bool:
     """Whether this is a table and its joins in parentheses, without an alias."""
     return (
@@ -393,4 +500,4 @@ def _without_alias(node: exp.Expr) -> exp.Expr:
     return node
 
 
-__all__ = ["FromClause", "Item", "Joined", "Kept"]
+__all__ = ["FromClause", "Item", "Joined", "Kept", "SelectedUnnest"]

@@ -13,7 +13,7 @@ from dpsql.bind.scope.sources import Private
 from dpsql.errors import refuse
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
-from dpsql.ir.column import Kind
+from dpsql.ir.column import Kind, item_type
 from dpsql.ir.relation import Aggregate, Named, Project, Relation
 from dpsql.ir.scalar import Ref, Scalar
 
@@ -66,7 +66,9 @@ def groupable(ctx: Context, keys: list[tuple[exp.Expr, Named]], scalars: Scalars
                 "D205",
                 f"{fact.type.said} values cannot be grouped",
                 ctx.span(node),
-                help="cast the column to text or a number first",
+                help="group by its items: FROM t, unnest(x) AS u(item) GROUP BY item"
+                if item_type(fact.type)
+                else "cast the column to text or a number first",
             )
 
 

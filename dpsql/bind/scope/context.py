@@ -14,7 +14,7 @@ from dpsql.errors import Error, refuse
 from dpsql.facts.missing_bounds import needed_bounds, with_stand_ins
 from dpsql.ir.bound import NeededBounds
 from dpsql.ir.measure import Measure, Stage
-from dpsql.ir.options import Goal
+from dpsql.ir.options import Goal, Option
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
@@ -44,6 +44,7 @@ class Context:
     releases that private rows are joined with later (their measures are in ``measures``). ``needed`` are the
     missing bounds: once there is one, binding goes on only to find more errors. ``intervals`` is true where
     the query asks for the ends of an interval; ``goal`` is the accuracy that the query asks for.
+    ``max_unnest`` is how many items of a list count, ``unnests`` whether any list is taken apart.
     """
 
     text: str
@@ -61,6 +62,8 @@ class Context:
     scans: int = 0
     intervals: bool = False
     goal: Goal | None = None
+    max_unnest: Option | None = None
+    unnests: bool = False
 
     def query(self, node: exp.Expr, env: Mapping[str, Cte]) -> Private | Open:
         return self.bound(self, node, env)

@@ -22,6 +22,7 @@ from dpsql.bind.private.from_clause import FromClause, Joined
 from dpsql.bind.private.joins import all_of, filtered, join, on_the_unit
 from dpsql.bind.private.query_options import refuse_clip
 from dpsql.bind.private.row_builder import RowBuilder
+from dpsql.bind.private.row_items import most_of
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Scope, Visible
 from dpsql.bind.scope.sources import Private
@@ -416,6 +417,7 @@ def bind_from_and_where(
         ctx.sharing,
         scope,
         facts,
+        most_items=partial(most_of, ctx),
     )
     items = clause.items(inner)
     if not items:

@@ -20,7 +20,18 @@ from dpsql.functions.core.literals import coerce, constant
 from dpsql.functions.core.narrowing import narrow, narrow_untrue
 from dpsql.functions.core.order import ordered
 from dpsql.functions.core.types import common_type, named
-from dpsql.ir.column import ANYTHING, EVERYWHERE, NULL, VARCHAR, Fact, Kind, Type, type_range
+from dpsql.ir.column import (
+    ANYTHING,
+    EVERYWHERE,
+    NULL,
+    VARCHAR,
+    Fact,
+    Kind,
+    Type,
+    entry_types,
+    item_type,
+    type_range,
+)
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, refs
 from dpsql.ir.source import Span
 
@@ -231,17 +242,28 @@ def _contains_case(scalar: Scalar) -> bool:
     )
 
 
+def _opened(type: Type) -> str:
+    """Return how to take a value of a nested type apart."""
+    if item_type(type) is not None:
+        return (
+            "make a row of each item, FROM t, unnest(x) AS u(item); or take one, x[1]; or count them, len(x)"
+        )
+    if entry_types(type) is not None:
+        return "make rows of its keys: FROM t, unnest(map_keys(x)) AS u(key); or test it: x IS NULL"
+    return "leave the column out, count it, or test it: x IS NULL"
+
+
 OF_ANY_TYPE = frozenset({"is_null", "is_not_null"})
 
 
 def checked(function: Function, arguments: Arguments, type: Type | None) -> Fact:
     """Check the arguments by the rules for all functions and return the fact of the result."""
     _check_arity(function, len(arguments))
-    if function.name not in OF_ANY_TYPE:
+    if function.name not in OF_ANY_TYPE and not function.opens:
         for argument in arguments:
             if argument.kind is Kind.OPAQUE:
                 raise ArgumentError(
-                    f"{argument.type.said} columns can be counted and tested for NULL, nothing else yet",
-                    "leave the column out, count it, or test it: x IS NULL",
+                    f"{function.name} does not take {argument.type.said}",
+                    _opened(argument.type),
                 )
     return ordered(function.name, arguments, type, function.result(arguments, type))

@@ -1,10 +1,13 @@
-"""Literal lists and maps as arguments of functions that return a scalar.
+"""Lists and maps as arguments of functions that return a scalar, literal ones and those that a row holds.
 
     list_contains(['a', 'b'], city)     list_contains(city, 'a', 'b')
     ['low', 'high'][band]               list_extract(band, 'low', 'high')
     MAP {'a': 1, 'b': 2}[ward]          map_extract_value(ward, 'a', 1, 'b', 2)
 
-The items follow the value, so that a Call stays flat and no scalar is a list.
+    tags[1], list_extract(tags, 1)      list_item(tags, 1)
+    list_contains(tags, 'a')            list_has_item(tags, 'a')
+
+The items of a literal list follow the value, so that a Call stays flat.
 """
 
 from __future__ import annotations
@@ -47,9 +50,16 @@ def _struct_entries(node: exp.Struct) -> Items | None:
     return tuple(parts) or None
 
 
+_OF_HELD_LISTS = {"list_extract": "list_item", "list_contains": "list_has_item"}
+"""Functions of a value and a literal list, and those of a list that a row holds and a value."""
+
+
 def value_and_items(name: str, source: object, value: exp.Expr | None) -> Reading | None:
     """Read a function of a value and a list."""
     items = items_of(source)
+    if items is None and isinstance(source, exp.Expr) and value is not None and name in _OF_HELD_LISTS:
+        literal = isinstance(source, exp.Array | exp.Map | exp.ToMap | exp.Struct)
+        return None if literal else Reading(_OF_HELD_LISTS[name], (source, value))
     return None if items is None or value is None else Reading(name, (value, *items))
 
 
@@ -78,7 +88,18 @@ def _bracket(node: exp.Expr) -> Reading | None:
     index = node.expressions[0]
     if isinstance(node.this, exp.Map | exp.ToMap):
         return map_lookup(node.this, index)
+    if items_of(node.this) is None and (place := _constant(index)) is not None:
+        return value_and_items("list_extract", node.this, place)
     return value_and_items("list_extract", node.this, _one_based(index))
+
+
+def _constant(index: exp.Expr) -> exp.Expr | None:
+    """Restore a constant index as written: sqlglot has subtracted 1."""
+    number = index.this if isinstance(index, exp.Neg) else index
+    if not isinstance(number, exp.Literal) or number.is_string or not number.name.isdigit():
+        return None
+    place = 1 + int(number.name) * (-1 if isinstance(index, exp.Neg) else 1)
+    return exp.Literal.number(str(place)) if place >= 0 else exp.Neg(this=exp.Literal.number(str(-place)))
 
 
 def _one_based(index: exp.Expr) -> exp.Expr | None:
@@ -128,6 +149,12 @@ def _length(node: exp.Expr) -> Reading | None:
     return items_only("array_length", node.this) or of("length", "this")(node)
 
 
+def _size(node: exp.Expr) -> Reading | None:
+    if isinstance(node.this, exp.Array):
+        return _one_list("array_length")(node)
+    return of("length", "this")(node)
+
+
 def _array_to_string(node: exp.Expr) -> Reading | None:
     return (
         value_and_items("array_to_string", node.this, node.expression)
@@ -137,12 +164,15 @@ def _array_to_string(node: exp.Expr) -> Reading | None:
 
 
 READERS: Readers = {
+    exp.Array: lambda node: items_only("list_value", node),
     exp.ArrayContains: _value_and_list("list_contains"),
     exp.ArrayPosition: _value_and_list("list_position"),
     exp.Bracket: _bracket,
     exp.ToMap: _map,
     exp.Length: _length,
-    exp.ArraySize: _one_list("array_length"),
+    exp.ArraySize: _size,
+    exp.Split: of("string_split", "this", "expression"),
+    exp.MapKeys: of("map_keys", "this"),
     exp.ArrayMax: _one_list("greatest"),
     exp.ArrayMin: _one_list("least"),
     exp.ArrayToString: _array_to_string,

@@ -24,7 +24,9 @@ from dpsql.ir.column import (
     Fact,
     Interval,
     Kind,
+    Sized,
     Type,
+    item_type,
     type_named,
     type_range,
 )
@@ -123,12 +125,20 @@ def _to_number(name: str, target: Type, low: int, high: float, names: tuple[str,
 
 def _length_result(arguments: Arguments, type: Type | None) -> Fact:
     (argument,) = arguments
-    check_text(argument, "length")
     domain = argument.fact.domain
+    if item_type(argument.type) is None:
+        check_text(argument, "length")
+    if isinstance(domain, Sized):
+        return within(BIGINT, Interval(0, domain.most), argument.fact.nullable)
     if isinstance(domain, Categories) and domain.values:
         sizes = [len(value) for value in domain.values if isinstance(value, str)]
         return within(BIGINT, Interval(min(sizes), max(sizes)), argument.fact.nullable)
     return within(BIGINT, Interval(0, EVERYWHERE.high), argument.fact.nullable)
+
+
+def _length(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
+    text = texts[0] if item_type(arguments[0].type) is not None else spelled(texts[0], arguments[0])
+    return f"length({text})"
 
 
 FUNCTIONS = (
@@ -152,5 +162,5 @@ FUNCTIONS = (
     _to_number("strlen", BIGINT, 0, EVERYWHERE.high, ("strlen",)),
     _to_number("length_grapheme", BIGINT, 0, EVERYWHERE.high, ("length_grapheme",)),
     _to_number("bit_length", BIGINT, 0, EVERYWHERE.high, ("bit_length",)),
-    Function("length", _length_result, lambda t, a, _: f"length({spelled(t[0], a[0])})", "length(s)"),
+    Function("length", _length_result, _length, "length(s)", opens=True),
 )
