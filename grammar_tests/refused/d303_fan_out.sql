@@ -27,6 +27,6 @@ SELECT COUNT(*) FROM visits JOIN n ON n.k > minutes;
 SELECT SUM(p.age) AS s FROM patients p CROSS JOIN (SELECT city, COUNT(*) AS n FROM patients GROUP BY city) c;
 
 -- case: two long lists of a row
--- outcome: refused D303 at 1:119
+-- outcome: refused D303 at 1:111
 -- instead: SELECT OPTIONS(max_unnest = 10) COUNT(*) FROM answers, unnest(string_split(choices, ';')) AS u(c), unnest(scores) AS v(d)
 SELECT OPTIONS(max_unnest = 500) COUNT(*) AS n FROM answers, unnest(string_split(choices, ';')) AS u(choice), unnest(scores) AS v(score);
