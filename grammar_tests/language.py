@@ -113,7 +113,7 @@ AGGREGATES = {
 }
 """How an aggregate is written, and what one should know of it."""
 
-WRITES = """CREATE TABLE t (li VARCHAR[], mp MAP(VARCHAR, INTEGER),
+WRITES = """CREATE TABLE t (li VARCHAR[], mp MAP(VARCHAR, INTEGER), st STRUCT(a INTEGER),
     i INTEGER, j INTEGER, l BIGINT, x DOUBLE, y DOUBLE, b BOOLEAN,
     s VARCHAR, c VARCHAR, d DATE, ts TIMESTAMP, tz TIMESTAMPTZ, u UUID, e ENUM ('a', 'b'))"""
 """Columns of the kinds that the shelf's examples call by these names."""

@@ -95,6 +95,8 @@ _SYNTAX: tuple[type[exp.Expr], ...] = (
     exp.Bracket,
     exp.Slice,
     exp.AtTimeZone,
+    exp.JSONPath,
+    exp.JSONPathPart,
 )
 _NEVER: tuple[type[exp.Expr], ...] = (
     exp.Dot,
@@ -105,8 +107,6 @@ _NEVER: tuple[type[exp.Expr], ...] = (
     exp.Columns,
     exp.SessionParameter,
     exp.Rand,
-    exp.JSONExtract,
-    exp.JSONExtractScalar,
 )
 _WORDS = frozenset(  # keywords and types that may precede an opening parenthesis in printed SQL
     """
@@ -155,7 +155,7 @@ def check_tree(tree: exp.Expr, text: str) -> None:
                 span_of(node, text),
                 help="put it into parentheses: (~x) - 3",
             )
-        if isinstance(node, exp.Rand | exp.JSONExtract | exp.JSONExtractScalar):
+        if isinstance(node, exp.Rand):
             span = span_of(node, text)
             word, called, _ = ("", "", "") if span is None else text[span.start : span.end].partition("(")
             name = word.strip() if called else type(node).sql_name().lower()

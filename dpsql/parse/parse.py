@@ -26,7 +26,7 @@ from dpsql.parse.histograms import take_histograms
 from dpsql.parse.options_clause import agreed, attach_clauses, take_clauses
 from dpsql.parse.parameters import fill, number_marks
 from dpsql.parse.samples import take_samples
-from dpsql.parse.token_checks import check_parts
+from dpsql.parse.token_checks import check_json_paths, check_parts
 from dpsql.parse.token_edits import token_edits
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings contain the text of the query
@@ -83,6 +83,7 @@ def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) 
         check_explained(tokens)
     _check_parentheses(tokens)
     check_parts(tokens)
+    check_json_paths(tokens)
     edited = token_edits(text, number_marks(tokens, parameters))
     edited, clauses = take_clauses(edited, parameters)
     edited, clamps = take_spellings(edited, parameters)

@@ -2,6 +2,9 @@
 
 date_trunc('month', d)    the part is a constant
 date_trunc(month, d)      a column, which the tree does not distinguish from the constant: refused
+
+doc ->> '$.a.b'           b of a
+doc ->> 'a.b'             a field of this name, which the tree does not distinguish from that path: refused
 """
 
 from __future__ import annotations
@@ -31,3 +34,30 @@ def check_parts(tokens: Sequence[Token]) -> None:
             label="this is a name, so it would be the value of a column",
             help="write it in quotes: 'month', 'day', ...",
         )
+
+
+_JSON = {"json_extract", "json_extract_string", "json_extract_path", "json_extract_path_text"}
+_STEPS = frozenset('.[*]"')
+
+
+def check_json_paths(tokens: Sequence[Token]) -> None:
+    """Refuse a path that does not begin at its root, and is no plain name."""
+    depth = [0]  # of each open parenthesis: whether it is of a function of JSON
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if token.token_type is TokenType.L_PAREN:
+            depth.append(before is not None and before.text.casefold() in _JSON)
+        elif token.token_type is TokenType.R_PAREN and len(depth) > 1:
+            depth.pop()
+        if token.token_type is not TokenType.STRING or before is None:
+            continue
+        in_call = bool(depth[-1]) and before.token_type is TokenType.COMMA
+        if not in_call and before.token_type not in (TokenType.ARROW, TokenType.DARROW):
+            continue
+        if token.text[:1] != "$" and (_STEPS & set(token.text) or token.text[:1] in ("", "/")):
+            raise refuse(
+                "D205",
+                "a JSON path begins at its root",
+                Span(token.start, token.end + 1),
+                label="this would be a field of this very name",
+                help="write '$.a.b' for b of a, '$.a[0]' for the first item of a",
+            )

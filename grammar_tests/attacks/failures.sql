@@ -116,7 +116,8 @@ SELECT COUNT(*) FROM patients WHERE decode(from_hex('FF')) = city;
 
 -- case: a document that is none
 -- attack: expressions that fail
--- outcome: refused D251 at 1:37
+-- outcome: accepted
+-- oracle: no-meaning (DuckDB fails where a text is no JSON)
 SELECT COUNT(*) FROM patients WHERE json_extract(city, '$.a') IS NOT NULL;
 
 -- case: a date moved too far

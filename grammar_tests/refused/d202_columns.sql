@@ -91,3 +91,8 @@ UNPIVOT (SELECT sex, COUNT(*) AS n, SUM(age) AS total FROM patients GROUP BY sex
 -- case: a column that a view leaves out
 -- outcome: refused D202 at 1:14
 SELECT COUNT(allergies) FROM adults;
+
+-- case: a field that a struct does not have
+-- outcome: refused D202 at 1:14
+-- instead: SELECT COUNT(home.town) FROM answers
+SELECT COUNT(home['street']) FROM answers;

@@ -213,3 +213,16 @@ SELECT OPTIONS(max_unnest = 0) COUNT(*) FROM patients, unnest(allergies) AS u(a)
 -- outcome: refused D205 at 1:41
 -- instead: SELECT ward, COUNT(*) FROM patients GROUP BY ward
 SELECT COUNT(*) FROM patients GROUP BY [ward];
+
+-- case: a JSON path that is not written from its root
+-- outcome: refused D205 at 1:16
+-- instead: SELECT doc ->> '$.a.n' AS n, COUNT(*) FROM answers GROUP BY n
+SELECT doc ->> 'a.n' AS n, COUNT(*) FROM answers GROUP BY n;
+
+-- case: JSON of a number
+-- outcome: refused D205 at 1:8
+SELECT COUNT(age ->> '$.a') FROM patients;
+
+-- case: a field of something that has none
+-- outcome: refused D205 at 1:14
+SELECT COUNT(city['a']) FROM patients;

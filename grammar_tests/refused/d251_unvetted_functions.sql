@@ -74,10 +74,6 @@ SELECT * FROM pragma_storage_info('patients');
 -- outcome: refused D251 at 1:8
 SELECT txid_current();
 
--- case: a parser of texts that may fail
--- outcome: refused D251 at 1:14
-SELECT COUNT(json_extract(city, '$.a')) FROM patients;
-
 -- case: a line in the log
 -- outcome: refused D251 at 1:14
 SELECT COUNT(write_log(city)) FROM patients;

@@ -30,6 +30,8 @@ COLUMNS = {
     "tz": ("TIMESTAMP WITH TIME ZONE", "'2020-01-01 00:00:00+00'"),
     "li": ("VARCHAR[]", "CAST(range(10000) AS VARCHAR[])"),
     "mp": ("MAP(VARCHAR, INTEGER)", "MAP {'a': 1}"),
+    "js": ("JSON", "'{\"a\": 1}'"),
+    "st": ("STRUCT(a INTEGER, \"b c\" VARCHAR[])", "{'a': 1, 'b c': ['x']}"),
     "u": ("UUID", "'ffffffff-ffff-ffff-ffff-ffffffffffff'"),
 }  # fmt: skip
 

@@ -23,7 +23,7 @@ from dpsql.functions import ArgumentError, shelf
 from dpsql.functions.core.meaning import Remembering, fact_of
 from dpsql.functions.reading import literal_of, read
 from dpsql.functions.time.on_the_clock import call_on_the_clock
-from dpsql.ir.column import BOOLEAN, NULL, Kind, Type
+from dpsql.ir.column import BOOLEAN, NULL, VARCHAR, Kind, Type, field_types
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.source import Span
@@ -170,8 +170,21 @@ class Scalars:
     def _column(self, node: exp.Column) -> Scalar:
         if isinstance(node.this, exp.Star):
             raise refuse("D105", "a star is not allowed here", self.span(node), help="name the column")
-        scalar = self.scope.resolve(node.name, node.table, self.span(node))
+        field = self._field(node)
+        scalar = field or self.scope.resolve(node.name, node.table, self.span(node))
         return _placed(scalar, self.span(node))
+
+    def _field(self, node: exp.Column) -> Scalar | None:
+        """Return a field of a struct, home.town, where no table is called home."""
+        scope: Scope | None = self.scope
+        while scope is not None:
+            if any(column.qualifier.casefold() == node.table.casefold() for column in scope.columns):
+                return None
+            scope = scope.outer
+        holders = self.scope.find(node.table) if node.table else ()
+        if len(holders) != 1 or not field_types(fact_of(holders[0].scalar, self._lookup).type):
+            return None
+        return Call("struct_extract", (holders[0].scalar, Literal(node.name, VARCHAR)))
 
     def _spelling(self, node: exp.Expr) -> str:
         """Return the name of a call as written, or a description of brackets and operators."""

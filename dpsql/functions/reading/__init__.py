@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.functions.reading import calls, lists, operators, texts, times
+from dpsql.functions.reading import calls, lists, nested, operators, texts, times
 from dpsql.functions.reading.constants import cast_target, interval_literal, literal_of
 from dpsql.functions.reading.shapes import Readers, Reading
 
@@ -23,6 +23,7 @@ _READERS: Readers = {
     **texts.READERS,
     **times.READERS,
     **lists.READERS,
+    **nested.READERS,
     exp.Anonymous: calls.named,
 }
 

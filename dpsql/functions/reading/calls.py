@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dpsql.functions import shelf
 from dpsql.functions.reading.lists import entries_of, items_only, map_lookup, two_lists, value_and_items
+from dpsql.functions.reading.nested import at_path, field
 from dpsql.functions.reading.shapes import Reading, only
 from dpsql.functions.reading.times import date_part, part_literal
 
@@ -80,6 +81,17 @@ def _two_lists(name: str) -> Callable[..., Reading | None]:
     return lambda one, other: two_lists(name, one, other)
 
 
+def _by_key(source: exp.Expr, key: exp.Expr) -> Reading | None:
+    """Read a value of a map: of one that is spelled out, or of one that a row holds by a constant key."""
+    reading = map_lookup(source, key)
+    constant = isinstance(key, exp.Literal) and not isinstance(source, exp.Map | exp.ToMap)
+    return field(source, key) if reading is None and constant else reading
+
+
+def _of_json(name: str) -> Callable[..., Reading | None]:
+    return lambda subject, path=None: at_path(name, subject, path)
+
+
 def _map_contains(source: exp.Expr, key: exp.Expr) -> Reading | None:
     entries = entries_of(source)
     return None if entries is None else Reading("list_contains", (key, *entries[::2]))
@@ -126,6 +138,8 @@ _SPECIAL: dict[tuple[str, int], Callable[..., Reading | None]] = {
     ("list_last", 1): lambda source: value_and_items(
         "list_extract", source, exp.Neg(this=exp.Literal.number("1"))
     ),
-    ("map_extract_value", 2): map_lookup,
+    ("map_extract_value", 2): _by_key,
+    ("element_at", 2): _by_key,
+    **{(name, count): _of_json(name) for name in ("json_array_length", "json_exists") for count in (1, 2)},
     ("map_contains", 2): _map_contains,
 }

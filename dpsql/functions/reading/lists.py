@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dpsql.functions.reading.nested import field
 from dpsql.functions.reading.shapes import Reader, Readers, Reading, of, only
 
 Items = tuple[exp.Expr, ...]
@@ -88,6 +89,8 @@ def _bracket(node: exp.Expr) -> Reading | None:
     index = node.expressions[0]
     if isinstance(node.this, exp.Map | exp.ToMap):
         return map_lookup(node.this, index)
+    if items_of(node.this) is None and isinstance(index, exp.Literal) and index.is_string:
+        return None if isinstance(node.this, exp.Struct) else field(node.this, index)
     if items_of(node.this) is None and (place := _constant(index)) is not None:
         return value_and_items("list_extract", node.this, place)
     return value_and_items("list_extract", node.this, _one_based(index))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dpsql.functions import ArgumentError, Arguments, Function
 from dpsql.functions.core.ranges import truth, within
 from dpsql.functions.text.common import check_text, constant_text, spelled
-from dpsql.ir.column import BIGINT, EVERYWHERE, VARCHAR, Fact, Interval, Type
+from dpsql.ir.column import BIGINT, EVERYWHERE, Fact, Interval, Type
 
 
 def _search(name: str, target: Type | None = None, names: tuple[str, ...] = ()) -> Function:
@@ -18,7 +18,11 @@ def _search(name: str, target: Type | None = None, names: tuple[str, ...] = ()) 
         check_text(arguments[0], name)
         constant_text(arguments[1], "the text searched for")
         nullable = arguments[0].fact.nullable
-        return truth(nullable) if target is None else within(target, Interval(0, EVERYWHERE.high), nullable)
+        size = size_of(arguments[0])
+        most = (
+            EVERYWHERE.high if size is None else size + 1
+        )  # an empty text is found behind the last character
+        return truth(nullable) if target is None else within(target, Interval(0, most), nullable)
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         return f"{name}({spelled(texts[0], arguments[0])}, {texts[1]})"
@@ -53,13 +57,6 @@ def _glob(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> st
     return f"({spelled(texts[0], arguments[0])} GLOB {texts[1]})"
 
 
-def _json_result(arguments: Arguments, type: Type | None) -> Fact:
-    check_text(arguments[0], "json_valid")
-    if arguments[0].type != VARCHAR:  # DuckDB casts an ENUM to JSON first
-        raise ArgumentError("json_valid takes text", "write CAST(... AS VARCHAR)")
-    return truth(arguments[0].fact.nullable)
-
-
 FUNCTIONS = (
     _search("contains"),
     _search("starts_with", names=("starts_with", "prefix")),
@@ -68,11 +65,4 @@ FUNCTIONS = (
     _like("LIKE"),
     _like("ILIKE"),
     Function("glob", _glob_result, _glob, "s GLOB 'a*'", (2, 2)),
-    Function(
-        "json_valid",
-        _json_result,
-        lambda t, a, _: f"json_valid({spelled(t[0], a[0])})",
-        "json_valid(s)",
-        names=("json_valid",),
-    ),
 )

@@ -1,0 +1,1 @@
+"""Functions that take JSON and structs apart."""
