@@ -156,6 +156,16 @@ CHAPTERS = (
                     ("bounds/checks.sql", "of columns that a check compares"),
                 ),
             ),
+            (
+                "Parts of JSON and of structs; lengths of texts, where the policy declares one:",
+                (
+                    ("scalars/json.sql", "a text of JSON as a key"),
+                    ("scalars/json.sql", "a number of JSON, cast and clamped"),
+                    ("scalars/json.sql", "a field of a struct"),
+                    ("scalars/text_lengths.sql", "the length of a text with a declared length"),
+                    ("scalars/text_lengths.sql", "the length of the first characters"),
+                ),
+            ),
         ),
     ),
     Chapter(

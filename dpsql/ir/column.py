@@ -131,6 +131,11 @@ def item_type(type: Type) -> Type | None:
     return type_named(type.sql.removesuffix("[]")) if is_list else None
 
 
+def has_length(type: Type) -> bool:
+    """Whether the policy may declare the length of these values: of texts and lists."""
+    return type.kind is Kind.TEXT or item_type(type) is not None
+
+
 def entry_types(type: Type) -> tuple[Type, Type] | None:
     """Return the types of a map's keys and values; None for what is no map."""
     parts = _parts(type, "MAP(")

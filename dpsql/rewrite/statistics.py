@@ -35,8 +35,10 @@ from dpsql.ir.column import (
     Interval,
     Kind,
     Listed,
+    Sized,
     as_text,
     decimal_size,
+    has_length,
     range_of,
     type_range,
 )
@@ -403,7 +405,8 @@ class _Statistics:
             if bounds is None:
                 raise Unbounded(
                     f"this {call.function.upper()} has no finite bound",
-                    f"bound it: {_clamp_example(call, fact)}, or let the owner declare a range",
+                    f"bound it: {_clamp_example(call, fact)}, or let the owner declare "
+                    + self._to_declare(call.argument),
                 )
         except Unbounded as error:
             unbounded = error.code == "D301"
@@ -430,6 +433,19 @@ class _Statistics:
             narrow(facts, part)
         return fact_of(_argument(call), facts)
 
+    def _to_declare(self, argument: Scalar) -> str:
+        """Return what the policy may declare of the columns that an argument reads: a range, or a length."""
+        lacking = []
+        for name, column_name in sorted(origins_of(self._measure.relation, argument)):
+            table = self._known.table(name)
+            columns = () if table is None else table.columns
+            fact = next((column.fact for column in columns if column.name == column_name), None)
+            if fact is not None and bounded_range(fact) is None and not isinstance(fact.domain, Sized):
+                lacking.append((column_name, fact.type))
+        if not lacking or not all(has_length(kind) for _, kind in lacking):
+            return "a range"
+        return f"a length: {lacking[0][0]} = {{ length = 200 }}"
+
     def _declared_ranges(self, argument: Scalar) -> tuple[str, ...]:
         """Return notes with the policy's declaration of every column that the argument reads."""
         notes = []
@@ -441,8 +457,12 @@ class _Statistics:
             line = dict(declared.lines).get(column)
             place = f" ({self._known.policy_name}:{line})" if line else ""
             bounds = bounded_range(fact)
+            if bounds is None and isinstance(fact.domain, Sized):
+                notes.append(f"{table}.{column} has a length of at most {fact.domain.most:,}{place}")
+                continue
             if bounds is None:
-                notes.append(f"{table}.{column} has no declared range{place}")
+                lacks = "length" if has_length(fact.type) else "range"
+                notes.append(f"{table}.{column} has no declared {lacks}{place}")
                 continue
             low, high = as_text(bounds.low, fact.type), as_text(bounds.high, fact.type)
             notes.append(f"{table}.{column} is in [{low}, {high}]{place}")

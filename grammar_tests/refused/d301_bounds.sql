@@ -176,3 +176,13 @@ SELECT ward, MIN(patient_id) FROM patients GROUP BY ward;
 -- outcome: refused D301 at 1:38
 -- instead: SELECT OPTIONS(weights = [1, 2]) SUM(score CLAMPED BETWEEN 0 AND 10) AS s, COUNT(*) AS n FROM patients
 SELECT OPTIONS(weights = [1, 2]) SUM(score) AS s, COUNT(*) AS n FROM patients;
+
+-- case: the length of a text without a declared length
+-- outcome: refused D301 at 1:12
+-- instead: SELECT SUM(LEAST(length(city), 40)) FROM patients
+SELECT SUM(length(city)) FROM patients;
+
+-- case: the length of a list without a declared length
+-- outcome: refused D301 at 1:12
+-- instead: SELECT SUM(LEAST(len(allergies), 9)) FROM patients
+SELECT AVG(len(allergies)) FROM patients;

@@ -27,6 +27,7 @@ from dpsql.ir.column import (
     Interval,
     Kind,
     Number,
+    Sized,
     Type,
     Value,
     decimal_size,
@@ -169,10 +170,20 @@ def hull(type: Type, domains: Iterable[Domain]) -> Domain:
     if parts and all(isinstance(domain, Categories) for domain in parts):
         values = (value for domain in parts if isinstance(domain, Categories) for value in domain.values)
         return Categories(tuple(dict.fromkeys(values)))
+    if type.kind is Kind.TEXT and all(isinstance(domain, Sized | Categories) for domain in parts):
+        return Sized(max(_longest(domain) for domain in parts))
     if type.kind in (Kind.TEXT, Kind.BOOLEAN, Kind.UUID, Kind.TIME, Kind.NULL):
         return ANYTHING
     ranges = [known(Argument(Fact(type, domain))) for domain in parts]
     return spread_of(type, ranges)
+
+
+def _longest(domain: Domain) -> int:
+    """Return the most characters of texts with a list or a length."""
+    if isinstance(domain, Sized):
+        return domain.most
+    assert isinstance(domain, Categories)
+    return max((len(value) for value in domain.values if isinstance(value, str)), default=0)
 
 
 def spread_of(type: Type, ranges: list[Interval]) -> Domain:

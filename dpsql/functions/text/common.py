@@ -2,12 +2,15 @@
 
     upper(name)    length(name)    md5(name)
 
+A declared length of a text bounds its length in characters, four times that in bytes, and so it is carried
+through functions that make no text longer. Like every declared range it is a scale: values are clamped to it.
+
 Patterns, separators and lengths must be constants: the cost may not depend on data. An ENUM counts as text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from dpsql.functions import Argument, ArgumentError, Arguments, Function, Render
 from dpsql.functions.core.conversion import converted
@@ -72,6 +75,28 @@ def cut(sql: str) -> str:
     return f"left({sql}, {LONGEST})"
 
 
+def size_of(argument: Argument) -> int | None:
+    """Return the most characters of a text, by what is declared; None if nothing says it."""
+    match argument.fact.domain:
+        case Sized(most):
+            return most
+        case Categories(values) if argument.kind is Kind.TEXT:
+            return max((len(value) for value in values if isinstance(value, str)), default=0)
+        case _:
+            return 0 if argument.kind is Kind.NULL else None
+
+
+def sized(most: int | None) -> Domain:
+    """Return the domain of texts of at most so many characters."""
+    return ANYTHING if most is None else Sized(min(most, LONGEST))
+
+
+def total_size(arguments: Sequence[Argument]) -> int | None:
+    """Return the most characters of texts one after the other."""
+    sizes = [size_of(argument) for argument in arguments]
+    return None if any(size is None for size in sizes) else sum(size for size in sizes if size is not None)
+
+
 def call_of(name: str) -> Render:
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         return f"{name}({', '.join((spelled(texts[0], arguments[0]), *texts[1:]))})"
@@ -101,24 +126,36 @@ def _escaping(name: str) -> Function:
     return Function(name, result, render, f"{name}(s)", names=(name,))
 
 
-def _to_text(name: str, listed: Callable[[str], str] | None = None, names: tuple[str, ...] = ()) -> Function:
+def _to_text(
+    name: str,
+    listed: Callable[[str], str] | None = None,
+    names: tuple[str, ...] = (),
+    keeps: bool = False,
+) -> Function:
+    """Return a function of a text; ``keeps``: it has as many characters as its argument."""
+
     def result(arguments: Arguments, type: Type | None) -> Fact:
         (argument,) = arguments
         check_text(argument, name)
-        return Fact(
-            VARCHAR,
-            _mapped_domain(argument.fact.domain, listed) if listed else ANYTHING,
-            argument.fact.nullable,
-        )
+        domain = _mapped_domain(argument.fact.domain, listed) if listed else ANYTHING
+        if domain == ANYTHING and keeps:
+            domain = sized(size_of(argument))
+        return Fact(VARCHAR, domain, argument.fact.nullable)
 
     return Function(name, result, lambda t, a, _: f"{name}({spelled(t[0], a[0])})", f"{name}(s)", names=names)
 
 
-def _to_number(name: str, target: Type, low: int, high: float, names: tuple[str, ...] = ()) -> Function:
+def _to_number(
+    name: str, target: Type, low: int, high: float, names: tuple[str, ...] = (), each: int = 0
+) -> Function:
+    """Return a function of a text to a number; ``each``: the most that one character adds to it."""
+
     def result(arguments: Arguments, type: Type | None) -> Fact:
         (argument,) = arguments
         check_text(argument, name)
-        return within(target, Interval(low, high), argument.fact.nullable)
+        size = size_of(argument)
+        most = high if size is None or not each else each * size
+        return within(target, Interval(low, most), argument.fact.nullable)
 
     return Function(name, result, lambda t, a, _: f"{name}({spelled(t[0], a[0])})", f"{name}(s)", names=names)
 
@@ -142,9 +179,9 @@ def _length(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> 
 
 
 FUNCTIONS = (
-    _to_text("upper", str.upper),
-    _to_text("lower", str.lower),
-    _to_text("reverse"),
+    _to_text("upper", str.upper, keeps=True),
+    _to_text("lower", str.lower, keeps=True),
+    _to_text("reverse", keeps=True),
     _to_text("strip_accents", names=("strip_accents",)),
     _to_text("nfc_normalize", names=("nfc_normalize",)),
     *(_to_text(name, names=(name,)) for name in ("parse_filename", "parse_dirname", "parse_dirpath")),
@@ -159,8 +196,8 @@ FUNCTIONS = (
     _to_number("ascii", INTEGER, 0, 0x10FFFF),
     _to_number("unicode", INTEGER, -1, 0x10FFFF),
     _to_number("ord", INTEGER, -1, 0x10FFFF, ("ord",)),
-    _to_number("strlen", BIGINT, 0, EVERYWHERE.high, ("strlen",)),
-    _to_number("length_grapheme", BIGINT, 0, EVERYWHERE.high, ("length_grapheme",)),
-    _to_number("bit_length", BIGINT, 0, EVERYWHERE.high, ("bit_length",)),
+    _to_number("strlen", BIGINT, 0, EVERYWHERE.high, ("strlen",), each=4),
+    _to_number("length_grapheme", BIGINT, 0, EVERYWHERE.high, ("length_grapheme",), each=1),
+    _to_number("bit_length", BIGINT, 0, EVERYWHERE.high, ("bit_length",), each=32),
     Function("length", _length_result, _length, "length(s)", opens=True),
 )

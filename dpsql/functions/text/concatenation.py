@@ -20,7 +20,9 @@ from dpsql.functions.text.common import (
     constant_number,
     constant_text,
     cut,
+    sized,
     spelled,
+    total_size,
 )
 from dpsql.ir.column import ANYTHING, VARCHAR, Fact, Kind, Type
 
@@ -40,7 +42,7 @@ def _concatenation_result(arguments: Arguments, type: Type | None) -> Fact:
     _check_concatenable(arguments, "||")
     if any(argument.kind is Kind.NULL for argument in arguments):
         raise ArgumentError("|| with NULL is NULL", "leave it out, or use concat")
-    return Fact(VARCHAR, ANYTHING, any_null(arguments))
+    return Fact(VARCHAR, sized(total_size(arguments)), any_null(arguments))
 
 
 def _concatenation(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
@@ -49,13 +51,15 @@ def _concatenation(texts: tuple[str, ...], arguments: Arguments, type: Type | No
 
 def _concat_result(arguments: Arguments, type: Type | None) -> Fact:
     _check_concatenable(arguments, "concat")
-    return Fact(VARCHAR, ANYTHING, nullable=False)
+    return Fact(VARCHAR, sized(total_size(arguments)), nullable=False)
 
 
 def _concat_ws_result(arguments: Arguments, type: Type | None) -> Fact:
-    constant_text(arguments[0], "the separator")
+    separator = constant_text(arguments[0], "the separator")
     _check_concatenable(arguments[1:], "concat_ws")
-    return Fact(VARCHAR, ANYTHING, nullable=False)
+    size = total_size(arguments[1:])
+    most = None if size is None else size + len(separator) * (len(arguments) - 2)
+    return Fact(VARCHAR, sized(most), nullable=False)
 
 
 def _concat(name: str) -> Render:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dpsql.functions import ArgumentError, Arguments, Function
 from dpsql.functions.core.ranges import truth, within
-from dpsql.functions.text.common import check_text, constant_text, spelled
+from dpsql.functions.text.common import check_text, constant_text, size_of, spelled
 from dpsql.ir.column import BIGINT, EVERYWHERE, Fact, Interval, Type
 
 

@@ -9,7 +9,15 @@ from dpsql.functions import ArgumentError, Arguments, Function
 from dpsql.functions.core.conversion import converted
 from dpsql.functions.core.ranges import any_null, possible
 from dpsql.functions.core.types import holds, named
-from dpsql.functions.text.common import check_text, constant_number, constant_text, cut, spelled
+from dpsql.functions.text.common import (
+    check_text,
+    constant_number,
+    constant_text,
+    cut,
+    size_of,
+    sized,
+    spelled,
+)
 from dpsql.ir.column import ANYTHING, INTEGER, VARCHAR, Fact, Kind, Type
 
 
@@ -18,7 +26,7 @@ def _trim(name: str) -> Function:
         check_text(arguments[0], name)
         if len(arguments) == 2:
             constant_text(arguments[1], "the characters to trim")
-        return Fact(VARCHAR, ANYTHING, any_null(arguments))
+        return Fact(VARCHAR, sized(size_of(arguments[0])), any_null(arguments))
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         return f"{name}({', '.join((spelled(texts[0], arguments[0]), *texts[1:]))})"
@@ -38,13 +46,22 @@ def _part(name: str, arity: tuple[int, int], example: str, names: tuple[str, ...
                     "write CAST(... AS INTEGER)",
                 )
         fails = not all(holds(INTEGER, possible(argument)) for argument in arguments[1:])
-        return Fact(VARCHAR, ANYTHING, any_null(arguments) or fails)
+        return Fact(VARCHAR, sized(_part_size(name, arguments)), any_null(arguments) or fails)
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         counts = (converted(t, a, INTEGER) for t, a in zip(texts[1:], arguments[1:], strict=True))
         return f"{name}({', '.join((spelled(texts[0], arguments[0]), *counts))})"
 
     return Function(name, result, render, example, arity, names=names)
+
+
+def _part_size(name: str, arguments: Arguments) -> int | None:
+    """Return the most characters of a part: those of the text, or as many as a constant says."""
+    count = arguments[-1].literal if len(arguments) > (2 if name.startswith("substring") else 1) else None
+    known = [size_of(arguments[0])]
+    if count is not None and isinstance(count.value, int) and count.value >= 0 and "grapheme" not in name:
+        known.append(count.value)
+    return min((size for size in known if size is not None), default=None)
 
 
 def _overlay_result(arguments: Arguments, type: Type | None) -> Fact:
@@ -64,7 +81,8 @@ def _pad(name: str) -> Function:
         check_text(arguments[0], name)
         constant_number(arguments[1], "the length", 0, 1_000)
         constant_text(arguments[2], "the padding", least=1)
-        return Fact(VARCHAR, ANYTHING, arguments[0].fact.nullable)
+        length = constant_number(arguments[1], "the length", 0, 1_000)
+        return Fact(VARCHAR, sized(length), arguments[0].fact.nullable)
 
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
         size = converted(texts[1], arguments[1], INTEGER)
@@ -77,7 +95,7 @@ def _split_part_result(arguments: Arguments, type: Type | None) -> Fact:
     check_text(arguments[0], "split_part")
     constant_text(arguments[1], "the separator")
     constant_number(arguments[2], "the part's number", -1_000, 1_000)
-    return Fact(VARCHAR, ANYTHING, arguments[0].fact.nullable)
+    return Fact(VARCHAR, sized(size_of(arguments[0])), arguments[0].fact.nullable)
 
 
 def _split_part(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
