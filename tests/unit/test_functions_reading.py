@@ -127,7 +127,7 @@ def test_casts_have_types() -> None:
         "age(a)", "url_decode(a)", "from_hex(a)",
         "EXISTS (SELECT 1)", "CAST(a AS DATE FORMAT 'x')", "a::JSON", "a::INTERVAL", "a::INT[]", "a::BLOB",
         "a::mytype", "a::ENUM('x')", "sleep_ms(1)", "query('x')", "sha2(a, 512)", "date_part(a, b)",
-        "age(a, b)", "list_value(a)", "try(a)", "COLUMNS(*)", "sum(a) OVER ()", "a IS JSON",
+        "age(a, b)", "try(a)", "COLUMNS(*)", "sum(a) OVER ()", "a IS JSON",
         "typeof(a)", "alias(a)",
         "read_text(a)", "txid_current()", "a::DECIMAL(50, 2)", "(SELECT 1)", "EXTRACT(timezone FROM a)",
         "rand()",

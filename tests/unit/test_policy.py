@@ -230,6 +230,7 @@ ERRORS = [
     ("[tables.people.columns]\nage = [0, 120]", "D803", 9, 7, "age = { range = [0, 120] }"),
     ("[tables.people.columns]\nage = {}\nAge = {}", "D803", 10, 1, "the same name"),
     ("[tables.people.columns]\nage = { range = [0, 1], values = [1] }", "D803", 9, 7, "not both"),
+    ("[tables.people.columns]\ntown = { length = 5, values = ['a'] }", "D803", 9, 8, "one of both"),
     ("[tables.people.columns]\nage = { range = [0] }", "D803", 9, 17, "two ends"),
     ("[tables.people.columns]\nage = { range = 3 }", "D803", 9, 17, "two ends"),
     ("[tables.people.columns]\nage = { range = [1, 0] }", "D803", 9, 17, "wrong way round"),
