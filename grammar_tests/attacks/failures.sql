@@ -117,7 +117,7 @@ SELECT COUNT(*) FROM patients WHERE decode(from_hex('FF')) = city;
 -- case: a document that is none
 -- attack: expressions that fail
 -- outcome: accepted
--- oracle: no-meaning (DuckDB fails where a text is no JSON)
+-- plain: SELECT COUNT(*) FROM patients WHERE json_extract(CASE WHEN json_valid(city) THEN city END, '$.a') IS NOT NULL
 SELECT COUNT(*) FROM patients WHERE json_extract(city, '$.a') IS NOT NULL;
 
 -- case: a date moved too far
