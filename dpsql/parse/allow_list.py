@@ -122,7 +122,7 @@ _REMEDIES: dict[str, str] = {
     "TableSample": "leave the sample out: noise is added whatever the size",
     "PositionalColumn": "name the column",
     "Collate": "compare lower(x), or cast",
-    "Lambda": "write the expression without a lambda",
+    "Lambda": "write the expression without a lambda; a part of JSON as json_extract(x, '$.a')",
     "Columns": "write the columns out: SUM(a), SUM(b)",
 }
 

@@ -14,7 +14,7 @@ SELECT COUNT(*) AS n FROM answers WHERE (doc -> 'a') ->> 'n' = '1' OR json_extra
 
 -- case: by the names of the functions
 -- outcome: accepted
-SELECT json_extract_string(doc, '$.kind') AS kind, COUNT(json_extract(doc, '$.a')) AS n FROM answers GROUP BY kind;
+SELECT json_extract_string(doc, '$.kind') AS kind, COUNT(json_extract_string(doc, '$.a')) AS n FROM answers GROUP BY kind;
 
 -- case: how long an array is
 -- outcome: accepted

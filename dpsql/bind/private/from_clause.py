@@ -300,7 +300,7 @@ class FromClause:
         group = _Group([(grown, span), *pairs], conditions, scope)
         assert item.join is not None
         on = item.join.args.get("on")
-        if on is not None and not left:
+        if on is not None and not _is_true(on):
             group.conditions += conjuncts(self._scalars(scope, group.facts).condition(on))
         return group
 
@@ -312,7 +312,7 @@ class FromClause:
         join, on = item.join, None if item.join is None else item.join.args.get("on")
         assert join is not None
         plain = join.kind in ("", "CROSS", "INNER") and not join.method and not join.args.get("using")
-        true = on is None or (isinstance(on, exp.Boolean) and bool(on.this))
+        true = on is None or _is_true(on)
         if not plain or join.side not in ("", "LEFT") or (join.side and not true):
             raise refuse(
                 "D252",
@@ -476,6 +476,10 @@ class FromClause:
             else:
                 outer.append((part, condition))
         return parts, outer, queries, local
+
+
+def _is_true(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Boolean) and bool(node.this)
 
 
 def _unnest_of_rows(node: exp.Expr) -> exp.Unnest | None:

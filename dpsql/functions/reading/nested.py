@@ -34,15 +34,22 @@ def _steps(path: object) -> str | None:
     return steps
 
 
+def _inside(node: exp.Expr) -> exp.Expr:
+    """Return what stands in parentheses."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
 def _extraction(name: str) -> Reader:
     def read(node: exp.Expr) -> Reading | None:
         if not only(node, "this", "expression", *_FLAGS):
             return None
-        subject, steps = node.this, _steps(node.expression)
+        subject, steps = _inside(node.this), _steps(node.expression)
         while type(subject) is exp.JSONExtract and steps is not None:
             before = _steps(subject.expression) if only(subject, "this", "expression", *_FLAGS) else None
             steps = None if before is None else before + steps
-            subject = subject.this
+            subject = _inside(subject.this)
         return None if steps is None else Reading(name, (subject, exp.Literal.string(f"${steps}")))
 
     return read
