@@ -18,7 +18,7 @@ CREATE TABLE patients (
     score DOUBLE,              -- bounded by nothing
     blood blood_type,          -- an enum whose list the policy does not repeat
     registered TIMESTAMP,
-    allergies VARCHAR[],       -- counted and tested for NULL, nothing else
+    allergies VARCHAR[],       -- a list without a declared length
     notes VARCHAR              -- the policy does not mention it
 );
 
