@@ -55,14 +55,16 @@ def answer(
         return answer_in_steps(session, query, terms, plan, types, session.pay)
     check_worth(session, query, terms, plan)
     search_cost = 0.0
-    if plan.first is not None:
+    for _ in range(2):  # ranges and rows first, then the clip
+        if plan.first is None:
+            break
         session.afford(plan)
-        search_cost = _find_bounds(session, plan.first)
+        search_cost += _find_bounds(session, plan.first)
         plan = planned_query(session, query, terms)
-        assert plan.first is None, "found bounds are known"
         types = types_of_stages(plan.stages, session.sealed)
         check_printable(session, plan)
         check_worth(session, query, terms, plan)
+    assert plan.first is None, "found bounds are known"
     session.sealed.begin()
     receipt = session.pay(plan)
     repeated = receipt.answer is not None
@@ -77,7 +79,8 @@ def _complete_searches(session: Session, bounds: Sequence[Bound], terms: Terms) 
         search.debit.debit_id: search for bound in bounds for search in session.searches(bound.missing)
     }
     for search in searches.values():
-        plan = plan_again(search.finds, session.known, search.strength)
+        own = [bound.missing for bound in bounds]
+        plan = plan_again(search.finds, session.known, search.strength, own)
         if plan is not None and terms.accountant.charge(plan.events).within(search.debit.price):
             session.store(search.debit, to_bytes(release_stages(session, plan)))
     return bool(searches)

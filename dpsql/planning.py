@@ -9,21 +9,21 @@ Planning costs nothing and reads no private row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.bind.export import refuse_randomized_response
 from dpsql.bind.split import bind
 from dpsql.errors import Error, refuse
-from dpsql.ir.bound import Bound, MissingBound, NeededBounds
+from dpsql.ir.bound import Bound, Missing, MissingClip, NeededBounds
 from dpsql.ir.column import Value
 from dpsql.ir.measure import Split
 from dpsql.ir.options import Goal, Option
 from dpsql.ir.plan import Plan
 from dpsql.ir.source import Source
 from dpsql.parse.parse import Query, parse
-from dpsql.plan.bound_lookup import Lookup, bounded
+from dpsql.plan.bound_lookup import Lookup, bounded, to_find
 from dpsql.plan.bound_search import asker_of, bound_search_plan, good_enough
 from dpsql.plan.bound_search_price import worth_finding
 from dpsql.plan.plan import plan
@@ -79,21 +79,22 @@ def planned_at(
     With ``clip``, clipping starts there and not where the query or the policy say.
     """
 
-    def make(known: Known, share: Fraction) -> Plan | NeededBounds:
+    def make(known: Known, share: Fraction, chosen: Mapping[MissingClip, Bound]) -> Plan | NeededBounds:
         split = rewrite(bind(query, known, session.sealed.public, session.sealed.check), known)
         split = split if clip is None else clipped(split, clip)
-        return plan(split, known, replace(terms, share=share), session.engine.combinations)
+        return plan(split, known, replace(terms, share=share), session.engine.combinations, chosen)
 
-    asker = asker_of(query.source, terms.epsilon)
+    def asker(kind: type[Missing]) -> str:
+        return asker_of(query.source, terms.epsilon, kind)
 
-    def usable(missing: MissingBound) -> Bound | None:
-        return good_enough(session.bounds(missing), asker, terms)
+    def usable(missing: Missing) -> Bound | None:
+        return good_enough(session.bounds(missing), asker(type(missing)), terms)
 
-    own_lookup = Lookup(session.find_bounds, usable, lambda: session.asked(asker))
+    own_lookup = Lookup(session.find_bounds, usable, lambda kind: session.asked(asker(kind)))
     result, bounds = bounded(make, session.known, lookup or own_lookup)
     # a plan without events is free and uses no bounds, even if some were missing on the way to it
-    missing = [bound.missing for bound in bounds if not bound.found and result.events]
-    first = bound_search_plan(missing, session.known, query.source, asker, terms) if missing else None
+    missing = to_find(bounds) if result.events else []
+    first = bound_search_plan(missing, session.known, query.source, terms) if missing else None
     return replace(result, bounds=bounds, first=first)
 
 
@@ -102,7 +103,7 @@ def clipped(split: Split, clip: Option) -> Split:
     return replace(
         split,
         stages=tuple(
-            replace(stage, measures=tuple(replace(measure, clip=clip) for measure in stage.measures))
+            replace(stage, measures=tuple(replace(measure, clip=clip, fitted=None) for measure in stage.measures))
             for stage in split.stages
         ),
     )
@@ -111,7 +112,7 @@ def clipped(split: Split, clip: Option) -> Split:
 def bounds_at_any_price(session: Session, terms: Terms) -> Lookup:
     """Return a lookup that gives the same bounds at any price: those good enough for the price of terms."""
     return Lookup(
-        session.find_bounds, lambda missing: good_enough(session.bounds(missing), "", terms), lambda: False
+        session.find_bounds, lambda missing: good_enough(session.bounds(missing), "", terms), lambda _: False
     )
 
 
@@ -123,12 +124,25 @@ def price_of_query(session: Session, price: Option, source: Source, terms: Terms
         raise error.within(source.text, source.name) from None
 
 
+def _check_unfitted(result: Plan, goal: Goal) -> None:
+    """Refuse a clip that is chosen: it depends on the price, and the price on the accuracy."""
+    if any(isinstance(bound.missing, MissingClip) for bound in result.bounds):
+        raise refuse(
+            "D252",
+            "an accuracy and a clip that is chosen do not go together",
+            goal.span,
+            label="the clip is chosen for a price",
+            help="say a number, max_rows_contributed = 20; or ask at a price, OPTIONS(epsilon = 0.5)",
+        )
+
+
 def _within(session: Session, query: Query, goal: Goal, terms: Terms, lookup: Lookup | None) -> Plan:
     """Return the plan at the lowest price that reaches an accuracy."""
 
     def plan_at(price: float) -> Plan:
         bounds = lookup or bounds_at_any_price(session, terms)
         result = planned_at(session, query, replace(terms, epsilon=price), bounds)
+        _check_unfitted(result, goal)
         if result.first is not None:
             missing = " or the ".join(bound.said for bound in result.first.missing_bounds)
             raise refuse(

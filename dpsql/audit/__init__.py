@@ -19,14 +19,16 @@ from dpsql.audit.noiseless import silently
 from dpsql.dbapi import Connection
 from dpsql.dbapi.guard import own, text_of
 from dpsql.details.bound_search.audit import covering_range
+from dpsql.details.clip_search.audit import covering_clip
 from dpsql.errors import InterfaceError, refuse
-from dpsql.ir.bound import Bound, MissingBound
+from dpsql.ir.bound import Bound, Missing
+from dpsql.ir.clip_search import ClipSearch
 from dpsql.ir.column import Value
-from dpsql.ir.detail import BoundSearch
+from dpsql.ir.detail import BoundSearch, Detail
 from dpsql.ir.event import Event
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
 from dpsql.ir.source import Source
-from dpsql.ir.table import ExactTable
+from dpsql.ir.table import ExactTable, Masses
 from dpsql.plan.bound_lookup import Lookup
 from dpsql.plan.bound_search import bound_of
 from dpsql.plan.terms import Terms
@@ -170,19 +172,30 @@ def plan_of(
     if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
         raise refuse("D503", "a price must be a finite positive number", help="give an epsilon such as 1.0")
     terms = Terms(session.accountant, session.budget, float(epsilon))
-    bounds = dict[MissingBound, Bound]()
-    lookup = Lookup(session.find_bounds, bounds.get, lambda: bool(bounds))  # none of the ledger's
+    bounds = dict[Missing, Bound]()
+
+    def paid(kind: type[Missing]) -> bool:
+        return any(isinstance(missing, kind) for missing in bounds)
+
+    lookup = Lookup(session.find_bounds, bounds.get, paid)  # none of the ledger's
     plan = planned(session, source, (), terms, lookup)
-    if plan.first is None:
-        return plan
-    for missing, search in zip(plan.first.missing_bounds, plan.first.measures, strict=True):
-        exact = (exact_table_of or session.engine.measure)(search)
-        detail = search.details[0].detail
-        assert isinstance(detail, BoundSearch)
-        bounds[missing] = bound_of(
-            missing, session.known, covering_range(detail, exact.details[0]), "without noise"
-        )
-    return replace(planned(session, source, (), terms, lookup), first=plan.first)
+    first = plan.first
+    while plan.first is not None:
+        first = plan.first
+        for missing, search in zip(first.missing_bounds, first.measures, strict=True):
+            exact = (exact_table_of or session.engine.measure)(search)
+            place = _covering(search.details[0].detail, exact.details[0])
+            bounds[missing] = bound_of(missing, session.known, place, "without noise")
+        plan = planned(session, source, (), terms, lookup)
+    return replace(plan, first=first)
+
+
+def _covering(detail: Detail, weights: Masses) -> int:
+    """Return the place of the candidate that covers most units."""
+    if isinstance(detail, ClipSearch):
+        return covering_clip(detail, weights)
+    assert isinstance(detail, BoundSearch)
+    return covering_range(detail, weights)
 
 
 def _reported(planned: MeasurePlan, exact: ExactTable) -> Measured:

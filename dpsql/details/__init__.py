@@ -5,6 +5,7 @@
     matching       COUNT(DISTINCT x)              a count of claimed values, with noise
     blocks         DP_SAMPLE                      one choice among the values of blocks of units
     bound_search   a bound that nobody declared   one choice among ranges
+    clip_search    the clip that fits a query     one choice among clips
 
 A kind is a folder with eight files of the same names: ``detail`` (the class that plans hold) and the parts
 that ``dpsql/detail_kinds.py`` describes. To add one, add its folder, and an aggregate that names it.

@@ -312,12 +312,8 @@ def _cells(planned: MeasurePlan, row: _Row) -> str:
     names = [f"s{i}" for i in range(len(statistics))]
     by = ", ".join(["u", *row.keys])
     bound, clip = planned.bound
-    if bound is Norm.L1:
-        norm = " + ".join(f"abs({name})::HUGEINT" for name in names)
-        limit, root = clip, "CAST(n AS DOUBLE)"
-    else:
-        norm = " + ".join(f"{name}::HUGEINT * {name}::HUGEINT" for name in names)
-        limit, root = clip**2, "sqrt(CAST(n AS DOUBLE))"
+    norm = _norm(names, bound)
+    limit, root = (clip, "CAST(n AS DOUBLE)") if bound is Norm.L1 else (clip**2, "sqrt(CAST(n AS DOUBLE))")
     factor = f"{_factor(planned)} / {root}"
     clipped = [f"coalesce(sum({_clipped(name)}), 0)" for name in names]
     sums = ", ".join(
@@ -352,6 +348,32 @@ def _cells(planned: MeasurePlan, row: _Row) -> str:
     factors = f"SELECT u, {factor} AS f FROM ({norms}) WHERE {heavy}"
     grouped = _grouped(planned, row, clipped, "SELECT q.*, f FROM q LEFT JOIN h ON q.u = h.u")
     return f"{with_}, h AS ({factors}) {grouped}"
+
+
+def norms_sql(planned: MeasurePlan) -> str:
+    """Return the SELECT of each unit and the norm that its clip bounds (in L2 its square), unclipped."""
+    row, statistics = _rows(planned), planned.measure.statistics
+    conditions = inside(planned, row.keys)
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    rows = f"SELECT * FROM ({row.sql}){where}"
+    if planned.shape is Shape.L1:
+        vectors = [_scaled(vector, row) for vector in _vectors(planned.measure)]
+        return f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM ({rows}) GROUP BY u"
+    names = [f"s{i}" for i in range(len(statistics))]
+    sums = ", ".join(
+        f"{_summed(statistic, row)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
+    )
+    by = ", ".join(["u", *row.keys])
+    bounded = ", ".join(f"{_bounded(name, CELL)} AS {name}" for name in names)
+    cells = f"SELECT u, {bounded} FROM (SELECT {by}, {sums} FROM ({rows}) GROUP BY {by})"
+    return f"SELECT u, sum({_norm(names, planned.bound[0])}) AS n FROM ({cells}) GROUP BY u"
+
+
+def _norm(names: list[str], norm: Norm) -> str:
+    """Print a cell's part of the unit's norm; in L2 of its square."""
+    if norm is Norm.L1:
+        return " + ".join(f"abs({name})::HUGEINT" for name in names)
+    return " + ".join(f"{name}::HUGEINT * {name}::HUGEINT" for name in names)
 
 
 def _rows_within(planned: MeasurePlan) -> int:

@@ -13,13 +13,14 @@ from typing import Any
 from dpsql.explain.doubts import doubts_of
 from dpsql.explain.measures import measure_facts
 from dpsql.explain.words import words
-from dpsql.ir.bound import Bound
+from dpsql.ir.bound import Bound, MissingClip
 from dpsql.ir.explanation import Explanation
 from dpsql.ir.options import Goal
 from dpsql.ir.plan import BoundSearchPlan, MeasurePlan, Plan
 from dpsql.ir.price import Expected
 from dpsql.mechanisms.found_range import few_units
 from dpsql.plan.bound_search import again_above
+from dpsql.plan.clip_search import units_needed as units_of_clip
 from dpsql.policy.catalogue import Known
 from dpsql.policy.found_bounds import with_bounds
 
@@ -90,6 +91,8 @@ def _called(sql: str) -> dict[tuple[str, str], str]:
 
 def _found(bound: Bound, unit: str) -> dict[str, Any]:
     missing, day = bound.missing, bound.found.partition("T")[0]
+    if isinstance(missing, MissingClip):
+        return _found_clip(bound, missing, unit)
     near = f"most values of most {unit}s lie in [{bound.low:,g}, {bound.high:,g}]"
     if not missing.column:
         near = f"most {unit}s have at most about {bound.high:,g} rows"
@@ -103,14 +106,24 @@ def _found(bound: Bound, unit: str) -> dict[str, Any]:
     return {"of": str(missing), "range": [bound.low, bound.high], "on": day, "words": words}
 
 
+def _found_clip(bound: Bound, missing: MissingClip, unit: str) -> dict[str, Any]:
+    day, rows = bound.found.partition("T")[0], bound.high / missing.one
+    words = (
+        f"{missing}: {rows:,.3g} times the most of one row; chosen privately on {day}, shared by all who ask "
+        f"for the same sums at a like price (epsilon {bound.strength:.3g})"
+    )
+    if not bound.is_known:
+        words = (
+            f"{missing}: too few {unit}s to choose it privately on {day} (epsilon {bound.strength:.3g}); "
+            f"{rows:,.3g} times the most of one row stands in; a price of {again_above(bound):g} looks again"
+        )
+    return {"of": str(missing), "range": [0, rows], "on": day, "words": words}
+
+
 def _first(first: BoundSearchPlan, unit: str, sql_of: Callable[[MeasurePlan], str]) -> dict[str, Any]:
     named = [str(bound) for bound in first.missing_bounds]
     choices = [measure.details[0].epsilon for measure in first.measures]
-    words = (
-        f"nobody declared {' or '.join(named)}: found first, privately, for epsilon {first.plan.epsilon:g} "
-        f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; "
-        f"with fewer than about {few_units(choices[0]):,} {unit}s it may be far off, or too few to find it)"
-    )
+    words = _first_words(first, named, choices, unit)
     return {
         "finds": named,
         "price": first.plan.epsilon,
@@ -118,6 +131,22 @@ def _first(first: BoundSearchPlan, unit: str, sql_of: Callable[[MeasurePlan], st
         "words": words,
         "sql": [sql_of(measure) for measure in first.measures],
     }
+
+
+def _first_words(first: BoundSearchPlan, named: list[str], choices: list[float], unit: str) -> str:
+    clips = [missing for missing in first.missing_bounds if isinstance(missing, MissingClip)]
+    if clips:
+        least = max(units_of_clip(missing, choices[0]) for missing in clips)
+        return (
+            f"the query asks for a clip that fits it: {' and '.join(named)} is chosen first, privately, for "
+            f"epsilon {first.plan.epsilon:g} of the price, and public from then on (by the exponential "
+            f"mechanism at {choices[0]:.4g} each; with fewer than about {least:,} {unit}s nothing is chosen)"
+        )
+    return (
+        f"nobody declared {' or '.join(named)}: found first, privately, for epsilon {first.plan.epsilon:g} "
+        f"of the price, and public from then on (by the exponential mechanism at {choices[0]:.4g} each; "
+        f"with fewer than about {few_units(choices[0]):,} {unit}s it may be far off, or too few to find it)"
+    )
 
 
 def _leave_open(facts: dict[str, Any]) -> None:
@@ -132,6 +161,8 @@ def _leave_open(facts: dict[str, Any]) -> None:
         ]
         if any(bound.startswith("rows_per_unit of ") for bound in facts["first"]["finds"]):
             measure |= {"rows_per_unit": None, "rows_per_unit_from": "found first"}
+        if measure["fitted"] is not None:
+            measure["fitted"] = "chosen first"
 
 
 def _within(goal: Goal, steps: tuple[float, ...]) -> str:

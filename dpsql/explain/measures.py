@@ -30,6 +30,7 @@ def measure_facts(
         "weights": [float(weight) for weight in planned.measure.weights],
         "rows_per_unit": planned.rows,
         "rows_per_unit_from": planned.rows_from,
+        "fitted": planned.fitted,
         "once_in_a_group": planned.once,
         "rows_proved": owned.at_most,
         "items_of_lists": list(items_counted(planned.measure.relation)),

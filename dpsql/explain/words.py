@@ -47,6 +47,16 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         lines.append(f"  bounded by  {measure['bounded_by']}")
     if measure["rows_per_unit_from"] == KEYS_ALONE:
         lines.append(f"  votes       a {unit} has one vote, spread over the groups that it is in")
+    elif measure["fitted"] is not None:
+        fitted = measure["fitted"]
+        many = (
+            "the clip that is chosen first"
+            if isinstance(fitted, str)
+            else f"{fitted:,.3g} times the most of one row"
+        )
+        lines.append(
+            f"  clip bias   a {unit} that adds more than {many} is scaled down; margins do not show it"
+        )
     elif measure["statistics"] and measure["once_in_a_group"] and not measure["rows_per_unit_from"]:
         lines.append(f"  counts      a {unit} counts once in a group, in full in all groups")
     elif measure["statistics"] and measure["rows_proved"] is None:

@@ -16,7 +16,7 @@ from typing import assert_never
 
 from dpsql.errors import Error
 from dpsql.facts.origin import origins_of
-from dpsql.ir.bound import MissingBound, NeededBounds
+from dpsql.ir.bound import Missing, MissingBound, NeededBounds
 from dpsql.ir.column import ANYTHING, Fact, Interval, Kind, type_range
 from dpsql.ir.relation import (
     Aggregate,
@@ -65,7 +65,7 @@ def needed_bounds(
     return NeededBounds(tuple(sorted(bounds)), refusal)
 
 
-def with_stand_ins(relation: Relation, bounds: Collection[MissingBound]) -> Relation:
+def with_stand_ins(relation: Relation, bounds: Collection[Missing]) -> Relation:
     """Return the relation with stand-ins for these bounds: a finite range, one row per unit."""
     match relation:
         case Scan(table, columns, owner=owner):

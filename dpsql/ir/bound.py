@@ -1,17 +1,20 @@
-"""Bounds that the policy does not declare: a column's range, or a table's rows per unit.
+"""Bounds that nobody declares: a column's range, a table's rows per unit, or the clip that fits a measure.
 
 MissingBound("visits", "cost")    visits.cost has no declared range
 MissingBound("calls", "")         calls has no declared number of rows per unit
+MissingClip("clip 1f6c...")       the query asks for a clip that is chosen on its own rows
 NeededBounds((...), refusal)      a query needs these bounds, or it gets this refusal
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
 
 from dpsql.errors import Error
+from dpsql.ir.detail import Detail
+from dpsql.ir.relation import Relation
 
 
 class MissingBound(NamedTuple):
@@ -29,6 +32,32 @@ class MissingBound(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class MissingClip:
+    """The clip of a measure, in grid steps; two measures of one ``name`` share it.
+
+    ``detail`` is its search over the measure's relation. ``one`` is the most of one row. Where nothing is
+    found, ``otherwise`` is the clip.
+    """
+
+    name: str
+    relation: Relation = field(compare=False, repr=False)
+    detail: Detail = field(compare=False, repr=False)
+    one: int = field(compare=False)
+    otherwise: int = field(compare=False)
+    shown: str = field(compare=False)
+
+    def __str__(self) -> str:
+        return f"the clip of {self.shown}"
+
+    @property
+    def said(self) -> str:
+        return f"clip of {self.shown}"
+
+
+Missing: TypeAlias = MissingBound | MissingClip
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """A found bound, in place of a missing one: about all units lie between ``low`` and ``high``.
 
@@ -37,7 +66,7 @@ class Bound:
     digest of the query that paid. If not ``is_known``, the values are the widest that the search could find.
     """
 
-    missing: MissingBound
+    missing: Missing
     low: int | float
     high: int | float
     found: str = ""
@@ -51,7 +80,7 @@ class Bound:
 class NeededBounds:
     """The bounds that one place of a query needs, and the refusal if they may not be found."""
 
-    bounds: tuple[MissingBound, ...]
+    bounds: tuple[Missing, ...]
     refusal: Error
 
     @classmethod

@@ -96,7 +96,8 @@ class Measure:
     keys' names as the analyst wrote them. ``lists`` has for each key its possible values, if these are
     public, and ``pairs`` are the combinations of them that conditions leave. With grouping ``sets``, the
     first key is the number of the set, each set names the positions of its keys, and every row is in the
-    relation once per set. ``clip`` is where the query starts clipping.
+    relation once per set. ``clip`` is where the query starts clipping; ``fitted`` asks for a clip that is
+    chosen privately.
     ``other`` is the query's name for the groups that are not shown: the sets are then the keys and the total,
     and the total's row becomes the rest. ``weights`` are the aggregates' accuracy weights. ``intervals``: the
     Post reads the ends of intervals. ``derived``: outputs computed from aggregates, with half-widths that the
@@ -117,6 +118,7 @@ class Measure:
     counted: tuple[int, ...] = ()
     titles: tuple[str, ...] = ()
     clip: Option | None = field(default=None, repr=False)
+    fitted: Option | None = field(default=None, repr=False)
     other: Option | None = field(default=None, repr=False)
     lists: tuple[KeyList | None, ...] = ()
     pairs: tuple[KeyPairs, ...] = ()

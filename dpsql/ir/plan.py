@@ -12,7 +12,7 @@ from enum import Enum
 from math import prod
 from typing import Generic, TypeAlias, TypeVar
 
-from dpsql.ir.bound import Bound, MissingBound
+from dpsql.ir.bound import Bound, Missing
 from dpsql.ir.column import Column, Value, unique
 from dpsql.ir.detail import Detail
 from dpsql.ir.event import Event, ThresholdEvent
@@ -175,7 +175,8 @@ class MeasurePlan:
     that of an empty vector, which costs nothing. ``once``: a unit counts once in a group, so that its groups
     and not its rows are scaled down. ``again`` is a second round over the groups that this one
     does not show. ``rests_on_noise``: the measure reads numbers that were released before, or rows chosen by
-    such numbers, so its error is more than its own noise.
+    such numbers, so its error is more than its own noise. ``fitted`` is a clip that was chosen privately, in
+    multiples of the most of one row.
     """
 
     measure: Measure
@@ -191,6 +192,7 @@ class MeasurePlan:
     again: MeasurePlan | None = None
     once: bool = False
     rests_on_noise: bool = False
+    fitted: float | None = None
 
     @property
     def bound(self) -> tuple[Norm, int]:
@@ -266,7 +268,7 @@ class BoundSearchPlan:
     """
 
     plan: Plan
-    missing_bounds: tuple[MissingBound, ...]
+    missing_bounds: tuple[Missing, ...]
     names: tuple[str, ...]
     asker: str
 

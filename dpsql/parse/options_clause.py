@@ -36,6 +36,12 @@ KNOWN = (
     "confidence",
     "anyway",
 )
+AUTO = "auto"
+"""The value of an option whose number the engine chooses."""
+
+FITTED = ("max_rows_contributed", "rows_per_unit")
+"""Options that can be ``auto``."""
+
 _UNSUPPORTED = {
     "group_selection_strategy": (
         "the policy and the keys decide which groups appear",
@@ -236,6 +242,8 @@ def _value(text: str, name: str, tokens: list[Token], parameters: Sequence[Value
         named = all(kind in (TokenType.VAR, TokenType.IDENTIFIER) for kind in names)
         if name == "privacy_unit_column" and named and all(kind is TokenType.DOT for kind in dots):
             return tuple(token.text for token in tokens[::2])
+        if name in FITTED and named and len(tokens) == 1 and tokens[0].text.casefold() == AUTO:
+            return AUTO
     raise refuse("D105", f"the value of {name} must be a constant", span, help="write a plain number or text")
 
 

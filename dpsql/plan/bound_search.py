@@ -1,4 +1,4 @@
-"""Plans that search for bounds the policy leaves out: a column's range, a table's rows per unit.
+"""Plans that search for bounds that nobody declares: a column's range, rows per unit, the clip of a query.
 
     SUM(cost), no range of cost is declared
 
@@ -6,23 +6,24 @@
              the price; the found range is public from then on, for every query of every analyst
     then     the SUM, clamped to it, for the rest of the price
 
-A search reads the whole table, whatever the query selects, so that its bound serves later queries too. Any
-bound keeps privacy: only accuracy depends on it. Until a bound is found, the query is planned with the
-widest candidate, so that a refusal comes before anything is paid.
+A search reads the whole table, whatever the query selects, so that its bound serves later queries too; that
+of a clip reads what the query reads (plan/clip_search.py), once all other bounds are found. Any bound keeps
+privacy: only accuracy depends on it. Until a bound is found, the query is planned with the widest candidate,
+so that a refusal comes before anything is paid.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.sources import Private, scan
 from dpsql.facts.missing_bounds import all_missing_bounds
-from dpsql.ir.bound import Bound, MissingBound
+from dpsql.ir.bound import Bound, Missing, MissingBound, MissingClip
 from dpsql.ir.column import Fact, Kind, decimal_size, type_range
 from dpsql.ir.detail import BoundSearch
 from dpsql.ir.event import ChoiceEvent, LaplaceEvent
@@ -41,12 +42,14 @@ from dpsql.ir.plan import (
 from dpsql.ir.source import Source
 from dpsql.mechanisms.found_range import SENSITIVITY, ranges
 from dpsql.parse.normal_text import alike
+from dpsql.plan.clip_search import SHARE as CLIP_SHARE
+from dpsql.plan.clip_search import clip_of, search_of, widest_clip
 from dpsql.plan.terms import Terms
 from dpsql.plan.written_form import written
 from dpsql.policy.catalogue import Known
 
 SHARE = Fraction(1, 5)
-"""Share of a query's price for all its bound searches together."""
+"""Share of a query's price for all its searches of ranges and rows together."""
 
 _NOTHING = Noise("laplace", Norm.L1, 0, 1.0, LaplaceEvent(0, 1.0))
 _NOWHERE = Post("", (), (), (), ())
@@ -82,14 +85,18 @@ def _signed(fact: Fact) -> bool:
     return type_range(fact.type).low < 0
 
 
-def name_of(missing: MissingBound, known: Known) -> str:
+def name_of(missing: Missing, known: Known) -> str:
     """Return the ledger's name of a bound: its table and column, and its candidates."""
+    if isinstance(missing, MissingClip):
+        return missing.name
     ladder = ladder_of(missing, known)
     return f"{missing}: {ladder.first}..{ladder.last}{' signed' if ladder.signed else ''} or nothing"
 
 
-def bound_of(missing: MissingBound, known: Known, place: int, time: str) -> Bound:
+def bound_of(missing: Missing, known: Known, place: int, time: str) -> Bound:
     """Return the candidate at a place; past the last one nothing was found, and the widest is used."""
+    if isinstance(missing, MissingClip):
+        return clip_of(missing, place, time)
     candidates = ranges(ladder_of(missing, known))
     is_known = place < len(candidates)
     low, high = candidates[max(0, min(place, len(candidates) - 1))]
@@ -98,8 +105,10 @@ def bound_of(missing: MissingBound, known: Known, place: int, time: str) -> Boun
     return Bound(missing, float(low), float(high), time, is_known=is_known)
 
 
-def widest(missing: MissingBound, known: Known) -> Bound:
+def widest(missing: Missing, known: Known) -> Bound:
     """Return the widest candidate, which asks most of a plan."""
+    if isinstance(missing, MissingClip):
+        return widest_clip(missing)
     return bound_of(missing, known, len(ranges(ladder_of(missing, known))) - 1, "")
 
 
@@ -110,9 +119,10 @@ def _is_whole(missing: MissingBound, known: Known) -> bool:
     return not facts or facts[0].type.kind is Kind.INTEGER
 
 
-def asker_of(source: Source, epsilon: float) -> str:
+def asker_of(source: Source, epsilon: float, kind: type[Missing]) -> str:
     """Return a digest of a query at a price, the same for any spacing: a repeat uses what it paid for."""
-    text = "\n".join([repr(epsilon), repr(source.parameters), alike(source.text)])
+    of_clip = ["clip"] if kind is MissingClip else []
+    text = "\n".join([repr(epsilon), repr(source.parameters), alike(source.text), *of_clip])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -121,28 +131,41 @@ def good_enough(bounds: Sequence[Bound], asker: str, terms: Terms) -> Bound | No
 
     A bound found at a small price serves small prices only, so a cheap search cannot spoil later queries.
     The comparison is of prices, not of the epsilons of the searches, which depend on how many bounds were
-    found together. Taking the oldest gives every repeat the same bound.
+    found together. Taking the oldest gives every repeat the same bound. The name of a clip has the octave of
+    the price.
     """
     paid = next((bound for bound in bounds if bound.asker == asker), None)
-    return paid or next((bound for bound in bounds if part_of(terms.epsilon) <= 2 * bound.paid), None)
+    return paid or next((bound for bound in bounds if _serves(bound, terms.epsilon)), None)
+
+
+def _serves(bound: Bound, epsilon: float) -> bool:
+    return isinstance(bound.missing, MissingClip) or part_of(epsilon, SHARE) <= 2 * bound.paid
 
 
 def again_above(bound: Bound) -> float:
     """Return the highest price at which a bound is good enough."""
+    if isinstance(bound.missing, MissingClip):  # it is used for prices of its own octave
+        return float(2 ** (math.floor(math.log2(Fraction(bound.paid) / CLIP_SHARE)) + 1))
     return float(2 * Fraction(bound.paid) / SHARE)
 
 
-def part_of(epsilon: float) -> float:
+def part_of(epsilon: float, share: Fraction) -> float:
     """Return the part of a price that pays for all bound searches of a query."""
-    return float(Fraction(epsilon) * SHARE)
+    return float(Fraction(epsilon) * share)
+
+
+def share_of(kind: type[Missing]) -> Fraction:
+    """Return the share of a price for all searches of one kind."""
+    return CLIP_SHARE if kind is MissingClip else SHARE
 
 
 def bound_search_plan(
-    missing_bounds: Sequence[MissingBound], known: Known, source: Source, asker: str, terms: Terms
+    missing_bounds: Sequence[Missing], known: Known, source: Source, terms: Terms
 ) -> BoundSearchPlan:
-    """Return the plan that searches these bounds for a query at this price."""
-    accountant, epsilon = terms.accountant, terms.epsilon
-    share = SHARE / len(missing_bounds)
+    """Return the plan that searches these bounds, all of one kind, for a query at this price."""
+    accountant, epsilon, kind = terms.accountant, terms.epsilon, type(missing_bounds[0])
+    asker, whole = asker_of(source, epsilon, kind), share_of(kind)
+    share = whole / len(missing_bounds)
     choice = accountant.allowance(epsilon, terms.budget, share, thresholds=False).choice
     measures, names = (
         _measures(missing_bounds, known, choice),
@@ -153,24 +176,29 @@ def bound_search_plan(
     digest = hashlib.sha256("\n".join(parts).encode()).hexdigest()
     text = f"/* finds {', '.join(map(str, missing_bounds))} */ {source.text}"
     stage = StagePlan(measures, _NOWHERE)
-    plan = Plan(replace(source, text=text), (stage,), part_of(epsilon), accountant.name, digest)
+    plan = Plan(replace(source, text=text), (stage,), part_of(epsilon, whole), accountant.name, digest)
     return BoundSearchPlan(plan, tuple(missing_bounds), names, asker)
 
 
-def plan_again(names: Sequence[str], known: Known, strength: float) -> Plan | None:
-    """Plan interrupted searches for named bounds, each at that epsilon; None if a name is unknown now."""
-    missing_bounds = {name_of(missing, known): missing for missing in all_missing_bounds(known)}
+def plan_again(names: Sequence[str], known: Known, strength: float, own: Iterable[Missing]) -> Plan | None:
+    """Plan interrupted searches for named bounds, each at that epsilon; None if a name is unknown now.
+
+    Clips are known where they are the query's ``own``.
+    """
+    missing_bounds = {name_of(missing, known): missing for missing in (*all_missing_bounds(known), *own)}
     if not all(name in missing_bounds for name in names):
         return None
     measures = _measures([missing_bounds[name] for name in names], known, strength)
     return Plan(Source(""), (StagePlan(measures, _NOWHERE),), 0.0, "", "")
 
 
-def _measures(missing_bounds: Sequence[MissingBound], known: Known, choice: float) -> tuple[MeasurePlan, ...]:
-    names = dict.fromkeys(missing.table for missing in missing_bounds)
+def _measures(missing_bounds: Sequence[Missing], known: Known, choice: float) -> tuple[MeasurePlan, ...]:
+    names = dict.fromkeys(each.table for each in missing_bounds if isinstance(each, MissingBound))
     rows = {name: _rows(name, known) for name in names}
     return tuple(
-        _search(missing, rows[missing.table], known, choice, number)
+        search_of(missing, choice, number)
+        if isinstance(missing, MissingClip)
+        else _search(missing, rows[missing.table], known, choice, number)
         for number, missing in enumerate(missing_bounds)
     )
 

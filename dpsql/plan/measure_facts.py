@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,7 +19,8 @@ from dpsql.ir.bound import NeededBounds
 from dpsql.ir.column import Column
 from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Measure
-from dpsql.ir.plan import PublicKeys
+from dpsql.ir.plan import Norm, PublicKeys
+from dpsql.ir.relation import stage_inputs
 from dpsql.ir.scalar import Call, Ref, Scalar, refs
 from dpsql.ir.statistic import Part
 from dpsql.plan.public_groups import Combinations, key_columns, listed_groups, sizes_of
@@ -34,13 +36,23 @@ THEIR_VALUES = "so many values tell its rows apart"
 
 
 @dataclass(frozen=True, slots=True)
+class Fitted:
+    """A clip that was chosen privately, in grid steps of this norm; ``one`` is the most of one row."""
+
+    norm: Norm
+    steps: int
+    one: int
+
+
+@dataclass(frozen=True, slots=True)
 class MeasureFacts:
     """Facts of one measure.
 
     ``rows`` of a unit count in full, as ``rows_from`` (the query or the policy) says; None if unknown.
     ``groups`` has for each grouping set the most groups that a unit can be in, None if only its rows say, and
     ``alone`` whether a unit has one row in a group; both are empty if nothing depends on them. ``masses`` has
-    what a unit's values of summed columns add up to, where that is known.
+    what a unit's values of summed columns add up to, where that is known. ``fitted`` is a clip that was
+    chosen privately.
     """
 
     measure: Measure
@@ -55,6 +67,7 @@ class MeasureFacts:
     alone: tuple[bool, ...]
     masses: Mapping[Scalar, Fraction]
     combinations: Combinations
+    fitted: Fitted | None = None
 
     @property
     def keys_alone(self) -> bool:
@@ -101,6 +114,8 @@ class MeasureFacts:
         """Return beyond how many groups a unit is left out: far more than a barely clipped unit has."""
         if self.keys_alone:  # a unit in many groups still adds something to each
             return 1_000 * self.measure.copies
+        if self.fitted is not None:
+            return 16 * math.ceil(self.fitted.steps / self.fitted.one) * self.measure.copies + 240
         assert self.rows is not None
         return 16 * self.rows * self.measure.copies + 240
 
@@ -144,6 +159,27 @@ class MeasureFacts:
         ]
         return self.rows is not None and self.rows < max(most)
 
+    def may_fit(self) -> bool:
+        """Whether the query asks for a clip that fits its sums, and one may fit better than another.
+
+        Of one row, only a lone sum of values can be far below its most. Running totals have sums of groups,
+        whose clip is another; and rows chosen by numbers released before are not known yet.
+        """
+        measure = self.measure
+        if measure.fitted is None or not measure.statistics or self.keys_alone or measure.running:
+            return False
+        if any(stage_inputs(measure.relation)):
+            return False
+        return self.lone_sums() or (self.owned.at_most != measure.copies and self.scales())
+
+    def lone_sums(self) -> bool:
+        """Whether a sum of values stands alone: what a row adds to it may be far below its most."""
+        return any(
+            self.measure.statistics[first].part is Part.VALUE
+            for family in self.measure.families
+            for first, *_ in family.alternatives
+        )
+
     def detail_rows(self, detail: Detail) -> int:
         """Return how many rows of a unit count in full in a detail, counting each copy in a grouping set."""
         proved = self._proved_detail_rows(detail)
@@ -160,7 +196,7 @@ class MeasureFacts:
     def needed_rows(self) -> tuple[NeededBounds, ...]:
         """Return the rows per unit as missing, if clipping starts there and nobody says it."""
         proved = [self._proved_detail_rows(detail) for detail in self.measure.details]
-        if self.measure.statistics and self.scales():
+        if self.measure.statistics and self.scales() and not self.may_fit():
             proved.append(self.proved_rows())
         if self.rows is not None or None not in proved:
             return ()

@@ -8,7 +8,7 @@ from dpsql.ir.statistic import Part
 from dpsql.mechanisms import geometric, mechanism
 from dpsql.plan.clips import Clip, clips_of
 from dpsql.plan.key_rule import threshold
-from dpsql.plan.measure_facts import MeasureFacts
+from dpsql.plan.measure_facts import Fitted, MeasureFacts
 
 LARGEST_SCALE = 2**50
 """Largest scale of a noise in grid steps."""
@@ -21,6 +21,8 @@ def noise_of(facts: MeasureFacts) -> tuple[Clip, Noise]:
     """Return the clip and the noise of a measure's sums; it may have no sums, or release keys only."""
     if facts.keys_alone:
         return _noise_of_keys(facts)
+    if facts.fitted is not None:
+        return _noise_of_fitted(facts, facts.fitted)
     if not facts.measure.statistics:
         nothing = mechanism("laplace").event(0, 1.0)
         return Clip(Norm.L1, 0, Shape.ROWS), Noise("laplace", Norm.L1, 0, 1.0, nothing)
@@ -57,6 +59,22 @@ def _noise_of_sums(facts: MeasureFacts) -> tuple[Clip, Noise]:
     if allowance.geometric is not None and facts.public.whole and _whole_units(facts, l1):
         choices.insert(0, (l1, noise_with(facts, "geometric", l1, 1 / allowance.geometric)))
     return min(choices, key=lambda choice: deviation(choice[1]))
+
+
+def _noise_of_fitted(facts: MeasureFacts, fitted: Fitted) -> tuple[Clip, Noise]:
+    """Return the noise in the norm in which the clip was chosen; the engine scales every unit to the clip."""
+    allowance, clip = facts.allowance, Clip(fitted.norm, fitted.steps, shape_in(fitted.norm, facts))
+    if fitted.norm is Norm.L2:
+        assert allowance.gaussian is not None, "the norm was chosen for this noise"
+        return clip, noise_with(facts, "gaussian", clip, allowance.gaussian)
+    return clip, noise_with(facts, "laplace", clip, 1 / allowance.laplace)
+
+
+def shape_in(norm: Norm, facts: MeasureFacts) -> Shape:
+    """Return the shape in which the engine scales units of any number of rows."""
+    if not facts.measure.keys:
+        return Shape.UNIT
+    return Shape.L1 if norm is Norm.L1 and not facts.counts_units else Shape.CELLS
 
 
 def _whole_units(facts: MeasureFacts, clip: Clip) -> bool:

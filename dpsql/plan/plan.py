@@ -7,17 +7,22 @@ prices and refusals depend on the query, the policy and the public tables only.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from types import MappingProxyType
+from typing import TypeAlias
 
 from dpsql.detail_kinds import part
 from dpsql.errors import Error, refuse
-from dpsql.ir.bound import NeededBounds
+from dpsql.ir.bound import Bound, MissingClip, NeededBounds
+from dpsql.ir.clip_search import ClipSearch
 from dpsql.ir.measure import Measure, Split
 from dpsql.ir.plan import MeasurePlan, Norm, Plan, Runs, StagePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part
 from dpsql.mechanisms import mechanism, prefix
+from dpsql.plan.clip_search import assumed, fitted_in, missing_clip
 from dpsql.plan.clips import Clip, clips_of
 from dpsql.plan.delta_ceiling import check_delta
 from dpsql.plan.digest import digest_of
@@ -37,10 +42,20 @@ _ROUNDS = (Fraction(1, 10), Fraction(9, 10))
 """Shares of the price of two rounds of keys: a first round for common keys is cheap."""
 
 
-def plan(split: Split, known: Known, terms: Terms, combinations: Combinations) -> Plan | NeededBounds:
+_FactsOf: TypeAlias = Callable[[Measure], MeasureFacts]
+
+
+def plan(
+    split: Split,
+    known: Known,
+    terms: Terms,
+    combinations: Combinations,
+    chosen: Mapping[MissingClip, Bound] = MappingProxyType({}),
+) -> Plan | NeededBounds:
     """Return the plan: explain prints it, the ledger records its digest, the audit checks it.
 
-    If bounds are missing, return all of them instead: a plan on stand-in bounds is no plan.
+    If bounds are missing, return all of them instead: a plan on stand-in bounds is no plan. ``chosen`` are
+    the clips that fit measures.
     """
     measures = [measure for stage in split.stages for measure in stage.measures]
     share = share_of(measures) * terms.share
@@ -53,19 +68,13 @@ def plan(split: Split, known: Known, terms: Terms, combinations: Combinations) -
         needed = _needed(split, [facts_of(measure) for measure in measures])
         if needed:
             return NeededBounds.of_all(needed)
+        clips = [_clip_of(measure, facts_of) for measure in measures]
+        unknown = [missing for missing in clips if missing is not None and missing not in chosen]
+        if unknown:
+            return NeededBounds(tuple(dict.fromkeys(unknown)), _unfitted(measures, known))
         stages = resting(
             StagePlan(
-                tuple(
-                    min(
-                        (
-                            planned(facts)
-                            for candidate in candidates(measure)
-                            for facts in weighed(facts_of(candidate))
-                        ),
-                        key=_variance,
-                    )
-                    for measure in stage.measures
-                ),
+                tuple(_best(_options(measure, facts_of, chosen)) for measure in stage.measures),
                 stage.post,
                 stage.awaited,
             )
@@ -79,6 +88,54 @@ def plan(split: Split, known: Known, terms: Terms, combinations: Combinations) -
     paid = any(measure.events for stage in stages for measure in stage.measures)
     price = float(Fraction(terms.epsilon) * terms.share) if paid else 0.0
     return Plan(split.source, stages, price, terms.accountant.name, digest)
+
+
+def _options(measure: Measure, facts_of: _FactsOf, chosen: Mapping[MissingClip, Bound]) -> list[MeasurePlan]:
+    """Return the plans of a measure in all its forms; of a measure that is fitted, the only one."""
+    if not _may_fit(measure, facts_of):
+        return [planned(facts) for candidate in candidates(measure) for facts in weighed(facts_of(candidate))]
+    facts, missing = _to_fit(measure, facts_of)
+    assert isinstance(missing.detail, ClipSearch)
+    return [planned(replace(facts, fitted=fitted_in(chosen[missing], missing.detail.norm)))]
+
+
+def _clip_of(measure: Measure, facts_of: _FactsOf) -> MissingClip | None:
+    """Return the clip that a measure needs, if the query asks for one that fits it."""
+    return _to_fit(measure, facts_of)[1] if _may_fit(measure, facts_of) else None
+
+
+def _may_fit(measure: Measure, facts_of: _FactsOf) -> bool:
+    return measure.fitted is not None and facts_of(measure).may_fit()
+
+
+def _to_fit(measure: Measure, facts_of: _FactsOf) -> tuple[MeasureFacts, MissingClip]:
+    """Return the form of a measure that is best for an assumed number of rows, and the clip that it needs."""
+    forms = [
+        (facts_of(candidate), facts)
+        for candidate in candidates(measure)
+        for facts in weighed(assumed(facts_of(candidate)))
+    ]
+    (own, facts), plan = min(
+        ((form, planned(form[1])) for form in forms), key=lambda pair: _variance(pair[1])
+    )
+    facts = replace(facts, rows=own.rows)
+    return facts, missing_clip(facts, plan)
+
+
+def _best(plans: list[MeasurePlan]) -> MeasurePlan:
+    return min(plans, key=_variance)
+
+
+def _unfitted(measures: list[Measure], known: Known) -> Error:
+    """Return the refusal of a query whose clip may not be chosen."""
+    span = next(measure.fitted.span for measure in measures if measure.fitted is not None)
+    return refuse(
+        "D302",
+        "the clip of this query may not be chosen privately",
+        span,
+        label=f"find_bounds = false in {known.policy_name}",
+        help="say a number: max_rows_contributed = 20",
+    )
 
 
 def _needed(split: Split, all_facts: list[MeasureFacts]) -> list[NeededBounds]:
@@ -123,7 +180,7 @@ def _in_one_round(facts: MeasureFacts) -> MeasurePlan:
     if not facts.public.whole and proved is None:
         enforced = facts.many_groups()
     rule = rule_of(facts, clip, noise, proved or enforced)
-    groups = facts.proved_groups()
+    groups, sums = facts.proved_groups(), facts.scales() and facts.fitted is None
     details = tuple(
         part("plan", detail.kind).planned(
             detail, measure, facts.detail_rows(detail), groups, facts.share, facts.bought
@@ -132,8 +189,9 @@ def _in_one_round(facts: MeasureFacts) -> MeasurePlan:
     )
     return MeasurePlan(
         *(_in_l2(measure) if noise.norm is Norm.L2 else measure, facts.columns, rule, clip.shape, noise),
-        *(enforced, *((facts.rows, facts.rows_from) if facts.scales() or details else (None, "")), details),
+        *(enforced, *((facts.rows, facts.rows_from) if sums or details else (None, "")), details),
         once=facts.once,
+        fitted=None if facts.fitted is None else facts.fitted.steps / facts.fitted.one,
     )
 
 

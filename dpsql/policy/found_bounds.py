@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from dpsql.ir.bound import Bound
+from dpsql.ir.bound import Bound, MissingBound
 from dpsql.ir.column import Column, Fact, Interval
 from dpsql.policy.catalogue import Known, KnownTable
 
 
 def with_bounds(known: Known, bounds: Iterable[Bound]) -> Known:
     """Return the catalogue with the found bounds as ranges and rows per unit."""
-    listed = tuple(bounds)
+    listed = [(bound.missing, bound) for bound in bounds if isinstance(bound.missing, MissingBound)]
     return replace(known, tables=tuple(_with_bounds_of(table, listed) for table in known.tables))
 
 
-def _with_bounds_of(table: KnownTable, bounds: tuple[Bound, ...]) -> KnownTable:
-    by_column = {bound.missing.column: bound for bound in bounds if bound.missing.table == table.name}
+def _with_bounds_of(table: KnownTable, bounds: list[tuple[MissingBound, Bound]]) -> KnownTable:
+    by_column = {missing.column: bound for missing, bound in bounds if missing.table == table.name}
     if not by_column:
         return table
     columns = tuple(_with_range(column, by_column.get(column.name)) for column in table.columns)

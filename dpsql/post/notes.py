@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dpsql.detail_kinds import part
 from dpsql.facts.ties import ties_of
-from dpsql.ir.bound import Bound
+from dpsql.ir.bound import Bound, MissingClip
 from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan, Plan, Threshold
 from dpsql.mechanisms.found_range import few_units
@@ -69,7 +69,22 @@ def _of_details(details: list[DetailPlan[Detail]], unit: str) -> list[str]:
     return [note for note in notes if note]
 
 
+def _on_clip(bound: Bound, missing: MissingClip, unit: str) -> str:
+    rows = f"{bound.high / missing.one:,.3g} times the most of one row"
+    if not bound.is_known:
+        return (
+            f"Too few {unit}s to choose the {missing.said} at this price: it is {rows}. A price of "
+            f"{again_above(bound):g} looks again."
+        )
+    return (
+        f"The {missing.said} was chosen privately, to fit: a {unit} that adds more than {rows} is scaled "
+        "down. No margin shows what that cuts off."
+    )
+
+
 def _on_bound(bound: Bound, unit: str) -> str:
+    if isinstance(bound.missing, MissingClip):
+        return _on_clip(bound, bound.missing, unit)
     if not bound.is_known:
         return (
             f"Too few {unit}s to find the {bound.missing.said} at this price: the margin is that of the "

@@ -23,7 +23,7 @@ from dpsql.session.checks import check_readable, fact, keep_types, kept_types, l
 
 if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.accounting.entries import Search
-    from dpsql.ir.bound import Bound, MissingBound
+    from dpsql.ir.bound import Bound, Missing
     from dpsql.policy.catalogue import Catalogue
     from dpsql.policy.listing import Table, View
 
@@ -115,7 +115,7 @@ class Session(AnalystBudget):
         """Whether the owner lets queries find bounds that the policy leaves out."""
         return self.policy.query.find_bounds
 
-    def bounds(self, missing: MissingBound) -> tuple[Bound, ...]:
+    def bounds(self, missing: Missing) -> tuple[Bound, ...]:
         """Return the found bounds for this version of the data, oldest first."""
         from dpsql.plan.bound_search import bound_of, name_of
         from dpsql.release.serialization import from_bytes
@@ -127,7 +127,7 @@ class Session(AnalystBudget):
             bounds.append(replace(bound, strength=where.strength, paid=where.epsilon, asker=where.asker))
         return tuple(bounds)
 
-    def searches(self, missing: MissingBound) -> tuple[Search, ...]:
+    def searches(self, missing: Missing) -> tuple[Search, ...]:
         """Return paid searches for this bound, and perhaps others, that have no answer yet."""
         from dpsql.plan.bound_search import name_of
 

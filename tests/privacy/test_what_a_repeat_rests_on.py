@@ -79,6 +79,8 @@ PLANS_LEAVE_OUT = {
     "Fact.order": "of columns that conditions and checks compare, which the relation holds",
     "Join.added": "who wrote a part of the condition",
     "Measure.aggregates": "finishes and details are made of them",
+    "Measure.fitted": "the clip that was chosen is in the noise's sensitivity",
+    "MeasurePlan.fitted": "in the noise's sensitivity",
     "Measure.clip": "the clip is in the noise's sensitivity; this is the place where it was written",
     "Measure.derived": "what margins are simulated from, and sums of runs, which the plan holds as runs",
     "Measure.details": "the planned details hold them",

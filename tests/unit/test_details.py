@@ -29,7 +29,7 @@ PARTS = [field.name for field in dataclasses.fields(Kind)]
 
 def test_all_kinds_are_known() -> None:
     """Add one, and name it here."""
-    assert KINDS == ["blocks", "bound_search", "matching", "quantiles", "votes"]
+    assert KINDS == ["blocks", "bound_search", "clip_search", "matching", "quantiles", "votes"]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -62,7 +62,7 @@ def test_aggregates_name_kinds_that_there_are() -> None:
     answered = {name: rule.detail for name, rule in aggregates.shelf().items()}
     asked = {name for name, rule in aggregates.shelf().items() if aggregates.Need.DETAIL in rule.needs}
     assert {name for name, kind in answered.items() if kind} == asked
-    assert {kind for kind in answered.values() if kind} == {*KINDS} - {"bound_search"}
+    assert {kind for kind in answered.values() if kind} == {*KINDS} - {"bound_search", "clip_search"}
 
 
 # ---- exact numbers -------------------------------------------------------------------------------------
@@ -85,7 +85,10 @@ def test_exact_weights_are_read_where_they_may_be() -> None:
     files = [file for kind in KINDS for file in (HERE / "details" / kind).glob("*.py")]
     assert not [file for file in files if names_in(file) & {"ExactTable", "ExactExport"}]
     hot = {f"{file.parent.name}/{file.stem}" for file in files if "Masses" in names_in(file)}
-    assert hot == {f"{kind}/{part}" for kind in KINDS for part in ("sql", "release")} | {"bound_search/audit"}
+    assert hot == {f"{kind}/{part}" for kind in KINDS for part in ("sql", "release")} | {
+        "bound_search/audit",
+        "clip_search/audit",
+    }
 
 
 def imported(tree: ast.Module, module: str) -> set[str]:

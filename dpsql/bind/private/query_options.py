@@ -1,6 +1,7 @@
 """Read the options of one SELECT for its measure, and refuse those that have no effect there.
 
 max_rows_contributed = 20      the clip: a guess; any guess keeps the privacy
+max_rows_contributed = auto    the clip is chosen privately, on the rows of this SELECT
 max_values_contributed = 5     how many values one unit may contribute to COUNT(DISTINCT x)
 max_groups_contributed = 3     the clip over several groups: a unit with one row in each is not clipped
 rows_per_unit = 20             the clip, by its name in the policy
@@ -18,7 +19,7 @@ from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.ir.column import BIGINT
 from dpsql.ir.options import Option
 from dpsql.ir.scalar import Literal, Ref, Scalar
-from dpsql.parse.options_clause import options_of
+from dpsql.parse.options_clause import AUTO, FITTED, options_of
 
 MOST = 10_000
 CLAIMS = "max_values_contributed"
@@ -26,7 +27,18 @@ _ROWS = ("max_rows_contributed", "max_groups_contributed", "rows_per_unit")
 
 
 def clip_of(ctx: Context, node: exp.Select, source: RowBuilder) -> Option | None:
-    """Return the clip option of a SELECT that releases."""
+    """Return the clip option of a SELECT that releases, unless it is to be chosen."""
+    option = _clip_option(ctx, node, source)
+    return None if option is None or option.value == AUTO else option
+
+
+def fitted_of(ctx: Context, node: exp.Select, source: RowBuilder) -> Option | None:
+    """Return the clip option of a SELECT that releases, if its clip is to be chosen."""
+    option = _clip_option(ctx, node, source)
+    return option if option is not None and option.value == AUTO else None
+
+
+def _clip_option(ctx: Context, node: exp.Select, source: RowBuilder) -> Option | None:
     options = options_of(node)
     if options is None:
         return None
@@ -40,7 +52,8 @@ def clip_of(ctx: Context, node: exp.Select, source: RowBuilder) -> Option | None
             help="give only one of them",
         )
     for option in clips:
-        _check_number(ctx, option)
+        if option.name not in FITTED or option.value != AUTO:
+            _check_number(ctx, option)
     return clips[0] if clips else None
 
 
