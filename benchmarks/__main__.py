@@ -34,7 +34,7 @@ from benchmarks.timing import Report, Runs, Setting
 
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
-QUESTIONS += ("questions", "clickbench", "tightness")
+QUESTIONS += ("questions", "clickbench", "tightness", "fitted")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -25,7 +25,7 @@ from dpsql.ir.bound import Bound, Missing, MissingClip
 from dpsql.ir.clip_search import ClipSearch
 from dpsql.ir.plan import MeasurePlan, Plan
 from dpsql.ir.source import Source
-from dpsql.mechanisms.clip_ladder import handicaps, rate, scores
+from dpsql.mechanisms.clip_ladder import covering, handicaps, rate, scores
 from dpsql.plan.bound_lookup import Lookup
 from dpsql.plan.clip_search import clip_of
 from dpsql.planning import planned
@@ -93,11 +93,13 @@ def _compared(session: Session, sql: str, price: float) -> tuple[float, float, f
         if place == len(detail.limits):  # what is used where nothing is chosen is too wide to cut anybody
             places[missing] = replace(places[missing], high=detail.limits[-1])
         (measure,) = _planned(session, sql, price, places).measures
-        exact = completed(session.engine.measure(measure), measure)[1].astype(float)
-        truth = exact if truth is None else truth
-        cut = np.abs(truth - exact)
+        if truth is None:
+            truth = _sums(session, measure)
+        fits = place >= covering(counted)
+        cut = np.zeros_like(truth) if fits else np.abs(truth - _sums(session, measure))
         errors[place] = _mean_error(cut, measure, 1.0)
-        whole[place] = _mean_error(cut, measure, 0.9 if session.accountant.name == "pure" else math.sqrt(0.9))
+        share = 0.9 if session.accountant.name == "pure" else math.sqrt(0.9)
+        whole[place] = _mean_error(cut, measure, share)
         if whole[place] > 3 * whole.min() and chances[:place].sum() < FEW:
             break
     steps = float(measure.measure.statistics[0].step)
@@ -109,8 +111,12 @@ def _compared(session: Session, sql: str, price: float) -> tuple[float, float, f
     return error * steps, error / whole.min(), float(chances[-1]), rows[median], rows[best]
 
 
+def _sums(session: Session, measure: MeasurePlan) -> NDArray[np.float64]:
+    return completed(session.engine.measure(measure), measure)[1].astype(float)
+
+
 def _mean_error(cut: NDArray[np.float64], measure: MeasurePlan, share: float) -> float:
-    """Return the mean of |noise - what is cut|, with the noise of the whole price if this is a share of it."""
+    """Return the mean of |noise - what is cut|, with this share of the plan's noise."""
     scale = measure.noise.scale * share
     if measure.noise.mechanism == "laplace":
         return float((cut + scale * np.exp(-cut / scale)).mean())

@@ -11,7 +11,7 @@ one unit of a million rows moves it by a million.
 
 With fewer than four times that many units, the best clip would cut a quarter of them or more. ``nothing`` is
 then the best, and it has a thousand times the weight of all clips together; what the plan says without a
-choice is used instead. The base measure, 1 / clip^4, keeps the choice from clips that are wider than all
+choice is used instead. The base measure, 1 / clip^5, keeps the choice from clips that are wider than all
 units, whose scores are all the same.
 
 Claim   one unit moves every score by at most 1 (``SENSITIVITY``), up or down: a choice at
@@ -35,7 +35,7 @@ NOTHING = 1000
 STEPS = 4
 """Steps of the ladder in an octave."""
 
-_POWER = 4
+_POWER = 5
 _AT_LEAST = 4
 
 
@@ -77,8 +77,8 @@ def rate(epsilon: float) -> Fraction:
 
 
 def least_units(limits: Sequence[int], few: int, epsilon: float) -> int:
-    """With fewer units, choosing nothing is the most likely, even if the smallest clip is the best."""
-    return _AT_LEAST * few + math.ceil(handicaps(limits)[0] / float(rate(epsilon)))
+    """With fewer units, choosing nothing is the most likely, even if the smallest clip cuts nobody."""
+    return (_AT_LEAST + 1) * few + math.ceil(handicaps(limits)[0] / float(rate(epsilon)))
 
 
 def covering(places: Sequence[int]) -> int:

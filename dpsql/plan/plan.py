@@ -71,7 +71,8 @@ def plan(
         clips = [_clip_of(measure, facts_of) for measure in measures]
         unknown = [missing for missing in clips if missing is not None and missing not in chosen]
         if unknown:
-            return NeededBounds(tuple(dict.fromkeys(unknown)), _unfitted(measures, known))
+            refusal = _unfitted(measures, known).within(split.source.text, split.source.name)
+            return NeededBounds(tuple(dict.fromkeys(unknown)), refusal)
         stages = resting(
             StagePlan(
                 tuple(_best(_options(measure, facts_of, chosen)) for measure in stage.measures),

@@ -45,3 +45,9 @@ SELECT SUM(~age - 3) FROM patients;
 -- case: anyway is no number
 -- outcome: refused D105 at 1:16
 SELECT OPTIONS(anyway = 1) COUNT(*) FROM patients;
+
+-- case: groups are not rows
+-- outcome: refused D105 at 1:16
+-- policy: finds.toml
+-- instead: SELECT OPTIONS(max_rows_contributed = auto) kind, COUNT(*) AS n FROM visits GROUP BY kind
+SELECT OPTIONS(max_groups_contributed = auto) kind, COUNT(*) AS n FROM visits GROUP BY kind;

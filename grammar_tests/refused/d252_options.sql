@@ -185,3 +185,9 @@ SELECT OPTIONS(within = '20%') MEDIAN(age) FROM patients;
 -- outcome: refused D252 at 1:16
 -- instead: SELECT OPTIONS(max_unnest = 3) COUNT(*) FROM patients, unnest(allergies) AS u(a)
 SELECT OPTIONS(max_unnest = 3) COUNT(*) FROM patients;
+
+-- case: an accuracy instead of a price
+-- outcome: refused D252 at 1:45
+-- policy: finds.toml
+-- instead: SELECT OPTIONS(max_rows_contributed = auto, epsilon = 0.5) COUNT(*) AS n FROM visits
+SELECT OPTIONS(max_rows_contributed = auto, within = 50) COUNT(*) AS n FROM visits;

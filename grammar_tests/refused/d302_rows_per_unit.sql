@@ -20,3 +20,8 @@ SELECT p.ward, COUNT(*) FROM patients p JOIN calls c USING (patient_id) GROUP BY
 -- case: one side of a union
 -- outcome: refused D302 at 1:8
 SELECT COUNT(*) FROM (SELECT patient_id FROM visits UNION ALL SELECT patient_id FROM calls);
+
+-- case: a clip that may not be chosen
+-- outcome: refused D302 at 1:16
+-- instead: SELECT OPTIONS(max_rows_contributed = 20) COUNT(*) AS n FROM visits
+SELECT OPTIONS(max_rows_contributed = auto) COUNT(*) AS n FROM visits;
