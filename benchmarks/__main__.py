@@ -10,6 +10,7 @@
     ledger     opening one of 100,000 answers      skipped  files read in full, beside by statistics
     found      sums whose range is found privately  questions  what analysts ask, on four data sets
     clickbench  ClickBench's 43 queries             tightness  what a unit moves, of what is declared
+    fitted     a chosen clip beside the best one
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures.

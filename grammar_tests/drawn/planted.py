@@ -21,6 +21,7 @@ from dpsql.bind import queries
 from dpsql.bind.expressions import key_domains
 from dpsql.bind.private import joins
 from dpsql.bind.scope.sources import Private, scan
+from dpsql.details.clip_search import sql as clip_sql
 from dpsql.engines import histogram_sql, measure_sql, relation_sql
 from dpsql.facts import few_rows, ownership, schema, unit_mass
 from dpsql.facts.ownership import Owned, Ownership
@@ -272,6 +273,12 @@ def null_is_no_group() -> AbstractContextManager[None]:
         return [f"NOT {each}" for each in before(planned, row)]
 
     return _set(measure_sql, "inside", without_null)
+
+
+def a_unit_is_placed_twice() -> AbstractContextManager[None]:
+    """The choice of a clip counts a unit at two places of the ladder."""
+    before = clip_sql.norms_sql
+    return _set(clip_sql, "norms_sql", lambda planned: f"{before(planned)} UNION ALL {before(planned)}")
 
 
 def one_clip_is_forgotten() -> AbstractContextManager[None]:
@@ -614,5 +621,6 @@ IN_FIXTURES: dict[str, Callable[[], AbstractContextManager[None]]] = {
     "aggregates/lines.sql": lines_forget_their_slopes,
     "bounds/order.sql": rows_look_at_later_ones,
     "bounds/checks.sql": checks_are_trusted,
+    "bounds/fitted.sql": a_unit_is_placed_twice,
 }
 """Errors that drawn queries meet too seldom, by the fixtures that find them."""

@@ -15,6 +15,7 @@ from dpsql.ir.event import LaplaceEvent
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise, Norm, PublicKeys, Shape
 from dpsql.ir.relation import Materialized
+from dpsql.ir.table import Masses
 from dpsql.mechanisms.clip_ladder import (
     covering,
     few,
@@ -116,7 +117,7 @@ def test_the_choice_follows_the_law() -> None:
     detail = search(few(5, 0.3))
     law = law_of(norms, detail.few, 0.3)
     counted = places_of(norms)
-    weights = {(): (np.arange(len(counted)), np.array(counted))}
+    weights: Masses = {(): (np.arange(len(counted), dtype=np.int64), np.array(counted, dtype=np.int64))}
     assert units_at(detail, weights) == counted
     planned = DetailPlan(detail, 1, 1, (), epsilon=0.3, choices=1)
     drawn = [int(released(planned, weights, [()], from_system, chosen_by_system)[0, 0]) for _ in range(4000)]
