@@ -108,7 +108,7 @@ def _compared(session: Session, sql: str, price: float) -> tuple[float, float, f
     median = int(np.searchsorted(np.cumsum(chances), 0.5))
     rows = [limit / missing.one for limit in (*detail.limits, detail.limits[-1])]
     best = int(whole.argmin())
-    return error * steps, error / whole.min(), float(chances[-1]), rows[median], rows[best]
+    return error * steps, error / float(whole.min()), float(chances[-1]), rows[median], rows[best]
 
 
 def _sums(session: Session, measure: MeasurePlan) -> NDArray[np.float64]:

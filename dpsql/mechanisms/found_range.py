@@ -7,20 +7,20 @@
 A range's score is the number of units that lie in it, of those with a value other than zero; the score of
 ``nothing`` is 0. All ranges that are too wide have the same score, and each costs noise in proportion to its
 width. A base measure of 1 / width would give every octave the same part of the expected error. Its power of
-2.5 favours the narrowest, and takes more units to climb from a low first limit; below 1, where few columns
-end, the power is 1.5.
+2 favours the narrowest, and takes more units to climb from a low first limit; below 1, where few columns end,
+the power is 1.5. A higher power cuts more: about so many units more as it costs to go an octave further out.
 
 The narrowest range is the most likely by that measure, and with few units it would be chosen whatever the
-data is: a sum near 0 with a margin near 0. So ``nothing`` has a thousand times the weight of all ranges
-together, and units have to outweigh it first.
+data is: a sum near 0 with a margin near 0. So ``nothing`` has a million times the weight of all ranges
+together, and units have to outweigh it first: then there are so many that those cut are a small part of them.
 
 Claim   one unit moves every score by 0 or by 1 (``SENSITIVITY``), whatever its values are, all in one
         direction: exp(epsilon * score) is epsilon-bounded-range.
-        A range in which h units lie is chosen with a probability below exp(epsilon * h) / 1000.
+        A range in which h units lie is chosen with a probability below exp(epsilon * h) / 1,000,000.
 Proof   1. a unit is in a range or it is not, and never in ``nothing``. The base measure is public. The rest
            is the claim of mechanisms/exponential.py for losses that no unit moves upwards.
         2. the range's weight is at most that of all ranges together times exp(epsilon * h), and ``nothing``
-           has a thousand times their weight.
+           has a million times their weight.
 Test    tests/privacy/test_found_range.py
 """
 
@@ -35,7 +35,7 @@ from typing import TypeAlias
 from dpsql.ir.detail import BoundSearch
 
 SENSITIVITY = 1
-NOTHING = 1000
+NOTHING = 1_000_000
 """The weight of finding nothing, in multiples of the weight of all ranges together."""
 
 Reach: TypeAlias = tuple[int, int]
@@ -81,7 +81,7 @@ def handicaps(ladder: BoundSearch) -> tuple[float, ...]:
 @cache
 def _handicaps(first: int, last: int, signed: bool) -> tuple[float, ...]:
     widths = [float(high - low) * (2 if low < 0 < high else 1) for low, high in _ranges(first, last, signed)]
-    logs = [1.5 * math.log(min(1.0, width)) + 2.5 * math.log(max(1.0, width)) for width in widths]
+    logs = [1.5 * math.log(min(1.0, width)) + 2 * math.log(max(1.0, width)) for width in widths]
     behind = [log - logs[0] for log in logs]
     lead = math.log(NOTHING * math.fsum(math.exp(-distance) for distance in behind))
     return tuple(distance + lead for distance in behind)
