@@ -103,7 +103,9 @@ def clipped(split: Split, clip: Option) -> Split:
     return replace(
         split,
         stages=tuple(
-            replace(stage, measures=tuple(replace(measure, clip=clip, fitted=None) for measure in stage.measures))
+            replace(
+                stage, measures=tuple(replace(measure, clip=clip, fitted=None) for measure in stage.measures)
+            )
             for stage in split.stages
         ),
     )

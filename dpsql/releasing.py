@@ -150,7 +150,7 @@ def _without(
 
 
 def _note(session: Session, plan: Plan, bare: list[str], empty: bool) -> str:
-    """Return the note on an answer: bare numbers, what it could hardly show, how to show more if it is empty."""
+    """Return the note on an answer: numbers without margin, what hardly shows, what shows more if empty."""
     said = dict.fromkeys(doubt.beside for doubt in doubts_of(plan, session.known))
     sentences = [note_on(plan, session.known.unit), note_without(bare)]
     sentences += [f"{words[:1].upper()}{words[1:]}." for words in said]

@@ -21,6 +21,7 @@ from typing import Any
 
 from dpsql.explain.columns import column_facts
 from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.bound import MissingBound
 from dpsql.ir.column import Interval, Kind
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys, Threshold
@@ -51,7 +52,7 @@ def doubts_of(plan: Plan, known: Known) -> tuple[Doubt, ...]:
     if known.units is None or not plan.events:
         return ()
     unsaid = [] if plan.first is None else plan.first.missing_bounds
-    if not all(missing.column for missing in unsaid):
+    if not all(isinstance(missing, MissingBound) and missing.column for missing in unsaid):
         return ()  # the threshold, and every error, depend on the rows per unit that is still to be found
     found = not unsaid
     doubts = [doubt for measure in plan.measures for doubt in _doubts(measure, known, known.units, found)]

@@ -8,6 +8,7 @@ columns are ignored, which can only widen a range.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import assert_never
 from weakref import WeakKeyDictionary
 

@@ -406,7 +406,7 @@ class _Statistics:
                 raise Unbounded(
                     f"this {call.function.upper()} has no finite bound",
                     f"bound it: {_clamp_example(call, fact)}, or let the owner declare "
-                    + self._to_declare(call.argument),
+                    + self._to_declare(_argument(call)),
                 )
         except Unbounded as error:
             unbounded = error.code == "D301"

@@ -32,10 +32,8 @@ from dpsql.functions.numbers import operands
 from dpsql.ir.column import INTEGER, Interval, Kind
 from dpsql.ir.grid import MOST_BINS
 from dpsql.ir.plan import MeasurePlan, Shape
-from dpsql.ir.relation import Aggregate, Filter, Join, Relation, Scan
-from dpsql.ir.scalar import Call, Literal, Ref, refs
 from dpsql.ir.relation import Aggregate, Filter, Join, Materialized, Relation, Scan
-from dpsql.ir.scalar import Call, refs
+from dpsql.ir.scalar import Call, Literal, Ref, refs
 from dpsql.ir.statistic import CELLS, Family, Part
 from dpsql.plan import measure_facts, noise_choice, unit_norms
 from dpsql.plan.measure_facts import MeasureFacts
