@@ -8,6 +8,7 @@ A triple is a query, a database, and the database without one unit.
     scalars     expressions, drawn from every function of the shelf
     relations   trees of joins, filters, unions, per-unit work
     printing    a tree as SQL, in one of several hands
+    bounded_units  queries in which more than rows bounds a unit
     queries     the query over a tree: keys, aggregates, the clauses above them
     illegal     queries that must be refused
     databases   small random worlds full of odd values, and their neighbours

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from drawn.bounded_units import BoundedUnits
 from drawn.printing import Hand, numbers
 from drawn.relations import Sub, Tree, Trees, unit_of
 from drawn.scalars import NUMBERS, SHOWN, Expressions, Scope
@@ -26,6 +27,9 @@ PUBLIC_KEYS = ("floor", "beds", "tag", "band", "low", "fee", "name", "day")
 
 CROSSINGS = 0.35
 """How many of the queries have a list of aggregates under conditions that cross."""
+
+BOUNDED = 0.1
+"""How many of the others are about what bounds a unit besides its rows."""
 
 GROUPINGS = {
     1: ("ROLLUP ({0})", "CUBE ({0})", "GROUPING SETS (({0}), ())", "GROUPING SETS (({0}), ({0}))"),
@@ -105,11 +109,15 @@ def _adds_up(call: str) -> bool:
 class Queries:
     """Draws queries. Calm ones stay under every clip and bound, so that plain DuckDB agrees with them."""
 
-    def __init__(self, rng: random.Random, crossings: float = CROSSINGS) -> None:
-        self.rng, self.crossings = rng, crossings
+    def __init__(self, rng: random.Random, crossings: float = CROSSINGS, bounded: float = BOUNDED) -> None:
+        self.rng, self.crossings, self.bounded = rng, crossings, bounded
         self.expressions = Expressions(rng)
 
     def draw(self) -> Query:
+        if self.bounded and self.rng.random() < self.bounded:
+            units = BoundedUnits(self.rng, self.expressions)
+            tree, keys, calls, options = units.draw()
+            return Query(tree, "", keys, tuple(calls), subs=tuple(units.trees.subs), options=options)
         rng = self.rng
         trees = Trees(rng, self.expressions)
         crossed = rng.random() < self.crossings

@@ -18,7 +18,7 @@ from drawn import judges
 from drawn.coverage import Coverage, Occurrence
 from drawn.databases import Database, build_calm, build_world, open_calm, open_world
 from drawn.illegal import spoilt
-from drawn.queries import CROSSINGS, Queries
+from drawn.queries import BOUNDED, CROSSINGS, Queries
 
 WORLDS, NEIGHBOURS = 7, 6
 
@@ -50,6 +50,7 @@ class Run:
     worlds: list[Database]
     calm: Database
     crossings: float = CROSSINGS
+    bounded: float = BOUNDED
     among: frozenset[Occurrence] = frozenset()
     triples: int = 0
     violations: list[Violation] = field(default_factory=list)
@@ -58,7 +59,7 @@ class Run:
     illegal: Iterator[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.queries = Queries(random.Random(self.seed), self.crossings)
+        self.queries = Queries(random.Random(self.seed), self.crossings, self.bounded)
         self.illegal = spoilt(self.queries)
 
     def until(self, done: Callable[[Run], bool]) -> None:

@@ -61,7 +61,7 @@ def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) ->
 def test_planted_errors_are_found(name: str, worlds: Run, capsys: pytest.CaptureFixture[str]) -> None:
     """Each within 2,000 triples; the run stops at the first violation."""
     planted = PLANTS[name]
-    run = Run(planted.seed, worlds.worlds, worlds.calm, planted.crossings, planted.among)
+    run = Run(planted.seed, worlds.worlds, worlds.calm, planted.crossings, planted.bounded, planted.among)
     with planted.plant():
         run.until(lambda each: bool(each.violations) or each.triples >= TRIPLES)
     with capsys.disabled():
