@@ -116,6 +116,7 @@ CHAPTERS = (
                     ("joins/public_tables.sql", "on a public key"),
                     ("joins/public_tables.sql", "a range condition"),
                     ("joins/public_tables.sql", "private rows kept by a left join"),
+                    ("joins/calendars.sql", "a series of moments, and a day"),
                 ),
             ),
             (

@@ -386,6 +386,8 @@ def _distinguishes(column: Type, value: Type) -> bool:
         return False
     if column.kind is Kind.INTEGER and value.kind is Kind.INTEGER:
         return type_of_all((column, value)) is not None
+    if {column.sql, value.sql} == {"DATE", "TIMESTAMP"}:
+        return True  # compared as moments: every day has a midnight of its own
     return column == value or (column.kind is Kind.TEXT and value.kind is Kind.TEXT)
 
 

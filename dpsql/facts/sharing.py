@@ -26,7 +26,7 @@ from dpsql.ir.scalar import Ref
 Count = Callable[[str, tuple[str, ...]], int | None]
 """(public table, columns) -> the most rows that share their values, none of them NULL; None if unknown."""
 
-_KINDS = (Kind.BOOLEAN, Kind.INTEGER, Kind.TEXT, Kind.DATE)
+_KINDS = (Kind.BOOLEAN, Kind.INTEGER, Kind.TEXT, Kind.DATE, Kind.TIMESTAMP)
 """Kinds whose values are equal in Python where they are in DuckDB."""
 
 

@@ -26,7 +26,7 @@ def fact_of_values(type: Type, values: tuple[Value, ...]) -> Fact:
     match type.kind:
         case Kind.BOOLEAN | Kind.INTEGER | Kind.TEXT:
             domain = Categories(present)
-        case Kind.DATE:
+        case Kind.DATE | Kind.TIMESTAMP if type.sql in ("DATE", "TIMESTAMP"):
             dates = tuple(python_value(value, type) for value in present)
             if all(isinstance(date, datetime.date) for date in dates):
                 domain = Categories(dates)
