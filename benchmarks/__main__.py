@@ -9,7 +9,7 @@
     startup    from a command to its answer        larger   files beside less memory
     ledger     opening one of 100,000 answers      skipped  files read in full, beside by statistics
     found      sums whose range is found privately  questions  what analysts ask, on four data sets
-    clickbench  ClickBench's 43 queries             tightness  what a unit moves, of what is declared
+    weblog     43 questions about a web log        tightness  what a unit moves, of what is declared
     fitted     a chosen clip beside the best one
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
@@ -35,7 +35,7 @@ from benchmarks.timing import Report, Runs, Setting
 
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
-QUESTIONS += ("questions", "clickbench", "tightness", "fitted")
+QUESTIONS += ("questions", "weblog", "tightness", "fitted")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import dpsql
+from benchmarks import weblog
 from benchmarks.questions import HERE, read
 from benchmarks.questions.compare import Truth, compared
 
@@ -47,7 +48,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         ("found", "SUM with a found range, zcdp: 2 ledgers in each row"),
         ("tightness", "the furthest that a made-up unit moves a measure's sums, of what is declared"),
         ("questions", "in all: questions, shares, medians over the answered"),
-        ("clickbench", "ClickBench at epsilon 1, the user as unit"),
+        ("weblog", "a web log at epsilon 1, the user as unit"),
         ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
     ],
 )
@@ -107,11 +108,11 @@ def test_each_question_is_read_with_its_keys_and_asked_once() -> None:
     assert first.sql.startswith("SELECT day, SUM(kwh)")
 
 
-def test_all_queries_of_clickbench_are_there() -> None:
-    queries = list(read(HERE.parent / "clickbench" / "queries.sql"))
-    assert [each.name[:2] for each in queries] == [f"{number:02}" for number in range(43)]
-    assert queries[29].sql.count("SUM(ResolutionWidth") == 90
-    assert queries[42].by == ("M",)
+def test_all_questions_about_the_web_log_are_there() -> None:
+    asked = weblog.questions()
+    assert [each.name[:2] for each in asked] == [f"{number:02}" for number in range(43)]
+    assert asked[29].sql.count("SUM(width") == 90
+    assert asked[42].by == ("minute",)
 
 
 def answer_of(rows: list[tuple[object, ...]], margins: list[tuple[float | None, ...]]) -> dpsql.Answer:

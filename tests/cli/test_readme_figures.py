@@ -106,10 +106,10 @@ FIGURES = {
             for each in ("questions answered", "questions useful")
         ),
     ),
-    "of ClickBench's 43 queries": joined(
+    "of 43 questions about a web log": joined(
         *(
-            f"{verdicts('clickbench', each)[0]:.0f}"
-            for each in ("queries answered", "queries refused", "though paid for")
+            f"{verdicts('weblog', each)[0]:.0f}"
+            for each in ("questions answered", "questions refused", "though paid for")
         ),
     ),
     "peak memory": joined(
@@ -144,7 +144,7 @@ def test_what_is_said_of_the_machine() -> None:
 
 
 def test_nothing_was_paid_for_and_empty_unsaid() -> None:
-    assert verdicts("clickbench", "without being told before") == [0]
+    assert verdicts("weblog", "without being told before") == [0]
 
 
 def test_two_durable_writes_are_in_a_whole_query() -> None:
