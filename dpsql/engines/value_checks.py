@@ -2,37 +2,75 @@
 
     DECIMAL(6, 2)   a sum of 12345.67 may overflow
     TIMESTAMP       a timestamp before the first legal one cannot be printed
+    TIMESTAMP[]     so it is with the items of a list, the fields of a struct, the keys and values of a map
 
 Parquet files and frames may hold such values, and so may tables that were created from them.
 """
 
 from __future__ import annotations
 
-from dpsql.engines.identifiers import quote
-from dpsql.ir.column import Column, Kind, decimal_size
+import re
+
+from dpsql.engines.identifiers import quote, text
+from dpsql.ir.column import (
+    Column,
+    Kind,
+    Type,
+    decimal_size,
+    entry_types,
+    field_types,
+    item_type,
+    list_of,
+    type_named,
+)
 
 _FIRST = "290309-12-22 (BC) 00:00:00"
 _LAST = "294247-01-10 04:00:54.775806"
+_ARRAY = re.compile(r"(.+)\[\d+\]", re.DOTALL)
 _LETTERS = {"TIMESTAMP_S": -7, "TIMESTAMP_MS": -3}  # rounded, it would lie beyond
 
 
 def legal_sql(column: Column) -> str | None:
     """Print the condition that a column's value is legal; None if every bit pattern is legal."""
-    name, type_ = quote(column.name), column.fact.type
+    return _legal_sql(quote(column.name), column.fact.type, 0)
+
+
+def _legal_sql(value: str, type_: Type, depth: int) -> str | None:
+    """Print the condition of a value, and of everything that a query can take out of it."""
     match type_.kind:
         case Kind.DECIMAL:
             digits, scale = decimal_size(type_)
             most = f"CAST('{'9' * (digits - scale)}.{'9' * scale}' AS {type_.sql})"
-            return f"{name} BETWEEN -{most} AND {most}"
+            return f"{value} BETWEEN -{most} AND {most}"
         case Kind.DATE:
-            return f"{name} >= DATE '-infinity'"
+            return f"{value} >= DATE '-infinity'"
         case Kind.TIME:
-            return f"{name} BETWEEN TIME '00:00:00' AND TIME '24:00:00'"
+            return f"{value} BETWEEN TIME '00:00:00' AND TIME '24:00:00'"
         case Kind.TIMESTAMP | Kind.TIMESTAMPTZ if type_.sql != "TIMESTAMP_NS":
             ends = (_FIRST, _LAST[: _LETTERS.get(type_.sql)])
             zone = "+00" if type_.kind is Kind.TIMESTAMPTZ else ""
             first, last = (f"CAST('{end}{zone}' AS {type_.sql})" for end in ends)
             least, most = (f"CAST('{end}' AS {type_.sql})" for end in ("-infinity", "infinity"))
-            return f"{name} BETWEEN {first} AND {last} OR {name} IN ({least}, {most})"
+            return f"{value} BETWEEN {first} AND {last} OR {value} IN ({least}, {most})"
+        case Kind.OPAQUE:
+            item, one = item_type(type_), f"v{depth}"
+            if item is not None and (legal := _legal_sql(one, item, depth + 1)) is not None:
+                return f"list_bool_and(list_transform({value}, lambda {one}: {legal}))"
+            parts = [_legal_sql(part, inner, depth + 1) for part, inner in _parts(value, type_)]
+            return " AND ".join(f"({part})" for part in parts if part is not None) or None
         case _:
             return None
+
+
+def _parts(value: str, type_: Type) -> list[tuple[str, Type]]:
+    """Return what is inside a struct, a union, a map or an array: its SQL and its type.
+
+    A query opens no union and no array, but it may open what holds one, and then windows sort by its text.
+    """
+    if (entry := entry_types(type_)) is not None:
+        return [(f"map_keys({value})", list_of(entry[0])), (f"map_values({value})", list_of(entry[1]))]
+    if (array := _ARRAY.fullmatch(type_.sql)) is not None:
+        return [(f"CAST({value} AS {array[1]}[])", type_named(f"{array[1]}[]"))]
+    name, _, fields = type_.sql.partition("(")
+    inner = field_types(type_named(f"STRUCT({fields}")) if name in ("STRUCT", "UNION") else {}
+    return [(f"{name.lower()}_extract({value}, {text(field)})", part) for field, part in inner.items()]

@@ -67,3 +67,44 @@ def test_the_first_and_the_last_value_are_kept_apart_from_what_lies_beyond(
         folder.mkdir()
         with pytest.raises(dpsql.OperationalError, match="people holds values that cannot be read"):
             dpsql.connect(database(folder, type_, 0, number))
+
+
+@pytest.mark.parametrize(
+    "nested",
+    [
+        "[NULL, x]",
+        "[[], [x]]",
+        "{'a \"b''s\"': x, 'c': NULL}",
+        "MAP {'k': x}",
+        "MAP {x: 1}",
+        "[{'m': MAP {'k': [x]}}, NULL]",
+        "[array_value(x, x)]",
+        "{'u': union_value(u := x)}",
+    ],
+)
+@pytest.mark.parametrize(
+    ("type_", "legal", "beyond"),
+    [
+        (pyarrow.timestamp("us"), FIRST, FIRST - 1),
+        (pyarrow.timestamp("us", tz="UTC"), FIRST, FIRST - 1),
+        (pyarrow.decimal128(5, 2), 99999, 100000),
+        (pyarrow.date32(), -(2**31) + 1, -(2**31)),
+    ],
+    ids=str,
+)
+def test_values_inside_a_nested_value_are_kept_apart_in_the_same_way(
+    tmp_path: Path, type_: pyarrow.DataType, legal: int, beyond: int, nested: str
+) -> None:
+    def wrapped(name: str, number: int) -> Path:
+        (tmp_path / name).mkdir()
+        path = database(tmp_path / name, type_, 0, number)
+        with duckdb.connect(str(path)) as owner:
+            owner.execute("ALTER TABLE people RENAME TO plain")
+            rows = f"SELECT id, {nested} AS x FROM plain UNION ALL VALUES (9, NULL)"
+            owner.execute(f"CREATE TABLE people AS {rows}")
+        return path
+
+    with dpsql.connect(wrapped("within", legal)) as db:
+        assert db.execute("SELECT COUNT(*) FROM people WHERE x IS NOT NULL", epsilon=0.1).rows
+    with pytest.raises(dpsql.OperationalError, match="people holds values that cannot be read"):
+        dpsql.connect(wrapped("beyond", beyond))
