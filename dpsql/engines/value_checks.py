@@ -3,6 +3,7 @@
     DECIMAL(6, 2)   a sum of 12345.67 may overflow
     TIMESTAMP       a timestamp before the first legal one cannot be printed
     TIMESTAMP[]     so it is with the items of a list, the fields of a struct, the keys and values of a map
+    MAP(...)        a map with a key twice is read, and may fail where it is copied
 
 Parquet files and frames may hold such values, and so may tables that were created from them.
 """
@@ -57,6 +58,9 @@ def _legal_sql(value: str, type_: Type, depth: int) -> str | None:
             if item is not None and (legal := _legal_sql(one, item, depth + 1)) is not None:
                 return f"list_bool_and(list_transform({value}, lambda {one}: {legal}))"
             parts = [_legal_sql(part, inner, depth + 1) for part, inner in _parts(value, type_)]
+            if entry_types(type_) is not None:
+                keys = f"map_keys({value})"
+                parts.append(f"list_unique({keys}) = length({keys})")  # parquet: some keys twice, or NULL
             return " AND ".join(f"({part})" for part in parts if part is not None) or None
         case _:
             return None

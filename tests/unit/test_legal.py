@@ -6,6 +6,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow
+import pyarrow.parquet
 import pytest
 
 import dpsql
@@ -108,3 +109,18 @@ def test_values_inside_a_nested_value_are_kept_apart_in_the_same_way(
         assert db.execute("SELECT COUNT(*) FROM people WHERE x IS NOT NULL", epsilon=0.1).rows
     with pytest.raises(dpsql.OperationalError, match="people holds values that cannot be read"):
         dpsql.connect(wrapped("beyond", beyond))
+
+
+def test_a_map_with_a_key_twice_is_kept_apart(tmp_path: Path) -> None:
+    def folder(name: str, keys: list[str]) -> Path:
+        (tmp_path / name).mkdir()
+        maps = pyarrow.MapArray.from_arrays([0, 2, 2], pyarrow.array(keys), pyarrow.array([1, 2]))
+        people = pyarrow.table({"id": [1, 2], "x": maps})
+        pyarrow.parquet.write_table(people, tmp_path / name / "people.parquet")
+        (tmp_path / f"{name}.toml").write_text(POLICY)
+        return tmp_path / name
+
+    with dpsql.connect(folder("within", ["a", "b"]), tmp_path / "within.toml") as db:
+        assert db.execute("SELECT COUNT(*) FROM people WHERE x['a'] = 1", epsilon=0.1).rows
+    with pytest.raises(dpsql.OperationalError, match="people holds values that cannot be read"):
+        dpsql.connect(folder("beyond", ["a", "a"]), tmp_path / "beyond.toml")
