@@ -82,11 +82,26 @@ def _half_widths(sql: str, rows: _Rows, wanted: list[int]) -> str:
             for at, name in guards
             if at == i
         ]
-        outputs.append(f"CASE WHEN {' AND '.join(tests)} THEN 2 * {_deviation(f'c{i}')} END")
+        outputs.append(f"CASE WHEN {' AND '.join(tests)} THEN {_half_width(f'c{i}')} END")
     return (
         f"SELECT id, {', '.join(outputs)} FROM (SELECT CAST(id AS VARCHAR) AS id, {gathered} "
         f"FROM ({sql}) AS t({', '.join(listed)}) GROUP BY ALL)"
     )
+
+
+def _half_width(name: str) -> str:
+    """Print two deviations; of a number in coarse steps, at least what 95 % of its replicas keep.
+
+    Noise that is 0 or a whole step is beyond two deviations whenever it is not 0.
+    """
+    away = f"list_transform(all_{name}, lambda z: abs(z - {name}) * (1 + 1e-9))"
+    middle = f"list_aggregate({away}, 'quantile_disc', 0.95)"
+    coarse = f"CASE WHEN list_unique(all_{name}) <= {_STEPS} THEN {middle} END"
+    return f"greatest(2 * {_deviation(name)}, {coarse})"
+
+
+_STEPS = 16
+"""A number with so few different replicas is in coarse steps."""
 
 
 def _deviation(name: str) -> str:
@@ -344,8 +359,10 @@ class _Select(_Rows):
         renamed = [each.name for each in alias.columns] if alias is not None else []
         names = None if rows.names is None else renamed + rows.names[len(renamed) :]
         self.items.append(_Item(tree.alias_or_name, rows, tree, names, join))
-        on = None if join is None else join.args.get("on")
-        if on is not None and self.kind(on, []) is not Kind.EXACT:
+        args = {} if join is None else join.args
+        conditions = [] if args.get("on") is None else [args["on"]]
+        conditions += [exp.Column(this=each.copy()) for each in args.get("using") or []]
+        if any(self.kind(condition, []) is not Kind.EXACT for condition in conditions):
             self.chosen = True
 
     @property
@@ -485,11 +502,14 @@ class _Select(_Rows):
         function = node.this
         rest = [child for child in node.iter_expressions() if child is not function]
         named = {each.name.casefold(): each for each in self.node.args.get("windows") or []}
-        over = node.args.get("alias")
-        if over is not None:
-            if over.name.casefold() not in named:
+        over, passed = node.args.get("alias"), set[str]()
+        while over is not None:  # a named window may be built on another one
+            name = over.name.casefold()
+            if name not in named or name in passed:
                 return Kind.OPEN
-            rest += list(named[over.name.casefold()].iter_expressions())
+            passed.add(name)
+            rest += list(named[name].iter_expressions())
+            over = named[name].args.get("alias")
         framed = max((self.kind(part, []) for part in rest), default=Kind.EXACT)
         if self.above or framed is not Kind.EXACT:
             return Kind.OPEN
