@@ -54,16 +54,20 @@ def answer(
     if plan.steps:
         return answer_in_steps(session, query, terms, plan, types, session.pay)
     check_worth(session, query, terms, plan)
-    search_cost = 0.0
+    search_cost, said = 0.0, list[str]()
     for _ in range(2):  # ranges and rows first, then the clip
         if plan.first is None:
             break
         session.afford(plan)
         search_cost += _find_bounds(session, plan.first)
+        said += [missing.said for missing in plan.first.missing_bounds]
         plan = planned_query(session, query, terms)
         types = types_of_stages(plan.stages, session.sealed)
         check_printable(session, plan)
-        check_worth(session, query, terms, plan)
+        paid = (
+            f"epsilon {search_cost:.6g} was paid for the {' and the '.join(said)}: later queries use it free"
+        )
+        check_worth(session, query, terms, plan, paid if search_cost else "")
     assert plan.first is None, "found bounds are known"
     session.sealed.begin()
     receipt = session.pay(plan)

@@ -6,6 +6,9 @@
 The remedies are tried before they are named: another price, fewer groups of a unit, keys that are public. The
 decision and the remedies depend on the query, the policy, the public tables and the ledger, never on private
 rows. It holds back a debit and nothing else: ``OPTIONS(anyway = true)`` asks all the same.
+
+A threshold depends on the rows per unit, or on the clip, that a search finds: where no group can reach it,
+the refusal comes after that search, and says what was paid for it.
 """
 
 from __future__ import annotations
@@ -30,8 +33,11 @@ _FEWER = (50, 20, 10, 5, 3, 2, 1)
 """Numbers of groups of a unit that are tried."""
 
 
-def check_worth(session: Session, query: Query, terms: Terms, plan: Plan) -> None:
-    """Raise D511 if the answer would show nothing, unless the query says anyway or was paid for before."""
+def check_worth(session: Session, query: Query, terms: Terms, plan: Plan, paid: str = "") -> None:
+    """Raise D511 if the answer would show nothing, unless the query says anyway or was paid for before.
+
+    ``paid`` says what was paid for the bounds of this query by now.
+    """
     if query.anyway or plan.steps:
         return
     hopeless = [doubt for doubt in doubts_of(plan, session.known) if doubt.nothing]
@@ -44,6 +50,7 @@ def check_worth(session: Session, query: Query, terms: Terms, plan: Plan) -> Non
         "the answer would show nothing at this price",
         first.measure.measure.span,
         label=first.said,
+        notes=(paid,) if paid else (),
         help="; or ".join(remedies),
     ).within(query.source.text, query.source.name)
 

@@ -43,7 +43,7 @@ def ask(shell: Shell, sql: str) -> None:
             raise
         raise KeyboardInterrupt(f"interrupted: {_paid(db, sql, before)}") from None
     except Error as error:
-        if error.code[:2] in ("D6", "D9"):  # all other codes are raised before anything is paid
+        if error.code[:2] in ("D6", "D9"):  # all others say what is paid, or nothing is
             error.notes += (_paid(db, sql, before),)
         raise
     shell.last = answer

@@ -11,8 +11,11 @@ import pytest
 from conftest import POLICY
 
 import dpsql
+from dpsql import worth
 from dpsql.audit import plan_of
-from dpsql.explain.doubts import doubts_of
+from dpsql.explain.doubts import Doubt, doubts_of
+from dpsql.ir.plan import Plan
+from dpsql.policy.catalogue import Known
 
 BY_COST = "SELECT cost, COUNT(*) AS n FROM visits GROUP BY cost"
 BY_CITY = "SELECT city, COUNT(*) AS n FROM patients GROUP BY city"
@@ -177,6 +180,20 @@ def test_rows_still_to_be_found_say_nothing_before_they_are_found(opened: Opened
     plan = plan_of(db._open(), BY_COST, 2.0)
     assert plan.first is not None
     assert doubts_of(plan, db._open().known) == ()
+
+
+def test_what_was_paid_for_a_bound_is_said(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rows per unit that were found make the threshold too high: the search is paid, and no more."""
+
+    def hopeless(plan: Plan, known: Known) -> tuple[Doubt, ...]:
+        return () if plan.first is not None else (Doubt(plan.measures[0], True, "no group shows", ""),)
+
+    monkeypatch.setattr(worth, "doubts_of", hopeless)
+    db = opened(240, ("rows_per_unit = 5\n\n[tables.visits.columns]", "\n[tables.visits.columns]"))
+    said = "epsilon 2 was paid for the rows_per_unit of visits: later queries use it free"
+    assert refused(db, BY_COST, 10.0).notes == (said,)
+    assert refused(db, BY_COST, 10.0).notes == ()
+    assert [each.epsilon for each in db.purchases] == [2]
 
 
 def test_it_depends_on_no_row(opened: Opened, clinics: Path, tmp_path: Path) -> None:
