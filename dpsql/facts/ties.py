@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from dpsql.facts.missing_bounds import scans
+from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.types import types_of
 from dpsql.ir.relation import (
     Aggregate,
@@ -75,9 +76,12 @@ def _ties(relation: Relation) -> tuple[str, ...]:
 
 def _of_join(join: Join) -> tuple[str, ...]:
     left, right = types_of(join.left), types_of(join.right)
+    units = _units(join.left) | _units(join.right)
     said: list[str] = []
     for part in () if join.condition is None else conjuncts(join.condition):
         match part:
+            case Call("=", (Ref(one), Ref(two))) if {one, two} <= units:
+                continue  # the equality that was added: the query has none
             case Call("=", (Ref(one), Ref(two))) if {one, two} & left.keys() and {one, two} & right.keys():
                 mine, other = (one, two) if one in left else (two, one)
                 ours, theirs = _stored(join.left, mine), _stored(join.right, other)
@@ -87,6 +91,12 @@ def _of_join(join: Join) -> tuple[str, ...]:
                     return ()
                 said.append(f"{ours} = {theirs}")
     return tuple(said[:1]) or (f"{_tables(join.left)} with {_tables(join.right)}",)
+
+
+def _units(relation: Relation) -> frozenset[str]:
+    """Return the columns that hold the unit."""
+    owned = ownership_of(relation)
+    return owned.units if isinstance(owned, Owned) else frozenset()
 
 
 def _stored(relation: Relation, name: str) -> _Stored | None:

@@ -20,7 +20,8 @@ delta = 1e-6
 name = "buyer"
 table = "buyers"
 key = "buyer_id"
-[tables.buyers]
+[tables.buyers.columns]
+phone = { tells_unit = true }
 [tables.orders]
 key = "order_id"
 unit = { column = "buyer_id" }
@@ -47,7 +48,7 @@ def db(tmp_path: Path) -> Iterator[dpsql.Connection]:
     path = tmp_path / "shop.duckdb"
     with duckdb.connect(str(path)) as writer:
         writer.execute(
-            "CREATE TABLE buyers (buyer_id INTEGER PRIMARY KEY);"
+            "CREATE TABLE buyers (buyer_id INTEGER PRIMARY KEY, phone VARCHAR);"
             "CREATE TABLE orders (order_id INTEGER PRIMARY KEY, buyer_id INTEGER, parcel VARCHAR, "
             "amount DOUBLE, town VARCHAR);"
             "CREATE TABLE lines (order_id INTEGER, price DOUBLE);"
@@ -73,6 +74,7 @@ def ties(db: dpsql.Connection, sql: str) -> list[str]:
             "lines.order_id = refunds.order_id",
         ),
         ("FROM orders a JOIN orders b USING (parcel)", "orders.parcel = orders.parcel"),
+        ("FROM buyers a JOIN buyers b USING (phone)", "buyers.phone = buyers.phone"),
         ("FROM refunds r JOIN orders o ON r.parcel = o.parcel", "refunds.parcel = orders.parcel"),
         (
             "FROM orders o WHERE EXISTS (SELECT 1 FROM refunds r WHERE r.order_id = o.order_id)",
