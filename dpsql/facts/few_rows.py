@@ -5,10 +5,12 @@
     ... WHERE visit_id IN (7, 8)                                            2 rows, where that is a key
 
 Claim   A unit has at most so many rows here, if the data keeps its declarations.
-Proof   Rows of a unit differ in the columns of a row key, other than the unit. Each of these has at most the
-        values of its list, or the whole numbers or days of its range, and NULL where that is possible; so
-        there are at most as many rows as combinations. A projection keeps rows; a filter, a window and an
-        aggregate make no more of them, a join as many as rows meet on the other side.
+Proof   Rows of a unit differ in the columns of a row key, other than the unit: of a declared one if none of
+        its columns may be NULL, as UNIQUE lets NULL stand in many rows; of groups and numbered rows in any
+        case. Each of these has at most the values of its list, or the whole numbers or days of its range, and
+        NULL where that is possible; so there are at most as many rows as combinations. A projection keeps
+        rows; a filter, a window and an aggregate make no more of them, a join as many as rows meet on the
+        other side.
 Test    tests/unit/test_few_rows.py, grammar_tests/per_unit/few_rows.sql
 
 Like all rows of a unit this says where clipping starts: rows that break a declaration are scaled down.
@@ -41,13 +43,19 @@ def _by_row_keys(relation: Relation, facts_of: FactsOf) -> int | None:
     if not isinstance(owned, Owned):
         return None
     facts, found = facts_of(relation), list[int]()
-    for key in owned.row_keys:
+    for key in telling(owned, facts):
         columns = key - owned.units - owned.settled
         counts = [_values(facts[name]) for name in columns if name in facts]
         known = [count for count in counts if count is not None]
         if columns and len(known) == len(columns):
             found.append(prod(known))
     return least(*found)
+
+
+def telling(owned: Owned, facts: Mapping[str, Fact]) -> list[frozenset[str]]:
+    """Return the row keys in which all rows of a unit differ, those with NULL too."""
+    unsure = {name for name in owned.sparse - owned.units if name not in facts or facts[name].nullable}
+    return [key for key in owned.row_keys if key.isdisjoint(unsure)]
 
 
 def _before(relation: Relation, facts_of: FactsOf) -> int | None:

@@ -51,8 +51,9 @@ class Owned:
 
     ``keys`` are sets of columns that tell the unit, some of them by the policy's word alone: joins, groups
     and windows that have one get the unit beside it. ``settled`` are the columns that the unit
-    determines. ``row_keys`` are sets of columns that are unique together. ``fan`` is how many rows public
-    tables may have made of one private row.
+    determines. ``row_keys`` are sets of columns that are unique together, where none of them is NULL:
+    ``sparse`` are columns of declared keys, and NULL may stand there in many rows. ``fan`` is how many rows
+    public tables may have made of one private row.
     """
 
     unit: str
@@ -63,6 +64,7 @@ class Owned:
     settled: frozenset[str]
     row_keys: frozenset[frozenset[str]] = frozenset()
     fan: int = 1
+    sparse: frozenset[str] = frozenset()
 
 
 Ownership: TypeAlias = Public | Owned
@@ -102,6 +104,7 @@ def _ownership(relation: Relation) -> Ownership:
                 keys | {frozenset((owner.name,))} | links | {frozenset((name,)) for name in tied},
                 names if owner.at_most == 1 else frozenset((owner.name,)),
                 keys | ({frozenset((owner.name,))} if owner.at_most == 1 else frozenset()),
+                sparse=frozenset().union(*keys),
             )
         case Materialized(rows=rows, keys=unique):
             return Public(len(rows), frozenset(frozenset(key) for key in unique))
@@ -235,6 +238,7 @@ def _project_ownership(owned: Ownership, columns: tuple[Named, ...]) -> Ownershi
         settled,
         renamed(owned.row_keys) | {frozenset((unit,)) for unit in units if owned.at_most == 1},
         owned.fan,
+        frozenset(kept[name] for name in owned.sparse if name in kept),
     )
 
 
@@ -289,6 +293,7 @@ def _multiply_rows(owned: Owned, times: int) -> Owned:
         owned.settled,
         owned.row_keys if times == 1 else frozenset(),
         owned.fan * times,
+        owned.sparse,
     )
 
 
@@ -313,6 +318,7 @@ def _unit_join_ownership(join: Join, left: Owned, right: Owned) -> Owned:
         left.settled | right.settled if alone else left.settled,
         left.row_keys if one_right else right.row_keys if one_left and inner else frozenset(),
         left.fan * right.fan,
+        left.sparse | right.sparse,
     )
 
 

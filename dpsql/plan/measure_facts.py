@@ -9,10 +9,11 @@ from fractions import Fraction
 
 from dpsql.detail_kinds import part
 from dpsql.errors import refuse
+from dpsql.facts.few_rows import telling
 from dpsql.facts.missing_bounds import needed_bounds, scans
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.public_keys import Public, public_keys
-from dpsql.facts.schema import most_rows
+from dpsql.facts.schema import facts_of, most_rows
 from dpsql.facts.unit_mass import mass_of
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.bound import NeededBounds
@@ -276,7 +277,8 @@ def _one_row_in_group(measure: Measure, positions: Iterable[int]) -> bool:
     copied = refs(measure.keys[0].scalar) if measure.sets else frozenset()
     assert isinstance(owned, Owned)
     plain = {name for i in positions if (name := _plain(measure.keys[i].scalar, copied)) is not None}
-    return any(key - owned.units <= plain for key in owned.row_keys)
+    keys = telling(owned, facts_of(measure.uncopied))
+    return any(key - owned.units <= plain for key in keys)
 
 
 def _plain(key: Scalar, copied: frozenset[str]) -> str | None:

@@ -92,3 +92,49 @@ def test_values_beyond_the_list_are_scaled_down(clinic: Path) -> None:
         [report] = measure(db, f"SELECT COUNT(*) FROM {KINDS}")
     assert before is not None
     assert report.rows[()][0] / GRID == pytest.approx(before[0], abs=0.001)  # it had two before
+
+
+SPARSE = """
+CREATE TABLE people (id INTEGER PRIMARY KEY);
+CREATE TABLE claims (no INTEGER UNIQUE, id INTEGER NOT NULL, cost DOUBLE);
+INSERT INTO people VALUES (1), (2);
+INSERT INTO claims VALUES (NULL, 1, 5), (NULL, 1, 6), (NULL, 1, 7), (NULL, 1, 8), (1, 1, 9), (2, 2, 1);
+"""
+
+CLAIMS = """
+[budget]
+epsilon = 10
+delta = 1e-6
+[unit]
+table = "people"
+key = "id"
+[tables.people.columns]
+id = {}
+[tables.claims]
+key = "no"
+unit = { column = "id" }
+rows_per_unit = 5
+[tables.claims.columns]
+id = {}
+no = { range = [1, 2] }
+cost = { range = [0, 10] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("claims", ROWS),
+        ("(SELECT * FROM (SELECT id AS who, no AS n, cost, no FROM claims))", ROWS),
+        ("claims c JOIN people p ON p.id = c.id", ROWS),
+        ("claims WHERE no IS NOT NULL", 2),
+        ("(SELECT id, no, SUM(cost) AS cost FROM claims GROUP BY id, no)", 3),
+    ],
+)
+def test_null_stands_in_many_rows_of_a_unique_column(tmp_path: Path, source: str, expected: int) -> None:
+    """Of a unit with four claims that have no number yet, all rows count, as declared."""
+    with duckdb.connect(str(tmp_path / "claims.duckdb")) as plain:
+        plain.execute(SPARSE)
+    (tmp_path / "claims.toml").write_text(CLAIMS)
+    with dpsql.connect(tmp_path / "claims.duckdb", tmp_path / "claims.toml") as db:
+        assert rows(db, f"SELECT SUM(cost) FROM {source}") == expected
