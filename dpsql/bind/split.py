@@ -101,9 +101,11 @@ def _stages(ctx: Context, post: Post) -> tuple[Stage, ...]:
             needed.insert(0, stage)
             used |= set(stage.post.released)
     stages, taken = [], set[str]()
+    added_up = frozenset().union(*(stage.post.released for stage in needed if stage.post.adds_up))
     for stage in needed:
         names = [name for name in measures if name in stage.post.released and name not in taken]
-        stages.append(replace(stage, measures=tuple(measures[name] for name in names)))
+        read = (replace(measures[name], added_up=name in added_up) for name in names)
+        stages.append(replace(stage, measures=tuple(read)))
         taken |= set(names)
     return tuple(stages)
 

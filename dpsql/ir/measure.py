@@ -102,7 +102,7 @@ class Measure:
     and the total's row becomes the rest. ``weights`` are the aggregates' accuracy weights. ``intervals``: the
     Post reads the ends of intervals. ``derived``: outputs computed from aggregates, with half-widths that the
     Post reads. ``running`` names the aggregates that are running totals over the only key, each with whether
-    the total per group is shown too.
+    the total per group is shown too. ``added_up``: SQL above aggregates the groups, or has windows over them.
     """
 
     name: str
@@ -127,6 +127,7 @@ class Measure:
     intervals: bool = False
     running: tuple[tuple[str, bool], ...] = ()
     derived: tuple[Derived, ...] = ()
+    added_up: bool = False
 
     @property
     def copies(self) -> int:
@@ -189,6 +190,7 @@ class Post:
     only selects and orders, so it cannot fail. ``replicated`` gives half-widths to outputs that are computed;
     outputs ``without`` have noise, and no margin. ``totals`` has for each output that is a key of ROLLUP or
     the like the position of the output that is 1 where a row is no group of that key; it is empty else.
+    ``adds_up``: it aggregates the rows that it reads, or has windows over them.
     """
 
     sql: str
@@ -200,6 +202,7 @@ class Post:
     replicated: Replicated | None = None
     without: tuple[int, ...] = ()
     totals: tuple[int | None, ...] = ()
+    adds_up: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

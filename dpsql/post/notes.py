@@ -21,6 +21,9 @@ def note_on(plan: Plan, unit: str) -> str:
         needed = [rule.units for rule in rules if isinstance(rule, Threshold)]
         if needed:
             sentences.append(f"A group is {words} when its noisy number of units reaches {max(needed):.0f}.")
+            measures = (measure for stage in stages for measure in stage.measures)
+            if any(measure.measure.added_up and isinstance(measure.rule, Threshold) for measure in measures):
+                sentences.append("Other groups are in no sum of groups, and no margin says so.")
     rules = [measure.rule for stage in plan.stages for measure in stage.measures]
     least = max((rule.least for rule in rules if isinstance(rule, Threshold)), default=1)
     if least > 1:

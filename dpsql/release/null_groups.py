@@ -10,6 +10,9 @@ Test    tests/unit/test_null_groups.py
 
 A listed value is shown with a count of nothing too, since somebody listed it. NULL is listed by nobody: it is
 possible, and in most columns it does not occur.
+
+Where SQL above adds the groups up (a total, a share of the total), those of NULL stay: left out by their
+noise, they would be missing in every sum, by more than its margin says.
 """
 
 from __future__ import annotations

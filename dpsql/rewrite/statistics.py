@@ -172,7 +172,7 @@ class _Statistics:
             details=self._details.made(),
             finishes=tuple(finishes),
             units=units,
-            counted=self._counted(shared),
+            counted=() if m.added_up else self._counted(shared),
         )
 
     def _counted(self, shared: dict[_Key, _Cells]) -> tuple[int, ...]:

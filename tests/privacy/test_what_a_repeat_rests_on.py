@@ -78,6 +78,7 @@ def _follows(value: Any, name: str, digest: Digest) -> bool:
 PLANS_LEAVE_OUT = {
     "Fact.order": "of columns that conditions and checks compare, which the relation holds",
     "Join.added": "who wrote a part of the condition",
+    "Measure.added_up": "in the SQL above",
     "Measure.aggregates": "finishes and details are made of them",
     "Measure.fitted": "the clip that was chosen is in the noise's sensitivity",
     "MeasurePlan.fitted": "in the noise's sensitivity",
@@ -110,6 +111,7 @@ PLANS_LEAVE_OUT = {
 LAST_STAGES_LEAVE_OUT = {
     "Measure.other": "only what is handed down has the row of other groups by then",
     "StagePlan.post": "what is done with released tables changes nothing of what is measured",
+    "Post.adds_up": "in the SQL",
     "Post.columns": "their names",
     "Post.margins": "what is shown beside them",
     "Post.plain": "how the same rows are fetched",

@@ -51,6 +51,13 @@ def test_a_group_of_null_with_rows_is_shown(db: dpsql.Connection, aggregates: st
     assert often(db, f"SELECT {case} AS what, {aggregates} FROM patients GROUP BY what") == 1
 
 
+@pytest.mark.parametrize("above", ["n / SUM(n) OVER ()", "n - (SELECT AVG(n) FROM parts)"])
+def test_groups_that_are_added_up_are_all_there(db: dpsql.Connection, above: str) -> None:
+    """Left out by their own noise they would be missing in the sum."""
+    parts = "SELECT age // 40 AS part, COUNT(*) AS n FROM patients GROUP BY part"
+    assert often(db, f"WITH parts AS ({parts}) SELECT part, {above} AS share FROM parts") == 1
+
+
 def test_a_sum_without_a_count_shows_all(db: dpsql.Connection) -> None:
     """Nothing that is released tells how many rows there are."""
     assert often(db, "SELECT age // 40 AS part, SUM(income) FROM patients GROUP BY part") == 1

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from dpsql.bind.expressions.aggregates import has_aggregate
+from dpsql.bind.expressions.aggregates import has_aggregate, is_named_aggregate
 from dpsql.bind.released.public_sql import without_margins
 from dpsql.bind.released.ranges import released_domains
 from dpsql.bind.scope.context import Context, Cte
@@ -213,7 +213,11 @@ def post_of(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tup
     named = {table.name for table in tree.find_all(exp.Table)}
     released = tuple(measure.name for measure in ctx.measures if measure.name in named)
     plain = all(isinstance(part, _PLAIN) and not _is_scalar_subquery(part) for part in tree.walk())
-    return Post(sql, columns, released, tables_in(ctx, tree), margins, plain)
+    adds_up = any(isinstance(part, _ADDING) or is_named_aggregate(part) for part in tree.walk())
+    return Post(sql, columns, released, tables_in(ctx, tree), margins, plain, adds_up=adds_up)
+
+
+_ADDING = exp.AggFunc | exp.Window | exp.Group | exp.Distinct
 
 
 def _is_scalar_subquery(node: exp.Expr) -> bool:
