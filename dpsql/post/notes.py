@@ -55,7 +55,7 @@ def note_without(columns: Sequence[str]) -> str:
         return ""
     named = ", ".join(columns[:_NAMED])
     more = f" and {len(columns) - _NAMED} more" if len(columns) > _NAMED else ""
-    why = "chosen by noisy numbers, not linear in them, or divided by one near zero"
+    why = "chosen by noisy numbers, or not linear in them"
     return f"No margin: {named}{more} ({why})."
 
 

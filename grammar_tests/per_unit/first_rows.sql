@@ -37,7 +37,7 @@ SELECT kind, COUNT(*) AS n, AVG(cost) AS cost FROM (
 
 -- case: the first two
 -- outcome: accepted
-SELECT kind, COUNT(*) AS n, AVG(cost) AS cost FROM (
+SELECT kind, COUNT(*) AS n FROM (
     SELECT patient_id, kind, cost, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY visited_on, visit_id) AS n
     FROM visits
 ) WHERE n < 3 GROUP BY kind;

@@ -635,7 +635,7 @@ def test_questions_make_a_policy_of_files(data: Path) -> None:
     assert 'id = { type = "BIGINT" }' in text
     with dpsql.connect(data) as db:
         assert exact(db, "SELECT COUNT(*) FROM people") == {"()": (100,)}
-    answers = "\n".join(["people", "id", "person", "hidden", "public", "id"] + [""] * 30)
+    answers = "\n".join(["people", "id", "person", "", "hidden", "public", "id"] + [""] * 30)
     data.with_suffix(".toml").unlink()
     data.with_suffix(".ledger").unlink()
     done = subprocess.run(

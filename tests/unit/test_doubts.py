@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from conftest import POLICY
 
 import dpsql
 from dpsql import worth
@@ -32,7 +31,7 @@ def opened(clinic: Path, tmp_path: Path) -> Iterator[Opened]:
         def connected(
             about: int | None, *more: tuple[str, str], ledger: str = "own.ledger"
         ) -> dpsql.Connection:
-            text = POLICY
+            text = clinic.with_suffix(".toml").read_text()
             said = (
                 () if about is None else (('key = "patient_id"\n', f'key = "patient_id"\nabout = {about}\n'),)
             )

@@ -106,6 +106,12 @@ def no_room(clinic: Path) -> None:
     ask(COUNT.replace("patients", "visits"), analyst="bob")(clinic)
 
 
+def nothing_to_show(clinic: Path) -> None:
+    policy = clinic.with_suffix(".toml")
+    policy.write_text(policy.read_text().replace("[unit]", "[unit]\nabout = 10"))
+    ask("SELECT cost, COUNT(*) FROM visits GROUP BY cost")(clinic)
+
+
 def two_runs_in_one_folder(clinic: Path) -> None:
     with alone(clinic.parent), alone(clinic.parent):
         pass
@@ -124,6 +130,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D508": audit_by_an_analyst,
     "D509": two_runs_in_one_folder,
     "D510": no_room,
+    "D511": nothing_to_show,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,
