@@ -17,7 +17,7 @@ Test    grammar_tests/aggregates/distinct_values.sql, tests/privacy/test_attacks
 from __future__ import annotations
 
 from dpsql.aggregates import Need, Rule, Unbounded
-from dpsql.ir.column import ANYTHING, BIGINT, Fact, Kind
+from dpsql.ir.column import ANYTHING, BIGINT, PARTS, Fact, Kind
 
 _UNEQUAL = (Kind.INTERVAL, Kind.OPAQUE, Kind.NULL)
 
@@ -33,7 +33,7 @@ class CountDistinct(Rule):
         if argument.type.kind in _UNEQUAL:
             raise Unbounded(
                 f"{argument.type.said} values have no exact equality",
-                "cast the column to text or a number first",
+                PARTS,
                 code="D205",
             )
         return Fact(BIGINT, ANYTHING, nullable=False)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.aggregates import Need, Rule, Unbounded
-from dpsql.ir.column import Fact, Kind
+from dpsql.ir.column import PARTS, Fact, Kind
 
 
 class Mode(Rule):
@@ -29,7 +29,7 @@ class Mode(Rule):
         if argument.type.kind in (Kind.OPAQUE, Kind.INTERVAL, Kind.NULL):
             raise Unbounded(
                 "MODE needs values with an exact equality",
-                "cast the column to text or a number first",
+                PARTS,
                 code="D205",
             )
         return Fact(argument.type, argument.domain, nullable=True)

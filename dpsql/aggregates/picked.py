@@ -15,7 +15,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dpsql.aggregates import Distinct, Rule, Unbounded
-from dpsql.ir.column import Fact, Kind
+from dpsql.ir.column import PARTS, Fact, Kind
 
 
 class Picked(Rule):
@@ -41,7 +41,7 @@ class Picked(Rule):
         if argument.type.kind in (Kind.OPAQUE, Kind.NULL):
             raise Unbounded(
                 f"{self.name.upper()} needs values with an exact equality",
-                "cast the column to text or a number first",
+                PARTS,
                 code="D205",
             )
         return Fact(argument.type, argument.domain, nullable=True)

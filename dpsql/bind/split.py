@@ -20,6 +20,7 @@ from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.public_facts import Describe, Evaluate
 from dpsql.bind.scope.scope import Visible
 from dpsql.bind.scope.sources import Private
+from dpsql.bind.scope.wrappers import unaliased
 from dpsql.bind.starting_context import starting_context
 from dpsql.bind.subqueries.evaluation import post_of
 from dpsql.bind.syntax.interval_functions import asks_interval
@@ -146,21 +147,35 @@ def _refuse_rows(ctx: Context, bound: Private, tree: exp.Expr) -> NoReturn:
     inner = bound.relation
     while isinstance(inner, Project | Filter):
         inner = inner.input
+    key = _example_key(bound, identifiers)
+    again = isinstance(inner, Aggregate) and "(" in key  # a count that the query gave no name
     if identifiers and isinstance(inner, Aggregate):
         raise refuse(
             "D403",
             f"each row of this would be about one {ctx.known.unit}",
             ctx.span(listed[0]) if listed else None,
             label=f"{identifiers[0].name} identifies single {ctx.known.unit}s",
-            help=f"aggregate again, over the {ctx.known.unit}s: SELECT AVG(n), COUNT(*) FROM (SELECT "
-            f"{ctx.known.unit_column}, COUNT(*) AS n FROM ... GROUP BY {ctx.known.unit_column})",
+            help=_once_more(ctx),
         )
+    shown = f"{key}, COUNT(*) FROM ... GROUP BY 1"
+    if listed and all(isinstance(unaliased(each), exp.Literal) for each in listed):
+        shown = "COUNT(*) FROM ..."
     raise refuse(
         "D402",
         "single private rows are never shown",
         ctx.span(listed[0]) if listed else None,
         label="this query returns rows, not aggregates",
         notes=_picture(ctx, bound, identifiers),
-        help=f"aggregate them: SELECT {_example_key(bound, identifiers)}, COUNT(*) FROM ... GROUP BY 1, or "
-        "SELECT AVG(x) ...; to get only the names and types of the columns, LIMIT 0",
+        help=_once_more(ctx)
+        if again
+        else f"aggregate them: SELECT {shown}, or SELECT AVG(x) ...; to get only the names and types of the "
+        "columns, LIMIT 0",
+    )
+
+
+def _once_more(ctx: Context) -> str:
+    unit = ctx.known.unit_column
+    return (
+        f"aggregate again, over the {ctx.known.unit}s: SELECT AVG(n), COUNT(*) FROM (SELECT {unit}, "
+        f"COUNT(*) AS n FROM ... GROUP BY {unit})"
     )

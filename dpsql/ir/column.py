@@ -125,6 +125,12 @@ def can_be_opened(type: Type) -> bool:
     )
 
 
+PARTS = (
+    "use a part of it: an item, FROM t, unnest(x) AS u(item); a field, x.name; or a length, len(x), epoch(x)"
+)
+"""How values without equality or order are read instead: lists, structs, intervals."""
+
+
 def item_type(type: Type) -> Type | None:
     """Return the type of a list's items; None for what is no list."""
     is_list = type.kind is Kind.OPAQUE and type.sql.endswith("[]")

@@ -206,6 +206,9 @@ _TABLES = frozenset(("range", "generate_series"))
 INTERVALS = ("dp_interval_low", "dp_interval_high")
 OWN = frozenset(("dp_randomized_response", *INTERVALS))
 """Functions of dpsql that the binder handles; they never reach an engine."""
+_VETTED = "compute it from functions that are vetted: they are listed in dpsql/docs/language.md"
+_MEANT = {"average": ["avg"]}
+_CLAUSE = "write it behind SELECT: SELECT OPTIONS(epsilon = 1) DISTINCT ..."
 
 
 def _is_known(name: str) -> bool:
@@ -224,12 +227,14 @@ def unknown_function(name: str, span: Span | None) -> Error:
             label="nobody has checked what this function reads, or how it fails",
             help=_instead(folded),
         )
-    close = difflib.get_close_matches(folded, sorted(FUNCTIONS | OWN), 1)
+    better = {name for name, said in INSTEAD.items() if said.startswith("write ")}
+    known = sorted((FUNCTIONS | OWN) - better)
+    close = _MEANT.get(folded) or difflib.get_close_matches(folded.removeprefix("anon_"), known, 1, 0.75)
     return refuse(
         "D204",
         f"there is no function {name}",
         span,
-        help=f"did you mean {close[0]}?" if close else "use a plain function of SQL",
+        help=_CLAUSE if folded == "options" else f"did you mean {close[0]}?" if close else _VETTED,
     )
 
 
@@ -245,7 +250,7 @@ def _instead(name: str) -> str:
         return "leave randomness out: noise is added anyway, and its seed cannot be chosen"
     if name == "hash":
         return "write md5(x); for a few parts of equal size, md5_number_lower(x::VARCHAR) % 2"
-    return "compute it from functions that are vetted: they are listed in dpsql/docs/language.md"
+    return _VETTED
 
 
 def check_size(tree: exp.Expr) -> None:

@@ -49,7 +49,7 @@ _UNSUPPORTED = {
     ),
     "min_privacy_units_per_group": (
         "the threshold is computed from delta, and is noisy",
-        "ask for it after the release: HAVING COUNT(DISTINCT unit) >= 50",
+        "ask for it after the release: HAVING COUNT(DISTINCT x) >= 50, where x is the privacy unit's column",
     ),
 }
 _NUMBER = re.compile(r"([+-]?)\s*(\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
@@ -217,7 +217,12 @@ def _split_at_commas(tokens: list[Token]) -> list[list[Token]]:
     for before, part in zip([[], *parts], parts, strict=False):
         if not part:
             at = before[-1] if before else tokens[0]
-            raise refuse("D101", "an option is missing here", span_between(at, at), help="name = value")
+            raise refuse(
+                "D101",
+                "an option is missing here",
+                span_between(at, at),
+                help="write name = value between the commas",
+            )
     return parts
 
 

@@ -2,8 +2,9 @@
 
 1 | ...CROSS JOIN wards e, wards f GROUP BY patient_id...
   |                        ^^^^^^^ no declared key of the public side is matched
-  = help: join on the public side's key; or on at most 10,000 rows: (SELECT ...
-          LIMIT 100)
+  = help: join on the public side's key; or aggregate first, and join what is
+          released: SELECT SUM(s) FROM (SELECT x, SUM(y) AS s FROM ... GROUP BY x)
+          JOIN ...
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ VALUES (1, (SELECT age FROM patients WHERE patient_id = 3));
 
 -- case: all of the others
 -- outcome: refused D255 at 1:37
--- instead: SELECT COUNT(*) FROM patients WHERE income >= (SELECT AVG(income) FROM patients)
+-- instead: SELECT COUNT(*) FROM patients WHERE income >= (SELECT MAX(income) FROM patients)
 SELECT COUNT(*) FROM patients WHERE income >= ALL (SELECT income FROM patients);
 
 -- case: any of the others
@@ -89,6 +89,7 @@ WHERE age > (SELECT AVG(q.age) FROM patients q WHERE q.ward = p.ward GROUP BY RO
 
 -- case: a public value that may be several
 -- outcome: refused D255 at 1:47
+-- instead: SELECT COUNT(*) FROM patients p WHERE (SELECT MAX(tag) FROM place_tags t WHERE t.place_id = p.children) IS NOT NULL
 SELECT COUNT(*) FROM patients p WHERE (SELECT tag FROM place_tags t WHERE t.place_id = p.children) IS NOT NULL;
 
 -- case: a window's row that may be several

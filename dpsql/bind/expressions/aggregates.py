@@ -216,13 +216,16 @@ def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
     """Refuse DISTINCT in an aggregate that is not answered with it."""
     if not shelf()[call.function].counts:
         name, unit = call.function.upper(), ctx.known.unit_column
+        inner = f"FROM (SELECT DISTINCT {unit}, x FROM ...)"
+        written = f"SELECT {name}(x) {inner}"
+        if name == "STRING_AGG":
+            written = f"SELECT {unit}, {name}(x, ',' ORDER BY x) AS m {inner} GROUP BY {unit}"
         raise refuse(
             "D253",
             f"{name}(DISTINCT ...) is not answered here",
             call.span,
             label=f"whether a value is among the distinct values may depend on one {ctx.known.unit}",
-            help=f"leave DISTINCT out; or take each {ctx.known.unit}'s distinct values: "
-            f"SELECT {name}(x) FROM (SELECT DISTINCT {unit}, x FROM ...)",
+            help=f"leave DISTINCT out; or take each {ctx.known.unit}'s distinct values: {written}",
         )
     raise refuse(
         "D253",
@@ -237,6 +240,8 @@ def _alternative(name: str) -> str:
     """Return a help text with an aggregate to use instead."""
     if name in by_name() and by_name()[name].example:
         return f"write {by_name()[name].example}"
+    if name in ("max", "min"):
+        return f"write {name.upper()}(x); of several, a quantile: QUANTILE_CONT(x, 0.99)"
     return INSTEAD.get(name, "COUNT, SUM, AVG, MEDIAN, STDDEV, CORR and REGR_SLOPE are answered, with FILTER")
 
 

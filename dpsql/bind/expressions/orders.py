@@ -8,7 +8,7 @@ from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.scope.context import Context
 from dpsql.errors import refuse
 from dpsql.facts.schema import fact_of
-from dpsql.ir.column import Kind
+from dpsql.ir.column import PARTS, Kind
 from dpsql.ir.relation import Ordering
 from dpsql.ir.scalar import Scalar
 
@@ -26,6 +26,4 @@ def ordering(ctx: Context, node: exp.Expr, scalars: Scalars) -> Ordering:
 def check_comparable(ctx: Context, scalar: Scalar, node: exp.Expr, scalars: Scalars) -> None:
     """Refuse values without an order."""
     if fact_of(scalar, scalars.facts).type.kind not in _ORDERED:
-        raise refuse(
-            "D205", "these values have no order", ctx.span(node), help="cast them to text or a number"
-        )
+        raise refuse("D205", "these values have no order", ctx.span(node), help=PARTS)

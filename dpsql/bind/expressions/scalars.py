@@ -6,7 +6,6 @@ subqueries.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NoReturn, Protocol
@@ -31,6 +30,8 @@ from dpsql.parse.other_aggregates import INSTEAD
 from dpsql.parse.spans import span_of
 
 MOST_LISTED = 998
+_ORDERS: dict[type[exp.Expr], str] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.LTE: "<="}
+_UNVETTED = "apply it above the release, or compute it from the functions of dpsql/docs/language.md"
 _OTHERWISE = "check the types of the arguments, and CAST where they differ"
 
 
@@ -215,7 +216,7 @@ class Scalars:
                 f"{name} is not answered over private rows",
                 self.span(node),
                 label="it is not on the list of vetted functions",
-                help=nearest(name),
+                help=_UNVETTED,
             )
         arguments = [self._bind(argument) for argument in reading.arguments]
         if reading.name == "cast" and self._is_cast_already(arguments[0], reading.type):
@@ -235,6 +236,24 @@ class Scalars:
             return fact_of(scalar, self._lookup).type == target
         except ArgumentError:
             return False
+
+    def _ends(self, node: exp.Expr) -> str:
+        """Return what x >= ALL (...) and its like mean: a comparison with one end of the values, or both."""
+        quantifier = node.args.get("expression")
+        if quantifier is None or type(node) not in _ORDERS:
+            sign, join = ("<>", "OR") if isinstance(node, exp.NEQ) else ("=", "AND")
+            low, high = (f"x {sign} (SELECT {end}(y) FROM ...)" for end in ("MIN", "MAX"))
+            return f"compare with both ends: {low} {join} {high}"
+        query = quantifier.this.unnest()
+        listed = query.expressions if isinstance(query, exp.Select) else []
+        value, other = self._written(node.this, "x"), self._written(listed[0], "y") if listed else "y"
+        least = isinstance(quantifier, exp.All) == isinstance(node, exp.LT | exp.LTE)
+        end = f"(SELECT {'MIN' if least else 'MAX'}({other}) FROM ...)"
+        return f"compare with the end of the values: {value} {_ORDERS[type(node)]} {end}"
+
+    def _written(self, node: exp.Expr, otherwise: str) -> str:
+        span = self.span(node)
+        return otherwise if span is None else self.text[span.start : span.end]
 
     def _refuse_misplaced(self, node: exp.Expr) -> None:
         """Refuse windows, subqueries and aggregates that are not allowed here."""
@@ -262,8 +281,7 @@ class Scalars:
                 "private rows are not compared with all rows of a subquery",
                 self.span(node),
                 label="the value for one row would depend on other units",
-                help="compare with a released number: x >= (SELECT AVG(y) FROM ...); or with rows of the "
-                "same unit: x >= (SELECT MAX(y) FROM ... WHERE inner.id = outer.id)",
+                help=self._ends(node),
             )
         is_aggregate = isinstance(node, exp.Anonymous) and node.name.casefold() in {*INSTEAD, *by_name()}
         if is_aggregate or isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup):
@@ -273,15 +291,6 @@ class Scalars:
                 self.span(node),
                 help="use aggregates in the select list, HAVING and ORDER BY, not inside each other",
             )
-
-
-def nearest(name: str) -> str:
-    """Return a help text with the vetted function of the most similar name."""
-    close = difflib.get_close_matches(name.casefold(), sorted(shelf()), 1, 0.75)
-    suggestion = f"did you mean {close[0]}? Or " if close else ""
-    return (
-        f"{suggestion}apply it above the release, or compute it from the functions of dpsql/docs/language.md"
-    )
 
 
 def _placed(scalar: Scalar, span: Span | None) -> Scalar:

@@ -62,7 +62,7 @@ def bind_window(
         if call is not None and aggregates()[call.function].in_order:
             _refuse_order(ctx, node, call.function)
         if call is None or call.distinct or ignore_nulls:
-            _refuse_function(ctx, node)
+            _refuse_function(ctx, node, call is not None and call.distinct)
         arguments = () if call.argument is None else (call.argument, *call.others)
         return WindowCall("", call.function, arguments, partition, order, rows, call.condition, span=span)
     if ignore_nulls and not windows()[function].keeps:
@@ -71,12 +71,16 @@ def bind_window(
     return WindowCall("", function, taken, partition, order, rows, None, ignore_nulls, span)
 
 
-def _refuse_function(ctx: Context, node: exp.Window) -> NoReturn:
+def _refuse_function(ctx: Context, node: exp.Window, distinct: bool = False) -> NoReturn:
+    span, unit = ctx.span(node.this), ctx.known.unit_column
+    names = f"these are: {', '.join(sorted(windows()))}; count, sum, avg, min, max, median"
+    call = "COUNT(DISTINCT x)" if span is None else ctx.text[span.start : span.end]
+    joined = f"join the rows with (SELECT {unit}, {call} AS m FROM ... GROUP BY {unit}) USING ({unit})"
     raise refuse(
         "D254",
         "this function is not answered in a window over private rows",
-        ctx.span(node.this) or ctx.span(node),
-        help=f"these are: {', '.join(sorted(windows()))}; count, sum, avg, min, max, median",
+        span or ctx.span(node),
+        help=joined if distinct else names,
     )
 
 
@@ -251,11 +255,14 @@ def _frame(
 
 
 def _refuse_frame(ctx: Context, node: exp.Window) -> NoReturn:
+    unit = ctx.known.unit_column
     raise refuse(
         "D254",
         "this window frame is not answered over private rows",
         ctx.span(node),
-        help="write ROWS BETWEEN 6 PRECEDING AND CURRENT ROW, or leave the frame out",
+        help="count rows, ROWS BETWEEN 6 PRECEDING AND CURRENT ROW; or join the rows near each row: FROM t "
+        f"AS a JOIN t AS b ON a.{unit} = b.{unit} AND b.d BETWEEN a.d - INTERVAL 7 DAY AND a.d "
+        f"GROUP BY a.{unit}, and a key of a",
     )
 
 

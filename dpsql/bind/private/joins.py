@@ -146,7 +146,8 @@ def _check_fan_out(times: int, span: Span | None) -> None:
             f"this join may multiply one private row up to {times:,} times",
             span,
             label="no declared key of the public side is matched",
-            help=f"join on the public side's key; or on at most {FAN_OUT:,} rows: (SELECT ... LIMIT 100)",
+            help="join on the public side's key; or aggregate first, and join what is released: "
+            "SELECT SUM(s) FROM (SELECT x, SUM(y) AS s FROM ... GROUP BY x) JOIN ...",
         )
 
 

@@ -23,6 +23,8 @@ from dpsql.bind.syntax.interval_functions import LOW, NOT_RELEASED, is_end, numb
 from dpsql.bind.syntax.quantiles import expand_places
 from dpsql.errors import Error, refuse
 from dpsql.facts.released_columns import high_of, low_of, margin_of
+from dpsql.facts.schema import fact_of
+from dpsql.ir.column import Interval
 from dpsql.ir.formula import Derived, columns_in
 from dpsql.ir.relation import AggregateCall, Named
 from dpsql.ir.scalar import Scalar
@@ -277,12 +279,14 @@ class ReleasedExpressions:
         columns = self.scalars.scope.find(node.name, node.table)
         if not columns:
             self.scalars.bind(node)
+        ranged = isinstance(fact_of(columns[0].scalar, self.scalars.facts).domain, Interval)
+        other = f"AVG({node.name})" if ranged else f"COUNT(DISTINCT {node.name})"
         raise refuse(
             "D402",
             f"{node.name} is neither grouped nor aggregated",
             span_of(node, self.text),
             label="it has a value per row, not per group",
-            help=f"add it to GROUP BY, or aggregate it: AVG({node.name}), COUNT({node.name})",
+            help=f"add it to GROUP BY, or aggregate it: {other}, COUNT({node.name})",
         )
 
 

@@ -68,7 +68,9 @@ def number_literal(text: str) -> Literal:
             return Literal(float(plain), DOUBLE)
     elif _FLOAT.fullmatch(plain) and math.isfinite(float(plain)):
         return Literal(float(plain), DOUBLE)
-    raise ArgumentError(f"the number {text[:50]} is too large", "no numeric type can hold it")
+    raise ArgumentError(
+        f"the number {text[:50]} is too large", "no numeric type can hold it: write a smaller one"
+    )
 
 
 def decimal_type(value: Decimal) -> Type | None:

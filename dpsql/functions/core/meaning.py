@@ -124,6 +124,7 @@ def unify(function: Function, arguments: Arguments) -> Arguments:
 
 
 _SHAPES = {
+    **dict.fromkeys((Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT), "write a number: 20"),
     Kind.DATE: "write a day like '2024-01-31'",
     Kind.TIMESTAMP: "write a day or a moment without offset: '2024-01-31', '2024-01-31 10:30'",
     Kind.TIMESTAMPTZ: "write a day or a moment: '2024-01-31', '2024-01-31 10:30', '2024-01-31 10:30+01'",

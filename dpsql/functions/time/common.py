@@ -25,7 +25,8 @@ def check_date(argument: Argument, operation: str, *, times: bool = False) -> No
     if argument.kind is Kind.TIMESTAMPTZ:
         raise ArgumentError(f"{operation} of a TIMESTAMP WITH TIME ZONE depends on a time zone", ZONE_HELP)
     raise ArgumentError(
-        f"{operation} takes a DATE or TIMESTAMP, not {named(argument.type)}", "write CAST(... AS DATE)"
+        f"{operation} takes a DATE or TIMESTAMP, not {named(argument.type)}",
+        "write CAST(... AS DATE)" if argument.kind is Kind.TEXT else "name a DATE or TIMESTAMP column",
     )
 
 
