@@ -123,6 +123,7 @@ SELECT SUM(LEAST(GREATEST(score * 0, 0), 0)) AS s FROM patients;
 -- case: a clip at infinity
 -- attack: bounds that are not finite
 -- outcome: refused D205 at 1:35
+-- instead: SELECT SUM(LEAST(GREATEST(score, -400), 400)) FROM patients
 SELECT SUM(LEAST(GREATEST(score, -1e400), 1e400)) FROM patients;
 
 -- case: a clip whose ends are exchanged

@@ -183,6 +183,7 @@ SELECT SUM(minutes) AS s FROM (SELECT patient_id, minutes FROM visits INTERSECT 
 -- case: public rows without the private ones
 -- attack: set operations
 -- outcome: refused D406 at 1:8
+-- instead: SELECT city FROM places EXCEPT SELECT city FROM patients GROUP BY city
 SELECT city FROM places EXCEPT SELECT city FROM patients;
 
 -- case: a name for the unit on one side only

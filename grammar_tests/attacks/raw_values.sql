@@ -34,6 +34,7 @@ SELECT json_group_array(income) FROM patients;
 -- case: the last one of each ward
 -- attack: aggregates that return raw values
 -- outcome: refused D253 at 1:14
+-- instead: SELECT m, COUNT(*) AS n FROM (SELECT patient_id, LAST(age ORDER BY born) AS m FROM patients GROUP BY patient_id) GROUP BY m
 SELECT ward, last(age ORDER BY patient_id) FROM patients GROUP BY ward;
 
 -- case: the richest of each ward, through a per-unit maximum

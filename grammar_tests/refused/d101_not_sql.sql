@@ -15,6 +15,7 @@ SELECT COUNT(*) FROM patients WHERE age > 3);
 
 -- case: a text that never ends
 -- outcome: refused D101
+-- instead: SELECT COUNT(*) FROM patients WHERE ward = 'A'
 SELECT COUNT(*) FROM patients WHERE ward = 'A;
 
 -- case: no table after FROM

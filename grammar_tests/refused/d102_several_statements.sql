@@ -10,6 +10,7 @@ SELECT COUNT(*) FROM patients; DROP TABLE patients;
 
 -- case: a setting before the query
 -- outcome: refused D102 at 1:18
+-- instead: SELECT COUNT(*) FROM patients
 SET threads = 1; SELECT COUNT(*) FROM patients;
 
 -- case: a second statement on a line of its own

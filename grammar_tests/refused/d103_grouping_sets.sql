@@ -2,6 +2,7 @@
 
 -- case: all combinations of seven keys
 -- outcome: refused D103 at 1:46
+-- instead: SELECT COUNT(*) FROM patients GROUP BY GROUPING SETS ((ward, sex), (ward), ())
 SELECT COUNT(*) FROM patients GROUP BY CUBE (ward, sex, smoker, insured, city, blood, age);
 
 -- case: two lists whose product is too long

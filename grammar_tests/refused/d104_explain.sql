@@ -6,6 +6,7 @@ EXPLAIN (FORMAT json) SELECT COUNT(*) FROM patients;
 
 -- case: explain of an explain
 -- outcome: refused D104 at 1:9
+-- instead: EXPLAIN SELECT COUNT(*) FROM patients
 EXPLAIN EXPLAIN SELECT COUNT(*) FROM patients;
 
 -- case: explain of a table

@@ -7,6 +7,7 @@ SELECT SUM(#3) FROM patients;
 
 -- case: an aggregate written as a method
 -- outcome: refused D105 at 1:8
+-- instead: SELECT SUM(income) FROM patients
 SELECT income.sum() FROM patients;
 
 -- case: an aggregate with its schema
@@ -19,6 +20,7 @@ SELECT system.main.any_value(income) FROM patients;
 
 -- case: a sample of the table
 -- outcome: refused D105 at 1:43
+-- instead: SELECT COUNT(*) FROM patients
 SELECT COUNT(*) FROM patients TABLESAMPLE 50%;
 
 -- case: a sample with a seed
@@ -27,6 +29,7 @@ SELECT COUNT(*) FROM patients USING SAMPLE reservoir(5 ROWS) REPEATABLE (42);
 
 -- case: a collation
 -- outcome: refused D105 at 1:8
+-- instead: SELECT lower(city) AS city, COUNT(*) FROM patients GROUP BY 1
 SELECT city COLLATE NOCASE AS city, COUNT(*) FROM patients GROUP BY 1;
 
 -- case: a field of a whole row
@@ -35,10 +38,12 @@ SELECT SUM((p).income) FROM patients p;
 
 -- case: rows to be changed
 -- outcome: refused D105 at 1:8
+-- instead: SELECT SUM(age) FROM patients WHERE smoker
 SELECT SUM(age) FROM patients WHERE smoker FOR UPDATE;
 
 -- case: an aggregate of every column
 -- outcome: refused D105 at 1:12
+-- instead: SELECT SUM(cost), SUM(minutes) FROM visits
 SELECT SUM(COLUMNS(*)) FROM visits;
 
 -- case: columns of a release by a pattern
@@ -51,10 +56,12 @@ SELECT * LIKE 'n%' FROM (SELECT COUNT(*) AS n FROM patients);
 
 -- case: a star with a pattern that folds case
 -- outcome: refused D105 at 1:8
+-- instead: SELECT n FROM (SELECT SUM(age) AS n FROM patients)
 SELECT * ILIKE 'n%' FROM (SELECT SUM(age) AS n FROM patients);
 
 -- case: a count of everything but
 -- outcome: refused D105
+-- instead: SELECT COUNT(*) FROM patients
 SELECT COUNT(* EXCLUDE (age)) FROM patients;
 
 -- case: a sum of columns by a pattern
@@ -63,4 +70,5 @@ SELECT SUM(COLUMNS('in.*')) FROM patients;
 
 -- case: a function of a list
 -- outcome: refused D105 at 1:51
+-- instead: SELECT SUM((1 + age) + (2 + age)) FROM patients
 SELECT SUM(list_sum(list_transform([1, 2], lambda x : x + age))) FROM patients;

@@ -42,10 +42,12 @@ WITH a AS (SELECT * FROM b), b AS (SELECT * FROM patients) SELECT COUNT(*) FROM 
 
 -- case: another database
 -- outcome: refused D201 at 1:22
+-- instead: SELECT COUNT(*) FROM main.patients
 SELECT COUNT(*) FROM other.main.patients;
 
 -- case: the star of a table that is not in FROM
 -- outcome: refused D201 at 1:30
+-- instead: SELECT COUNT(*) FROM (SELECT p.* FROM patients p)
 SELECT COUNT(*) FROM (SELECT q.* FROM patients p);
 
 -- case: a view misspelt

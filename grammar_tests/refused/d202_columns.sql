@@ -55,10 +55,12 @@ SELECT COUNT(*) FROM patients JOIN visits USING (visit_id);
 
 -- case: a public column that is not there
 -- outcome: refused D202
+-- instead: SELECT ward FROM wards
 SELECT patients FROM wards;
 
 -- case: a column of a schema that is not read
 -- outcome: refused D202 at 1:8
+-- instead: SELECT patients.ward, COUNT(*) FROM patients GROUP BY 1
 SELECT sales.patients.ward, COUNT(*) FROM patients GROUP BY 1;
 -- case: nothing to leave out
 -- outcome: refused D202 at 1:41
@@ -74,14 +76,17 @@ SELECT COUNT(*) FROM (SELECT * RENAME (agee AS years) FROM patients);
 
 -- case: a column of another table left out
 -- outcome: refused D202 at 1:44
+-- instead: SELECT SUM(cost) FROM (SELECT v.* EXCLUDE (kind) FROM patients p JOIN visits v USING (patient_id))
 SELECT SUM(cost) FROM (SELECT v.* EXCLUDE (age) FROM patients p JOIN visits v USING (patient_id));
 
 -- case: a star of which nothing is left
 -- outcome: refused D202
+-- instead: SELECT * EXCLUDE (ward, floor) FROM wards
 SELECT * EXCLUDE (ward, floor, beds) FROM wards;
 
 -- case: no column in common
 -- outcome: refused D202
+-- instead: SELECT * FROM wards CROSS JOIN age_bands
 SELECT * FROM wards NATURAL JOIN age_bands;
 
 -- case: a released column that is not there to become a row
@@ -90,6 +95,7 @@ UNPIVOT (SELECT sex, COUNT(*) AS n, SUM(age) AS total FROM patients GROUP BY sex
 
 -- case: a column that a view leaves out
 -- outcome: refused D202 at 1:14
+-- instead: SELECT COUNT(city) FROM adults
 SELECT COUNT(allergies) FROM adults;
 
 -- case: a field that a struct does not have

@@ -23,8 +23,10 @@ SELECT SUM(x) FROM (SELECT patient_id, age AS x, height AS x FROM patients);
 
 -- case: a column replaced that two tables have
 -- outcome: refused D203
+-- instead: SELECT COUNT(*) FROM (SELECT p.* REPLACE ('Oslo' AS city) FROM patients p JOIN visits v USING (patient_id) JOIN places USING (place_id))
 SELECT COUNT(*) FROM (SELECT * REPLACE (1 AS city) FROM patients p JOIN visits v USING (patient_id) JOIN places USING (place_id));
 
 -- case: one value twice in a pivot
 -- outcome: refused D203
+-- instead: PIVOT patients ON sex IN ('F', 'M') USING SUM(age) AS years GROUP BY ward
 PIVOT patients ON sex IN ('F', 'F') USING SUM(age) GROUP BY ward;

@@ -18,4 +18,5 @@ SELECT flor(COUNT(*) / 2) FROM patients;
 
 -- case: a name from another database
 -- outcome: refused D204 at 1:37
+-- instead: SELECT COUNT(*) FROM patients WHERE age % 2 = 1
 SELECT COUNT(*) FROM patients WHERE isodd(age);

@@ -2,6 +2,7 @@
 
 -- case: GROUPING without groups
 -- outcome: refused D205 at 1:8
+-- instead: SELECT GROUPING(ward), COUNT(*) FROM patients GROUP BY ROLLUP (ward)
 SELECT GROUPING(ward), COUNT(*) FROM patients;
 
 -- case: GROUPING of a column that is no key
@@ -18,8 +19,10 @@ SELECT COUNT(*) FROM patients GROUP BY ROLLUP (allergies);
 
 -- case: an other group among numbers
 -- outcome: refused D205 at 1:79
+-- instead: SELECT OPTIONS(other_group = 'other') CAST(place_id AS VARCHAR) AS place, COUNT(*) FROM visits GROUP BY place
 SELECT OPTIONS(other_group = 'other') place_id, COUNT(*) FROM visits GROUP BY place_id;
 
 -- case: an other group whose name is a number
 -- outcome: refused D205 at 1:16
+-- instead: SELECT OPTIONS(other_group = 'other') city, COUNT(*) FROM patients GROUP BY city
 SELECT OPTIONS(other_group = 0) city, COUNT(*) FROM patients GROUP BY city;

@@ -32,6 +32,7 @@ SELECT HISTOGRAM(ward, ['A', 'B']) FROM patients;
 
 -- case: a histogram of each patient's rows
 -- outcome: refused D253 at 1:40
+-- instead: SELECT AVG(n) FROM (SELECT patient_id, COUNT(*) FILTER (WHERE cost <= 10) AS n FROM visits GROUP BY patient_id)
 SELECT AVG(n) FROM (SELECT patient_id, HISTOGRAM(cost, [10]) AS n FROM visits GROUP BY patient_id);
 
 -- case: a histogram of counts

@@ -7,6 +7,7 @@ SELECT DP_INTERVAL_LOW(ward), COUNT(*) FROM patients GROUP BY ward;
 
 -- case: the interval of a private value
 -- outcome: refused D205 at 1:12
+-- instead: SELECT SUM(age) AS n, DP_INTERVAL_HIGH(n) FROM patients
 SELECT SUM(DP_INTERVAL_HIGH(age)) FROM patients;
 
 -- case: the interval of one patient's count
@@ -36,6 +37,7 @@ SELECT sex, DP_INTERVAL_LOW(n) FROM (SELECT sex, ward, COUNT(*) AS n FROM patien
 
 -- case: an interval of nothing
 -- outcome: refused D205 at 1:18
+-- instead: SELECT COUNT(*) AS n, DP_INTERVAL_LOW(n) FROM patients
 SELECT COUNT(*), DP_INTERVAL_LOW() FROM patients;
 
 -- case: an interval with a confidence

@@ -20,6 +20,7 @@ SELECT QUANTILE_DISC(age, [0.5, 2]) FROM patients;
 
 -- case: an empty list
 -- outcome: refused D205
+-- instead: SELECT QUANTILE_DISC(age, [0.25, 0.75]) FROM patients
 SELECT QUANTILE_DISC(age, []) FROM patients;
 
 -- case: a place that differs from row to row
@@ -32,6 +33,7 @@ SELECT sex, QUANTILE_CONT(age, 'half') AS q FROM patients GROUP BY sex;
 
 -- case: no place at all
 -- outcome: refused D205
+-- instead: SELECT QUANTILE_CONT(age, 0.9) FROM patients
 SELECT QUANTILE_CONT(age, NULL) FROM patients;
 
 -- case: the median of texts

@@ -27,6 +27,7 @@ SELECT OPTIONS(weights = [1, 'more']) COUNT(*), SUM(age) FROM patients;
 
 -- case: fewer weights than aggregates
 -- outcome: refused D205 at 1:16
+-- instead: SELECT OPTIONS(weights = [1, 4]) COUNT(*), SUM(age) FROM patients
 SELECT OPTIONS(weights = [1]) COUNT(*), SUM(age) FROM patients;
 
 -- case: more weights than aggregates

@@ -2,6 +2,7 @@
 
 -- case: within less than nothing
 -- outcome: refused D205 at 1:16
+-- instead: SELECT OPTIONS(within = 50) COUNT(*) FROM patients
 SELECT OPTIONS(within = -1) COUNT(*) FROM patients;
 
 -- case: within nothing
@@ -22,6 +23,7 @@ SELECT OPTIONS(within = 1e999) COUNT(*) FROM visits;
 
 -- case: surer than sure
 -- outcome: refused D205 at 1:28
+-- instead: SELECT OPTIONS(within = 5, confidence = 0.95) COUNT(*) FROM patients
 SELECT OPTIONS(within = 5, confidence = 2) COUNT(*) FROM patients;
 
 -- case: quite sure, in words

@@ -31,6 +31,7 @@ SELECT nextval('numbers');
 
 -- case: a setting
 -- outcome: refused D251 at 1:8
+-- instead: SELECT COUNT(*) FROM patients
 SELECT current_setting('threads');
 
 -- case: a variable
@@ -100,6 +101,7 @@ SELECT reservoir_quantile(income, 0.5, 1) FROM patients;
 
 -- case: the unit's hash
 -- outcome: refused D251 at 1:8
+-- instead: SELECT md5_number_lower(patient_id::VARCHAR) % 2 AS h, AVG(age) FROM patients GROUP BY h
 SELECT hash(patient_id) % 100 AS h, AVG(age) FROM patients GROUP BY h;
 
 -- case: lists of two lengths compared
@@ -112,4 +114,5 @@ SELECT AVG(year(age(born))) FROM patients;
 
 -- case: a part of a date named by a row
 -- outcome: refused D251 at 1:12
+-- instead: SELECT SUM(year(born)) FROM patients
 SELECT SUM(date_part(city, born)) FROM patients;

@@ -19,10 +19,12 @@ SELECT AVG(n) FROM (SELECT patient_id, kind, COUNT(*) AS n FROM visits GROUP BY 
 
 -- case: the unit inside a CUBE
 -- outcome: refused D252 at 1:62
+-- instead: SELECT kind, SUM(n) FROM (SELECT patient_id, kind, COUNT(*) AS n FROM visits GROUP BY ALL) GROUP BY ROLLUP (kind)
 SELECT patient_id, kind, COUNT(*) FROM visits GROUP BY CUBE (patient_id, kind);
 
 -- case: recursion over private rows
 -- outcome: refused D252 at 1:16
+-- instead: WITH RECURSIVE t AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM t WHERE i < 10) SELECT COUNT(*) FROM patients, t WHERE age + i < 9
 WITH RECURSIVE t AS (SELECT patient_id, age FROM patients UNION ALL SELECT patient_id, age + 1 FROM t WHERE age < 9)
 SELECT COUNT(*) FROM t;
 
@@ -41,6 +43,7 @@ SELECT COUNT(*) FROM patients p ASOF JOIN visits v ON p.patient_id = v.patient_i
 
 -- case: as many rows as the age
 -- outcome: refused D252 at 1:34
+-- instead: SELECT COUNT(*) FROM patients p, range(120) AS r(i) WHERE i < p.age
 SELECT COUNT(*) FROM patients p, range(p.age) AS r(i);
 
 -- case: as many rows as somebody is old
@@ -68,10 +71,12 @@ SELECT * FROM (PIVOT visits ON place_id, kind IN ('checkup') USING SUM(cost) GRO
 
 -- case: a pivot on an expression
 -- outcome: refused D252 at 1:19
+-- instead: PIVOT (SELECT *, age % 2 AS y FROM patients) ON y IN (0, 1) USING COUNT(*) GROUP BY ward
 PIVOT patients ON age % 2 IN (0, 1) USING COUNT(*) GROUP BY ward;
 
 -- case: a filter that a pivot would forget
 -- outcome: refused D252 at 1:43
+-- instead: PIVOT (SELECT * FROM patients WHERE age > 3) ON sex IN ('F', 'M') USING SUM(age) AS s GROUP BY ward
 PIVOT patients ON sex IN ('F', 'M') USING SUM(age) FILTER (WHERE age > 3) GROUP BY ward;
 
 -- case: columns of a private table turned into rows in FROM
@@ -80,6 +85,7 @@ SELECT COUNT(*) FROM patients UNPIVOT (amount FOR what IN (age, income));
 
 -- case: a list of private rows
 -- outcome: refused D252
+-- instead: SELECT COUNT(*) FROM unnest([1, 2, 3]) AS u(i)
 SELECT COUNT(*) FROM unnest((SELECT list(age) FROM patients)) AS u(i);
 
 -- case: half of the rows inside
@@ -96,10 +102,12 @@ SELECT SUM(age) FROM (SELECT patient_id, age FROM patients ORDER BY age FETCH FI
 
 -- case: one group for each unit
 -- outcome: refused D252 at 1:21
+-- instead: SELECT kind, COUNT(*) AS n FROM (SELECT DISTINCT ON (patient_id) * FROM visits ORDER BY kind) GROUP BY kind
 SELECT DISTINCT ON (kind) kind, patient_id, COUNT(*) AS n FROM visits GROUP BY kind, patient_id;
 
 -- case: a public join in parentheses behind another
 -- outcome: refused D252 at 1:42
+-- instead: SELECT w.ward, t.kind FROM wards w JOIN places p ON w.floor = p.place_id JOIN tariffs t ON t.kind = p.kind
 SELECT w.ward, t.kind FROM wards w JOIN (places p JOIN tariffs t ON t.kind = p.kind) ON w.floor = p.place_id;
 
 -- case: the items of a list on the kept side
@@ -119,6 +127,7 @@ SELECT COUNT(*) FROM (SELECT unnest(allergies), unnest(allergies) FROM patients)
 
 -- case: a window beside an unnest
 -- outcome: refused D252 at 1:30
+-- instead: SELECT COUNT(*) FROM (SELECT item, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY item) FROM (SELECT *, unnest(allergies) AS item FROM patients))
 SELECT COUNT(*) FROM (SELECT unnest(allergies), ROW_NUMBER() OVER (PARTITION BY patient_id) FROM patients);
 
 -- case: computed anew for each private row

@@ -20,6 +20,7 @@ SELECT OPTIONS(max_groups_contributed = 3) city, COUNT(*) FROM places GROUP BY c
 
 -- case: rows and groups at once
 -- outcome: refused D252 at 1:42
+-- instead: SELECT OPTIONS(max_groups_contributed = 2) kind, COUNT(*) FROM visits GROUP BY kind
 SELECT OPTIONS(max_rows_contributed = 3, max_groups_contributed = 2) kind, COUNT(*) FROM visits GROUP BY kind;
 
 -- case: values where none are counted
@@ -33,14 +34,17 @@ SELECT AVG(n) FROM (SELECT OPTIONS(max_values_contributed = 3) patient_id, COUNT
 
 -- case: values as a text
 -- outcome: refused D205 at 1:16
+-- instead: SELECT OPTIONS(max_values_contributed = 20) COUNT(DISTINCT kind) FROM visits
 SELECT OPTIONS(max_values_contributed = 'many') COUNT(DISTINCT kind) FROM visits;
 
 -- case: more values than anybody has
 -- outcome: refused D305 at 1:16
+-- instead: SELECT OPTIONS(max_values_contributed = 20) COUNT(DISTINCT kind) FROM visits
 SELECT OPTIONS(max_values_contributed = 20000) COUNT(DISTINCT kind) FROM visits;
 
 -- case: values beside an other group
 -- outcome: refused D252 at 1:45
+-- instead: SELECT OPTIONS(other_group = 'other') city, COUNT(*) AS n FROM patients GROUP BY city
 SELECT OPTIONS(other_group = 'other') city, COUNT(DISTINCT ward) AS wards FROM patients GROUP BY city;
 
 -- case: rows as a fraction
@@ -49,18 +53,22 @@ SELECT OPTIONS(max_rows_contributed = 2.5) COUNT(*) FROM visits WHERE urgent;
 
 -- case: no rows at all
 -- outcome: refused D205 at 1:16
+-- instead: SELECT OPTIONS(max_rows_contributed = 20) COUNT(*), SUM(cost) FROM visits
 SELECT OPTIONS(max_rows_contributed = 0) COUNT(*), SUM(cost) FROM visits;
 
 -- case: fewer than no groups
 -- outcome: refused D205 at 1:16
+-- instead: SELECT OPTIONS(max_groups_contributed = 20) kind, COUNT(*) FROM visits GROUP BY kind
 SELECT OPTIONS(max_groups_contributed = -1) kind, COUNT(*) FROM visits GROUP BY kind;
 
 -- case: more rows than anybody has
 -- outcome: refused D305 at 1:16
+-- instead: SELECT OPTIONS(max_rows_contributed = 20) COUNT(*) FROM visits WHERE kind = 'therapy'
 SELECT OPTIONS(max_rows_contributed = 10001) COUNT(*) FROM visits WHERE kind = 'therapy';
 
 -- case: another unit
 -- outcome: refused D252 at 1:16
+-- instead: SELECT COUNT(*) FROM visits
 SELECT OPTIONS(privacy_unit_column = visit_id) COUNT(*) FROM visits;
 
 -- case: a unit that is not there
@@ -73,6 +81,7 @@ SELECT OPTIONS(privacy_unit_column = ward) ward FROM (SELECT ward, COUNT(*) AS n
 
 -- case: other groups of public tables
 -- outcome: refused D252 at 1:16
+-- instead: SELECT OPTIONS(other_group = 'others') city, COUNT(*) FROM patients GROUP BY city
 SELECT OPTIONS(other_group = 'others') city, COUNT(*) FROM places GROUP BY city;
 
 -- case: bounds of a count
@@ -81,10 +90,12 @@ SELECT kind, COUNT(*, contribution_bounds_per_group => (0, 5)) FROM visits GROUP
 
 -- case: a count that is clamped
 -- outcome: refused D252 at 1:26
+-- instead: SELECT OPTIONS(max_rows_contributed = 20) COUNT(urgent) FROM visits
 SELECT ANON_COUNT(urgent CLAMPED BETWEEN 0 AND 5) FROM visits;
 
 -- case: bounds in the wrong order
 -- outcome: refused D205 at 1:18
+-- instead: SELECT SUM(score CLAMPED BETWEEN -5 AND 5) FROM patients
 SELECT SUM(score CLAMPED BETWEEN 5 AND -5) FROM patients;
 
 -- case: an aggregate that nobody knows
@@ -97,14 +108,17 @@ SELECT OPTIONS(other_group = 'other') ward, COUNT(*) FROM patients GROUP BY ward
 
 -- case: an other group without groups
 -- outcome: refused D252 at 1:16
+-- instead: SELECT COUNT(*) FROM patients
 SELECT OPTIONS(other_group = 'other') COUNT(*) FROM patients;
 
 -- case: an other group of grouping sets
 -- outcome: refused D252 at 1:16
+-- instead: SELECT OPTIONS(other_group = 'other') city, COUNT(*) FROM patients GROUP BY city
 SELECT OPTIONS(other_group = 'other') city, COUNT(*) FROM patients GROUP BY ROLLUP (city);
 
 -- case: people who may be in several groups
 -- outcome: refused D252 at 1:57
+-- instead: SELECT OPTIONS(other_group = 'other') upper(drug) AS d, COUNT(*) AS n FROM treatments JOIN visits USING (visit_id) GROUP BY d
 SELECT OPTIONS(other_group = 'other') upper(drug) AS d, COUNT(DISTINCT patient_id) AS n
 FROM treatments JOIN visits USING (visit_id)
 GROUP BY d;
@@ -129,18 +143,22 @@ SELECT AVG(n) FROM (SELECT OPTIONS(weights = [1]) patient_id, COUNT(*) AS n FROM
 
 -- case: weights of public rows
 -- outcome: refused D252 at 1:16
+-- instead: SELECT OPTIONS(weights = [1]) SUM(age) FROM patients
 SELECT OPTIONS(weights = [1]) SUM(beds) FROM wards;
 
 -- case: weights beside a median
 -- outcome: refused D252 at 1:16
+-- instead: SELECT COUNT(*), MEDIAN(age) FROM patients
 SELECT OPTIONS(weights = [1, 2]) COUNT(*), MEDIAN(age) FROM patients;
 
 -- case: a confidence of nothing
 -- outcome: refused D252 at 1:29
+-- instead: SELECT OPTIONS(within = 50, confidence = 0.9) AVG(age) FROM patients
 SELECT OPTIONS(epsilon = 1, confidence = 0.9) AVG(age) FROM patients;
 
 -- case: an accuracy of public rows
 -- outcome: refused D252 at 1:16
+-- instead: SELECT OPTIONS(within = 5) COUNT(*) FROM patients
 SELECT OPTIONS(within = 5) * FROM wards;
 
 -- case: an accuracy that depends on the rows

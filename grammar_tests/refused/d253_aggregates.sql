@@ -16,6 +16,7 @@ SELECT VAR_POP(DISTINCT age) FROM patients;
 
 -- case: a skewness
 -- outcome: refused D253 at 1:8
+-- instead: SELECT DP_SAMPLE(skewness(age), -5, 5) FROM patients
 SELECT skewness(age) FROM patients;
 
 -- case: any value at all
@@ -25,6 +26,7 @@ SELECT any_value(city) FROM patients;
 
 -- case: the first value
 -- outcome: refused D253 at 1:8
+-- instead: SELECT m, COUNT(*) AS n FROM (SELECT patient_id, FIRST(income ORDER BY born) AS m FROM patients GROUP BY patient_id) GROUP BY m
 SELECT first(income) FROM patients;
 
 -- case: the value beside the largest
@@ -39,6 +41,7 @@ SELECT list(age) FROM patients;
 
 -- case: all values as a text
 -- outcome: refused D253 at 1:8
+-- instead: SELECT city FROM patients GROUP BY city
 SELECT string_agg(city, ', ') FROM patients;
 
 -- case: the most frequent of values that nobody declared
@@ -48,10 +51,12 @@ SELECT mode(city) FROM patients;
 
 -- case: the three largest
 -- outcome: refused D253 at 1:8
+-- instead: SELECT MAX(income) FROM patients
 SELECT max(income, 3) FROM patients;
 
 -- case: somebody at all
 -- outcome: refused D253 at 1:8
+-- instead: SELECT COUNT(*) FILTER (WHERE city = 'Longyearbyen') FROM patients
 SELECT bool_or(city = 'Longyearbyen') FROM patients;
 
 -- case: all bits together

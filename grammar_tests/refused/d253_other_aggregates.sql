@@ -91,6 +91,7 @@ SELECT count_star() FROM patients;
 
 -- case: an object of values
 -- outcome: refused D251 at 1:8
+-- instead: SELECT city, COUNT(*) AS n FROM patients GROUP BY city ORDER BY n DESC
 SELECT variant_group_object(city, age) FROM patients;
 
 -- case: an aggregate that looks like a scalar: the counts of all values

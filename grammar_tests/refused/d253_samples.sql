@@ -43,6 +43,7 @@ SELECT DP_SAMPLE(skewness(AVG(age)), -5, 5) FROM patients;
 
 -- case: a sample inside an aggregate
 -- outcome: refused D253 at 1:8
+-- instead: SELECT AVG(s) FROM (SELECT DP_SAMPLE(skewness(age), -5, 5) AS s FROM patients)
 SELECT AVG(DP_SAMPLE(skewness(age), -5, 5)) FROM patients;
 
 -- case: a sample in WHERE
@@ -57,6 +58,7 @@ SELECT DP_SAMPLE(COUNT(*), 0, 100) FROM patients;
 
 -- case: a sample of a column
 -- outcome: refused D253 at 1:18
+-- instead: SELECT DP_SAMPLE(avg(age), 0, 100) FROM patients
 SELECT DP_SAMPLE(age, 0, 100) FROM patients;
 
 -- case: a sample of an aggregate that gives rows back
@@ -75,6 +77,7 @@ SELECT DP_SAMPLE(entropy(city), 0, 10) FROM patients;
 
 -- case: a sample of a quantile above one
 -- outcome: refused D205 at 1:37
+-- instead: SELECT DP_SAMPLE(quantile_cont(age, 0.9), 0, 100) FROM patients
 SELECT DP_SAMPLE(quantile_cont(age, 1.5), 0, 100) FROM patients;
 
 -- case: a sample of many quantiles
@@ -103,4 +106,5 @@ SELECT DP_SAMPLE(skewness(n), -5, 5) FROM (SELECT ward, COUNT(*) AS n FROM patie
 
 -- case: a sample as a window
 -- outcome: refused D254 at 1:8
+-- instead: SELECT sex, DP_SAMPLE(skewness(age), -5, 5) FROM patients GROUP BY sex
 SELECT DP_SAMPLE(skewness(age), -5, 5) OVER () FROM patients;

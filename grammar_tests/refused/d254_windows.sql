@@ -73,12 +73,14 @@ SELECT COUNT(*) FROM (
 
 -- case: a frame in days
 -- outcome: refused D254
+-- instead: SELECT COUNT(*) FROM (SELECT SUM(b.minutes) AS m FROM visits AS a JOIN visits AS b ON a.patient_id = b.patient_id AND b.visited_on BETWEEN a.visited_on - INTERVAL 7 DAY AND a.visited_on GROUP BY a.patient_id, a.visit_id)
 SELECT COUNT(*) FROM (
     SELECT patient_id, SUM(minutes) OVER (
         PARTITION BY patient_id ORDER BY visited_on RANGE BETWEEN INTERVAL 7 DAY PRECEDING AND CURRENT ROW) AS m FROM visits);
 
 -- case: a function that is not a window's
 -- outcome: refused D254
+-- instead: SELECT COUNT(*) FROM visits JOIN (SELECT patient_id, COUNT(DISTINCT kind) AS m FROM visits GROUP BY patient_id) USING (patient_id)
 SELECT COUNT(*) FROM (SELECT patient_id, COUNT(DISTINCT kind) OVER (PARTITION BY patient_id) AS m FROM visits);
 
 -- case: in WHERE

@@ -44,4 +44,5 @@ SELECT SUM(patient_id) FROM patients;
 -- case: an accuracy that rests on a range nobody knows
 -- outcome: refused D301 at 1:16
 -- policy: finds.toml
+-- instead: SELECT OPTIONS(epsilon = 1) SUM(place_id) FROM visits
 SELECT OPTIONS(within = 50) SUM(place_id) FROM visits;

@@ -27,6 +27,7 @@ SELECT l.city, v.cost FROM visits v JOIN places l USING (place_id);
 
 -- case: per-unit rows
 -- outcome: refused D402 at 1:8
+-- instead: SELECT n, COUNT(*) FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id) GROUP BY 1
 SELECT n FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id);
 
 -- case: a column beside an aggregate
@@ -48,10 +49,12 @@ SELECT ward, COUNT(*) FROM patients GROUP BY ward HAVING income > 100000;
 
 -- case: a constant for each row
 -- outcome: refused D402 at 1:8
+-- instead: SELECT COUNT(*) FROM patients
 SELECT 1 FROM patients;
 
 -- case: a star beside an aggregate
 -- outcome: refused D402
+-- instead: SELECT ward, COUNT(DISTINCT patient_id), COUNT(*) FROM patients GROUP BY ward
 SELECT *, COUNT(*) FROM patients GROUP BY ward;
 
 -- case: rows kept by a union all
@@ -110,4 +113,5 @@ SELECT age, COUNT(*) FROM patients GROUP BY ROLLUP (ward);
 
 -- case: the items of lists
 -- outcome: refused D402 at 1:8
+-- instead: SELECT unnest(allergies), COUNT(*) FROM patients GROUP BY 1
 SELECT unnest(allergies) FROM patients;

@@ -36,6 +36,7 @@ SELECT EXISTS (SELECT 1 FROM patients WHERE age = 103) AS anybody;
 
 -- case: SEMI from a public table
 -- outcome: refused D405
+-- instead: SELECT COUNT(*) FROM places SEMI JOIN (SELECT place_id FROM visits GROUP BY place_id) AS b USING (place_id)
 SELECT COUNT(*) FROM places SEMI JOIN visits USING (place_id);
 
 -- case: ANTI from a public table

@@ -16,6 +16,7 @@ SELECT COUNT(*) FROM (SELECT patient_id, age FROM patients UNION SELECT minutes,
 
 -- case: values of both
 -- outcome: refused D406 at 1:66
+-- instead: SELECT COUNT(*) FROM (SELECT city FROM patients GROUP BY city INTERSECT SELECT city FROM places)
 SELECT COUNT(*) FROM (SELECT city FROM patients INTERSECT SELECT city FROM places);
 
 -- case: values of one and not the other
@@ -24,6 +25,7 @@ SELECT COUNT(*) FROM (SELECT place_id FROM places EXCEPT SELECT place_id FROM vi
 
 -- case: private rows of one and not the other, without the unit
 -- outcome: refused D406 at 1:66
+-- instead: SELECT COUNT(*) FROM (SELECT patient_id, age FROM patients EXCEPT ALL SELECT patient_id, age FROM patients WHERE smoker)
 SELECT COUNT(*) FROM (SELECT age FROM patients EXCEPT ALL SELECT age FROM patients WHERE smoker);
 
 -- case: another column in the unit's place
@@ -48,6 +50,7 @@ SELECT SUM(n) FROM (
 
 -- case: INTERSECT without the unit
 -- outcome: refused D406
+-- instead: SELECT COUNT(*) FROM (SELECT patient_id, kind FROM visits INTERSECT SELECT patient_id, ward FROM patients)
 SELECT COUNT(*) FROM (SELECT kind FROM visits INTERSECT SELECT ward FROM patients);
 
 -- case: EXCEPT with the unit in another position
@@ -64,6 +67,7 @@ SELECT COUNT(*) FROM (SELECT kind FROM visits UNION SELECT kind FROM visits GROU
 
 -- case: DISTINCT groups without the unit
 -- outcome: refused D406 at 1:39
+-- instead: SELECT COUNT(*) FROM (SELECT DISTINCT patient_id, kind FROM visits GROUP BY patient_id, kind)
 SELECT COUNT(*) FROM (SELECT DISTINCT kind FROM visits GROUP BY patient_id, kind);
 
 -- case: the unit in crossed columns
