@@ -42,6 +42,7 @@ SELECT COUNT(*) FROM patients WHERE age > 50 OR NOT EXISTS (SELECT 1 FROM visits
 
 -- case: tied by an inequality, in an expression
 -- outcome: refused D255
+-- instead: SELECT COUNT(*) FROM patients p LEFT JOIN (SELECT a.patient_id, COUNT(*) AS n FROM patients a JOIN visits b ON a.patient_id = b.patient_id AND b.minutes > a.age GROUP BY a.patient_id) AS s USING (patient_id) WHERE p.smoker OR s.n > 1
 SELECT COUNT(*) FROM patients p WHERE p.smoker OR (SELECT COUNT(*) FROM visits v WHERE v.patient_id = p.patient_id AND v.minutes > p.age) > 1;
 
 -- case: tied to another column of the others
@@ -59,17 +60,20 @@ SELECT COUNT(*) FROM visits WHERE cost > (SELECT AVG(cost) FROM visits GROUP BY 
 
 -- case: two levels out
 -- outcome: refused D255
+-- instead: SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM visits v JOIN treatments t ON t.visit_id = v.visit_id WHERE v.patient_id = p.patient_id AND t.dose > p.age)
 SELECT COUNT(*) FROM patients p WHERE EXISTS (
     SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id
         AND EXISTS (SELECT 1 FROM treatments t WHERE t.visit_id = v.visit_id AND t.dose > p.age));
 
 -- case: a set of rows tied to the row around
 -- outcome: refused D255
+-- instead: SELECT COUNT(*) FROM patients p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id) OR EXISTS (SELECT 1 FROM calls c WHERE c.patient_id = p.patient_id)
 SELECT COUNT(*) FROM patients p WHERE EXISTS (
     SELECT 1 FROM visits v WHERE v.patient_id = p.patient_id UNION ALL SELECT 1 FROM calls c WHERE c.patient_id = p.patient_id);
 
 -- case: rows skipped
 -- outcome: refused D255
+-- instead: SELECT COUNT(*) FROM patients p WHERE p.age > (SELECT MAX(minutes) FROM (SELECT *, ROW_NUMBER() OVER (PARTITION BY patient_id ORDER BY minutes) AS i FROM visits) v WHERE v.patient_id = p.patient_id AND v.i = 2)
 SELECT COUNT(*) FROM patients p WHERE p.age > (
     SELECT v.minutes FROM visits v WHERE v.patient_id = p.patient_id ORDER BY v.minutes LIMIT 1 OFFSET 1);
 
@@ -104,11 +108,13 @@ WHERE (p.age, 1) IN (SELECT MAX(minutes), COUNT(*) FROM visits v WHERE v.patient
 
 -- case: IN of what HAVING may drop
 -- outcome: refused D255 at 2:7
+-- instead: SELECT COUNT(*) FROM patients p WHERE p.age NOT IN (SELECT MAX(minutes) FROM visits v WHERE v.patient_id = p.patient_id GROUP BY patient_id HAVING COUNT(*) > 1)
 SELECT COUNT(*) FROM patients p
 WHERE p.age NOT IN (SELECT MAX(minutes) FROM visits v WHERE v.patient_id = p.patient_id HAVING COUNT(*) > 1);
 
 -- case: DISTINCT ON among tied rows
 -- outcome: refused D255 at 2:7
+-- instead: SELECT COUNT(*) FROM visits v WHERE v.cost IN (SELECT w.cost FROM visits w WHERE w.patient_id = v.patient_id QUALIFY ROW_NUMBER() OVER (PARTITION BY w.patient_id, w.kind ORDER BY w.cost) = 1)
 SELECT COUNT(*) FROM visits v
 WHERE v.cost IN (SELECT DISTINCT ON (w.kind) w.cost FROM visits w WHERE w.patient_id = v.patient_id ORDER BY w.cost);
 

@@ -26,6 +26,23 @@ from dpsql.ir.relation import JoinKind, Relation, Window
 from dpsql.ir.scalar import Ref, Scalar, refs
 from dpsql.ir.source import Span
 
+_WRITTEN = {
+    "only equalities may correlate this subquery with the query around it": "count before joining: LEFT JOIN "
+    "(SELECT a.{unit}, COUNT(*) AS n FROM a JOIN b ON a.{unit} = b.{unit} AND b.x > a.x GROUP BY a.{unit}) "
+    "AS s USING ({unit})",
+    "it reads columns of a query further out": "join the inner tables: EXISTS (SELECT 1 FROM a JOIN b ON ... "
+    "WHERE a.{unit} = outer.{unit} AND ...)",
+    "only a plain SELECT may be correlated with the query around it": "write each side of a UNION as a "
+    "subquery of its own: EXISTS (...) OR EXISTS (...); and a CTE before the whole query",
+    "its LIMIT or OFFSET is not answered here": "number the rows, and take one: (SELECT MAX(x) FROM (SELECT "
+    "*, ROW_NUMBER() OVER (PARTITION BY {unit} ORDER BY x) AS i FROM ...) AS s WHERE s.{unit} = outer.{unit} "
+    "AND i = 2)",
+    "HAVING without GROUP BY is not answered here": "write GROUP BY {unit} in the subquery",
+    "DISTINCT ON is not answered here": "number the rows, and keep the first: QUALIFY ROW_NUMBER() OVER "
+    "(PARTITION BY {unit}, x ORDER BY y) = 1",
+}
+"""What to write where a subquery is correlated on the unit already, by the label of its refusal."""
+
 
 @dataclass(slots=True)
 class RowBuilder:
@@ -68,14 +85,17 @@ class RowBuilder:
         self, span: Span | None, label: str = "the value for one row would depend on other units"
     ) -> NoReturn:
         """Refuse a subquery among private rows."""
-        unit = self.ctx.known.unit
+        unit, column = self.ctx.known.unit, self.ctx.known.unit_column
+        tied = (
+            f"correlate it on the {unit}: WHERE inner.{column} = outer.{column}; or compare with a released "
+            "number: x > (SELECT AVG(x) FROM ...)"
+        )
         raise refuse(
             "D255",
             "this subquery is not answered among private rows",
             span,
             label=label,
-            help=f"correlate it on the {unit}: WHERE inner.{self.ctx.known.unit_column} = outer."
-            f"{self.ctx.known.unit_column}; or compare with a released number: x > (SELECT AVG(x) FROM ...)",
+            help=_WRITTEN[label].format(unit=column) if label in _WRITTEN else tied,
         )
 
     def keep(self, condition: Scalar) -> None:
