@@ -135,8 +135,8 @@ def test_what_was_meant(worlds: Worlds) -> None:
 def test_what_is_written_instead_means_what_it_says(case: Case, worlds: Worlds) -> None:
     """Where plain DuckDB knows its words: without noise ours is its answer."""
     assert case.instead is not None
-    if re.search(r"EXPLAIN|MODE\(|LIMIT 1$", case.instead):
-        pytest.skip("no rows to compare, or values that tie")
+    if re.search(r"EXPLAIN|MODE\(|LIMIT 1$| > \(SELECT MAX\(cost", case.instead):
+        pytest.skip("no rows to compare, values that tie, or rows beyond an extreme, which lies in a bin")
     try:
         plain = worlds.plain.execute(case.instead).fetchall()
     except duckdb.Error:

@@ -119,7 +119,7 @@ SELECT COUNT(*) FILTER (WHERE age > (SELECT MAX(minutes) FROM visits)) FROM pati
 -- case: a subquery of raw rows in a join condition
 -- attack: subqueries across users
 -- outcome: refused D255 at 1:103
--- instead: SELECT COUNT(*) FROM patients p JOIN visits v ON v.patient_id = p.patient_id WHERE v.cost > (SELECT AVG(cost) FROM visits)
+-- instead: SELECT COUNT(*) FROM patients p JOIN visits v ON v.patient_id = p.patient_id WHERE v.cost > (SELECT MAX(cost) FROM visits)
 SELECT COUNT(*) FROM patients p JOIN visits v ON v.patient_id = p.patient_id AND v.cost > (SELECT MAX(cost) FROM visits);
 
 -- case: a released mark is everybody's

@@ -249,7 +249,7 @@ class Scalars:
         value, other = self._written(node.this, "x"), self._written(listed[0], "y") if listed else "y"
         least = isinstance(quantifier, exp.All) == isinstance(node, exp.LT | exp.LTE)
         end = f"(SELECT {'MIN' if least else 'MAX'}({other}) FROM ...)"
-        return f"compare with the end of the values: {value} {_ORDERS[type(node)]} {end}"
+        return f"compare with the end of the values, NULL apart: {value} {_ORDERS[type(node)]} {end}"
 
     def _written(self, node: exp.Expr, otherwise: str) -> str:
         span = self.span(node)

@@ -248,7 +248,8 @@ def constants_of(ctx: Context, env: Mapping[str, Cte]) -> Callable[[exp.Expr], t
                 "this subquery is not answered among private rows",
                 ctx.span(node),
                 label="the value for one row would depend on rows of other units",
-                help="join it on the unit; or compare with a released number: x > (SELECT AVG(x) FROM ...)",
+                help="move it to WHERE: WHERE x > (SELECT MAX(x) FROM ...); for an outer join, to the WHERE "
+                "of a subquery that is joined",
             )
         types, rows = run_public(ctx, bound, ctx.span(node))
         literals = tuple(Literal(python_value(row[0], types[0]), types[0]) for row in rows)
