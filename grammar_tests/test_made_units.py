@@ -23,7 +23,7 @@ def made(worlds: Worlds) -> Iterator[MadeUnits]:
     engine.close()
 
 
-@pytest.mark.parametrize("case", ACCEPTED[::6], ids=ids)
+@pytest.mark.parametrize("case", ACCEPTED[::24], ids=ids)
 def test_made_up_units_move_no_more_than_declared(case: Case, worlds: Worlds, made: MadeUnits) -> None:
     """With as many rows as count in full, and with four times as many."""
     measures = ready_measures(worlds.plan("world", case), worlds.whole, worlds.session("world", case).sealed)

@@ -48,7 +48,7 @@ def _by_row_keys(relation: Relation, facts_of: FactsOf) -> int | None:
         counts = [_values(facts[name]) for name in columns if name in facts]
         known = [count for count in counts if count is not None]
         if columns and len(known) == len(columns):
-            found.append(prod(known))
+            found.append(max(1, prod(known)))  # noise needs a bound where no value is left, too
     return least(*found)
 
 

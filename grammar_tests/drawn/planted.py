@@ -495,7 +495,6 @@ class Plant:
 _SEEDS = {
     products_by_two_corners: 3,
     narrowing_looks_the_other_way: 3,
-    units_are_not_equated: 19,
     left_joins_fill_their_side: 4,
     a_group_per_unit_is_one_row: 2,
     a_unit_is_in_one_group: 2,
@@ -542,7 +541,7 @@ PLANTS: dict[str, Plant] = {
         ("ranges", (products_by_two_corners, declared_ranges_are_trusted, narrowing_looks_the_other_way)),
         (
             "joins",
-            (fan_out_is_one, units_are_not_equated, both_sides_hold_one_row, left_joins_fill_their_side),
+            (fan_out_is_one, both_sides_hold_one_row, left_joins_fill_their_side),
         ),
         (
             "groups",

@@ -65,3 +65,9 @@ WHERE EXISTS (SELECT 1 FROM treatments t WHERE t.visit_id = v.visit_id AND t.dos
 SELECT SUM(spent + 1) AS more, SUM(COALESCE(spent, 30)) AS filled, SUM(CASE WHEN n > 1 THEN spent ELSE 15 END) AS often,
     SUM(LEAST(spent, 400)) AS capped
 FROM (SELECT patient_id, visited_on, COUNT(*) AS n, SUM(minutes) AS spent FROM visits GROUP BY ALL);
+
+-- case: no value that is declared is left
+-- outcome: accepted
+SELECT status, SUM(n) AS n FROM (
+    SELECT patient_id, status, COUNT(*) AS n FROM sales.orders WHERE status = 'lost' GROUP BY patient_id, status
+) GROUP BY status;
