@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 
 from drawn.relations import Filter, Item, PerUnit, Project, Tree, Trees
-from drawn.scalars import Column, Expressions
+from drawn.scalars import SHOWN, Column, Expressions
 from drawn.tables import PRIVATE, PUBLIC, Sort
 
 Drawn = tuple[Tree, tuple[str, ...], list[str], str]
@@ -34,7 +34,8 @@ class BoundedUnits:
         self.trees = Trees(rng, expressions)
 
     def draw(self) -> Drawn:
-        return self.rng.choice((self.masses, self.masses, self.apart, self.units, self.units, self.tuples))()
+        often = (self.masses, self.masses, self.units, self.units)
+        return self.rng.choice((*often, self.apart, self.tuples, self.picked))()
 
     def masses(self) -> Drawn:
         """Sums and counts of a unit's groups, summed as they are, or with something done to each."""
@@ -92,6 +93,15 @@ class BoundedUnits:
         if self.rng.random() < 0.4:  # more conditions than rows that count, perhaps
             return source, (), calls, "" if self.expressions.calm else "OPTIONS(max_rows_contributed = 1) "
         return source, self._keys(key), calls, self._options()
+
+    def picked(self) -> Drawn:
+        """The value of one row of a unit, in an order that often leaves ties."""
+        source, unit, _ = self._rows()
+        value = self.rng.choice([each for each in source.columns if each.sort in SHOWN])
+        one = self.trees.fresh(value.sort)
+        call = self.trees.picked(self.rng.choice(("MIN", "MAX")), value.token, source.columns)
+        tree = PerUnit(source, ((self.trees.fresh(Sort.UNIT), unit.token),), ((one, call),))
+        return tree, (), [f"COUNT_IF({one.token} >= {self.expressions.constant(one.sort)})", "COUNT(*)"], ""
 
     def tuples(self) -> Drawn:
         """Keys of one or two rows of a public table that a private row meets."""
