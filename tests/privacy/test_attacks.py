@@ -2271,7 +2271,7 @@ def test_a_price_too_small_to_find_anything_is_refused_before_the_debit(
 
 
 @pytest.mark.parametrize("accountant", ACCOUNTANTS)
-@pytest.mark.parametrize("together", range(1, 7))
+@pytest.mark.parametrize("together", [1, 2, 3, 6])
 def test_bounds_found_together_serve_later_queries_at_up_to_twice_their_price(
     wealthy: Wealthy, accountant: str, together: int
 ) -> None:
