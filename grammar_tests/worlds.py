@@ -20,7 +20,7 @@ import pytest
 from cases import HERE, WORLDS, Case, script
 from likeness import Copy, Neighbour, neighbour, rows_of
 from shared import shared
-from tiers import quick
+from tiers import most_neighbours, quick
 
 import dpsql
 from dpsql.audit import plan_of
@@ -49,7 +49,7 @@ _plan_of = lru_cache(maxsize=8)(plan_of)  # the tests of a case follow one anoth
 class Worlds:
     """A connection per world and policy, and engines on the adversarial world's neighbours.
 
-    A quick run has no shuffled copies, and each case meets three neighbours.
+    A quick run has no shuffled copies. Each case meets ``most`` neighbours of each family.
     """
 
     connections: dict[tuple[str, str], dpsql.Connection]
@@ -58,6 +58,7 @@ class Worlds:
     families: dict[str, list[Neighbour]]
     shuffles: list[DuckDB]
     quick: bool
+    most: int
 
     def session(self, world: str, case: Case) -> Session:
         """Give the owner's session of a case's policy in a world."""
@@ -69,11 +70,17 @@ class Worlds:
         return _plan_of(self.session(world if finds else "world", case), case.sql, case.cost)
 
     def neighbours(self, case: Case) -> list[Neighbour]:
-        """Give every neighbour; in a quick run one of each family, chosen by the case's hash."""
-        if self.quick:
-            at = zlib.crc32(case.id.encode())
-            return [family[at % len(family)] for family in self.families.values()]
+        """Give neighbours of each family, evenly spread from a place that the case's hash chooses."""
+        at = zlib.crc32(case.id.encode())
+        return [each for family in self.families.values() for each in _spread(family, at, self.most)]
+
+    def all_neighbours(self) -> list[Neighbour]:
         return [each for family in self.families.values() for each in family]
+
+
+def _spread(family: list[Neighbour], at: int, most: int) -> list[Neighbour]:
+    number = min(most, len(family))
+    return [family[(at + place * len(family) // number) % len(family)] for place in range(number)]
 
 
 @pytest.fixture(scope="session")
@@ -101,7 +108,7 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     shuffles = (
         [] if fast else [Copy(folder / f"shuffled-{threads}.duckdb", threads=threads) for threads in (1, 2)]
     )
-    yield Worlds(connections, plain, whole, families, shuffles, fast)
+    yield Worlds(connections, plain, whole, families, shuffles, fast, most_neighbours(pytestconfig))
     for connection in connections.values():
         connection.close()
     plain.close()

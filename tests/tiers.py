@@ -1,6 +1,8 @@
 """A pytest plugin: runs that are smaller than the whole.
 
     pytest -m quick          every refusal, meaning, sensitivity with 3 of the 27 neighbours, fast unit tests
+    pytest                   everything; a case meets 4 neighbours of each of three families
+    pytest --all-neighbours  ... and all 27 of them
     pytest --touched         the tests of what is changed since the branch left main, and in the work tree
     pytest --touched=REF     ... since REF
 
@@ -59,6 +61,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="REF",
         help="run the tests of what is changed since REF (since the branch left main)",
     )
+    parser.addoption("--all-neighbours", action="store_true", help="let each case meet all 27 neighbours")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -68,8 +71,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def quick(config: pytest.Config) -> bool:
-    """Whether this is a quick run, in which each case meets 3 neighbours instead of 27."""
+    """Whether this is a quick run, in which each case meets 3 of the 27 neighbours."""
     return str(config.getoption("markexpr")).strip() == "quick"
+
+
+def most_neighbours(config: pytest.Config) -> int:
+    """Return how many neighbours of each of the three families a case meets."""
+    if config.getoption("all_neighbours"):
+        return 27
+    return 1 if quick(config) else 4
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
