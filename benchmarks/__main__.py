@@ -10,10 +10,13 @@
     ledger     opening one of 100,000 answers      skipped  files read in full, beside by statistics
     found      sums whose range is found privately  questions  what analysts ask, on four data sets
     weblog     43 questions about a web log        tightness  what a unit moves, of what is declared
-    fitted     a chosen clip beside the best one
+    fitted     a chosen clip beside the best one    speed    whole calls beside plain DuckDB
+    rivals     whole calls beside those of rivals  persons   how far off, against persons and epsilon
+    edge       what time tells of one person
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
-benchmarks/results/<name>.json with the versions and the machine beside the figures.
+benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
+one (python benchmarks/rivals/picture.py, or -m benchmarks.persons, draws it anew).
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ import platform
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +39,8 @@ from benchmarks.timing import Report, Runs, Setting
 
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
-QUESTIONS += ("questions", "weblog", "tightness", "fitted")
+QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge")
+SCALED = ("tpch", "speed", "rivals")
 RESULTS = Path(__file__).resolve().parent / "results"
 
 
@@ -59,22 +64,26 @@ def main(arguments: list[str]) -> int:
         setting = Setting(chosen.quick, chosen.scale, Path(folder))
         for name in names:
             command = f"python -m benchmarks {name}{' --quick' if chosen.quick else ''}"
-            command += f" --scale {chosen.scale:g}" if name == "tpch" else ""
+            command += f" --scale {chosen.scale:g}" if name in SCALED else ""
             module = importlib.import_module(f"benchmarks.{name}")
             print(f"## {name}: {str(module.__doc__).splitlines()[0]}\n$ {command}\n", flush=True)
             start = time.perf_counter()
             report: Report = module.run(setting)
             print(f"{report}\n\n({time.perf_counter() - start:.0f} s)\n", flush=True)
             if chosen.save:
-                _save(chosen.results, name, command, report)
+                _save(chosen.results, name, command, report, getattr(module, "picture", None))
     return 0
 
 
-def _save(folder: Path, name: str, command: str, report: Report) -> None:
+def _save(
+    folder: Path, name: str, command: str, report: Report, picture: Callable[[Any], str] | None
+) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     kept = {"command": command, "at": _now(), "machine": machine(), "versions": versions()}
     text = json.dumps(kept | report.to_dict(), indent=1, default=_plain)
     (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    if picture is not None:
+        (folder / f"{name}.svg").write_text(picture(json.loads(text)), encoding="utf-8")
 
 
 def _now() -> str:

@@ -2,7 +2,8 @@
 
 people   one row per person: state (50, skewed), age, income (some above the declared range)
 sized    one row per person, in towns of given sizes
-visits   heavy-tailed rows per user: place (text) and place_no (integer), 100 of each, minutes, cost
+visits   heavy-tailed rows per user: place (text) and place_no (integer), 100 of each, minutes, cost, and url,
+         one of very many
 tpch     TPC-H, from tpchgen-cli (the bench and dev extras) or, tiny, from its tiny.sql
 """
 
@@ -46,7 +47,7 @@ def connect(path: Path, accountant: str = "zcdp") -> dpsql.Connection:
     return dpsql.connect(path, policy, path.with_suffix(f".{accountant}.ledger"))
 
 
-def _policies(path: Path, rest: str) -> None:
+def policies(path: Path, rest: str) -> None:
     for accountant, epsilon, delta in (("zcdp", 1e5, "1e-6"), ("pure", 1e5, "0"), ("approx", 1.0, "1e-6")):
         path.with_suffix(f".{accountant}.toml").write_text(
             f'[budget]\nepsilon = {epsilon}\ndelta = {delta}\naccountant = "{accountant}"\n'
@@ -76,7 +77,7 @@ def people(setting: Setting, rows: int) -> Path:
             "FROM columns"
         )
     states = ", ".join(f'"S{i:02d}"' for i in range(50))
-    _policies(
+    policies(
         path,
         '[unit]\nname = "person"\ntable = "people"\nkey = "person"\n'
         "[tables.people.columns]\nage = { range = [0, 120] }\nincome = { range = [0, 200000] }\n"
@@ -109,7 +110,7 @@ def sized(setting: Setting, sizes: tuple[int, ...]) -> Path:
             "SELECT person, age, income, 'T' || lpad(CAST(town AS VARCHAR), 3, '0'), 'S' FROM columns"
         )
     towns = ", ".join(f'"T{i:03d}"' for i in range(len(sizes)))
-    _policies(
+    policies(
         path,
         '[unit]\nname = "person"\ntable = "people"\nkey = "person"\n'
         "[tables.people.columns]\nage = { range = [0, 120] }\nincome = { range = [0, 200000] }\n"
@@ -131,6 +132,7 @@ def visits(setting: Setting, rows: int, users: int) -> Path:
         "user_id": user,
         "place": random.choice(100, rows, p=places / places.sum()).astype(np.int32),
         "cost": np.clip(random.gamma(2.0, 15.0, rows), 0, 500).round(2),
+        "url": np.minimum(random.zipf(1.25, rows), 10_000_000),
     }
     counts = np.bincount(user, minlength=users)
     usual = int(np.quantile(counts[counts > 0], 0.95))
@@ -139,20 +141,21 @@ def visits(setting: Setting, rows: int, users: int) -> Path:
         connection.execute(f"INSERT INTO users SELECT * FROM range({users})")
         connection.execute(
             "CREATE TABLE visits "
-            "(user_id BIGINT NOT NULL, place VARCHAR, place_no INTEGER, cost DOUBLE, minutes INTEGER)"
+            "(user_id BIGINT NOT NULL, place VARCHAR, place_no INTEGER, cost DOUBLE, minutes INTEGER, "
+            "url VARCHAR)"
         )
         connection.execute(
             "INSERT INTO visits SELECT user_id, 'P' || lpad(CAST(place AS VARCHAR), 3, '0'), place, cost, "
-            "CAST(round(cost) AS INTEGER) FROM columns"
+            "CAST(round(cost) AS INTEGER), 'u' || url FROM columns"
         )
     names = ", ".join(f'"P{i:03d}"' for i in range(100))
     numbers = ", ".join(str(i) for i in range(100))
-    _policies(
+    policies(
         path,
         '[unit]\nname = "user"\ntable = "users"\nkey = "user_id"\n[tables.users]\n'
         f'[tables.visits]\nunit = {{ column = "user_id" }}\nrows_per_unit = {usual}\n'
         f"[tables.visits.columns]\nplace = {{ values = [{names}] }}\nplace_no = {{ values = [{numbers}] }}\n"
-        "cost = { range = [0, 200] }\nminutes = { range = [0, 240] }\n",
+        "cost = { range = [0, 200] }\nminutes = { range = [0, 240] }\nurl = {}\n",
     )
     return path
 
@@ -184,7 +187,7 @@ def baskets(setting: Setting, rows: int, users: int) -> Path:
             "INSERT INTO baskets SELECT user_id, item, 'item number ' || item, item % 8, shop, "
             "'town ' || shop % 40 FROM columns"
         )
-    _policies(
+    policies(
         path,
         '[unit]\nname = "user"\ntable = "users"\nkey = "user_id"\n[tables.users]\n'
         '[tables.baskets]\nunit = { column = "user_id" }\nrows_per_unit = 50\n'

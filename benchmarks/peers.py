@@ -16,12 +16,7 @@ A rival that does not install is named and left out.
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
-import sys
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -29,14 +24,12 @@ from numpy.typing import NDArray
 
 from benchmarks.data import connect, people, plain
 from benchmarks.released import Drawn
-from benchmarks.timing import ROOT, Report, Setting, Table, Verdict
+from benchmarks.rivals.environment import LeftOut, answered
+from benchmarks.timing import Report, Setting, Table, Verdict
 from dpsql.accounting.conversions import analytic_sigma
 
 EPSILON, DELTA = 1.0, 1e-6
-RIVALS = {
-    "opendp": ("opendp[polars]==0.16.*",),
-    "smartnoise": ("smartnoise-sql==1.0.10", "duckdb==1.5.6", "setuptools<80"),
-}
+RIVALS = ("opendp", "smartnoise")
 ASKED = {
     "COUNT": "COUNT(*)",
     "SUM": "SUM(income)",
@@ -53,7 +46,7 @@ Floats = NDArray[np.float64]
 
 def run(setting: Setting) -> Report:
     path = people(setting, 20_000 if setting.quick else 200_000)
-    repetitions = 5 if setting.quick else 40
+    repetitions = 2 if setting.quick else 40
     table = Table(
         f"root mean square error by group at epsilon {EPSILON:g}, delta {DELTA:g}",
         ("aggregate", "ours", "ours, pure", *RIVALS, "DPSQL+ method"),
@@ -67,10 +60,16 @@ def run(setting: Setting) -> Report:
         states = [
             str(row[0]) for row in cursor.execute("SELECT DISTINCT state FROM people ORDER BY 1").fetchall()
         ]
-        theirs = {}
+        theirs: dict[str, dict[str, list[dict[str, float]]]] = {}
         for name in RIVALS:
-            theirs[name], why = _rival(name, data, setting, repetitions)
-            told += [f"{name}: {why}"] if why else []
+            theirs[name] = {}
+            try:
+                said = answered(name, "errors", setting, data, EPSILON, DELTA, repetitions)
+            except LeftOut as why:
+                told.append(f"{name}: {why}")
+                continue
+            for each in said:
+                theirs[name].setdefault(each["aggregate"], []).append(each["values"])
         for aggregate, call in ASKED.items():
             sql = f"SELECT state, {call} FROM people GROUP BY state"
             true = dict(cursor.execute(sql.replace(call, _TRUE.get(aggregate, call))).fetchall())
@@ -94,34 +93,6 @@ def run(setting: Setting) -> Report:
                     verdicts.append(Verdict(what, high, 1.0, at_least=True, low=low, high=high))
     left_out = [Table("left out", ("rival",), [(each,) for each in told])] if told else []
     return Report((table, *left_out), tuple(verdicts))
-
-
-def _rival(
-    name: str, data: Path, setting: Setting, repetitions: int
-) -> tuple[dict[str, list[dict[str, float]]], str]:
-    """Return the answers of every aggregate, a dictionary by state per repetition; or why there are none."""
-    home = Path(os.environ.get("PEERS", setting.folder)) / f"v_{name}"
-    python = home / "bin" / "python"
-    if not python.exists() and setting.quick:
-        return {}, "no environment is made for a quick look"
-    if not python.exists():
-        made = subprocess.run([sys.executable, "-m", "venv", str(home)], capture_output=True, check=False)
-        if made.returncode == 0:
-            pip = [str(python), "-m", "pip", "install", "-q", *RIVALS[name]]
-            made = subprocess.run(pip, capture_output=True, check=False)
-        if made.returncode:
-            return {}, "it does not install here"
-    script = ROOT / "benchmarks" / "rivals" / f"{name}.py"
-    said = [str(python), str(script), str(data), str(EPSILON), str(DELTA), str(repetitions)]
-    done = subprocess.run(said, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return {}, done.stderr.strip().splitlines()[-1] if done.stderr.strip() else "it failed"
-    found: dict[str, list[dict[str, float]]] = {}
-    for line in done.stdout.splitlines():
-        if line.startswith("{"):
-            each = json.loads(line)
-            found.setdefault(each["aggregate"], []).append(each["values"])
-    return found, ""
 
 
 def _published(

@@ -178,7 +178,7 @@ def recommended(setting: Setting) -> tuple[Table, list[Verdict]]:
     )
     verdicts = []
     for number, case in enumerate(CASES):
-        seeds = 2 if setting.quick else 8
+        seeds = 1 if setting.quick else 8
         errors = [
             _error(case, seed, setting.folder / f"case-{number}-{seed}.duckdb", setting)
             for seed in range(seeds)
@@ -217,9 +217,9 @@ def _error(case: Case, seed: int, path: Path, setting: Setting) -> float:
     sql = f"SELECT {case.sql} FROM t"
     if case.ranges or case.rows_per_unit:
         with dpsql.connect(path, policy, path.with_suffix(".ledger")) as db:
-            answers = Drawn(db, sql, 1.0).answers(20 if setting.quick else 100)
+            answers = Drawn(db, sql, 1.0).answers(5 if setting.quick else 100)
     else:  # each finds the range anew, with a ledger of its own
-        answers = [_anew(path, policy, sql, number) for number in range(5 if setting.quick else 25)]
+        answers = [_anew(path, policy, sql, number) for number in range(2 if setting.quick else 25)]
     return _metric(case, answers, truth, np.sort(columns["x"]))
 
 

@@ -38,6 +38,13 @@ def connect(
     return connection
 
 
+def beside(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Open another connection to the same engine."""
+    other = connection.cursor()
+    _ALIVE.add(other)
+    return other
+
+
 def _keep_inherited() -> None:
     """Leak a reference to every inherited engine, so that the child never destroys one."""
     if _ALIVE:
@@ -51,4 +58,4 @@ def _keep_inherited() -> None:
 if hasattr(os, "register_at_fork"):  # no process forks on Windows
     os.register_at_fork(after_in_child=_keep_inherited)
 
-__all__ = ["connect", "duckdb"]
+__all__ = ["beside", "connect", "duckdb"]

@@ -185,6 +185,7 @@ CODES: dict[str, str] = {
     "D509": "a batch run cannot start or continue in this folder",
     "D510": "this analyst's share of the ledger is full",
     "D511": "the answer would show nothing at this price",
+    "D512": "the ledger lacks entries that its witness or mirror knows",
     "D601": "the engine failed; what was debited stays debited",
     "D602": "the database cannot be opened",
     "D603": "the query took longer than its time limit; what was debited stays debited",

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from dpsql.answer import Answer
 from dpsql.ir.bound import Bound
@@ -24,57 +25,108 @@ from dpsql.ir.plan import BoundSearchPlan
 from dpsql.ir.source import Source
 from dpsql.plan.bound_search import plan_again
 from dpsql.plan.terms import Terms
-from dpsql.planning import parsed, planned_query
+from dpsql.planning import planned_query, prepared
 from dpsql.post.stages import types_of_stages
 from dpsql.pricing import explained
 from dpsql.release.serialization import to_bytes
-from dpsql.releasing import answer_of, check_printable, release_stages, released
+from dpsql.releasing import (
+    answer_of,
+    check_printable,
+    release_stages,
+    released,
+    stored_release,
+    tables_of,
+)
 from dpsql.session import Session
-from dpsql.stepwise import answer_in_steps
-from dpsql.worth import check_worth
+from dpsql.session.kept_plans import Prepared
+from dpsql.stepwise import answer_in_steps, stored_steps
+from dpsql.worth import check_worth, hopeless
 
 
 def answer(
     session: Session, source: Source, parameters: Sequence[Value], epsilon: float | None, anyway: bool = False
 ) -> Answer:
     """Text -> Answer. An EXPLAIN is answered with the explanation, line by line."""
-    query, terms = parsed(session, source, parameters), session.terms(epsilon)
-    query = replace(query, anyway=query.anyway or anyway)
-    plan = planned_query(session, query, terms)
+    kept = prepared(session, source, parameters, epsilon)
+    query, terms, plan = kept.query, kept.terms, kept.plan
     if query.explained:
         return _explanation_rows(session, explained(session, plan))
-    types = types_of_stages(plan.stages, session.sealed)
+    types = _types(session, kept)
     if not plan.events:
         tables = release_stages(session, plan)  # of public keys at most: no private row is read
         return answer_of(session, plan, tables, types, cost=0.0, repeated=False)
-    check_printable(session, plan)
+    kept.once("printable", partial(check_printable, session, plan))
     if _complete_searches(session, plan.bounds, terms):
-        plan = planned_query(session, query, terms)
-        types = types_of_stages(plan.stages, session.sealed)
-    if plan.steps:
-        return answer_in_steps(session, query, terms, plan, types, session.pay)
-    check_worth(session, query, terms, plan)
+        kept = _planned_again(session, kept)
+    query = replace(query, anyway=query.anyway or anyway)
+    if kept.plan.steps:
+        return answer_in_steps(session, query, terms, kept.plan, _types(session, kept), session.pay)
+    if kept.once("hopeless", partial(hopeless, session, kept.plan)) is not None:
+        check_worth(session, query, terms, kept.plan)
     search_cost, said = 0.0, list[str]()
     for _ in range(2):  # ranges and rows first, then the clip
-        if plan.first is None:
+        first = kept.plan.first
+        if first is None:
             break
-        session.afford(plan)
-        search_cost += _find_bounds(session, plan.first)
-        said += [missing.said for missing in plan.first.missing_bounds]
-        plan = planned_query(session, query, terms)
-        types = types_of_stages(plan.stages, session.sealed)
-        check_printable(session, plan)
+        session.afford(kept.plan)
+        search_cost += _find_bounds(session, first)
+        said += [missing.said for missing in first.missing_bounds]
+        kept = _planned_again(session, kept)
+        _types(session, kept)
+        check_printable(session, kept.plan)
         paid = (
             f"epsilon {search_cost:.6g} was paid for the {' and the '.join(said)}: later queries use it free"
         )
-        check_worth(session, query, terms, plan, paid if search_cost else "")
+        check_worth(session, query, terms, kept.plan, paid if search_cost else "")
+    plan, types = kept.plan, _types(session, kept)
     assert plan.first is None, "found bounds are known"
     session.sealed.begin()
-    receipt = session.pay(plan)
+    receipt = (session.answered(plan) if kept.was_answered else None) or session.pay(plan)
     repeated = receipt.answer is not None
-    tables = released(session, plan, receipt)
+    stored = stored_release(session, plan, receipt)
     cost = search_cost if repeated and not receipt.joined else search_cost + plan.epsilon
-    return answer_of(session, plan, tables, types, cost, repeated)
+    shown = kept.shown(stored)
+    if shown is not None:
+        return replace(shown, cost=cost, remaining=session.remaining(), repeated=repeated)
+    shown = answer_of(session, plan, tables_of(plan, stored), types, cost, repeated)
+    kept.show(stored, shown)
+    return shown
+
+
+def stored_answer(
+    session: Session, source: Source, parameters: Sequence[Value], epsilon: float | None
+) -> Answer | None:
+    """Return the answer if this very analyst has paid for it, or if it costs nothing; else None.
+
+    Nothing is paid and no private row is read, not even for an answer that was paid for and interrupted. What
+    ``answer`` would refuse before its debit is refused.
+    """
+    kept = prepared(session, source, parameters, epsilon)
+    query, terms, plan = kept.query, kept.terms, kept.plan
+    if query.explained:
+        return _explanation_rows(session, explained(session, plan))
+    types = _types(session, kept)
+    if not plan.events and plan.first is None:
+        return answer_of(session, plan, release_stages(session, plan), types, cost=0.0, repeated=False)
+    check_printable(session, plan)
+    if plan.steps:
+        return stored_steps(session, query, terms, plan)
+    receipt = None if plan.first is not None else session.answered(plan)
+    if receipt is not None and receipt.answer is not None:
+        return answer_of(session, plan, tables_of(plan, receipt.answer), types, cost=0.0, repeated=True)
+    check_worth(session, query, terms, plan)
+    if session.stored(plan) is None:
+        session.afford(plan)
+    return None
+
+
+def _planned_again(session: Session, kept: Prepared) -> Prepared:
+    """Plan once more, with the bounds that have been found since."""
+    return Prepared(kept.query, kept.terms, planned_query(session, kept.query, kept.terms))
+
+
+def _types(session: Session, kept: Prepared) -> list[str]:
+    return kept.once("types", lambda: types_of_stages(kept.plan.stages, session.sealed))
 
 
 def _complete_searches(session: Session, bounds: Sequence[Bound], terms: Terms) -> bool:

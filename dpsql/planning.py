@@ -12,11 +12,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
+from weakref import WeakKeyDictionary
+
+from sqlglot import exp
 
 from dpsql.bind.export import refuse_randomized_response
+from dpsql.bind.found_ranges import with_found_ranges
 from dpsql.bind.split import bind
 from dpsql.errors import Error, refuse
-from dpsql.ir.bound import Bound, Missing, MissingClip, NeededBounds
+from dpsql.ir.bound import Bound, Missing, MissingBound, MissingClip, NeededBounds
 from dpsql.ir.column import Value
 from dpsql.ir.measure import Split
 from dpsql.ir.options import Goal, Option
@@ -33,15 +38,46 @@ from dpsql.policy.picture import pictured
 from dpsql.post.accuracy_price import priced
 from dpsql.rewrite import rewrite
 from dpsql.session import Session
+from dpsql.session.kept_plans import Prepared, key_of
+
+_BOUND: WeakKeyDictionary[Query, Split] = WeakKeyDictionary()
+"""Queries as they were bound first. Binding reads the query, with its moment, the policy and the public
+tables of its session, and no price: at another price it would give the same again."""
 
 
 def parsed(session: Session, source: Source, parameters: Sequence[Value]) -> Query:
     """Text -> Query, at the session's time."""
     session.sealed.begin()
     try:
-        return parse(replace(source, parameters=tuple(parameters)), parameters, session.now())
+        query = parse(replace(source, parameters=tuple(parameters)), parameters, cache(session.now))
     except Error as refusal:
         raise pictured(refusal, source.text, session.known) from None
+    if not _only_aggregates(query.tree):
+        session.sealed.start()  # starts while the query is planned
+    return query
+
+
+def _only_aggregates(tree: exp.Expr) -> bool:
+    """Whether it is likely that nothing above the release needs the sealed engine."""
+    clauses = {name for name, value in tree.args.items() if value}
+    return clauses <= _BELOW and all(isinstance(item.unalias(), _SHOWN) for item in tree.expressions)
+
+
+_BELOW = {"expressions", "from_", "joins", "where", "group"}
+_SHOWN = exp.Column | exp.AggFunc | exp.Filter
+
+
+def prepared(
+    session: Session, source: Source, parameters: Sequence[Value], epsilon: float | None
+) -> Prepared:
+    """Text -> Plan at the price of a call, which is kept for as long as it holds."""
+    session.sealed.begin()
+
+    def make() -> Prepared:
+        query, terms = parsed(session, source, parameters), session.terms(epsilon)
+        return Prepared(query, terms, planned_query(session, query, terms))
+
+    return session.kept.prepared(key_of(source, parameters, epsilon, session.usual), make)
 
 
 def planned(
@@ -79,23 +115,31 @@ def planned_at(
     With ``clip``, clipping starts there and not where the query or the policy say.
     """
 
+    def bound_with(known: Known) -> Split:
+        return bind(query, known, session.sealed.public, session.sealed.check)
+
+    first = _BOUND.get(query)
+    if first is None:
+        first = _BOUND[query] = bound_with(session.known)
+
     def make(known: Known, share: Fraction, chosen: Mapping[MissingClip, Bound]) -> Plan | NeededBounds:
-        split = rewrite(bind(query, known, session.sealed.public, session.sealed.check), known)
+        split = rewrite(with_found_ranges(first, known) or bound_with(known), known)
         split = split if clip is None else clipped(split, clip)
         return plan(split, known, replace(terms, share=share), session.engine.combinations, chosen)
 
-    def asker(kind: type[Missing]) -> str:
-        return asker_of(query.source, terms.epsilon, kind)
+    @cache  # it reads the text anew
+    def asker(clip: bool) -> str:
+        return asker_of(query.source, terms.epsilon, MissingClip if clip else MissingBound)
 
     def usable(missing: Missing) -> Bound | None:
-        return good_enough(session.bounds(missing), asker(type(missing)), terms)
+        return good_enough(session.bounds(missing), asker(isinstance(missing, MissingClip)), terms)
 
-    own_lookup = Lookup(session.find_bounds, usable, lambda kind: session.asked(asker(kind)))
+    own_lookup = Lookup(session.find_bounds, usable, lambda kind: session.asked(asker(kind is MissingClip)))
     result, bounds = bounded(make, session.known, lookup or own_lookup)
     # a plan without events is free and uses no bounds, even if some were missing on the way to it
     missing = to_find(bounds) if result.events else []
-    first = bound_search_plan(missing, session.known, query.source, terms) if missing else None
-    return replace(result, bounds=bounds, first=first)
+    search = bound_search_plan(missing, session.known, query.source, terms) if missing else None
+    return replace(result, bounds=bounds, first=search)
 
 
 def clipped(split: Split, clip: Option) -> Split:

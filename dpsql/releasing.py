@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -44,10 +45,23 @@ def check_printable(session: Session, plan: Plan) -> None:
 
 def released(session: Session, plan: Plan, receipt: Stored) -> list[ReleasedTable]:
     """Return the receipt's released tables; if there are none, measure, release and store them now."""
-    stored = receipt.answer
-    if stored is None:
-        stored = session.store(receipt, to_bytes(release_stages(session, plan, receipt)))
-    return from_bytes(stored, [planned.measure.width for planned in plan.measures])
+    return tables_of(plan, stored_release(session, plan, receipt))
+
+
+def stored_release(session: Session, plan: Plan, receipt: Stored) -> bytes:
+    """Return the same as the ledger stores it."""
+    if receipt.answer is not None:
+        return receipt.answer
+    tables = release_stages(session, plan, receipt)
+    return session.store(receipt, _as_kept(session, tables, plan.measures))
+
+
+def _as_kept(session: Session, tables: list[ReleasedTable], measures: Sequence[MeasurePlan]) -> bytes:
+    return to_bytes(tables, measures if session.keeps_digests else ())
+
+
+def tables_of(plan: Plan, stored: bytes) -> list[ReleasedTable]:
+    return from_bytes(stored, [planned.measure.width for planned in plan.measures], plan.measures)
 
 
 def release_stages(session: Session, plan: Plan, receipt: Stored | None = None) -> list[ReleasedTable]:
@@ -64,8 +78,9 @@ def release_stages(session: Session, plan: Plan, receipt: Stored | None = None) 
         place = next(places)
         stored = session.part(receipt, place)
         if stored is None:
-            stored = session.keep(receipt, place, to_bytes([_one_release(session, measure)]))
-        return from_bytes(stored, [measure.measure.width])[0]
+            part = _as_kept(session, [_one_release(session, measure)], [measure])
+            stored = session.keep(receipt, place, part)
+        return from_bytes(stored, [measure.measure.width], [measure])[0]
 
     for stage in plan.stages:
         early = stage.awaited is not None

@@ -60,6 +60,11 @@ def answer_in_steps(
 
 def all_steps_paid(session: Session, query: Query, terms: Terms, plan: Plan) -> bool:
     """Whether all steps of a query are in the ledger, so that a repeat is free."""
+    return stored_steps(session, query, terms, plan) is not None
+
+
+def stored_steps(session: Session, query: Query, terms: Terms, plan: Plan) -> Answer | None:
+    """Return the answer of steps that are all in the ledger; None if one of them is not."""
 
     def pay(step: Plan) -> Stored:
         receipt = session.stored(step)
@@ -68,7 +73,7 @@ def all_steps_paid(session: Session, query: Query, terms: Terms, plan: Plan) -> 
         return receipt
 
     try:
-        answer_in_steps(session, query, terms, plan, types_of_stages(plan.stages, session.sealed), pay)
+        types = types_of_stages(plan.stages, session.sealed)
+        return answer_in_steps(session, query, terms, plan, types, pay)
     except LookupError:
-        return False
-    return True
+        return None

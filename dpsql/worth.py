@@ -26,11 +26,17 @@ from dpsql.parse.parse import Query
 from dpsql.plan.least_price import least_price
 from dpsql.plan.terms import Terms
 from dpsql.planning import bounds_at_any_price, planned_at, price_of_query
+from dpsql.render.english import one
 from dpsql.session import Session
 
 ANYWAY = "OPTIONS(anyway = true)"
 _FEWER = (50, 20, 10, 5, 3, 2, 1)
 """Numbers of groups of a unit that are tried."""
+
+
+def hopeless(session: Session, plan: Plan) -> Doubt | None:
+    """Return what is known that keeps an answer from showing anything."""
+    return next((doubt for doubt in doubts_of(plan, session.known) if doubt.nothing), None)
 
 
 def check_worth(session: Session, query: Query, terms: Terms, plan: Plan, paid: str = "") -> None:
@@ -40,10 +46,9 @@ def check_worth(session: Session, query: Query, terms: Terms, plan: Plan, paid: 
     """
     if query.anyway or plan.steps:
         return
-    hopeless = [doubt for doubt in doubts_of(plan, session.known) if doubt.nothing]
-    if not hopeless or session.stored(plan) is not None:
+    first = hopeless(session, plan)
+    if first is None or session.stored(plan) is not None:
         return
-    first = hopeless[0]
     remedies = [*_remedies(session, query, terms, plan, first), f"ask all the same: {ANYWAY}"]
     raise refuse(
         "D511",
@@ -64,7 +69,7 @@ def _remedies(session: Session, query: Query, terms: Terms, plan: Plan, doubt: D
             other = planned_at(session, query, terms, bounds_at_any_price(session, terms), clip)
         except Error:  # at this price, or with this clip, it cannot be asked at all
             return False
-        return not any(doubt.nothing for doubt in doubts_of(other, session.known))
+        return hopeless(session, other) is None
 
     if isinstance(doubt.measure.rule, Threshold):
         yield from map("show public keys: {}".format, spellings(doubt.measure.measure))
@@ -78,5 +83,5 @@ def _remedies(session: Session, query: Query, terms: Terms, plan: Plan, doubt: D
         for groups in (groups for groups in _FEWER if groups < rows):
             if shows(terms, Option("max_groups_contributed", groups, Span(0, 0))):
                 unit = session.known.unit
-                yield f"count fewer groups of a {unit}: OPTIONS(max_groups_contributed = {groups})"
+                yield f"count fewer groups of {one(unit)}: OPTIONS(max_groups_contributed = {groups})"
                 break

@@ -90,3 +90,17 @@ WHERE i % 5 <> 2 AND j <= i % 3;
 
 INSERT INTO sales.refunds
 SELECT order_id, patient_id, amount / 2, placed_at::DATE + 14 FROM sales.orders WHERE status = 'returned';
+
+INSERT INTO clubs.members
+SELECT ['a', 'b', 'a1'][1 + i % 3], i // 3, DATE '2020-01-01' + (i * 11)::INTEGER, ['first', 'second'][1 + i % 2], (i * 7) % 100
+FROM range(45) AS r(i);
+
+INSERT INTO clubs.matches
+SELECT
+    'court ' || i % 4, i // 4, ['a', 'b', 'a1'][1 + i % 3], (i // 3) % 15,
+    DATE '2023-01-01' + (i * 3)::INTEGER, (i * 13) % 41, 1 + i % 5
+FROM range(120) AS r(i);
+
+INSERT INTO clubs.shots
+SELECT 'court ' || i % 4, (i // 4) % 30, (i * 37) % 250 + 0.5, ['serve', 'volley', 'lob'][1 + i % 3]
+FROM range(240) AS r(i);

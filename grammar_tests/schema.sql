@@ -82,6 +82,20 @@ CREATE TABLE sales.orders (
 );
 CREATE TABLE sales.refunds (order_id BIGINT, patient_id BIGINT, amount DECIMAL(12, 2), paid_on DATE);
 
+-- Units of two columns, under other names and types in each table, and a link of two: two_columns.toml has these.
+CREATE SCHEMA clubs;
+CREATE TABLE clubs.members (club VARCHAR, number INTEGER, joined DATE, level VARCHAR, fee DOUBLE);
+CREATE TABLE clubs.matches (
+    court VARCHAR,
+    slot INTEGER,
+    of_club VARCHAR,
+    of_number BIGINT,
+    played_on DATE,
+    points INTEGER,
+    place_id INTEGER
+);
+CREATE TABLE clubs.shots (court VARCHAR, slot SMALLINT, speed DOUBLE, kind VARCHAR);
+
 -- Not in the policy at all.
 CREATE TABLE staff (staff_id INTEGER, name VARCHAR, wage DOUBLE);
 INSERT INTO staff VALUES (1, 'Ola', 500000), (2, 'Kari', 600000);

@@ -97,6 +97,7 @@ SAID = {"Function", "Projections", "Estimated Cardinality", "Total Files Read", 
 """What a plan may say of the scan of a file: which columns of which files, and no condition."""
 
 
+@pytest.mark.parametrize("world", ["parquet"], indirect=True)
 @pytest.mark.parametrize("case", CHOSEN, ids=lambda case: case.id)
 def test_no_condition_reaches_the_reader_of_a_file(world: World, case: Case) -> None:
     """It would skip rows by statistics of everybody beside them. A join's condition appears as it runs."""

@@ -24,7 +24,9 @@ def found(case: Case, worlds: Worlds) -> bool:
     session = worlds.session("world", case)
     for planned in ready_measures(plan_of(session, case.sql, case.cost), worlds.whole, session.sealed):
         whole = worlds.whole.measure(planned)
-        if any(violations(planned, whole, one.engine.measure(planned)) for one in worlds.all_neighbours()):
+        if any(
+            violations(planned, whole, one.engine.measure(planned)) for one in worlds.all_neighbours(case)
+        ):
             return True
     return case.has_meaning and bool(
         misread(plan_of(worlds.session("calm", case), case.sql, case.cost), case, worlds)

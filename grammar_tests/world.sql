@@ -157,3 +157,30 @@ INSERT INTO sales.refunds SELECT order_id, 5, 1.00, DATE '2023-12-01' FROM sales
 INSERT INTO sales.refunds VALUES
     (1, 1, 9.90, '2023-02-01'), (3, 2, 99.90, '2023-02-01'), (6, 4, 9999999999.99, '2024-03-01'),
     (NULL, 4, 1.00, '2024-03-01'), (7, NULL, 1.00, '2024-03-01'), (13, 900001, -1.00, NULL), (404, 0, 7.00, '2023-08-01');
+
+-- Members of clubs: numbers that several clubs have, pairs that are one text when glued together, NULL in either.
+INSERT INTO clubs.members VALUES
+    ('a', 1, '2020-01-01', 'first', 100), ('b', 1, '2020-01-01', 'first', 100), ('a', 11, '2021-05-05', 'second', 50),
+    ('a1', 1, NULL, 'second', 'NaN'), ('', 111, 'infinity', 'third', 1e300), ('A', 1, '2024-02-29', 'first', '-0.0'),
+    ('a ', 1, '2019-12-31', NULL, NULL), ('b', -2147483648, '2020-01-01', 'first', -5), ('b', 0, '2020-01-01', '?', 10),
+    (NULL, 1, '2020-01-01', 'first', 1e9), (NULL, 1, '2020-01-01', 'first', 1e9), ('a', NULL, '2020-01-01', 'third', 1e9),
+    ('a', NULL, '2020-01-01', 'second', 7), (NULL, NULL, NULL, NULL, NULL);
+
+INSERT INTO clubs.matches
+SELECT
+    'court ' || i % 3, i, ['a', 'a', 'b', NULL, 'a1', '', 'zzz', 'A'][1 + i % 8],
+    [1, 11, 1, 1, 1, 111, 9223372036854775807, NULL][1 + i % 8],
+    DATE '2023-01-01' + (i % 40)::INTEGER, [0, 15, 30, 40, -1, 1000, NULL][1 + i % 7], [1, 2, 3, NULL, 99][1 + i % 5]
+FROM range(64) AS r(i);
+INSERT INTO clubs.matches  -- one member everywhere
+SELECT 'court ' || i % 7, 1000 + i, 'a', 1, DATE '2023-01-01' + (i % 300)::INTEGER, i % 41, 1 + i % 6
+FROM range(150) AS r(i);
+INSERT INTO clubs.matches VALUES
+    (NULL, 1, 'b', 1, '2023-01-01', 40, 1), ('court 0', NULL, 'b', 1, '2023-01-01', 40, 1), (NULL, 1, 'a', 11, '2023-01-01', 40, 1);
+
+INSERT INTO clubs.shots
+SELECT
+    ['court ' || i % 3, 'court ' || i % 7, NULL, 'no court'][1 + (i // 210) % 4],
+    CASE WHEN i % 19 <> 0 THEN [i % 64, 1000 + i % 150, i, i][1 + (i // 210) % 4]::SMALLINT END,
+    ['0', '120.5', '250', 'NaN', 'inf', '-3', NULL][1 + i % 7]::DOUBLE, ['serve', 'volley', NULL, 'lob'][1 + i % 4]
+FROM range(840) AS r(i);

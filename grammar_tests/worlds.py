@@ -5,13 +5,15 @@ Removing a unit gives a neighbour. The units of the adversarial world are of thr
     busy       has more than a hundred rows in one table: what clips are for
     patient    has a row in ``patients``, and few rows elsewhere
     stranger   has rows, but none in ``patients``
+
+Where a policy names other units, members of clubs, these are removed: a family of its own.
 """
 
 from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -26,10 +28,17 @@ import dpsql
 from dpsql.audit import plan_of
 from dpsql.audit.neighbours import shuffled, units_of, without
 from dpsql.engines.duckdb import DuckDB
-from dpsql.ir.plan import Plan
+from dpsql.engines.exact_tables import measured
+from dpsql.engines.fast_sums import FastSums
+from dpsql.engines.special_units import Limits
+from dpsql.ir.plan import MeasurePlan, Plan
+from dpsql.ir.table import ExactTable
 from dpsql.session import Session
 
-POLICIES = ("world.toml", "pure.toml", "finds.toml", "filled.toml")
+POLICIES = ("world.toml", "pure.toml", "finds.toml", "filled.toml", "by_column.toml", "two_columns.toml")
+
+MEMBERS = "two_columns.toml"
+"""A policy of other units."""
 
 APPROX = "approx.toml"
 """world.toml under the other accountant that has a delta."""
@@ -49,7 +58,8 @@ _plan_of = lru_cache(maxsize=8)(plan_of)  # the tests of a case follow one anoth
 class Worlds:
     """A connection per world and policy, and engines on the adversarial world's neighbours.
 
-    A quick run has no shuffled copies. Each case meets ``most`` neighbours of each family.
+    A quick run has no shuffled copies. Each case meets ``most`` neighbours of each family. ``fast`` are ways
+    to the sums of the whole that tables of many rows take.
     """
 
     connections: dict[tuple[str, str], dpsql.Connection]
@@ -57,6 +67,7 @@ class Worlds:
     whole: DuckDB
     families: dict[str, list[Neighbour]]
     shuffles: list[DuckDB]
+    fast: list[FastSums]
     quick: bool
     most: int
 
@@ -69,13 +80,23 @@ class Worlds:
         finds = case.policy.name == "finds.toml"
         return _plan_of(self.session(world if finds else "world", case), case.sql, case.cost)
 
+    def fast_sums(self, planned: MeasurePlan, case: Case) -> ExactTable:
+        """Measure the sums of the whole in the way of large tables that the case's hash chooses."""
+        way = self.fast[zlib.crc32(case.id.encode()) % 2]
+        return measured(replace(planned, details=()), self.whole._all, self.whole._arrays, way.statement)
+
     def neighbours(self, case: Case) -> list[Neighbour]:
         """Give neighbours of each family, evenly spread from a place that the case's hash chooses."""
         at = zlib.crc32(case.id.encode())
-        return [each for family in self.families.values() for each in _spread(family, at, self.most)]
+        return [each for family in self._of(case) for each in _spread(family, at, self.most)]
 
-    def all_neighbours(self) -> list[Neighbour]:
-        return [each for family in self.families.values() for each in family]
+    def all_neighbours(self, case: Case) -> list[Neighbour]:
+        return [each for family in self._of(case) for each in family]
+
+    def _of(self, case: Case) -> list[list[Neighbour]]:
+        """The families of the units that a case's policy names."""
+        members = case.policy.name == MEMBERS
+        return [family for name, family in self.families.items() if (name == "member") is members]
 
 
 def _spread(family: list[Neighbour], at: int, most: int) -> list[Neighbour]:
@@ -102,13 +123,18 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     whole = Copy(folder / "world.duckdb")
     rows = rows_of(whole)
     families = {
-        family: [neighbour(path.stem, Copy(path), rows) for path in sorted((folder / family).iterdir())]
-        for family in ("busy", "patient", "stranger")
+        family: [
+            neighbour(path.stem, Copy(path, threads=1), rows) for path in sorted((folder / family).iterdir())
+        ]
+        for family in ("busy", "patient", "stranger", "member")
     }
     shuffles = (
         [] if fast else [Copy(folder / f"shuffled-{threads}.duckdb", threads=threads) for threads in (1, 2)]
     )
-    yield Worlds(connections, plain, whole, families, shuffles, fast, most_neighbours(pytestconfig))
+    ways = [
+        FastSums(whole._all, Limits(least=0, before=0, most=1, distinct=1, copied=part)) for part in (0, 1)
+    ]
+    yield Worlds(connections, plain, whole, families, shuffles, ways, fast, most_neighbours(pytestconfig))
     for connection in connections.values():
         connection.close()
     plain.close()
@@ -131,5 +157,10 @@ def build(folder: Path) -> None:
         family = "busy" if unit in busy else "patient" if unit in patients else "stranger"
         (folder / family).mkdir(exist_ok=True)
         without(world, folder / family / f"{unit}.duckdb", known, unit)
+    with dpsql.connect(world, HERE / MEMBERS, folder / "members.ledger") as second:
+        known = second._open().known
+    (folder / "member").mkdir()
+    for place, unit in enumerate(units_of(world, known)):
+        without(world, folder / "member" / f"{place}.duckdb", known, unit)
     for salt in (1, 2):
         shuffled(world, folder / f"shuffled-{salt}.duckdb", known, salt - 1)

@@ -13,6 +13,7 @@ epsilon = 1.0
 max_epsilon = 2.0
 min_epsilon = 0.01
 find_bounds = false
+bounds_last = false
 min_units = 5
 
 [limits]
@@ -20,14 +21,28 @@ seconds = 5
 memory = "256MB"
 rows = 1000
 
+[ledger]
+texts = "digest"
+witness = "other/clinic.witness"
+mirror = "other/"
+
 [analysts.ana]
 epsilon = 5.0
 megabytes = 3
+tables = ["people.age", "adults"]
+
+[analysts.bob]
+epsilon = 1.0
+group = "trainees"
+
+[groups.trainees]
+tables = ["people.age"]
 
 [unit]
 name = "person"
 table = "people"
 key = "id"
+column = "id"
 about = 5000
 
 [tables.people]
@@ -36,7 +51,7 @@ csv = { delim = ";", quote = "'", header = false, nullstr = "-", dateformat = "%
 
 [tables.people.columns]
 id = { type = "INTEGER" }
-age = { type = "INTEGER", range = [0, 120], null = false }
+age = { type = "INTEGER", range = [0, 120], null = false, comment = "in whole years" }
 town = { type = "VARCHAR", values = ["Oslo", "Bergen"] }
 remark = { type = "VARCHAR", length = 200 }
 
@@ -52,6 +67,11 @@ id = {}
 arrived = { type = "DATE" }
 left = { type = "DATE" }
 referral = { tells_unit = true }
+
+[tables.doses]
+unit = { column = ["of_visit", "of_person"], references = ["visits.visit", "visits.id"] }
+
+[tables.logins]
 
 [tables.towns]
 public = true

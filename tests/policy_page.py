@@ -26,8 +26,10 @@ INTRODUCTION = """# The keys of a policy
 A policy is one TOML file; the README has [an example](../../README.md#the-policy). These are all its
 keys: any other is refused with its line, and so is a value of another kind.
 
-A question that was paid for is answered again for nothing. Once a key on which answers rest has another
-value, every question is a new one, and is paid for anew; the others may change without that.
+A question that was paid for is answered again for nothing, for as long as its plan is the same. Another
+value of a key on which answers rest makes those questions new, and paid for anew, whose plans use it; the
+others may change without that. (Under `zcdp`, which groups with private keys show depends on the whole
+budget too.)
 """
 
 HEADINGS = {
@@ -69,7 +71,9 @@ def _value(key: Key) -> str:
             return "a text"
         case toml_keys.Size(least, most):
             return f'a text such as `"512MB"`, from {memory_text(least)} to {memory_text(most)}'
-        case toml_keys.Own() | toml_keys.Names() | toml_keys.Values() | toml_keys.Reference():
+        case toml_keys.Own() | toml_keys.Names() | toml_keys.Together() | toml_keys.Values():
+            return kind.said
+        case toml_keys.Reference():
             return kind.said
         case toml_keys.Below(keys):
             return f"`{keys.title}`"

@@ -1,7 +1,8 @@
 """A pytest plugin: runs that are smaller than the whole.
 
     pytest -m quick          every refusal, meaning, sensitivity with 3 of the 27 neighbours, fast unit tests
-    pytest                   everything; a case meets 4 neighbours of each of three families
+    pytest -m "not sweep"    all but what draws thousands of cases of one kind
+    pytest                   everything; a case meets 2 neighbours of each of three families
     pytest --all-neighbours  ... and all 27 of them
     pytest --touched         the tests of what is changed since the branch left main, and in the work tree
     pytest --touched=REF     ... since REF
@@ -66,6 +67,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "quick: within a minute on two cores")
+    config.addinivalue_line("markers", "sweep: draws thousands of cases of one kind, or runs every benchmark")
     if (ref := config.getoption("touched")) is not None:
         config.stash[TOUCHED] = Touched(ROOT, tuple(changed(ROOT, ref)))
 
@@ -79,7 +81,7 @@ def most_neighbours(config: pytest.Config) -> int:
     """Return how many neighbours of each of the three families a case meets."""
     if config.getoption("all_neighbours"):
         return 27
-    return 1 if quick(config) else 4
+    return 1 if quick(config) else 2
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -101,12 +103,26 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[py
     return None
 
 
+SWEEPS = (
+    "tests/unit/test_functions.py::test_plain_values",
+    "tests/unit/test_functions.py::test_nothing_raises",
+    "tests/unit/test_replicas.py::test_margins",
+    "tests/cli/test_benchmarks.py::test_prints",
+    "grammar_tests/drawn/test_drawn.py::test_planted",
+    "tests/privacy/test_fitted_clips.py::test_every_clip_is_enforced",
+    "tests/privacy/test_attacks.py::test_units_of_any_two_integer_types",
+)
+"""What takes longest and says least of a change elsewhere: before a release, and where these rooms change."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what is quick, before ``-m`` looks at the marks; leave out what is not touched."""
     for item in items:
         if _is_quick(item):
             item.add_marker("quick")
+        if item.nodeid.startswith(SWEEPS):
+            item.add_marker("sweep")
     touched = config.stash.get(TOUCHED, None)
     if touched is not None:
         left_out = [item for item in items if not touched.holds(item)]

@@ -83,6 +83,8 @@ def run(setting: Setting) -> Report:
     everything: list[Result] = []
     for name in MAKERS:
         questions = list(read(HERE / f"{name}.sql"))
+        if setting.quick:
+            questions = [each for n, each in enumerate(questions) if n % 4 == 0 or each.target is not None]
         results = _asked(made(setting, name), questions)
         tables.append(Table(f"{name}, epsilon 1", COLUMNS, [each.row() for each in results.values()]))
         verdicts += [_judged(each, results) for each in questions if each.target is not None]

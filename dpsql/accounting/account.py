@@ -34,9 +34,10 @@ class Account:
     grants: dict[str | None, tuple[float, Amount]] = field(default_factory=dict)
     spent: dict[str | None, Amount] = field(default_factory=dict)
     filled: defaultdict[str, Filled] = field(default_factory=lambda: defaultdict(Filled))
+    places: frozenset[str] = frozenset()  # other files that the entries are written to
 
     def clear(self) -> None:
-        self.promise, self.salt = {}, ""
+        self.promise, self.salt, self.places = {}, "", frozenset()
         for mapping in (self.grants, self.spent, self.filled):
             mapping.clear()
 
@@ -73,13 +74,18 @@ class Account:
                 self.filled[entry["analyst"]] += Filled(1, link.size)
             case "part" | "answer":
                 self.filled[origin["analyst"]] += Filled(0, link.size)
-            case "verified":
+            case "verified" | "contents" | "forgotten":
                 pass
+            case "moved":
+                self.promise = self.promise | {"database": str(entry["database"])}
+            case "place":
+                self.places |= {str(entry["path"])}
             case "sums":
-                if (self.promise, self.salt, self._rows()) != (
+                if (self.promise, self.salt, self._rows(), sorted(self.places)) != (
                     entry["promise"],
                     entry["salt"],
                     entry["accounts"],
+                    entry.get("places", []),
                 ):
                     raise damaged(f"the sums in entry {link.id} are not those of the entries before it")
             case kind:
@@ -93,16 +99,18 @@ class Account:
         return self.accountant.zero.written().keys()
 
     def sums(self) -> Content:
-        return {
+        sums = {
             "kind": SUMS,
             "time": now(),
             "promise": self.promise,
             "salt": self.salt,
             "accounts": self._rows(),
         }
+        return sums | ({"places": sorted(self.places)} if self.places else {})
 
     def load(self, sums: Content) -> None:
         self.promise, self.salt = sums["promise"], sums["salt"]
+        self.places = frozenset(map(str, sums.get("places", ())))
         for name, epsilon, granted, spent, filled in sums["accounts"]:
             if epsilon is not None:
                 self.grants[name] = epsilon, self._amount(granted)

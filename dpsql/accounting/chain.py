@@ -21,7 +21,7 @@ import os
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -102,6 +102,10 @@ class Names(Protocol):
         ...
 
 
+Prepared = Callable[[sqlite3.Connection], AbstractContextManager[Callable[[], None]]]
+"""Prepares new entries elsewhere, before they are committed here; what it yields commits them there."""
+
+
 class Pen:
     """Appends entries inside one transaction; a rollback leaves no trace in memory."""
 
@@ -116,17 +120,18 @@ class Pen:
             content = content | {"sha256": sha256(payload).hexdigest()}
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
         self._tail = Link(self._tail.id + 1, content, _hash(self._tail, text))
-        self._connection.execute(INSERT, (self._tail.id, text, payload, self._tail.hash))
-        for name in self._names(content):
-            self._connection.execute(PLACE, (_short(name), self._tail.id))
+        append_row(self._connection, (self._tail.id, text, payload, self._tail.hash), self._names(content))
         return self._tail.id
 
 
 class Chain:
     """The file: its path, this process's connection to it, and the last verified entry."""
 
-    def __init__(self, path: Path, patience: float, folded: Folded, names: Names) -> None:
+    def __init__(
+        self, path: Path, patience: float, folded: Folded, names: Names, prepared: Prepared | None = None
+    ) -> None:
         self.path = path
+        self._prepared = prepared
         self._patience = patience
         self._folded = folded
         self._names = names
@@ -163,6 +168,10 @@ class Chain:
     def placed(self) -> bool:
         """Whether the file has an index of entries. The first write transaction creates it."""
         return self._placed
+
+    def check(self, look: Callable[[sqlite3.Connection], object]) -> None:
+        """Let a function read the file inside a read transaction; it may raise."""
+        look(self._open())
 
     @property
     def tail(self) -> Link:
@@ -277,7 +286,12 @@ class Chain:
                     self._placed = PLACES in tables_of(connection)
                 yield connection
                 self._still_ours()
-                connection.execute("COMMIT")
+                if begin == READING or self._prepared is None:
+                    connection.execute("COMMIT")
+                else:
+                    with self._prepared(connection) as commit:
+                        connection.execute("COMMIT")
+                        commit()
             except BaseException:  # Ctrl-C too: rolled back, and raised again
                 self._still_ours()
                 try:
@@ -332,6 +346,15 @@ class Chain:
                 connection.close()
         else:
             _abandon(connection)
+
+
+def append_row(
+    connection: sqlite3.Connection, row: tuple[int, str, bytes | None, bytes], names: Iterable[str]
+) -> None:
+    """Insert an entry as it is in the file, and its names into the index."""
+    connection.execute(INSERT, row)
+    for name in names:
+        connection.execute(PLACE, (_short(name), row[0]))
 
 
 def create(path: Path, contents: Iterable[dict[str, Any]], names: Names) -> bool:
@@ -402,7 +425,9 @@ def _fold(folded: Folded, link: Link, read: Callable[[int], Link], first: bool =
         else:
             folded.fold(link, read)
     except (LookupError, TypeError, ValueError):
-        raise damaged(f"entry {link.id} means nothing to this version of dpsql") from None
+        raise damaged(
+            f"entry {link.id} means nothing to this version of dpsql: did a later one write it?"
+        ) from None
 
 
 def _check_end(connection: sqlite3.Connection, known: Link) -> None:

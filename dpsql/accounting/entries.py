@@ -3,10 +3,14 @@
 open      the promise                              once, the first entry
 grant     what an analyst, or all, may spend       whenever the policy's grant changes
 debit     a plan is about to be measured           counts for its analyst and for the database
-share     an analyst joins another's debit         counts for that analyst only
+share     an analyst joins another's debit         counts for that analyst only; has their own text
 part      a released table, before the rest        the first of a debit and place is the only one
 answer    the released tables of a debit           the first of a debit is the only one
 verified  declared facts that hold                 for one version of the data
+contents  digests of files in their present states so that no file is read twice for it
+forgotten a found bound                            that later queries are to find anew
+moved     the people's data has another name       whenever the owner says so
+place     another file that entries are written to the policy's witness or mirror, once for each
 sums      the totals of all entries before it      so that nobody must read those to know what is left
 """
 
@@ -47,9 +51,11 @@ class Granted:
 class Debit:
     """A request to pay for a plan. ``digest`` identifies its measures, their noise and their price.
 
-    ``finds`` names the bounds that the plan searches, one for each table of its answer; ``strength`` is the
-    epsilon of each search, and ``asker`` a digest of the query that needs them. ``parameters`` are the values
-    of the question marks in the SQL. ``room`` is how many bytes of the ledger the analyst may fill.
+    ``version`` is that of the ``tables`` that the plan measures. ``finds`` names the bounds that it searches,
+    one for each table of its answer; ``strength`` is the epsilon of each search, and ``asker`` a digest of
+    the query that needs them. ``parameters`` are the values of the question marks in the SQL. ``room`` is how
+    many bytes of the ledger the analyst may fill. With ``digested``, the ledger keeps keyed digests of the
+    SQL and the parameters.
     """
 
     analyst: str  # "" is the owner, who pays from the database's account only
@@ -59,27 +65,38 @@ class Debit:
     events: str
     epsilon: float
     price: Amount
+    tables: tuple[str, ...] = ()
     finds: tuple[str, ...] = ()
     strength: float = 0.0
     asker: str = ""
     parameters: str = ""
     room: int | None = None
+    digested: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Which data a debit was for: these tables in this version."""
+
+    tables: tuple[str, ...]
+    version: str
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where the ledger holds a found bound: the answer, the table in it, the time, and who asked.
+    """Where the ledger holds a found bound: the answer, its place among ``many``, the time, and who asked.
 
     ``strength`` is the epsilon of its own search; ``epsilon`` the price of all bounds found together.
     """
 
     answer: int
     place: int
-    tables: int
+    many: int
     time: str
     strength: float
     asker: str
     epsilon: float
+    data: Measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +106,7 @@ class Search:
     debit: Stored
     finds: tuple[str, ...]
     strength: float
+    data: Measured
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +125,15 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of the ledger for display; ``price`` of a grant is its total."""
+    """One entry of the ledger for display; ``price`` of a grant is its total.
+
+    ``borrowed``: the texts are those of the debit that was joined, which may name what does not exist for who
+    joined it.
+    """
 
     id: int
     time: str
-    kind: str  # open, grant, debit, share, part, answer, verified, sums
+    kind: str  # open, grant, debit, share, part, answer, verified, contents, forgotten, moved, place, sums
     analyst: str
     sql: str
     digest: str
@@ -121,6 +143,7 @@ class Entry:
     price: Amount
     answered: bool
     parameters: str = ""
+    borrowed: bool = False
 
 
 class Overdrawn(OperationalError):
@@ -145,8 +168,14 @@ LONGEST = 4_000
 
 def kept_text(text: str) -> str:
     """Shorten a text for the ledger. The comment before the query of a bound search is shortened apart."""
+    head, rest = in_two(text)
+    return _shortened(head) + _shortened(rest)
+
+
+def in_two(text: str) -> tuple[str, str]:
+    """Split the text of a bound search into the comment that names its bounds, and the query."""
     head, mark, rest = text.partition("*/ ") if text.startswith("/* finds ") else ("", "", text)
-    return _shortened(head) + mark + _shortened(rest)
+    return head + mark, rest
 
 
 def _shortened(text: str) -> str:
@@ -157,9 +186,15 @@ def _shortened(text: str) -> str:
 
 
 def entry_of(link: Link, origin: Content, answered: bool, rules: Accountant) -> Entry:
-    """Build an entry for display. ``origin`` is the debit of a share or an answer, else the entry itself."""
+    """Build an entry for display. ``origin`` is the debit of a share or an answer, else the entry itself.
+
+    The texts of a share are those of who joined. Shares of the first versions have none: see ``borrowed``.
+    """
+    kind = link.content["kind"]
+    borrowed = kind == "share" and "sql" not in link.content
     content = origin | link.content
-    kind = content["kind"]
+    if kind == "share" and not borrowed:
+        content["parameters"] = link.content.get("parameters", "")
     return Entry(
         id=link.id,
         time=content["time"],
@@ -173,7 +208,12 @@ def entry_of(link: Link, origin: Content, answered: bool, rules: Accountant) -> 
         price=rules.read(content) if kind in ("debit", "share", "grant") else rules.zero,
         answered=answered,
         parameters=content.get("parameters", ""),
+        borrowed=borrowed,
     )
+
+
+def measured(debit: Content) -> Measured:
+    return Measured(tuple(debit["tables"]), debit["version"])
 
 
 def now() -> str:

@@ -1,10 +1,13 @@
 """Names of entries in the index, and the entries that belong to a debit.
 
-debit     by digest and version, by its analyst; a bound search also by each bound and by its asker
+debit     by digest and version, by its analyst; a bound search also by each bound and by its asker (before
+          debits named their tables: each with its version)
 share     by its debit, by its analyst
 part      by its debit
 answer    by its debit
 verified  by version
+contents  by the state of each file
+forgotten by its kind
 sums      by its kind
 """
 
@@ -14,7 +17,7 @@ from dataclasses import dataclass
 
 from dpsql.accounting import Amount
 from dpsql.accounting.chain import SUMS, Link
-from dpsql.accounting.entries import Content, Found, now
+from dpsql.accounting.entries import Content, Found, measured, now
 
 _BELONGING = ("share", "part", "answer")
 
@@ -58,7 +61,7 @@ class Paid:
             return []
         time, rest = answer.content["time"], (content["strength"], content["asker"], content["epsilon"])
         return [
-            Found(answer.id, place, len(names), time, *rest)
+            Found(answer.id, place, len(names), time, *rest, measured(content))
             for place, bound in enumerate(names)
             if bound == name
         ]
@@ -69,8 +72,9 @@ def names_of(content: Content) -> tuple[str, ...]:
     match content.get("kind"):
         case "debit":
             version = content["version"]
-            bounds = [bound_name(bound, version) for bound in content.get("finds", ())]
-            askers = [asker_name(content["asker"], version)] if bounds else []
+            once = "" if "tables" in content else version
+            bounds = [bound_name(bound, once) for bound in content.get("finds", ())]
+            askers = [asker_name(content["asker"], once)] if bounds else []
             digest = debit_name(content["digest"], version)
             return tuple(dict.fromkeys([digest, BOUGHT, buyer_name(content["analyst"]), *askers, *bounds]))
         case "share":
@@ -79,13 +83,17 @@ def names_of(content: Content) -> tuple[str, ...]:
             return (part_name(content["debit"]),)
         case "verified":
             return (fact_name(content["version"]),)
+        case "contents":
+            return tuple(map(content_name, content["files"]))
+        case "forgotten":
+            return (FORGOTTEN,)
         case "sums":
             return (SUMS,)
         case _:
             return ()
 
 
-BOUGHT = "bought"
+BOUGHT, FORGOTTEN = "bought", "forgotten"
 
 
 def buyer_name(analyst: str) -> str:
@@ -100,12 +108,16 @@ def part_name(debit: int) -> str:
     return f"of {debit}"
 
 
-def bound_name(name: str, version: str) -> str:
+def bound_name(name: str, version: str = "") -> str:
     return f"bound {version} {name}"
 
 
-def asker_name(asker: str, version: str) -> str:
+def asker_name(asker: str, version: str = "") -> str:
     return f"asker {asker} {version}"
+
+
+def content_name(state: str) -> str:
+    return f"content {state}"
 
 
 def fact_name(version: str) -> str:

@@ -11,10 +11,14 @@ debit pays from their own account only, because the database loses nothing more.
 from __future__ import annotations
 
 import hmac
+import json
 import math
 import secrets
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -22,29 +26,42 @@ from dpsql.accounting import Amount
 from dpsql.accounting.account import Account
 from dpsql.accounting.chain import Chain, Link, create
 from dpsql.accounting.entries import (
+    Content,
     Debit,
     Entry,
     Found,
     Granted,
+    Measured,
     Promise,
     Search,
     Stored,
     entry_of,
+    in_two,
     kept_text,
+    measured,
     now,
 )
 from dpsql.accounting.entry_index import (
     BOUGHT,
+    FORGOTTEN,
     Paid,
     asker_name,
     bound_name,
     buyer_name,
+    content_name,
     debit_name,
     fact_name,
     names_of,
     part_name,
 )
 from dpsql.accounting.ledger_file import damaged, exists, place
+from dpsql.accounting.second_places import (
+    SecondPlace,
+    all_prepared,
+    check_gone,
+    check_place,
+    reached,
+)
 from dpsql.errors import DatabaseError, refuse
 
 SILENT = 1_000  # debits without an answer for which the last entry searched is remembered
@@ -55,27 +72,47 @@ class Ledger:
 
     created: bool
 
-    def __init__(self, path: Path, patience: float, created: bool) -> None:
+    def __init__(
+        self, path: Path, promise: Promise, patience: float, created: bool, places: Sequence[SecondPlace] = ()
+    ) -> None:
         self._account = Account()
-        self._chain = Chain(path, patience, self._account, names_of)
+        self._promise = promise
+        self._places = places
+        prepared = partial(all_prepared, places) if places else None
+        self._chain = Chain(path, patience, self._account, names_of, prepared)
         self._silent: dict[int, Link] = {}  # debits without an answer -> last entry searched for one
         self.created = created
 
     @classmethod
     def open(
-        cls, path: Path, promise: Promise, granted: Granted, *, create: bool = True, patience: float = 10.0
+        cls,
+        path: Path,
+        promise: Promise,
+        granted: Granted,
+        *,
+        create: bool = True,
+        patience: float = 10.0,
+        places: Sequence[SecondPlace] = (),
     ) -> Ledger:
-        """Open the ledger bound to this promise, creating it; wait ``patience`` seconds for a lock."""
+        """Open the ledger bound to this promise, creating it; wait ``patience`` seconds for a lock.
+
+        Entries are written to ``places`` too.
+        """
         _check_grants(granted)
         real = place(path)
-        ledger = cls(real, patience, created=not exists(real) and _create(real, promise, granted, create))
+        if not exists(real):
+            check_gone(places, real)
+        created = not exists(real) and _create(real, promise, granted, create)
+        ledger = cls(real, promise, patience, created, places)
         try:
             with ledger._chain.reading():
-                ledger._check_promise(promise)
-                changes = ledger._account.changes(granted)
+                ledger._check_promise()
+                ledger._check_places()
+                changes = [*ledger._account.changes(granted), *ledger._new_places()]
             if changes:
+                ledger._begin_places()
                 with ledger._chain.writing() as pen:
-                    for change in ledger._account.changes(granted):
+                    for change in [*ledger._account.changes(granted), *ledger._new_places()]:
                         pen.append(change)
             elif not ledger._chain.placed:  # an old ledger without an index; read as it is if not writable
                 with suppress(DatabaseError), ledger._chain.writing():
@@ -86,25 +123,73 @@ class Ledger:
         return ledger
 
     @classmethod
-    def look(cls, path: Path, promise: Promise, patience: float = 10.0) -> Ledger | None:
+    def look(
+        cls, path: Path, promise: Promise, patience: float = 10.0, places: Sequence[SecondPlace] = ()
+    ) -> Ledger | None:
         """Open and verify an existing ledger without granting anything; None if there is none."""
         real = place(path)
         if not exists(real):
+            check_gone(places, real)
             return None
-        ledger = cls(real, patience, created=False)
+        ledger = cls(real, promise, patience, False, places)
         try:
             with ledger._chain.reading():
-                ledger._check_promise(promise)
+                ledger._check_promise()
+                ledger._check_places()
             ledger.verify()
         except BaseException:  # Ctrl-C too: closed, and raised again
             ledger.close()
             raise
         return ledger
 
+    @classmethod
+    def move(
+        cls,
+        path: Path,
+        promise: Promise,
+        check: Callable[[str], None],
+        patience: float = 10.0,
+        places: Sequence[SecondPlace] = (),
+    ) -> bool:
+        """Bind a ledger to the database of this promise; return False if it belongs to it already.
+
+        ``check`` gets the name of the database that it belonged to, and may raise. All else of the promise
+        stays, and so does what was spent. A connection to the other database can pay no more.
+        """
+        with cls(place(path), promise, patience, False, places) as ledger:
+            ledger.verify()
+
+            def moved() -> str:
+                """Return the name that the database had before; '' if it has this one already."""
+                before: str = ledger._account.promise["database"]
+                ledger._check_promise(but="database")
+                if before == promise.database:
+                    return ""
+                check(before)
+                return before
+
+            with ledger._chain.reading():
+                moved()
+                ledger._check_places()
+            ledger._begin_places()  # of another name, if the ledger has another name now
+            with ledger._chain.writing() as pen:
+                before, content = moved(), {"kind": "moved", "time": now(), "database": promise.database}
+                for change in ledger._new_places():
+                    pen.append(change)
+                if before:
+                    pen.append(content | {"before": before})
+            return bool(before)
+
     def spent(self, analyst: str | None = None) -> Amount:
         """Return what all analysts together have spent, or one of them."""
         with self._chain.reading():
             return self._account.spent_by(analyst)
+
+    def balances(self, analysts: Sequence[str | None]) -> list[tuple[Amount, float]]:
+        """Return what each has spent and may spend, all at one moment; None is all together."""
+        with self._chain.reading():
+            account = self._account
+            return [(account.spent_by(name), account.granted_to(name)[0]) for name in analysts]
 
     def granted(self, analyst: str | None = None) -> float:
         """Return what all analysts together may spend, or one of them, as granted last."""
@@ -118,10 +203,23 @@ class Ledger:
             paid = self._latest(digest, version)
             return None if paid is None or (analyst and analyst not in paid.payers) else self._stored(paid)
 
+    def answered(self, digest: str, version: str, analyst: str) -> Stored | None:
+        """Return the receipt of a plan that this very analyst has paid for, and that has its answer.
+
+        It is what ``debit_or_join`` would return without writing, so nothing is locked for it.
+        """
+        with self._chain.reading():
+            link = next(self._chain.found(debit_name(digest, version), 1), None)
+            paid = None if link is None else self._paid_for(link)
+            if paid is None or paid.answer is None or analyst not in paid.payers:
+                return None
+            return self._stored(paid)
+
     def debit_or_join(self, debit: Debit) -> Stored:
         """Pay once, durably; return the receipt, with the answer if one was stored before."""
         _check_debit(debit)
         with self._chain.writing() as pen:
+            self._check_promise()  # it may have moved since it was opened
             account = self._account
             analyst = debit.analyst or None
             paid = self._latest(debit.digest, debit.version)
@@ -134,14 +232,14 @@ class Ledger:
                     "kind": "debit",
                     "time": now(),
                     "analyst": debit.analyst,
-                    "sql": kept_text(debit.sql),
                     "digest": debit.digest,
                     "version": debit.version,
                     "events": kept_text(debit.events),
                     "epsilon": debit.epsilon,
+                    **self._texts(debit),
                 }
-                if debit.parameters:
-                    content["parameters"] = kept_text(debit.parameters)
+                if debit.tables:
+                    content["tables"] = list(debit.tables)
                 if debit.finds:
                     search = {"finds": list(debit.finds), "strength": debit.strength, "asker": debit.asker}
                     content |= search
@@ -151,7 +249,7 @@ class Ledger:
                     account.afford(analyst, paid.price)
                 account.fits(debit)
                 share = {"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id}
-                pen.append(share | paid.price.written())
+                pen.append(share | self._texts(debit) | paid.price.written())
                 return replace(self._stored(paid), joined=analyst is not None)
             return self._stored(paid)
 
@@ -182,29 +280,44 @@ class Ledger:
             pen.append(paid.belonging("part") | {"place": place}, part)
             return part
 
-    def found(self, name: str, version: str) -> tuple[tuple[bytes, Found], ...]:
-        """Return the answers with a found bound for this version of the data, oldest first."""
+    def found(self, name: str) -> tuple[tuple[bytes, Found], ...]:
+        """Return the answers with a found bound, of any version of the data, oldest first."""
         with self._chain.reading():
-            debits = self._chain.found(bound_name(name, version))
+            debits = self._chain.found(bound_name(name))
             bounds = [bound for link in debits for bound in self._paid_for(link).places(name)]
             bounds.sort(key=lambda bound: (bound.answer, bound.place))
             return tuple((self._chain.payload(bound.answer), bound) for bound in bounds)
 
-    def searches(self, name: str, version: str) -> tuple[Search, ...]:
+    def searches(self, name: str) -> tuple[Search, ...]:
         """Return debits of searches for this bound, and perhaps others, that have no answer yet."""
         with self._chain.reading():
-            debits = [self._paid(link) for link in self._chain.found(bound_name(name, version))]
+            debits = [self._paid(link) for link in self._chain.found(bound_name(name))]
             debits.sort(key=lambda paid: paid.id)
             return tuple(
-                Search(self._stored(paid), tuple(paid.link.content["finds"]), paid.link.content["strength"])
+                Search(
+                    self._stored(paid),
+                    tuple(paid.link.content["finds"]),
+                    paid.link.content["strength"],
+                    measured(paid.link.content),
+                )
                 for paid in debits
                 if paid.answer is None
             )
 
-    def asked(self, asker: str, version: str) -> bool:
-        """Whether a query has paid for bounds on this version of the data."""
+    def asked(self, asker: str) -> frozenset[Measured]:
+        """Return the data on which a query has paid for bounds."""
         with self._chain.reading():
-            return any(self._chain.found(asker_name(asker, version), 1))
+            return frozenset(measured(link.content) for link in self._chain.found(asker_name(asker)))
+
+    def forget(self, bound: str) -> None:
+        """Note that a bound is to be found anew."""
+        with self._chain.writing() as pen:
+            pen.append({"kind": "forgotten", "time": now(), "bound": bound})
+
+    def forgotten(self) -> Counter[str]:
+        """Return how often each bound was to be found anew."""
+        with self._chain.reading():
+            return Counter(link.content["bound"] for link in self._chain.found(FORGOTTEN))
 
     def check(self, analyst: str, price: Amount) -> None:
         """Raise unless this price fits the analyst's account and the database's. Nothing is debited."""
@@ -223,13 +336,38 @@ class Ledger:
             if fresh:
                 pen.append({"kind": "verified", "time": now(), "version": version, "facts": sorted(fresh)})
 
+    def contents(self, states: Sequence[str]) -> dict[str, str]:
+        """Return the digests that were noted of files in these states, and perhaps others."""
+        with self._chain.reading():
+            noted = dict[str, str]()
+            for state in states:
+                for link in self._chain.found(content_name(state), 1) if state not in noted else ():
+                    noted |= link.content["files"]
+            return noted
+
+    def note_contents(self, digests: Mapping[str, str]) -> None:
+        """Note the digests of files by their states."""
+        with self._chain.writing() as pen:
+            pen.append({"kind": "contents", "time": now(), "files": dict(sorted(digests.items()))})
+
+    @property
+    def salt(self) -> str:
+        """The key of fingerprints: random, and nowhere but in this ledger."""
+        with self._chain.reading():
+            return self._account.salt
+
     def fingerprint(self, text: str) -> str:
         """Return a keyed hash of a text: without this ledger, nobody can test a guess of the text.
 
-        The version of the data is derived from sizes of private files, and analysts see the manifest.
+        The version of the data is derived from private rows, and analysts see the manifest.
         """
         with self._chain.reading():
-            return hmac.digest(self._account.salt.encode(), text.encode(), "sha256").hex()[:32]
+            return self._keyed(text)
+
+    def spellings(self, sql: str) -> tuple[str, str]:
+        """Return how purchases spell a query: by its text, and by its digest where texts are not kept."""
+        with self._chain.reading():
+            return kept_text(sql), self._hidden("sql", sql)
 
     def entries(self) -> tuple[Entry, ...]:
         """Return all entries in order, verified from the first one on."""
@@ -275,6 +413,28 @@ class Ledger:
     ) -> None:
         self.close()
 
+    def _keyed(self, text: str) -> str:
+        content = text.encode("utf-8", "surrogatepass")
+        return hmac.digest(self._account.salt.encode(), content, "sha256").hex()[:32]
+
+    def _texts(self, debit: Debit) -> dict[str, str]:
+        """Return what is kept of an analyst's texts. Who joins a debit may not see what its text names."""
+        texts = {"sql": self._digest_of(debit) if debit.digested else kept_text(debit.sql)}
+        if debit.parameters and debit.digested:  # with the query: a value alone would be guessed at once
+            texts["parameters"] = self._hidden("parameters", debit.sql, debit.parameters)
+        elif debit.parameters:
+            texts["parameters"] = kept_text(debit.parameters)
+        return texts
+
+    def _digest_of(self, debit: Debit) -> str:
+        """Return the digest of a debit's query; what a bound search says of its bounds is no analyst's."""
+        head, sql = in_two(debit.sql) if debit.finds else ("", debit.sql)
+        return head + self._hidden("sql", sql)
+
+    def _hidden(self, kind: str, *texts: str) -> str:
+        """Return the keyed digest of texts, in words; another kind of text has another digest."""
+        return f"text not kept, digest {self._keyed(json.dumps([kind, *texts]))}"
+
     def _stored(self, paid: Paid) -> Stored:
         answer = None if paid.answer is None else self._chain.payload(paid.answer.id)
         return Stored(paid.id, answer, paid.price)
@@ -318,16 +478,38 @@ class Ledger:
         self._silent[debit.id] = self._chain.tail
         return paid
 
-    def _check_promise(self, promise: Promise) -> None:
-        stored, wanted = self._account.promise, asdict(promise)
-        wrong = [name for name in wanted if stored.get(name) != wanted[name]]
+    def _check_places(self) -> None:
+        """Raise unless the ledger has all entries that its other places know."""
+        for other in self._places:
+            if str(other.path) in self._account.places or exists(other.path):
+                self._chain.check(partial(check_place, other))
+
+    def _begin_places(self) -> None:
+        """Create the places that the ledger does not know; one that it knows and that is gone stays gone."""
+        for other in self._places:
+            if str(other.path) not in self._account.places:
+                with reached(other):
+                    other.begin()
+
+    def _new_places(self) -> list[Content]:
+        """Return the entries that record places for the first time."""
+        fresh = [other for other in self._places if str(other.path) not in self._account.places]
+        return [
+            {"kind": "place", "time": now(), "is": other.kind, "path": str(other.path)} for other in fresh
+        ]
+
+    def _check_promise(self, but: str = "") -> None:
+        stored, wanted = self._account.promise, asdict(self._promise)
+        wrong = [name for name in wanted if stored.get(name) != wanted[name] and name != but]
         if wrong:
+            moved = "if these people's data was moved here, the owner says so: dpsql ledger move OLD NEW; or "
             raise refuse(
                 "D505",
                 f"this ledger belongs to another {' and '.join(wrong)}",
                 label=f"{self._chain.path} was created under a promise that cannot be changed",
                 notes=tuple(f"{name}: {stored.get(name)!r} there, {wanted[name]!r} here" for name in wrong),
-                help="restore what the ledger was created with, or name another ledger file; "
+                help=f"{moved if wrong == ['database'] else ''}"
+                "restore what the ledger was created with, or name another ledger file; "
                 "a new ledger's grant comes on top of everything that this one has spent",
             )
 

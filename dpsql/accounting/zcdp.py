@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 from typing import assert_never
 
 from dpsql.accounting import DELTA_UNIT, AccountantOf, Budget
@@ -69,24 +70,10 @@ class Zcdp(UnitAccountant):
     noise_power = 0.5  # rho goes with the square of sensitivity over scale
 
     def total(self, budget: Budget) -> Units:
-        rho = zcdp_rho(budget.epsilon, _conversion_delta(budget))
-        return Units(down(Fraction(rho)), down(Fraction(budget.delta) * SELECTION, DELTA_UNIT))
+        return _total(budget)
 
     def allowance(self, epsilon: float, budget: Budget, share: Fraction, thresholds: bool) -> Allowance:
-        total = self.total(budget)
-        part = total.main * price(epsilon) / Fraction(budget.epsilon)
-        rho = Fraction(zcdp_rho(epsilon, _conversion_delta(budget)))
-        units = math.floor(min(rho * UNIT, part) * share)
-        deltas = min(total.delta, total.delta * units // max(1, total.main))
-        if not units:
-            raise too_small(epsilon)
-        if thresholds and not deltas:
-            raise too_small_to_show(epsilon)
-        exact = Fraction(units, UNIT)
-        delta = at_most(Fraction(deltas, DELTA_UNIT)) if thresholds else None
-        laplace = at_most(Fraction(laplace_eps0(exact)) * INVERTIBLE)
-        choice = at_most(Fraction(math.isqrt(8 * units * UNIT), UNIT))  # epsilon^2 / 8 is within the units
-        return Allowance(laplace, choice, rho_sigma(exact), delta, delta)
+        return _allowance(epsilon, budget, share, thresholds)
 
     def _charge(self, event: Event) -> Units:
         match event:
@@ -117,6 +104,31 @@ class Zcdp(UnitAccountant):
         return min(shown(max(proven, part)), budget.epsilon)
 
 
+@lru_cache(maxsize=256)
+def _total(budget: Budget) -> Units:
+    rho = zcdp_rho(budget.epsilon, _conversion_delta(budget))
+    return Units(down(Fraction(rho)), down(Fraction(budget.delta) * SELECTION, DELTA_UNIT))
+
+
+@lru_cache(maxsize=256)
+def _allowance(epsilon: float, budget: Budget, share: Fraction, thresholds: bool) -> Allowance:
+    total = _total(budget)
+    part = total.main * price(epsilon) / Fraction(budget.epsilon)
+    rho = Fraction(zcdp_rho(epsilon, _conversion_delta(budget)))
+    units = math.floor(min(rho * UNIT, part) * share)
+    deltas = min(total.delta, total.delta * units // max(1, total.main))
+    if not units:
+        raise too_small(epsilon)
+    if thresholds and not deltas:
+        raise too_small_to_show(epsilon)
+    exact = Fraction(units, UNIT)
+    delta = at_most(Fraction(deltas, DELTA_UNIT)) if thresholds else None
+    laplace = at_most(Fraction(laplace_eps0(exact)) * INVERTIBLE)
+    choice = at_most(Fraction(math.isqrt(8 * units * UNIT), UNIT))  # epsilon^2 / 8 is within the units
+    return Allowance(laplace, choice, rho_sigma(exact), delta, delta)
+
+
+@lru_cache(maxsize=256)
 def _conversion_delta(budget: Budget) -> float:
     return at_most(Fraction(budget.delta) * (1 - SELECTION))
 

@@ -24,6 +24,7 @@ from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.identifiers import quote, table_sql, text
 from dpsql.ir.column import Categories, Column, Interval, Kind, as_text, type_range
 from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.relation import names_of
 from dpsql.ir.table import ExactTable
 from dpsql.policy.catalogue import Known, KnownTable
 
@@ -104,15 +105,18 @@ class MadeUnits(DuckDB):
         self, table: KnownTable, name: str, sql: str, words: Sequence[str], tables: dict[str, KnownTable]
     ) -> str:
         """Print the value of a column in a row."""
-        if name == table.unit_column and not table.links:
+        if name in table.unit_columns:
             return f"CAST({_FIRST} + trial AS {sql})"
+        place = self._place(table, name, tables)
+        if place:
+            return f"CAST({place} AS {sql})"
         own = f"{_FIRST} + place"
         if (name,) in (table.keys or (table.key,)):
             return f"CAST({own} AS {sql})"
         pick = f"hash(trial, {text(table.name + '.' + name)}"
         varied = f"CASE {pick}, 'how') % 3 WHEN 0 THEN {pick}, place) WHEN 1 THEN place ELSE {pick}) END"
         at = f"CASE trial % 3 WHEN 0 THEN {pick}) WHEN 1 THEN {pick}, place % 2) ELSE {varied} END"
-        there = next((link.table for link in table.links[:1] if link.column == name), None) or next(
+        there = next((link.table for link in table.links[:1] if name in names_of(link.column)), None) or next(
             (
                 other.name
                 for other in tables.values()
@@ -126,6 +130,15 @@ class MadeUnits(DuckDB):
         listed = ", ".join(values)
         few = f"CASE WHEN trial % 6 < 4 AND {pick}, 'few') % 4 > 0 THEN {len(ends)} ELSE {len(values)} END"
         return f"TRY_CAST(list_extract([{listed}], 1 + (({at}) % {few})::BIGINT) AS {sql})"
+
+    @staticmethod
+    def _place(table: KnownTable, name: str, tables: dict[str, KnownTable]) -> str:
+        """Print the number of a row in a key of several columns that a link leads to, or in such a link."""
+        step = table.links[0] if table.links else None
+        if step is not None and not isinstance(step.column, str) and name in step.column:
+            return f"hash(trial, {text(table.name)}, place) % {_rows(tables[step.table], 1)}"
+        links = (link for other in tables.values() for link in other.links if link.table == table.name)
+        return "place" if any(name in link.key for link in links if not isinstance(link.key, str)) else ""
 
     def _values(
         self, table: KnownTable, name: str, words: Sequence[str], tables: dict[str, KnownTable]
@@ -143,7 +156,7 @@ class MadeUnits(DuckDB):
             near = [text(str(number + by)) for number in numbers for by in (-1, 0, 1)]
             near += [text(str(int(end) + by)) for end, by in zip(ends, (1, -1), strict=False)]
         elif kind in (Kind.FLOAT, Kind.DECIMAL):
-            numbered = [word for word in words if re.fullmatch(r"[\d.]+", word)]
+            numbered = [word for word in words if re.fullmatch(r"\d+\.?\d*|\.\d+", word)]
             near = [text(str(float(word) * by)) for word in numbered for by in (1, 0.999, 1.001)]
         elif kind is Kind.BOOLEAN or kind is Kind.OPAQUE:
             near = ["'true'", "'false'", "'[a, b]'"]

@@ -17,6 +17,7 @@ from dpsql.engines.duckdb import DuckDB, configuration, steady
 from dpsql.engines.folder import Folder
 from dpsql.engines.identifiers import quote, table_sql, text
 from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.relation import names_of
 from dpsql.ir.table import ExactTable
 from dpsql.policy.catalogue import Known, KnownTable
 from dpsql.policy.files import is_files
@@ -44,9 +45,11 @@ class Lacking:
 
     def leave_out(self, unit: object) -> None:
         """Leave out the rows of this unit (and no other) from now on."""
+        self._engine.forget()
         for table in self._tables:
             if not table.public:
-                belongs = self._belongs(table, 0, "t", text(str(unit)))
+                units = tuple(unit.values()) if isinstance(unit, dict) else (unit,)
+                belongs = self._belongs(table, 0, "t", [text(str(each)) for each in units])
                 self._view(table, f" WHERE ({belongs}) IS NOT TRUE")
 
     def units(self, number: int, salt: int) -> list[object]:
@@ -66,13 +69,13 @@ class Lacking:
             )
             for table in private
         ]
-        units: dict[object, None] = {}
+        units: dict[str, object] = {}
         for lists, enough in ((largest, (number + 1) // 2), (chance, number)):
             for place in range(number):
                 for rows in lists:
                     if place < len(rows) and len(units) < enough:
-                        units[rows[place][0]] = None
-        return list(units)
+                        units[str(rows[place][0])] = rows[place][0]
+        return list(units.values())
 
     def interrupt(self) -> None:
         self._engine.interrupt()
@@ -84,16 +87,19 @@ class Lacking:
         query = f"SELECT * FROM {self._whole(table.name)} AS t{tail}"
         self._do(f"CREATE OR REPLACE VIEW {table_sql(table.name)} AS {query}")
 
-    def _belongs(self, table: KnownTable, step: int, row: str, unit: str) -> str:
+    def _belongs(self, table: KnownTable, step: int, row: str, unit: list[str]) -> str:
         """Return SQL for whether a row, ``step`` links along the table's path, belongs to the unit."""
         if step == len(table.links):
             assert table.unit_column is not None
             # as text: a number may be beyond the column's type
-            return f"CAST({row}.{quote(table.unit_column)} AS VARCHAR) = {unit}"
+            parts = zip(names_of(table.unit_column), unit, strict=True)
+            return " AND ".join(f"CAST({row}.{quote(name)} AS VARCHAR) = {part}" for name, part in parts)
         link, there = table.links[step], f"t{step}"
         rest = self._belongs(table, step + 1, there, unit)
-        inside = f"SELECT {there}.{quote(link.key)} FROM {self._whole(link.table)} AS {there} WHERE {rest}"
-        return f"{row}.{quote(link.column)} IN ({inside})"
+        keys = ", ".join(f"{there}.{quote(key)}" for key in names_of(link.key))
+        near = ", ".join(f"{row}.{quote(column)}" for column in names_of(link.column))
+        inside = f"SELECT {keys} FROM {self._whole(link.table)} AS {there} WHERE {rest}"
+        return f"({near}) IN ({inside})"
 
     def _do(self, sql: str) -> list[tuple[object, ...]]:
         with self._engine._reading():

@@ -1,7 +1,7 @@
 """Copies of a small database: without the rows of one unit, or with shuffled rows.
 
 The rows of a unit are those reached by the policy's paths, in every private table. Rows that belong to no
-unit stay.
+unit stay. A unit of several columns is a value of each, as a tuple.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from pathlib import Path
 import duckdb
 
 from dpsql.engines.identifiers import quote, table_sql
+from dpsql.ir.relation import Columns, names_of
 from dpsql.policy.catalogue import Known, KnownTable
 
 
@@ -20,8 +21,9 @@ def units_of(database: Path, known: Known) -> list[object]:
     with duckdb.connect(str(database), read_only=True) as connection:
         for table in known.tables:
             if not table.public:
+                several = len(names_of(table.unit_column or "")) > 1
                 rows = connection.execute(f"SELECT DISTINCT {owner_sql(table)}").fetchall()
-                units |= {row[0] for row in rows if row[0] is not None}
+                units |= {tuple(row[0].values()) if several else row[0] for row in rows if row[0] is not None}
     return sorted(units, key=str)
 
 
@@ -32,9 +34,10 @@ def without(source: Path, target: Path, known: Known, unit: object) -> None:
         # the longest paths first: they lead through rows that are deleted later
         for table in sorted(known.tables, key=lambda entry: -len(entry.links)):
             if not table.public:
+                parts = unit if isinstance(unit, tuple) else (unit,)
                 # as text: a number may be beyond the column's type
-                its = f"CAST({_reaches(table)} AS VARCHAR) = ?"
-                connection.execute(f"DELETE FROM {table_sql(table.name)} WHERE {its}", [str(unit)])
+                its = " AND ".join(f"CAST({reached} AS VARCHAR) = ?" for reached in _reaches(table))
+                connection.execute(f"DELETE FROM {table_sql(table.name)} WHERE {its}", [*map(str, parts)])
 
 
 def shuffled(source: Path, target: Path, known: Known, salt: int) -> None:
@@ -65,18 +68,32 @@ def owner_sql(table: KnownTable, name: str = "owner") -> str:
     assert table.unit_column is not None
     tables = f"{table_sql(table.name)} AS t0"
     for step, link in enumerate(table.links):
-        on = f"t{step}.{quote(link.column)} = t{step + 1}.{quote(link.key)}"
+        on = _equal(f"t{step}", link.column, f"t{step + 1}", link.key)
         tables += f" JOIN {table_sql(link.table)} AS t{step + 1} ON {on}"
-    return f"t{len(table.links)}.{quote(table.unit_column)} AS {quote(name)} FROM {tables}"
+    columns = [f"t{len(table.links)}.{quote(column)}" for column in names_of(table.unit_column)]
+    unit = columns[0]
+    if len(columns) > 1:
+        there = " AND ".join(f"{column} IS NOT NULL" for column in columns)
+        fields = ", ".join(f"'{place}': {column}" for place, column in enumerate(columns))
+        unit = f"CASE WHEN {there} THEN {{{fields}}} END"
+    return f"{unit} AS {quote(name)} FROM {tables}"
 
 
-def _reaches(table: KnownTable) -> str:
-    """The unit of a row of the table, as an expression over that row."""
+def _equal(one: str, columns: Columns, other: str, keys: Columns) -> str:
+    pairs = zip(names_of(columns), names_of(keys), strict=True)
+    return " AND ".join(f"{one}.{quote(column)} = {other}.{quote(key)}" for column, key in pairs)
+
+
+def _reaches(table: KnownTable) -> list[str]:
+    """The columns of the unit of a row of the table, as expressions over that row."""
     assert table.unit_column is not None
     names = [table_sql(table.name), *(table_sql(link.table) for link in table.links)]
-    sql = f"{names[-1]}.{quote(table.unit_column)}"
-    for step in range(len(table.links) - 1, -1, -1):
-        link, holder, target = table.links[step], names[step], names[step + 1]
-        on = f"{target}.{quote(link.key)} = {holder}.{quote(link.column)}"
-        sql = f"(SELECT any_value({sql}) FROM {target} WHERE {on})"
-    return sql
+    reached = []
+    for column in names_of(table.unit_column):
+        sql = f"{names[-1]}.{quote(column)}"
+        for step in range(len(table.links) - 1, -1, -1):
+            link, holder, target = table.links[step], names[step], names[step + 1]
+            on = _equal(target, link.key, holder, link.column)
+            sql = f"(SELECT any_value({sql}) FROM {target} WHERE {on})"
+        reached.append(sql)
+    return reached

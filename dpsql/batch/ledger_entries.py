@@ -7,12 +7,12 @@ debit  "SELECT COUNT(*) ..."      0.5      the run was killed here: there is no 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from dpsql.accounting import Amount
 from dpsql.accounting.entries import Entry as Line
-from dpsql.accounting.entries import kept_text
+from dpsql.accounting.entries import in_two
 from dpsql.batch.item import Item
 from dpsql.batch.manifest import Entry, Manifest
 from dpsql.batch.script import Task
@@ -20,6 +20,7 @@ from dpsql.dbapi import Connection
 from dpsql.errors import Error, refuse
 from dpsql.ir.source import Span
 from dpsql.policy.model import digest
+from dpsql.session import Session
 
 
 def times(db: Connection) -> int:
@@ -53,15 +54,13 @@ def with_paid(db: Connection, manifest: Manifest) -> Manifest:
     for entry in manifest.statements:
         if not entry.answered:
             paid = max(
-                0.0, _paid(db, entry, lines.get(kept_text(entry.sql), [])) - paid_by_sql.get(entry.sql, 0.0)
+                0.0, _paid(db, entry, _of(entry.sql, lines, session)) - paid_by_sql.get(entry.sql, 0.0)
             )
             paid_by_sql[entry.sql] = paid_by_sql.get(entry.sql, 0.0) + paid
             entry = replace(entry, paid=paid)
         entries.append(entry)
     ours = [
-        line
-        for sql in dict.fromkeys(kept_text(entry.sql) for entry in entries)
-        for line in lines.get(sql, [])
+        line for sql in dict.fromkeys(entry.sql for entry in entries) for line in _of(sql, lines, session)
     ]
     had = session.remained(
         *(_sum(db, [line for line in ours if line.kind == kind]) for kind in ("debit", "share"))
@@ -73,15 +72,23 @@ def _by_text(lines: Sequence[Line]) -> dict[str, list[Line]]:
     """Group payments by the text of the query, with the payments that found bounds for it."""
     by_text: dict[str, list[Line]] = {}
     for line in lines:
-        text = line.sql.partition("*/ ")[2] if line.sql.startswith("/* finds ") else line.sql
-        by_text.setdefault(text, []).append(line)
+        by_text.setdefault(in_two(line.sql)[1], []).append(line)
     return by_text
+
+
+def _of(sql: str, lines: Mapping[str, list[Line]], session: Session) -> list[Line]:
+    """Return the payments of a query, by its text and by its digest: the policy may say otherwise by now."""
+    return [line for spelled in session.ledger.spellings(sql) for line in lines.get(spelled, [])]
 
 
 def _paid(db: Connection, entry: Entry, lines: list[Line]) -> float:
     """Return what was paid for a statement; steps are composed by the accountant."""
-    if entry.steps and len(lines) > 1 and all(line.sql == kept_text(entry.sql) for line in lines):
-        session = db._open()
+    session = db._open()
+    if (
+        entry.steps
+        and len(lines) > 1
+        and all(line.sql in session.ledger.spellings(entry.sql) for line in lines)
+    ):
         return session.accountant.epsilon(_sum(db, lines), session.budget)
     return math.fsum(line.epsilon for line in lines)
 

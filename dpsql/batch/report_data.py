@@ -58,7 +58,7 @@ def promise_of(db: Connection) -> Promise:
     policy = db._open().policy
     return Promise(
         unit=policy.unit.name,
-        key=f"{policy.unit.table}.{policy.unit.key}",
+        key=policy.unit.told if db._open().known.shows_unit else f"each {policy.unit.name}",
         epsilon=policy.budget.epsilon,
         delta=policy.budget.delta,
         accountant=policy.budget.accountant,

@@ -121,7 +121,7 @@ def _rests_on(db: Connection) -> dict[str, str]:
     mark = session.ledger.fingerprint
     return {
         "database": mark(session.engine.identity()),
-        "data": mark(session.engine.version()),
+        "data": mark(session.versions.whole()),
         "policy": version(
             session.policy
         ),  # without budgets: the owner may grant more to a run that ran short

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import datetime
 from dataclasses import replace
+from functools import cache
 
 from sqlglot import exp
 
@@ -29,6 +30,7 @@ from dpsql.errors import Error, refuse
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Column, Fact, type_named
 from dpsql.ir.source import Span
+from dpsql.parse.parameters import Moment
 from dpsql.policy.catalogue import Known, KnownView
 from dpsql.policy.listing import View
 from dpsql.policy.model import Policy
@@ -39,7 +41,7 @@ RELEASED = "a release, paid when it is asked"
 
 def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Describe) -> dict[str, View]:
     """Return the columns of each view; raise D808 for the first view that cannot be used."""
-    now = datetime.datetime.now(datetime.UTC)
+    now = cache(lambda: datetime.datetime.now(datetime.UTC))
     views = {}
     for index, view in enumerate(known.views):
         try:
@@ -51,14 +53,12 @@ def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Desc
     return views
 
 
-def _view_columns(
-    view: KnownView, known: Known, evaluate: Evaluate, describe: Describe, now: datetime.datetime
-) -> View:
+def _view_columns(view: KnownView, known: Known, evaluate: Evaluate, describe: Describe, now: Moment) -> View:
     """Return the columns of a view, and whether it is private, public or a release."""
     tree = tree_of(view, now)
     words = {identifier.name for identifier in tree.find_all(exp.Identifier)}
     named = {name.casefold() for name in words}
-    fresh = Fresh(words | {table.name for table in known.tables})
+    fresh = Fresh(words | {table.name for table in known.seen})
     ctx = Context(view.sql, known, fresh, evaluate, describe, bound_query, tree)
     bound = ctx.query(tree, views_of(known, named, now))
     if ctx.needed:

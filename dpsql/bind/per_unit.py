@@ -99,7 +99,8 @@ def _distinct(ctx: Context, node: exp.Select, rows: Private) -> Private:
     names = [column.scalar.name for column in rows.scope.columns if isinstance(column.scalar, Ref)]
     owned = ownership_of(rows.relation)
     assert isinstance(owned, Owned)
-    if not owned.units & set(names):
+    spelled = any(set(columns) <= set(names) for columns in owned.spelled)
+    if not owned.units & set(names) and not spelled:
         raise refuse(
             "D406",
             f"DISTINCT would merge rows of several {ctx.known.unit}s",
@@ -107,5 +108,6 @@ def _distinct(ctx: Context, node: exp.Select, rows: Private) -> Private:
             label=f"the {ctx.known.unit} is not in the select list",
             help=f"select the {ctx.known.unit} too, or write SELECT DISTINCT ... FROM (SELECT ...)",
         )
-    relation, scope = distinct_rows(ctx, node, rows.relation, names, rows.scope)
+    hidden = None if owned.units & set(names) else owned.unit
+    relation, scope = distinct_rows(ctx, node, rows.relation, names, rows.scope, hidden)
     return Private(relation, scope)

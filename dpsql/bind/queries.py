@@ -140,7 +140,7 @@ def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Op
     ctx.count_scan(ctx.span(node))
     name = node.name if node.db.casefold() in ("", "main") else f"{node.db}.{node.name}"
     known = ctx.known.table(name)
-    if known is None:
+    if known is None or not known.seen:
         raise refuse(
             "D201",
             f"there is no table {name}",
@@ -208,7 +208,7 @@ def plain_table(ctx: Context, node: exp.Table) -> None:
 def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:
     """Return a help text with the nearest name of a table, or all names."""
     names = sorted(
-        {*(table.name for table in ctx.known.tables), *(view.name for view in ctx.known.views), *env}
+        {*(table.name for table in ctx.known.seen), *(view.name for view in ctx.known.views), *env}
     )
     close = difflib.get_close_matches(name.casefold(), names, 1, 0.67)
     return f"did you mean {close[0]}?" if close else f"the tables here are {', '.join(names)}"

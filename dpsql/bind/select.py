@@ -114,7 +114,8 @@ def private_select(
     """Bind a SELECT over private rows: as a projection, per unit, or as a release point.
 
     A subquery that groups by a declared key, or along a path to the unit, groups by the unit as well: each of
-    its groups is of one unit then, whether the declaration holds or not.
+    its groups is of one unit then, whether the declaration holds or not. So does one that groups by all
+    columns that a unit is made of.
     """
     scalars = source.scalars()
     items = select_items(ctx, node, source.scope)
@@ -134,7 +135,8 @@ def private_select(
         keys = [(item, named_key(ctx, item, scalars.bind(item))) for item in items]
     columns = frozenset(named.scalar.name for _, named in keys if isinstance(named.scalar, Ref))
     told = node.parent is not None and not groups.sets and any(key <= columns for key in owned.keys)
-    if columns & owned.units or told:
+    spelled = any(columns.issuperset(names) for names in owned.spelled)
+    if columns & owned.units or spelled or told:
         refuse_clip(ctx, node, source)
         refuse_distinct_on(ctx, distinct)
         refuse_sets(ctx, node, groups)

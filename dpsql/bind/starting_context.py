@@ -22,5 +22,5 @@ def starting_context(
     names = {identifier.name for identifier in query.tree.find_all(exp.Identifier)}
     views = views_of(known, {name.casefold() for name in names}, query.now)
     names |= {identifier.name for view in views.values() for identifier in view.node.find_all(exp.Identifier)}
-    fresh = Fresh(names | {table.name for table in known.tables})
+    fresh = Fresh(names | {table.name for table in known.seen})
     return Context(query.source.text, known, fresh, evaluate, describe, bound_query, query.tree), views

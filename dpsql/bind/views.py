@@ -12,18 +12,17 @@ name in the query.
 
 from __future__ import annotations
 
-import datetime
-
 from sqlglot import exp
 
 from dpsql.bind.scope.context import Cte
 from dpsql.errors import refuse
 from dpsql.ir.source import Source
+from dpsql.parse.parameters import Moment
 from dpsql.parse.parse import parse
 from dpsql.policy.catalogue import Known, KnownView
 
 
-def views_of(known: Known, named: set[str], now: datetime.datetime) -> dict[str, Cte]:
+def views_of(known: Known, named: set[str], now: Moment) -> dict[str, Cte]:
     """Return the views with these names (case folded), and the views that they read."""
     wanted, trees = set(named), {}
     for view in reversed(known.views):
@@ -38,7 +37,7 @@ def views_of(known: Known, named: set[str], now: datetime.datetime) -> dict[str,
     return views
 
 
-def tree_of(view: KnownView, now: datetime.datetime) -> exp.Expr:
+def tree_of(view: KnownView, now: Moment) -> exp.Expr:
     """Parse a view; refuse EXPLAIN and a price in it."""
     query = parse(Source(view.sql, f"view {view.name}"), (), now)
     if query.explained or query.epsilon is not None or query.delta is not None:

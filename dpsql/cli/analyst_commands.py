@@ -15,6 +15,7 @@ from dpsql.dbapi import Connection
 from dpsql.errors import InterfaceError
 from dpsql.ir.column import Value
 from dpsql.render.box import answer_text, summary
+from dpsql.render.digits import printable
 from dpsql.render.formats import content
 from dpsql.terminal.accounts import LATEST, budget_json, budget_text
 from dpsql.terminal.explanation import wrapped
@@ -34,6 +35,7 @@ def arguments(names: Commands) -> None:
             f"dpsql query clinic.duckdb --analyst ana -c {_COUNT}",
             "dpsql query clinic.duckdb --epsilon 0.1 --param 65 -c "
             '"SELECT ward, AVG(age) FROM patients WHERE age >= ? GROUP BY ward"',
+            f"dpsql query clinic.duckdb --as ana -c {_COUNT}",
         ),
     )
     shared_arguments.database(parser)
@@ -45,6 +47,13 @@ def arguments(names: Commands) -> None:
         "--margins", action="store_true", help="csv, parquet: add a margin after each noised column"
     )
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="write the answer to a file")
+    parser.add_argument(
+        "--as",
+        dest="as_analyst",
+        metavar="NAME",
+        help="the owner's: show what this analyst would see, and pay nothing: the refusal, the answer that "
+        "they have paid for, or else its price",
+    )
     parser.set_defaults(run=query, usage=parser.error)
 
     parser = command(
@@ -64,16 +73,25 @@ def arguments(names: Commands) -> None:
         names,
         "budget",
         "the epsilon granted and spent, by analyst, and the latest purchases",
-        examples=("dpsql budget clinic.duckdb", "dpsql budget clinic.duckdb --all"),
+        "Show the epsilon granted and spent, by analyst, and the latest purchases; of several databases "
+        "about the same people, what they add up to.",
+        (
+            "dpsql budget clinic.duckdb",
+            "dpsql budget clinic.duckdb --all",
+            "dpsql budget clinic.duckdb labs.duckdb",
+        ),
     )
     shared_arguments.database(parser)
+    parser.add_argument(
+        "more", type=Path, nargs="*", metavar="DB", help="others about the same people: the sum over all"
+    )
     parser.add_argument(
         "--all",
         action="store_true",
         help=f"show every purchase, not only the latest {LATEST}; reads and checks the whole ledger",
     )
     parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
-    parser.set_defaults(run=budget)
+    parser.set_defaults(run=budget, usage=parser.error)
 
     parser = command(
         names,
@@ -89,6 +107,8 @@ def query(options: Namespace) -> int:
     """Answer one query."""
     if options.format == "parquet" and options.output is None:
         options.usage("--format parquet needs -o FILE")
+    if options.as_analyst is not None:
+        return _tried(options)
     sql = sql_of(options)
     check_output(options.output, options)
     with opened(options) as db:
@@ -98,6 +118,24 @@ def query(options: Namespace) -> int:
     else:
         write(content(answer, options.format, options.margins), options.output)
         tell(summary(answer))
+    return 0
+
+
+def _tried(options: Namespace) -> int:
+    """Print what an analyst would see, without asking for them."""
+    from dpsql.shell.commands.prices import cost_text
+
+    if options.analyst is not None or options.output is not None:
+        options.usage("--as asks nothing for anybody: it goes with neither --analyst nor -o")
+    options.analyst = options.as_analyst
+    sql, values = sql_of(options), values_of(options.param)
+    with opened(options) as db:
+        answer = beside(db, lambda: db.stored(sql, values, epsilon=options.epsilon))
+        price = db.price(sql, values, epsilon=options.epsilon) if answer is None else None
+    if answer is not None:
+        _print(answer, options)
+    elif price is not None:
+        put(f"for {printable(options.analyst)}, not asked: {cost_text(price)}")
     return 0
 
 
@@ -114,7 +152,13 @@ def explain(options: Namespace) -> int:
 
 
 def budget(options: Namespace) -> int:
-    """Print what was granted and spent, and the purchases."""
+    """Print what was granted and spent, and the purchases; of several databases, the sum."""
+    if options.more:
+        from dpsql.cli.several_budgets import budgets
+
+        if options.policy is not None or options.ledger is not None or options.all:
+            options.usage("with several databases, each has its own policy and ledger beside it")
+        return budgets(options)
     with opened(options) as db:
         most = None if options.all else LATEST
         if options.format == "json":

@@ -17,6 +17,7 @@ COMMANDS = {
     "demo": "demo",
     "init": "owner_arguments",
     "policy": "owner_arguments",
+    "advise": "advise",
     "shell": "shell",
     "query": "analyst_commands",
     "explain": "analyst_commands",
@@ -26,6 +27,7 @@ COMMANDS = {
     "audit": "audit",
     "export": "export",
     "estimate": "export",
+    "ledger": "ledger",
 }
 """The file of this folder that holds each command."""
 
@@ -52,6 +54,8 @@ def parsed(words: list[str]) -> Namespace:
     options, rest = command.parse_known_args(words)
     if len(rest) == 1 and not rest[0].startswith("-") and getattr(options, "sql", "") is None:
         options.sql = rest[0]
+    elif rest and "questions" in options and not any(word.startswith("-") for word in rest):
+        options.questions += rest
     elif rest:
         loose = getattr(options, "sql", None) and not rest[0].startswith("-")
         command.error(f"unrecognized arguments: {' '.join(rest)}{' (SQL stands in quotes)' if loose else ''}")
@@ -64,7 +68,7 @@ def parser(first: str = "") -> ArgumentParser:
 
     top = ArgumentParser(
         prog="dpsql",
-        description="Differentially private SQL rest a DuckDB database. With a database instead of a "
+        description="Differentially private SQL over a DuckDB database. With a database instead of a "
         "command, it opens the shell, or answers the SQL that follows.",
         epilog=EXITS,
     )

@@ -5,10 +5,13 @@ Nothing is spent here. The ledger is only read, unless the owner accepts changed
 
 from __future__ import annotations
 
+import textwrap
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 from dpsql.accounting import Budget, accountant
@@ -18,26 +21,41 @@ from dpsql.engines import Engine
 from dpsql.engines.open_database import open_database
 from dpsql.errors import InterfaceError
 from dpsql.facts.missing_bounds import all_missing_bounds
+from dpsql.ir.bound import MissingBound
 from dpsql.ir.column import Categories, Kind, Listed
+from dpsql.ir.relation import unit_types
 from dpsql.policy.catalogue import Catalogue, Known, KnownTable
 from dpsql.policy.check import changed, compare, declared_keys, known, snapshot
 from dpsql.policy.draft import draft as drafted
-from dpsql.policy.listing import View
+from dpsql.policy.listing import View, path_of
 from dpsql.policy.model import LimitsRule, Policy
 from dpsql.policy.names import fold
+from dpsql.policy.seen import seen_by
 from dpsql.policy.toml_spelling import memory_text
 from dpsql.post.sealed import Sealed
 from dpsql.render.digits import above, below, on_a_line, printable
 from dpsql.rewrite.statistics import bounded_range
-from dpsql.session.checks import check_readable, keep_types, kept_types, load_policy, promise
+from dpsql.session.checks import (
+    check_readable,
+    keep_types,
+    kept_types,
+    load_policy,
+    promise,
+    second_places,
+    with_ranges,
+)
 from dpsql.session.views import check_all_views
-from dpsql.terminal.output import put
+from dpsql.terminal.output import look, put, width
+
+_MANY = 6
+"""Of more ranges of a table that nobody declared, all are told in one line."""
 
 
 def draft(options: Namespace) -> int:
     """Print a first policy."""
     with closing(open_database(options.database)) as engine:
-        put(drafted(engine.describe(), options.database.name).rstrip("\n"))
+        catalogue = replace(engine.describe(), views=engine.views())
+        put(drafted(catalogue, options.database.name).rstrip("\n"))
     return 0
 
 
@@ -48,7 +66,8 @@ def check(options: Namespace) -> int:
     policy = load_policy(file)
     with closing(open_database(options.database, policy)) as engine:
         text = checked(policy, engine, options.database.name)
-        ledger = Ledger.look(ledger_path, promise(policy, engine))
+        places = second_places(policy, file, ledger_path)
+        ledger = Ledger.look(ledger_path, promise(policy, engine), places=places)
         if ledger is None:
             if options.accept:
                 raise InterfaceError(
@@ -94,11 +113,41 @@ def checked(policy: Policy, engine: Engine, database: str) -> str:
     """Return the summary of a policy that holds for its database; raise if it does not."""
     tables = held_against(policy, engine)
     with closing(Sealed(partial(_public_rows, engine, tables), policy.timezone, policy.limits)) as sealed:
-        views = check_all_views(policy, tables, engine, sealed)
-    warnings = [f"decide    {warning}" for warning in engine.misread()]
-    return printable(
-        "\n".join([summary(policy, tables, views, database), *hidden(tables, engine.describe()), *warnings])
+        ranged = with_ranges(tables, engine)
+        views = check_all_views(policy, ranged, engine, sealed)
+        for rule in policy.analysts:
+            seen = seen_by(ranged, policy, rule.name)
+            if seen is not ranged:
+                check_all_views(policy, seen, engine, sealed)
+    warnings = [f"decide    {warning}" for warning in (*engine.misread(), *_spelled_alike(tables, engine))]
+    lines = [
+        *summary(policy, tables, views, database).split("\n"),
+        *hidden(tables, engine.describe()),
+        *warnings,
+    ]
+    return printable("\n".join(map(_fitted, lines)))
+
+
+def _fitted(line: str) -> str:
+    """Fold a line to the width of a terminal, below what its first word is about; scripts get whole lines."""
+    if look().width is None:
+        return line
+    return textwrap.fill(
+        line, width(), subsequent_indent=" " * 10, break_long_words=False, break_on_hyphens=False
     )
+
+
+def _spelled_alike(tables: Known, engine: Engine) -> Iterator[str]:
+    """Warn of columns that hold units under two spellings: each is protected as if it were one of two."""
+    texts = any(each.kind is Kind.TEXT for each in unit_types(tables.unit_type))
+    for table in tables.tables if texts else ():
+        own = tuple(column.name for column in table.columns if column.name in table.unit_columns)
+        if own and engine.is_spelled_alike(table.name, own):
+            named = " and ".join(f"{table.name}.{name}" for name in own)
+            yield (
+                f"some values of {named} differ only in case or blanks: if they are one "
+                f"{tables.unit}, it counts as two, and is protected half as well; clean them"
+            )
 
 
 def hidden(visible: Known, catalogue: Catalogue) -> list[str]:
@@ -148,9 +197,10 @@ def _public_rows(
 def summary(policy: Policy, known_tables: Known, views: Mapping[str, View], database: str) -> str:
     """Return the policy in a few lines: the unit, the prices, the limits and the tables."""
     budget, price = policy.budget, policy.query
+    private = [table.name for table in known_tables.tables if not table.public]
     lines = [
         f"ok: {policy.name} holds for {database}",
-        f"unit      {policy.unit.name}: {policy.unit.table}.{policy.unit.key}",
+        f"unit      {policy.unit.name}: {policy.unit.told}, protected with all rows in {', '.join(private)}",
         f"budget    epsilon {budget.epsilon:g} at delta {budget.delta:g}, under {budget.accountant}",
         f"price     {price.epsilon:g} for one query, at most {price.max_epsilon:g}",
     ]
@@ -161,19 +211,30 @@ def summary(policy: Policy, known_tables: Known, views: Mapping[str, View], data
             f"limits    {limits.seconds:g} seconds, {memory_text(limits.memory)}, {limits.rows:,} rows: "
             "for planning, post-processing and answers"
         )
-    lines += [f"analyst   {rule.name}: epsilon {rule.epsilon:g}" for rule in policy.analysts]
+    for rule in policy.analysts:
+        group = policy.group_of(rule)
+        tables = rule.tables if group is None else group.tables
+        seen = "" if tables is None else f"; only {', '.join(tables)} exist for them"
+        lines.append(f"analyst   {rule.name}: epsilon {rule.epsilon:g}{seen}")
     for table in known_tables.tables:
         lines += _table_lines(table, policy.unit.name)
     lines += [f"view      {name}: {view.kind}" for name, view in views.items()]
     if policy.query.find_bounds:
-        lines += [
-            f"found     {bound}, by the first query that needs it"
-            for bound in all_missing_bounds(known_tables)
-        ]
+        lines += _to_be_found(all_missing_bounds(known_tables))
     else:
         missing = [bound.table for bound in all_missing_bounds(known_tables) if not bound.column]
         lines += [f"decide    {name} needs rows_per_unit before it can be aggregated" for name in missing]
     return printable("\n".join(lines))
+
+
+def _to_be_found(bounds: Sequence[MissingBound]) -> Iterator[str]:
+    """Yield a line for each bound; one for all ranges of a table where they are many."""
+    for table, mine in groupby(bounds, lambda bound: bound.table if bound.column else ""):
+        listed = list(mine)
+        if table and len(listed) > _MANY:
+            yield f"found     {len(listed)} ranges of {table}, each by the first query that needs it"
+        else:
+            yield from (f"found     {bound}, by the first query that needs it" for bound in listed)
 
 
 def _table_lines(table: KnownTable, unit: str) -> list[str]:
@@ -181,9 +242,7 @@ def _table_lines(table: KnownTable, unit: str) -> list[str]:
         return [f"public    {table.name}: {table.size:,} rows"]
     way = f"one row per {unit}"
     if table.at_most != 1:
-        path = [*(f"{link.column} -> {link.table}.{link.key}" for link in table.links)] or [
-            table.unit_column or ""
-        ]
+        path = path_of(table)
         start = f", clipped from about {table.rows} rows per {unit}" if table.rows else ""
         way = f"by {', '.join(path)}{start}"
     lines = [f"private   {table.name}: {way}"]
@@ -207,14 +266,19 @@ def _summable(table: KnownTable) -> list[str]:
     ranges = []
     for column in table.columns:
         bounds = bounded_range(column.fact) if column.fact.type.numeric else None
-        if bounds is not None and column.name != table.unit_column:
+        if bounds is not None and column.name not in _of_unit(table):
             ranges.append(f"{column.name} [{bounds.low:g}, {bounds.high:g}]")
     return ranges
 
 
+def _of_unit(table: KnownTable) -> tuple[str, ...]:
+    """Return the column that holds the unit; one of several is a value like any other."""
+    return (table.unit_column,) if isinstance(table.unit_column, str) else ()
+
+
 def _other_columns(table: KnownTable) -> list[str]:
     """Return the other columns: counted, grouped with a threshold, or summed once the query clips them."""
-    elsewhere = {*_public_columns(table), table.unit_column}
+    elsewhere = {*_public_columns(table), *_of_unit(table)}
     elsewhere |= {
         column.name for column in table.columns if column.fact.type.numeric and bounded_range(column.fact)
     }

@@ -12,7 +12,7 @@ import re
 import sys
 import textwrap
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -20,7 +20,7 @@ from dpsql.errors import InterfaceError
 from dpsql.policy.columns import MOST_VALUES
 from dpsql.policy.model import Bound
 from dpsql.policy.names import fold, perhaps
-from dpsql.render.digits import printable
+from dpsql.render.digits import printable, wide
 from dpsql.terminal.output import flush, put
 
 T = TypeVar("T")
@@ -39,7 +39,7 @@ class Asker:
     def ask(self, question: str, default: str, read: Callable[[str], T]) -> T:
         """Ask until ``read`` accepts the answer; return what it reads."""
         while True:
-            text = default if self.defaults else self._line(f"  {question} [{default}]: ") or default
+            text = default if self.defaults else self._line(folded(f"  {question} [{default}]:")) or default
             try:
                 return read(text)
             except NotThis as wrong:
@@ -67,6 +67,17 @@ class Asker:
         if not sys.stdin.isatty():
             put(text)
         return text.strip()
+
+
+def folded(line: str, room: int = 78) -> str:
+    """Fold a long line, and end it with a blank: an answer follows."""
+    if wide(line) <= room:
+        return f"{line} "
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    lines = textwrap.wrap(
+        line, room, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(lines) + " "
 
 
 # ---- readers of answers --------------------------------------------------------------------------------
@@ -116,6 +127,15 @@ def listed(text: str) -> list[str]:
     """Split at commas: ``F, M, "a, b"`` -> F | M | a, b."""
     (row,) = csv.reader([text], skipinitialspace=True)
     return [value.strip() for value in row if value.strip()]
+
+
+def spelled(values: Sequence[object]) -> str:
+    """Spell texts as ``listed`` reads them; ``none`` if it would read others."""
+    text = ", ".join(
+        f'"{quoted}"' if set(',"') & set(quoted) else quoted
+        for quoted in (str(value).replace('"', '""') for value in values)
+    )
+    return text if text.isprintable() and listed(text) == list(values) else "none"
 
 
 def ends(text: str) -> tuple[Bound, Bound]:

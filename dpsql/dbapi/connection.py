@@ -136,12 +136,10 @@ class Connection(Exceptions):
         """Return what ``execute`` would release, its noise and its price. Reads no row, costs nothing."""
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session, limited(session, own(self.timeout)):
-            from dpsql.planning import planned
+            from dpsql.planning import prepared
             from dpsql.pricing import explained
 
-            return guarded(
-                lambda: explained(session, planned(session, source, values, session.terms(own(epsilon))))
-            )
+            return guarded(lambda: explained(session, prepared(session, source, values, own(epsilon)).plan))
 
     def price(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Price:
         """Return what ``execute`` would cost now, and its expected errors. Reads no row, costs nothing."""
@@ -151,10 +149,23 @@ class Connection(Exceptions):
         """Return the plan and the price of a query."""
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session, limited(session, own(self.timeout)):
-            from dpsql.planning import parsed
-            from dpsql.pricing import priced_now
+            from dpsql.planning import prepared
+            from dpsql.pricing import price_of
 
-            return guarded(lambda: priced_now(session, parsed(session, source, values), own(epsilon)))
+            return guarded(lambda: price_of(session, prepared(session, source, values, own(epsilon))))
+
+    def stored(
+        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+    ) -> Answer | None:
+        """Return the answer that this analyst has paid for, or that costs nothing; None if it would cost.
+
+        Pays nothing and reads no private row. What ``execute`` would refuse before it pays is refused.
+        """
+        source, values = Source(text_of(sql)), values_of(parameters)
+        with self._using() as session, limited(session, own(self.timeout)):
+            from dpsql.pipeline import stored_answer
+
+            return guarded(lambda: stored_answer(session, source, values, own(epsilon)))
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -193,7 +204,7 @@ class Connection(Exceptions):
         with self._using() as session:
             entries = guarded(session.ledger.entries)
         return tuple(
-            _purchase(entry)
+            _purchase(entry, self.analyst)
             for entry in entries
             if entry.kind in ("debit", "share") and self.analyst in (None, entry.analyst)
         )
@@ -207,7 +218,8 @@ class Connection(Exceptions):
     def latest_purchases(self, most: int) -> tuple[Purchase, ...]:
         """Return the last ``most`` of ``purchases``, oldest first, without reading the others."""
         with self._using() as session:
-            return tuple(map(_purchase, guarded(lambda: session.ledger.bought(self.analyst, most))))
+            entries = guarded(lambda: session.ledger.bought(self.analyst, most))
+        return tuple(_purchase(entry, self.analyst) for entry in entries)
 
     def interrupt(self) -> None:
         """Stop the running query from another thread. What was debited stays debited."""
@@ -277,9 +289,13 @@ class Connection(Exceptions):
             self.close()
 
 
-def _purchase(entry: Entry) -> Purchase:
-    fields = entry.time, entry.analyst, entry.sql, entry.epsilon
-    return Purchase(*fields, entry.kind == "share", entry.answered, entry.parameters)
+def _purchase(entry: Entry, analyst: str | None) -> Purchase:
+    """Return a purchase as an analyst sees it (None is the owner): without texts of others."""
+    hidden = entry.borrowed and analyst is not None
+    sql, parameters = ("-- joined another's query", "") if hidden else (entry.sql, entry.parameters)
+    return Purchase(
+        entry.time, entry.analyst, sql, entry.epsilon, entry.kind == "share", entry.answered, parameters
+    )
 
 
 class Cursor(Rows):

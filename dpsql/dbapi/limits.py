@@ -22,7 +22,6 @@ def interrupt(session: Session) -> None:
 @contextmanager
 def limited(session: Session, limit: float | None) -> Iterator[None]:
     """Interrupt what runs for longer than ``limit`` seconds, and raise D603."""
-    session.sealed.start()  # starts while the query is parsed
     if limit is None:
         yield
         return

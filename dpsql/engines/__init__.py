@@ -8,32 +8,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
+    from dpsql.engines.contents import Contents
     from dpsql.ir.column import Column, Interval, Value
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
-    from dpsql.policy.catalogue import Catalogue, Key
+    from dpsql.policy.catalogue import Catalogue, FoundView, Key
 
 
 class Engine(Protocol):
     """The interface of a database, as the session and the pipeline use it."""
 
+    reader: str
+    """The program that reads the data, with its version."""
+
     def describe(self) -> Catalogue:
         """Return tables, columns, and the keys that the database enforces, without reading a row."""
+        ...
+
+    def views(self) -> tuple[FoundView, ...]:
+        """Return the views of the database, which do not exist for analysts: for a first policy."""
         ...
 
     def misread(self) -> tuple[str, ...]:
         """Describe tables whose files do not seem to match the policy; only the owner may see this."""
         ...
 
-    def version(self) -> str:
-        """Return an identifier of the data's version; it changes whenever the data may have changed."""
-        ...
-
-    def reading(self) -> str:
-        """Return an identifier of the data and how it is read; facts checked on rows hold for it only."""
+    def version(self, contents: Contents, tables: Collection[str] | None = None) -> str:
+        """Return an identifier of what these tables hold, or all: equal only if every row is the same."""
         ...
 
     def identity(self) -> str:
@@ -54,6 +58,10 @@ class Engine(Protocol):
 
     def is_key(self, key: Key) -> bool:
         """Whether no two rows agree on these columns, apart from rows with a NULL in one of them."""
+        ...
+
+    def is_spelled_alike(self, table: str, columns: Sequence[str]) -> bool:
+        """Whether texts of columns differ only in case or blanks; only the owner may see this."""
         ...
 
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:

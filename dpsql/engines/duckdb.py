@@ -7,37 +7,47 @@ leave this file.
 
 from __future__ import annotations
 
-import hashlib
 import math
-import os
+import re
 import tempfile
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dpsql.driver import connect, duckdb
+from dpsql.driver import beside, connect, duckdb
+from dpsql.engines.contents import hashed
 from dpsql.engines.create_table import ColumnDefinition, column_definitions
+from dpsql.engines.database_names import named_by_header
 from dpsql.engines.identifiers import TEXTED, fetched, quote, table_sql, text
-from dpsql.engines.open_files import changed, hold, inherited, let_go
+from dpsql.engines.open_files import Held, changed, hold, is_aside, let_go
 from dpsql.engines.spill import spill_folder
 from dpsql.engines.value_checks import legal_sql
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column, Interval, Kind, Value, type_named
-from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, Key
+from dpsql.ir.relation import Columns
+from dpsql.policy.catalogue import Catalogue, ForeignKey, FoundColumn, FoundTable, FoundView, Key
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from dpsql.engines.contents import Contents
+    from dpsql.engines.fast_sums import FastSums
+    from dpsql.engines.stored_groups import GroupStore
     from dpsql.ir.export import ExactExport, ExportPlan
     from dpsql.ir.plan import MeasurePlan
     from dpsql.ir.table import ExactTable
 
 NAME = "duckdb"
 
-_BESIDE = "the database beside an engine that was inherited"
+_WORD = r'(?:"(?:[^"]|"")*"|\w+)'
+_NAMED = rf"(?: (\({_WORD}(?:, {_WORD})*\)))?"
+_VIEW = re.compile(rf"CREATE VIEW (?:{_WORD}\.)*{_WORD}{_NAMED} AS (.*?);?", re.DOTALL)
+"""How DuckDB writes a view, with the names of its columns where it has some."""
+
+_BESIDE = "the database beside an engine that was opened before"
 """The name of an attached file in an engine that was opened without it."""
 
 
@@ -104,14 +114,21 @@ def configuration(threads: int | None = None) -> dict[str, str | bool | int | fl
     return config if threads is None else config | {"threads": threads}
 
 
-def _connect(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
+def _connect(file: Held, threads: int | None) -> duckdb.DuckDBPyConnection:
     """Connect to the engine that this process has for a file."""
-    if not inherited(path):
-        return connect(str(path), configuration(threads), read_only=True)
-    # by the file's path, DuckDB would return the engine from before the fork
-    connection = connect(":memory:", configuration(threads))
+    if not is_aside(file):
+        return connect(str(file.path), configuration(threads), read_only=True)
+    # by the file's path, DuckDB would return the engine from before the fork, or of the data before
+    if file.aside is None:
+        engine = connect(":memory:", configuration(threads))
+        try:
+            engine.execute(f"ATTACH {text(str(file.path))} AS {quote(_BESIDE)} (READ_ONLY)")
+        except BaseException:  # Ctrl-C too: closed, and raised again
+            engine.close()
+            raise
+        file.aside = engine
+    connection = beside(file.aside)
     try:
-        connection.execute(f"ATTACH {text(str(path))} AS {quote(_BESIDE)} (READ_ONLY)")
         connection.execute(f"USE {quote(_BESIDE)}")
     except BaseException:  # Ctrl-C too: closed, and raised again
         connection.close()
@@ -122,10 +139,14 @@ def _connect(path: Path, threads: int | None) -> duckdb.DuckDBPyConnection:
 class DuckDB:
     """One open database file."""
 
+    reader = f"duckdb {duckdb.__version__}"
     _known_definitions: dict[str, tuple[ColumnDefinition, ...]] | None = None
+    _sums: FastSums | None = None
+    _groups: GroupStore | None = None
 
     def __init__(self, path: Path, timezone: str = "UTC", threads: int | None = None) -> None:
         self._path = path
+        self._timezone = timezone
         self._lock = threading.RLock()
         try:
             self._file = hold(path, self)
@@ -142,7 +163,7 @@ class DuckDB:
 
     def _open(self, timezone: str, threads: int | None) -> None:
         with self._file.opening:
-            self._connection = _connect(self._file.path, threads)
+            self._connection = _connect(self._file, threads)
             try:
                 lock_down(self._connection, timezone)
                 self._same_file()
@@ -174,10 +195,12 @@ class DuckDB:
 
     def describe(self) -> Catalogue:
         with self._reading():
-            tables = self._all(
-                "SELECT schema_name, table_name FROM duckdb_tables() "
+            found = self._all(
+                "SELECT schema_name, table_name, schema_name <> 'main' AND lower(schema_name) IN "
+                "(lower(current_database()), 'temp', 'system') FROM duckdb_tables() "
                 "WHERE NOT internal AND database_name = current_database() ORDER BY 1, 2"
             )
+            tables = [(schema, table) for schema, table, ambiguous in found if not ambiguous]
             unique = self._all(
                 "SELECT schema_name, table_name, constraint_column_names FROM duckdb_constraints() "
                 "WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND database_name = current_database()"
@@ -186,12 +209,17 @@ class DuckDB:
                 "SELECT schema_name, table_name, expression FROM duckdb_constraints() "
                 "WHERE constraint_type = 'CHECK' AND database_name = current_database()"
             )
+            foreign = self._all(
+                "SELECT schema_name, table_name, constraint_column_names, referenced_table, "
+                "referenced_column_names FROM duckdb_constraints() WHERE constraint_type = 'FOREIGN KEY' "
+                "AND database_name = current_database()"
+            )
             columns = [
                 self._column_info(f"{quote(str(schema))}.{quote(str(table))}") for schema, table in tables
             ]
         found_tables = []
         for (schema, table), described in zip(tables, columns, strict=True):
-            name = str(table) if schema == "main" else f"{schema}.{table}"
+            name = _name(schema, table)
             definitions = {column.name: column for column in reversed(self._definitions.get(name, ()))}
             found_columns = [
                 FoundColumn(column, kind, nullable, _collation(definitions.get(column), kind))
@@ -209,9 +237,16 @@ class DuckDB:
                     tuple(_names(u[2]) for u in unique if (u[0], u[1]) == (schema, table)),
                     unstable=unstable,
                     checks=tuple(str(c[2]) for c in checks if (c[0], c[1]) == (schema, table)),
+                    foreign=tuple(
+                        ForeignKey(_columns(columns), _name(schema, there), _columns(keys))
+                        for where, name_there, columns, there, keys in foreign
+                        if (where, name_there) == (schema, table)
+                    ),
                 )
             )
-        return Catalogue(tuple(found_tables))
+        return Catalogue(
+            tuple(found_tables), tuple(f"{schema}.{table}" for schema, table, ambiguous in found if ambiguous)
+        )
 
     @property
     def _definitions(self) -> dict[str, tuple[ColumnDefinition, ...]]:
@@ -235,10 +270,7 @@ class DuckDB:
                 return {}
             functions = "SELECT lower(function_name) FROM duckdb_functions() WHERE"
             shadowed = bool(self._all(f"{functions} NOT internal INTERSECT {functions} internal LIMIT 1"))
-        return {
-            str(table) if schema == "main" else f"{schema}.{table}": column_definitions(str(sql), shadowed)
-            for schema, table, sql in tables
-        }
+        return {_name(schema, table): column_definitions(str(sql), shadowed) for schema, table, sql in tables}
 
     def _column_info(self, table: str) -> list[tuple[str, str, bool]]:
         """Return name, type and nullability of each column.
@@ -256,20 +288,32 @@ class DuckDB:
         }
         return [(name, kind) for name, kind, _ in self._column_info(table_sql(table)) if name not in unstable]
 
+    def views(self) -> tuple[FoundView, ...]:
+        """Those of the main schema, in the order in which they may use each other."""
+        with self._reading():
+            found = self._all(
+                "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal AND schema_name = 'main' "
+                "AND database_name = current_database() ORDER BY view_oid"
+            )
+        parts = [(str(name), _VIEW.fullmatch(str(sql))) for name, sql in found]
+        return tuple(FoundView(name, _query(part[1], part[2])) for name, part in parts if part is not None)
+
     def misread(self) -> tuple[str, ...]:
         return ()
 
-    def version(self) -> str:
-        return hashlib.sha256(repr(self._file.state).encode()).hexdigest()
-
-    def reading(self) -> str:
-        return hashlib.sha256(repr((self.version(), duckdb.__version__)).encode()).hexdigest()
+    def version(self, contents: Contents, tables: Collection[str] | None = None) -> str:
+        """The bytes of the whole file and of its log, and the time zone, for any tables."""
+        with self._lock:
+            self.unchanged()
+            try:
+                digest = contents.digest(self._file.contents())
+            except OSError as error:
+                raise self._open_error(error) from None
+            self.unchanged()
+        return hashed((digest, self._timezone))
 
     def identity(self) -> str:
-        identifier = self._file.state.identity
-        if any(identifier):
-            return "duckdb:" + identifier.hex()
-        return "duckdb:path:" + hashlib.sha256(os.fsencode(self._path.resolve())).hexdigest()
+        return named_by_header(self._file.state.identity, self._path)
 
     def size(self, table: str) -> int:
         with self._reading():
@@ -316,6 +360,15 @@ class DuckDB:
             )
         return not rows
 
+    def is_spelled_alike(self, table: str, columns: Sequence[str]) -> bool:
+        with self._reading():
+            texts = [f"CAST({quote(column)} AS VARCHAR)" for column in columns]
+            present = " AND ".join(f"{quote(column)} IS NOT NULL" for column in columns)
+            read = ", ".join(f"{text} AS s{place}" for place, text in enumerate(texts))
+            by = ", ".join(f"lower(trim(s{place}))" for place in range(len(texts)))
+            spelled = f"SELECT DISTINCT {read} FROM {table_sql(table)} WHERE {present}"
+            return bool(self._all(f"SELECT 1 FROM ({spelled}) GROUP BY {by} HAVING count(*) > 1 LIMIT 1"))
+
     def is_readable(self, table: str, columns: Sequence[Column]) -> bool:
         generated = {column.name for column in self._definitions.get(table, ()) if column.generated}
         conditions = [f"bool_and({legal})" for legal in map(legal_sql, columns) if legal is not None]
@@ -353,9 +406,26 @@ class DuckDB:
 
     def measure(self, planned: MeasurePlan) -> ExactTable:
         from dpsql.engines.exact_tables import measured
+        from dpsql.engines.fast_sums import FastSums
+        from dpsql.engines.stored_groups import GroupStore
 
         with self._reading():
-            return measured(planned, self._all, self._arrays)
+            if self._sums is None:
+                self._sums = FastSums(self._ask, left_out=self._slow_to_read())
+            if self._groups is None:
+                self._groups = GroupStore(self._ask, self._arrays)
+            store = self._groups if self._sums.many_groups(planned) else None
+            return measured(planned, self._all, self._arrays, self._sums.statement, store)
+
+    def _slow_to_read(self) -> frozenset[str]:
+        """Return the tables of which a pass takes longer than any sum."""
+        return frozenset()
+
+    def forget(self) -> None:
+        """Forget what is known of the private rows: those who replace tables by views say so."""
+        with self._reading():
+            if self._sums is not None:
+                self._sums.forget()
 
     def export_sql(self, planned: ExportPlan) -> str:
         from dpsql.engines.export_sql import export_sql
@@ -373,6 +443,10 @@ class DuckDB:
     def _all(self, sql: str) -> list[tuple[object, ...]]:
         return self._connection.execute(sql).fetchall()
 
+    def _ask(self, sql: str) -> list[tuple[object, ...]]:
+        with self._reading():
+            return self._all(sql)
+
     def _arrays(self, sql: str) -> dict[str, NDArray[Any]]:
         return self._connection.execute(sql).fetchnumpy()
 
@@ -385,6 +459,8 @@ class DuckDB:
                 yield
             except duckdb.InterruptException:
                 raise interrupted() from None
+            except DatabaseError:  # of a statement within this one: it says all
+                raise
             except Exception as error:  # whatever DuckDB raises: its message may hold data
                 if isinstance(error, RuntimeError) and str(error) == "Query interrupted":
                     raise KeyboardInterrupt from None  # DuckDB's error if a signal handler raised
@@ -417,6 +493,10 @@ def _used_in_process(error: Exception) -> bool:
     return "different configuration" in message or "unique file handle conflict" in message
 
 
+def _name(schema: object, table: object) -> str:
+    return str(table) if schema == "main" else f"{schema}.{table}"
+
+
 def _query_error(error: Exception) -> DatabaseError:
     """Return an error without the driver's message, which may contain data."""
     again = "ask the same query again: it is completed without paying twice"
@@ -437,9 +517,19 @@ def _query_error(error: Exception) -> DatabaseError:
     )
 
 
+def _query(columns: str | None, sql: str) -> str:
+    """Return the query of a view, whose columns may have names of their own."""
+    return sql if columns is None else f"SELECT * FROM ({sql}) AS renamed {columns}"
+
+
 def _names(names: object) -> tuple[str, ...]:
     assert isinstance(names, list)
     return tuple(str(name) for name in names)
+
+
+def _columns(names: object) -> Columns:
+    found = _names(names)
+    return found[0] if len(found) == 1 else found
 
 
 def _collation(definition: ColumnDefinition | None, kind: str) -> str | None:

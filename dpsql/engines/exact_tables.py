@@ -13,6 +13,7 @@ import numpy as np
 from dpsql.detail_kinds import Arrays, Group, Rows, part
 from dpsql.engines.identifiers import fetched
 from dpsql.engines.measure_sql import TOTAL, measure_sql
+from dpsql.engines.stored_groups import GroupStore
 from dpsql.errors import refuse
 from dpsql.functions import ArgumentError
 from dpsql.ir.column import Value
@@ -44,15 +45,22 @@ def measured(
     planned: MeasurePlan,
     rows_of: RowsOf,
     arrays_of: ArraysOf,
+    sums_of: Callable[[MeasurePlan], str] = measure_sql,
+    store: GroupStore | None = None,
 ) -> ExactTable:
-    """Run the statements of a measure and return its exact table."""
+    """Run the statements of a measure and return its exact table; ``sums_of`` prints that of the sums.
+
+    A ``store`` keeps the groups, where there may be many and few are shown.
+    """
     width = len(planned.keys)
     kinds = [column.fact.type.kind for column in planned.keys]
 
     def group(row: Sequence[object]) -> tuple[Value, ...]:
         return tuple(fetched(row[i], kind) for i, kind in enumerate(kinds))
 
-    rows = rows_of(measure_sql(planned)) if planned.measure.statistics else []
+    if store is not None:
+        return ExactTable(*store.stored(sums_of(planned), planned, group))
+    rows = rows_of(sums_of(planned)) if planned.measure.statistics else []
     details = tuple(
         _weights(planned, detail_plan, rows_of, arrays_of, group) for detail_plan in planned.details
     )

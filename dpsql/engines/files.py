@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from dpsql.engines.contents import Seen
 from dpsql.engines.file_sql import fields_of
-from dpsql.engines.open_files import Seen, seen
+from dpsql.engines.open_files import seen
 from dpsql.errors import DatabaseError, refuse
 from dpsql.policy.files import ENDINGS
 from dpsql.policy.model import CsvRule, Policy, TableRule

@@ -8,16 +8,18 @@ their state is checked before and after: if a file was replaced, there is no ans
 
 from __future__ import annotations
 
-import hashlib
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
 from pathlib import Path
 
 import duckdb
 
 from dpsql.driver import connect
+from dpsql.engines.contents import Content, Contents, chunks, hashed
 from dpsql.engines.csv_sniffing import sniffed
+from dpsql.engines.database_names import named_by_path
 from dpsql.engines.duckdb import DuckDB, configuration, lock_down
 from dpsql.engines.file_sql import PUSHING, csv_sql, lines_sql, parquet_files, parquet_sql
 from dpsql.engines.files import Files, State, all_files, files_of, foreign, header_of, names_in, states_of
@@ -26,10 +28,13 @@ from dpsql.engines.open_files import changed
 from dpsql.engines.spill import spill_folder
 from dpsql.errors import DatabaseError, interrupted, refuse
 from dpsql.ir.column import Column
-from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
+from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable, FoundView
 from dpsql.policy.model import CsvRule, Policy, TableRule
 from dpsql.policy.names import fold
 from dpsql.policy.toml_positions import document_of
+
+View = Callable[[Sequence[Path]], str]
+"""Prints a table's view over files at these paths."""
 
 _WAY_OUT = "write it anew, such as by iconv -f latin1 -t utf-8"
 
@@ -69,13 +74,13 @@ class Folder(DuckDB):
             if "." in files.table:
                 schema = quote(files.table.split(".", 1)[0])
                 self._connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
-            self._connection.execute(f"CREATE VIEW {table_sql(files.table)} AS {view}")
-            self._views[files.table] = view
+            self._connection.execute(f"CREATE VIEW {table_sql(files.table)} AS {view(files.paths)}")
+            self._views[files.table] = view(())
         except (duckdb.Error, OSError):
             raise self._read_error(files, files.paths[0]) from None
         return described
 
-    def _parquet(self, files: Files) -> tuple[FoundTable, str]:
+    def _parquet(self, files: Files) -> tuple[FoundTable, View]:
         first: list[FoundColumn] = []
         for path in files.paths:
             try:
@@ -90,10 +95,10 @@ class Folder(DuckDB):
                     help="the files of a table need the same columns, of the same types, in the same order",
                 )
             first = columns
-        view = parquet_sql(files.paths, [column.name for column in first])
-        return FoundTable(files.table, tuple(first), files=files.pattern), view
+        names = [column.name for column in first]
+        return FoundTable(files.table, tuple(first), files=files.pattern), lambda at: parquet_sql(at, names)
 
-    def _csv(self, files: Files, rule: TableRule | None) -> tuple[FoundTable, str]:
+    def _csv(self, files: Files, rule: TableRule | None) -> tuple[FoundTable, View]:
         if rule is None:
             csv, names, types = sniffed(self._connection, files.paths[0])
         else:
@@ -115,7 +120,7 @@ class Folder(DuckDB):
             untyped=tuple(name for name in names if fold(name) not in types),
             files=files.pattern,
         )
-        return table, csv_sql(files.paths, csv, len(names), typed)
+        return table, lambda at: csv_sql(at, csv, len(names), typed)
 
     def _same_headers(self, files: Files, csv: CsvRule, names: tuple[str, ...]) -> None:
         for path in files.paths if csv.header else ():
@@ -191,6 +196,9 @@ class Folder(DuckDB):
                 return False
         return super().is_readable(table, columns)
 
+    def views(self) -> tuple[FoundView, ...]:
+        return ()
+
     def misread(self) -> tuple[str, ...]:
         """Describe tables with many lines that give no row: for the owner, and without numbers."""
         notes = []
@@ -207,15 +215,34 @@ class Folder(DuckDB):
                         notes.append(f"{table.name}: lines that are not UTF-8 are no rows; {_WAY_OUT}")
         return tuple(notes)
 
-    def version(self) -> str:
-        """Hash the files' states, the time zone and the views: they define the columns and types."""
-        read = (self._states, self._timezone, sorted(self._views.items()))
-        return hashlib.sha256(repr(read).encode()).hexdigest()
+    def version(self, contents: Contents, tables: Collection[str] | None = None) -> str:
+        """The bytes of each table's files, how its view reads them, and the time zone.
+
+        A new file is a new version of its own table, and of no other. What files are called, and where the
+        folder is, changes nothing.
+        """
+        chosen = sorted(self._views if tables is None else {*tables} & {*self._views})
+        with self._lock:
+            self.unchanged()
+            try:
+                held = [(name, self._views[name], contents.digest(self._contents(name))) for name in chosen]
+            except OSError:
+                raise changed(self._path) from None
+            self.unchanged()
+        return hashed((held, self._timezone))
+
+    def _contents(self, table: str) -> list[Content]:
+        states = {state.path: state.file for state in self._states}
+        return [Content(states[str(path)], partial(chunks, path)) for path in self._paths[table]]
 
     def identity(self) -> str:
-        return "files:path:" + hashlib.sha256(os.fsencode(self._path.resolve())).hexdigest()
+        return named_by_path(self._path)
 
     # ---- housekeeping ------------------------------------------------------------------------------
+
+    def _slow_to_read(self) -> frozenset[str]:
+        """Lines are read into values at every pass."""
+        return frozenset(table.name for table in self._tables if table.csv is not None)
 
     def unchanged(self) -> None:
         spill_folder()

@@ -5,10 +5,12 @@ clamped_sql("x", 0, 120)    CASE WHEN x < 0 THEN 0 WHEN x <= 120 THEN x WHEN x <
 
 from __future__ import annotations
 
+import math
+
 
 def number(value: float | int) -> str:
-    """Print a constant with all its bits."""
-    return f"{float(value)!r}::DOUBLE"
+    """Print a constant with all its bits; infinity and NaN are names without quotes."""
+    return f"{float(value)!r}::DOUBLE" if math.isfinite(value) else f"'{float(value)!r}'::DOUBLE"
 
 
 def clamped_sql(name: str, low: float | int, high: float | int) -> str:

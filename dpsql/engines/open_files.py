@@ -17,11 +17,18 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+from weakref import WeakSet
 
+from dpsql.engines.contents import CHUNK, Content, Seen, chunks
 from dpsql.errors import DatabaseError, refuse
+
+if TYPE_CHECKING:
+    import duckdb
 
 try:
     import fcntl
@@ -30,9 +37,6 @@ except ImportError:  # not there on Windows, whose locks belong to the handle
 
 _HEADERS = 3 * 4096
 _IDENTITY = slice(124, 140)  # the identifier in the file's main header, drawn when the file was made
-
-Seen = tuple[int, int, int, int, int]
-"""A file's device, inode, size, modification time and change time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,15 @@ class Held:
         self.path = path
         self.opening = threading.RLock()
         """Locked while DuckDB opens the file: the first connection sets the configuration."""
+        self.aside: duckdb.DuckDBPyConnection | None = None
+        """The engine that has the file attached, where DuckDB would find another one by its path."""
         self._holders: set[int] = set()
         self._descriptor: int | None = None
         self._state: State | None = None
+
+    @property
+    def _log(self) -> Path:
+        return self.path.with_name(self.path.name + ".wal")
 
     @property
     def is_open(self) -> bool:
@@ -88,17 +98,35 @@ class Held:
             raise
         return True
 
+    def contents(self) -> list[Content]:
+        """Return what the file and its log hold, read without closing a descriptor of the file."""
+        state, log = self.state, self._log
+        found = [Content(state.file, self._chunks)]
+        return found if state.log is None else [*found, Content(state.log, lambda: chunks(log))]
+
+    def _chunks(self) -> Iterator[bytes]:
+        assert self._descriptor is not None
+        place = 0
+        while chunk := os.pread(self._descriptor, CHUNK, place):
+            place += len(chunk)
+            yield chunk
+
     def leave(self, holder: object, *, in_use: bool = False) -> None:
         """Remove a connection. ``in_use``: keep the descriptor, as a close would drop others' locks."""
         self._holders.discard(id(holder))
-        if not self._holders and not in_use and self._descriptor is not None:
+        if self._holders:
+            return
+        if self.aside is not None:
+            engine, self.aside = self.aside, None
+            engine.close()
+        if not in_use and self._descriptor is not None:
             descriptor, self._descriptor = self._descriptor, None
             os.close(descriptor)
 
     def stands(self) -> bool:
         """Whether the file is unchanged and locked against writes by other processes."""
         closed = self._descriptor is None  # DuckDB's own error on a closed connection says more
-        return closed or (self._locked() and self._same())
+        return closed or (self.locked() and self._same())
 
     def _begin(self) -> None:
         if self._descriptor is None or seen(os.fstat(self._descriptor))[:2] != seen(self.path.stat())[:2]:
@@ -112,7 +140,7 @@ class Held:
         header = os.pread(self._descriptor, _HEADERS, 0)
         log = None
         with suppress(FileNotFoundError):
-            log = seen(self.path.with_name(self.path.name + ".wal").stat())
+            log = seen(self._log.stat())
         return State(seen(os.fstat(self._descriptor)), header, log)
 
     def _same(self) -> bool:
@@ -121,7 +149,7 @@ class Held:
         except OSError:
             return False
 
-    def _locked(self) -> bool:
+    def locked(self) -> bool:
         """Take DuckDB's lock again in case it was dropped: it belongs to the whole process."""
         if fcntl is None or self._descriptor is None:
             return True
@@ -135,16 +163,21 @@ class Held:
 
 
 class _Files:
-    """The files that this process has open, and inherited paths; DuckDB has one engine per path."""
+    """The files that this process has open, and inherited paths; DuckDB has one engine per path.
+
+    ``before`` are files that were at a path before the one that is there now.
+    """
 
     def __init__(self, inherited: frozenset[Path] = frozenset()) -> None:
         self.lock = threading.RLock()
         self.by_path: dict[Path, Held] = {}
+        self.before: WeakSet[Held] = WeakSet()
         self.inherited = inherited
 
     def in_child(self) -> _Files:
         """Return the state of a forked child: no open files, and a new lock, free of the parent's threads."""
-        open_now = {path for path, file in self.by_path.items() if file.is_open}
+        files = (*self.by_path.values(), *self.before)
+        open_now = {file.path for file in files if file.is_open}
         return _Files(self.inherited | open_now)
 
 
@@ -152,27 +185,35 @@ _FILES = _Files()
 
 
 def hold(path: Path, holder: object) -> Held:
-    """Return the file for a new connection, with links resolved.
+    """Return the file for a new connection, with links resolved; OSError if there is none.
 
-    OSError if there is none, D602 if it has changed while it was open.
+    If the file is another one than those that are open, it is opened beside them: each connection has the
+    version that was there when it was opened, or refuses.
     """
     with _FILES.lock:
         target = path.resolve()
         file = _FILES.by_path.setdefault(target, Held(target))
-        if file.take(holder):
-            return file
-    title = f"{path.name} was replaced or changed while it was open"
-    raise refuse("D602", title, help="close the other connections to it, then open it again")
+        if not file.take(holder):
+            _FILES.before.add(file)
+            file = _FILES.by_path[target] = Held(target)
+            file.take(holder)
+        return file
 
 
 def let_go(file: Held, holder: object, *, in_use: bool = False) -> None:
+    """Remove a connection that is closed, and lock again what its end unlocked: a file written in place."""
     with _FILES.lock:
         file.leave(holder, in_use=in_use)
+        for other in (*_FILES.by_path.values(), *_FILES.before):
+            if other.path == file.path and other.is_open:
+                other.locked()
 
 
-def inherited(path: Path) -> bool:
-    """Whether DuckDB's engine for this path is from before a fork, and so has no threads."""
-    return path in _FILES.inherited
+def is_aside(file: Held) -> bool:
+    """Whether DuckDB has another engine for this path: one from before a fork, or of the data before."""
+    with _FILES.lock:  # another thread may add a file while these are looked through
+        older = any(other.path == file.path and other.is_open for other in _FILES.before)
+    return file.aside is not None or file.path in _FILES.inherited or older
 
 
 def changed(path: Path) -> DatabaseError:

@@ -9,6 +9,7 @@ three cells. aggregates/variance.py and covariance.py state how much a row adds 
 
 from __future__ import annotations
 
+from dpsql.engines.arithmetic import Arithmetic
 from dpsql.ir.statistic import Part, Statistic
 
 _OF_PLACES = {
@@ -23,23 +24,23 @@ _OF_SHARES = {
 }
 
 
-def rounded_square(place: str, most: int) -> str:
+def rounded_square(place: str, most: int, arithmetic: Arithmetic) -> str:
     """Print pp / M rounded to a whole number: the error before rounding is below 2^-20; M for p = M."""
-    return f"CAST(CAST({place} AS DOUBLE) * {place} * {1 / most!r}::DOUBLE AS BIGINT)"
+    return arithmetic.rounded(f"CAST({place} AS DOUBLE) * {place} * {1 / most!r}::DOUBLE")
 
 
-def single(statistic: Statistic, place: str, square: str) -> tuple[str, str]:
+def single(statistic: Statistic, place: str, square: str, arithmetic: Arithmetic) -> tuple[str, str]:
     """Print a cell of one row, and its sum over a group."""
     of_count, of_place, of_square = _OF_PLACES[statistic.part][statistic.cell]
     row = f"{of_count * statistic.most} + {of_place} * {place} + {of_square} * {square}"
     parts = [f"count({place}) * {statistic.most}::HUGEINT"] if of_count else []
-    parts += [f"{of_place} * coalesce(sum({place}), 0)"] if of_place else []
-    parts += [f"{of_square} * coalesce(sum({square}), 0)"] if of_square else []
+    parts += [f"{of_place} * {arithmetic.summed(place)}"] if of_place else []
+    parts += [f"{of_square} * {arithmetic.summed(square)}"] if of_square else []
     return row, f"({' + '.join(parts)})"
 
 
-def product(statistic: Statistic, y: str, z: str) -> str:
+def product(statistic: Statistic, y: str, z: str, arithmetic: Arithmetic) -> str:
     """Print a cell of two arguments; NULL if one is missing."""
     shares = _OF_SHARES[statistic.part]
     first, second = shares[statistic.cell // 3].format(y), shares[statistic.cell % 3].format(z)
-    return f"CAST(({first}) * ({second}) * {statistic.most}::DOUBLE AS BIGINT)"
+    return arithmetic.rounded(f"({first}) * ({second}) * {statistic.most}::DOUBLE")

@@ -3,43 +3,134 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import assert_never
+from functools import partial
+from typing import TypeAlias, assert_never
 
 from dpsql.aggregates import shelf as aggregates
 from dpsql.engines.identifiers import quote, table_sql
+from dpsql.engines.unit_values import equal_sql, nullable_sql, parts_of, there_sql, value_sql
+from dpsql.facts.light_units import row_source
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.functions.core.literals import literal_sql
 from dpsql.functions.core.printing import sql_of
-from dpsql.functions.core.windows import windows
-from dpsql.ir.column import VARCHAR, Fact, Kind, Value, can_be_opened
+from dpsql.functions.core.windows import orders_all_columns, windows
+from dpsql.ir.column import VARCHAR, Fact, Interval, Kind, Type, Value, can_be_opened
 from dpsql.ir.relation import (
     Aggregate,
     AggregateCall,
+    Columns,
     Filter,
     Join,
     JoinKind,
     Materialized,
     OrderedCall,
     Ordering,
+    Owner,
     Project,
     Relation,
     Scan,
+    ScanColumn,
     StageInput,
     Union,
     Window,
     WindowCall,
+    names_of,
+    unit_types,
 )
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 
 # ---- relations ---------------------------------------------------------------------------------------
 
 
-def relation_sql(relation: Relation) -> str:
+def copied(column: str) -> str:
+    """Name a column in a copy of rows, beside their unit ``u``."""
+    return quote(f"c {column}")
+
+
+Found: TypeAlias = Callable[[Relation, str], Interval | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the tables of a relation are read.
+
+    ``units`` is false where no unit is needed: a scan then does not join the path to its unit, so it has the
+    rows of nobody too, but for those whose link is NULL. ``only`` is a scan of which some rows are read:
+    those of a ``copy``, which has their unit and these ``columns``, or those whose unit, or link to it, is
+    in the SELECT ``keys``. ``found`` gives the range of all values of a stored column.
+    """
+
+    units: bool = True
+    only: Scan | None = None
+    keys: str = ""
+    copy: str = ""
+    columns: tuple[ScanColumn, ...] = ()
+    twice: bool = False
+    found: Found | None = None
+
+    def table(self, scan: Scan) -> str:
+        """Print the table of a scan."""
+        rows = table_sql(scan.table)
+        if scan is self.only:
+            near = nullable_sql(first_link(scan), "t")
+            rows = f"({self.copy or f'SELECT t.* FROM {rows} AS t WHERE {near} IN ({self.keys})'})"
+        return self.rows(rows)
+
+    def rows(self, rows: str) -> str:
+        """Print rows below joins."""
+        return twofold(rows) if self.twice else rows
+
+    def columns_of(self, scan: Scan) -> dict[str, str]:
+        """Return the columns that are read, by their names in the query."""
+        if scan is self.only and self.copy:
+            return {column.name: f"t0.{copied(column.source)}" for column in self.columns}
+        return {column.name: f"t0.{quote(column.source)}" for column in scan.columns}
+
+    def joins(self, scan: Scan) -> int:
+        """Return the number of joins that a scan is printed with."""
+        if scan.owner is None or (scan is self.only and self.copy):
+            return 0
+        return len(scan.owner.links) * self.units + (scan is self.only)
+
+
+AS_IT_IS = Reading()
+
+
+def first_link(scan: Scan) -> Columns:
+    """Return the columns of a private table that hold the unit, or the first link to it."""
+    assert scan.owner is not None
+    return scan.owner.step
+
+
+def with_units(rows: str, scan: Scan) -> tuple[str, str]:
+    """Print rows ``r`` of links ``k``, joined along the path to their unit, if there is one; and the unit."""
+    assert scan.owner is not None
+    links = scan.owner.links
+    read = twofold if len(links) > 1 else str
+    joined = f"{read(rows)} AS r"
+    for step, link in enumerate(links):
+        far = f"t{step + 1}"
+        on = equal_sql(link.column, f"t{step}", link.key, far)
+        if not step:
+            keys = (f"{far}.{quote(key)}" for key in names_of(link.key))
+            parts = zip(parts_of("r.k", link.column), keys, strict=True)
+            on = " AND ".join(f"{part} = {key}" for part, key in parts)
+        joined += f" LEFT JOIN {read(table_sql(link.table))} AS {far} ON {on}"
+    return joined, nullable_sql(scan.owner.column, f"t{len(links)}", _composite_type(scan.owner))
+
+
+def _composite_type(owner: Owner) -> Type | None:
+    """Return the type of a unit of several columns, whose fields are cast one by one."""
+    return owner.fact.type if owner.composite else None
+
+
+def relation_sql(relation: Relation, reading: Reading = AS_IT_IS) -> str:
     """Return a SELECT that yields the relation's columns under their names."""
-    return _select(relation, twofold if _joins(relation) > 1 else str)
+    plain = _joins(relation, reading) < 2 or joins_stored_columns(relation, reading)
+    return _select(relation, replace(reading, twice=not plain))
 
 
 def twofold(rows: str) -> str:
@@ -49,44 +140,92 @@ def twofold(rows: str) -> str:
     first chunk. It fails on the first chunk with another dictionary, or with none: a CASE, a coalesce() or a
     cast between the two joins produces such chunks, and the rows of one unit decide whether one occurs.
     DuckDB does not do so if a join reads a UNION. So every table below two joins is read through one, written
-    so that the planner does not see that its second half is empty.
+    so that the planner does not see that its second half is empty, unless ``joins_stored_columns``.
     """
     return f"(FROM {rows} UNION ALL SELECT t.* FROM {rows} AS t, range(0))"
 
 
-def _joins(relation: Relation) -> int:
+def joins_stored_columns(relation: Relation, reading: Reading) -> bool:
+    """Whether nothing is computed below a join: then tables are read as they are (``twofold``).
+
+    Claim   where this is true, no row decides whether DuckDB fails on a join of joins.
+    Proof   A join gives each of its columns one dictionary for all chunks, and what reads it relies on that.
+            An expression breaks it, where it passes one branch's column on in some chunks: CASE, coalesce(),
+            a cast. Here are inner joins alone, of columns of one type, so that no cast is added, and below
+            them nothing but columns, renamed or not; conditions drop rows, and compute no column. A path to
+            the unit may compare two types: it is not here. What is computed above all joins, no join reads.
+    Test    tests/privacy/test_joined_rows.py: drawn joins, and those in which something is computed fail
+    """
+    match relation:
+        case Filter(source) | Project(source):
+            return joins_stored_columns(source, reading)
+        case Scan() | Join():
+            return _is_stored(relation, reading)
+        case _:
+            return False
+
+
+def _is_stored(relation: Relation, reading: Reading) -> bool:
     match relation:
         case Scan(owner=owner):
-            return 0 if owner is None else len(owner.links)
+            plain = owner is None or not reading.units or not (owner.widened or owner.links)
+            computed = owner is not None and owner.composite
+            return plain and not computed and relation is not reading.only
+        case Filter(source):
+            return _is_stored(source, reading)
+        case Project(source, columns):
+            return all(isinstance(column.scalar, Ref) for column in columns) and _is_stored(source, reading)
+        case Join(JoinKind.INNER, left, right, condition, unit=None):
+            parts = () if condition is None else conjuncts(condition)
+            sides = _is_stored(left, reading) and _is_stored(right, reading)
+            return sides and all(_compares_alike(part, relation) for part in parts)
+        case _:
+            return False
+
+
+def _compares_alike(part: Scalar, join: Join) -> bool:
+    """Whether two columns of the same type are compared."""
+    facts = {**facts_of(join.left), **facts_of(join.right)}
+    types = {facts[name].type for name in _compared_columns(part)}
+    return _is_equality(part) and len(_compared_columns(part)) == 2 and len(types) == 1
+
+
+def _joins(relation: Relation, reading: Reading) -> int:
+    match relation:
+        case Scan():
+            return reading.joins(relation)
         case Materialized() | StageInput():
             return 0
         case Join(_, left, right):
-            return 1 + _joins(left) + _joins(right)
+            return 1 + _joins(left, reading) + _joins(right, reading)
         case Union(left, right):
-            return _joins(left) + _joins(right)
+            return _joins(left, reading) + _joins(right, reading)
         case Window(source):  # DuckDB may turn it into a join
-            return 1 + _joins(source)
+            return 1 + _joins(source, reading)
         case Filter(source) | Project(source) | Aggregate(source):
-            return _joins(source)
+            return _joins(source, reading)
         case _:
             assert_never(relation)
 
 
-def _select(relation: Relation, read: Callable[[str], str]) -> str:
+def _select(relation: Relation, read: Reading) -> str:
     match relation:
         case Scan():
             return _scan(relation, read)
         case Materialized():
             rows = _materialized(relation)
-            return rows if read is str else f"FROM {read(f'({rows})')}"
+            return f"FROM {read.rows(f'({rows})')}" if read.twice else rows
         case StageInput(name, columns):  # shown to people only: its rows are known before this runs
             projected = ", ".join(f"{quote(column.name)}" for column in columns)
             return f"SELECT {projected} FROM released.{quote(name)}"
         case Filter(source, condition):
-            return f"SELECT * FROM ({_select(source, read)}) WHERE {scalar_sql(condition, source)}"
+            return f"SELECT * FROM ({_select(source, read)}) WHERE {scalar_sql(condition, source, read)}"
         case Project(source, columns):
+            unread = frozenset() if read.units else hidden_units(source)
             projected = ", ".join(
-                f"{scalar_sql(column.scalar, source)} AS {quote(column.name)}" for column in columns
+                f"{scalar_sql(column.scalar, source, read)} AS {quote(column.name)}"
+                for column in columns
+                if not refs(column.scalar) & unread
             )
             return f"SELECT {projected} FROM ({_select(source, read)})"
         case Join():
@@ -113,7 +252,7 @@ def _comma_separated(names: Iterable[str]) -> str:
     return ", ".join(quote(name) for name in names)
 
 
-def _join(join: Join, read: Callable[[str], str]) -> str:
+def _join(join: Join, read: Reading) -> str:
     lent = _lent_unit(join)
     left, right = (
         _without_path(side, read) if lent is not None and lent.left is borrows else _select(side, read)
@@ -125,12 +264,16 @@ def _join(join: Join, read: Callable[[str], str]) -> str:
         equal = frozenset((lent.unit, lent.same))
         parts = tuple(part for part in parts if not (_is_equality(part) and _compared_columns(part) == equal))
 
+    if not read.units:
+        unread = hidden_units(join.left) | hidden_units(join.right)
+        parts = tuple(part for part in parts if not refs(part) & unread)
+
     def spelled(name: str) -> str:  # inside this SELECT, the unit is read from the lending table
         return quote(lent.same if lent is not None and name == lent.unit else name)
 
     printed = [sql_of(part, facts.__getitem__, spelled) for part in parts]
     extra = ""
-    if lent is not None and not join.kind.one_sided:
+    if lent is not None and read.units and not join.kind.one_sided:
         extra = f", {quote(lent.same)} AS {quote(lent.unit)}"
     if join.unit is not None:
         units = ", ".join(quote(_unit(side)) for side in (join.left, join.right))
@@ -170,6 +313,8 @@ def _lent_unit(join: Join) -> _LentUnit | None:
         owner, step = inner.owner, inner.owner.links[0]
         if owner.name in touched or any(column.name == owner.name for column in inner.columns):
             continue
+        if not isinstance(step.column, str):
+            continue
         link_columns = {column.name for column in inner.columns if column.source == step.column}
         for scan in _plain_scans(lender):
             other = scan.owner
@@ -201,6 +346,73 @@ def _pairs(left: set[str], right: set[str]) -> set[frozenset[str]]:
     return {frozenset((a, b)) for a in left for b in right}
 
 
+def needs_units(relation: Relation) -> bool:
+    """Whether rows without their units would be others, but for rows of nobody of ``row_source``'s table.
+
+    Claim   read without units, a relation for which this is false has the same rows for each row of the
+            source's table that belongs to a unit, and for one of nobody at most as many as for one of a unit.
+    Proof   Only conditions that name hidden units are left out. Of those there is the equality of a lent unit
+            alone (``_LentUnit``): it holds wherever the joined keys are equal. The source is on the borrowing
+            side, of which a row meets one row of the lender, since the key is unique. Where no side has
+            hidden units, nothing is left out.
+    """
+    match relation:
+        case Scan() | Materialized() | StageInput():
+            return False
+        case Filter(source, condition):
+            return bool(refs(condition) & hidden_units(source)) or needs_units(source)
+        case Project(source, columns):
+            hidden = hidden_units(source)
+            read = (column.scalar for column in columns if not isinstance(column.scalar, Ref))
+            return any(refs(scalar) & hidden for scalar in read) or needs_units(source)
+        case Join(left=left, right=right):
+            return needs_units(left) or needs_units(right) or _joins_hidden_units(relation)
+        case _:
+            return True
+
+
+def _joins_hidden_units(join: Join) -> bool:
+    """Whether a join reads hidden units but for the equality of a lent one."""
+    hidden = hidden_units(join.left) | hidden_units(join.right)
+    lent = _lent_unit(join)
+    equal = frozenset() if lent is None else frozenset((lent.unit, lent.same))
+    parts = conjuncts(join.condition) if join.condition is not None else ()
+    read = [part for part in parts if refs(part) & hidden]
+    if not read:
+        return False
+    if lent is None or any(not (_is_equality(part) and _compared_columns(part) == equal) for part in read):
+        return True
+    if join.kind.one_sided:  # no row is made of several
+        return False
+    source = row_source(join)
+    borrower = join.left if lent.left else join.right
+    return source is None or not _holds(borrower, source.scan)
+
+
+def _holds(relation: Relation, scan: Scan) -> bool:
+    while isinstance(relation, Filter):
+        relation = relation.input
+    return relation is scan
+
+
+def hidden_units(relation: Relation) -> frozenset[str]:
+    """Return the columns that hold units and are read from other tables than the query names."""
+    match relation:
+        case Scan(columns=columns, owner=owner):
+            listed = {column.name for column in columns}
+            linked = owner is not None and bool(owner.links) and owner.name not in listed
+            return frozenset((owner.name,)) if owner is not None and linked else frozenset()
+        case Filter(source) | Window(source):
+            return hidden_units(source)
+        case Project(source, columns):
+            below = hidden_units(source)
+            return frozenset(column.name for column in columns if refs(column.scalar) & below)
+        case Join(kind, left, right):
+            return hidden_units(left) | (frozenset() if kind.one_sided else hidden_units(right))
+        case _:
+            return frozenset()
+
+
 def _plain_scans(relation: Relation) -> list[Scan]:
     """Return the scans that reach this relation with unchanged columns; no join adds NULLs to them."""
     match relation:
@@ -214,14 +426,13 @@ def _plain_scans(relation: Relation) -> list[Scan]:
             return []
 
 
-def _without_path(relation: Relation, read: Callable[[str], str]) -> str:
+def _without_path(relation: Relation, read: Reading) -> str:
     """Print a scan (and the filters over it) without the joins that lead to its unit."""
     if isinstance(relation, Filter):
         inner = _without_path(relation.input, read)
-        return f"SELECT * FROM ({inner}) WHERE {scalar_sql(relation.condition, relation.input)}"
+        return f"SELECT * FROM ({inner}) WHERE {scalar_sql(relation.condition, relation.input, read)}"
     assert isinstance(relation, Scan)
-    columns = ", ".join(f"t0.{quote(column.source)} AS {quote(column.name)}" for column in relation.columns)
-    return f"SELECT {columns} FROM {read(table_sql(relation.table))} AS t0"
+    return f"SELECT {_named(read.columns_of(relation))} FROM {read.table(relation)} AS t0"
 
 
 def _materialized(materialized: Materialized) -> str:
@@ -251,25 +462,35 @@ def _plain_constant(value: Value) -> str:
     return literal_sql(Literal(str(value) if isinstance(value, float) else value, VARCHAR))
 
 
-def _scan(scan: Scan, read: Callable[[str], str]) -> str:
+def _scan(scan: Scan, read: Reading) -> str:
     """Print a table joined along the path to its unit; rows without a unit are left out.
 
     The unit has the same type in every table: operators that merge or compare units then need no cast, which
     could fail on one of them.
     """
     owner = scan.owner
-    columns = {column.name: f"t0.{quote(column.source)}" for column in scan.columns}
-    tables = f"{read(table_sql(scan.table))} AS t0"
+    columns = read.columns_of(scan)
+    tables = f"{read.table(scan)} AS t0"
     if owner is None:
         return f"SELECT {_named(columns)} FROM {tables}"
-    for step, link in enumerate(owner.links):
-        on = f"t{step}.{quote(link.column)} = t{step + 1}.{quote(link.key)}"
-        tables += f" JOIN {read(table_sql(link.table))} AS t{step + 1} ON {on}"
-    unit = f"t{len(owner.links)}.{quote(owner.column)}"
+    if owner.links and not read.units:
+        return f"SELECT {_named(columns)} FROM {tables} WHERE {there_sql(first_link(scan), 't0')}"
+    from_copy = bool(read.copy) and scan is read.only
+    for step, link in enumerate(() if from_copy else owner.links):
+        on = equal_sql(link.column, f"t{step}", link.key, f"t{step + 1}")
+        tables += f" JOIN {read.rows(table_sql(link.table))} AS t{step + 1} ON {on}"
+    holder = f"t{len(owner.links)}"
+    unit = "t0.u" if from_copy else value_sql(owner.column, holder, _composite_type(owner))
     columns = columns if owner.name in columns else {owner.name: unit, **columns}
-    if owner.widened:
+    if owner.widened and (from_copy or not owner.composite):
         columns[owner.name] = f"CAST({unit} AS {owner.fact.type.sql})"
-    where = "" if owner.filled else f" WHERE {unit} IS NOT NULL"
+    if owner.widened and owner.composite and not owner.links:
+        types = dict(zip(names_of(owner.column), unit_types(owner.fact.type), strict=True))
+        for column in scan.columns:
+            if column.source in types and column.name in columns:
+                columns[column.name] = f"CAST({columns[column.name]} AS {types[column.source].sql})"
+    there = "t0.u IS NOT NULL" if from_copy else there_sql(owner.column, holder)
+    where = "" if owner.filled else f" WHERE {there}"
     return f"SELECT {_named(columns)} FROM {tables}{where}"
 
 
@@ -277,8 +498,9 @@ def _named(columns: Mapping[str, str]) -> str:
     return ", ".join(f"{sql} AS {quote(name)}" for name, sql in columns.items())
 
 
-def scalar_sql(scalar: Scalar, relation: Relation) -> str:
-    return sql_of(scalar, facts_of(relation).lookup, quote)
+def scalar_sql(scalar: Scalar, relation: Relation, read: Reading = AS_IT_IS) -> str:
+    found = None if read.found is None else partial(read.found, relation)
+    return sql_of(scalar, facts_of(relation).lookup, quote, found)
 
 
 def type_in(scalar: Scalar, relation: Relation) -> Fact:
@@ -306,7 +528,7 @@ def window_sql(call: WindowCall, source: Relation) -> str:
     """Print a window over one unit's rows; all columns break ties if the order picks among tied rows."""
     function = windows().get(call.function)
     order = [f"{key_sql(ordering.scalar, source)}{_direction(ordering)}" for ordering in call.order]
-    if call.rows is not None or (function is not None and function.picks):
+    if orders_all_columns(call):
         order += _all_columns(source)
     parts = [f"PARTITION BY {', '.join(key_sql(key, source) for key in call.partition)}"]
     if order:

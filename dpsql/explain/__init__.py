@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 from dpsql.explain.doubts import doubts_of
 from dpsql.explain.measures import measure_facts
@@ -24,8 +25,17 @@ from dpsql.plan.clip_search import units_needed as units_of_clip
 from dpsql.policy.catalogue import Known
 from dpsql.policy.found_bounds import with_bounds
 
+Tighter: TypeAlias = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Expressions that make outputs less noisy, by the names of the measure and of its output."""
 
-def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan], str]) -> Explanation:
+
+def explain(
+    plan: Plan,
+    known: Known,
+    unit: str,
+    sql_of: Callable[[MeasurePlan], str],
+    tighter: Tighter = MappingProxyType({}),
+) -> Explanation:
     """Explain all stages of a plan, each with its measures and the SQL above them."""
     known = with_bounds(known, plan.bounds)
     facts: dict[str, Any] = {
@@ -49,6 +59,10 @@ def explain(plan: Plan, known: Known, unit: str, sql_of: Callable[[MeasurePlan],
             for stage in plan.stages
         ],
     }
+    for measure in (measure for stage in facts["stages"] for measure in stage["measures"]):
+        for column in measure["columns"]:
+            if (advice := tighter.get((measure["name"], column["name"]))) is not None:
+                column["tighter"] = advice
     if plan.first is not None:
         _leave_open(facts)
     return Explanation(words(facts, unit), facts)

@@ -129,7 +129,7 @@ def _of_number(finish: Finish, planned: MeasurePlan, known: Known, about: int) -
         return None  # a group that shows has more units than the noise is wide
     facts = column_facts(finish, planned, known)
     rows = about * _rows(planned)
-    error, reach = _error(facts, rows), _reach(facts, about, rows)
+    error, reach = error_over(facts, rows), reach_of(facts, about, rows)
     if error is None or reach is None or reach <= 0:
         return None
     called = finish.call.function.upper().replace("COUNT_UNITS", "COUNT")
@@ -168,7 +168,7 @@ def _groups(planned: MeasurePlan) -> int:
     return max(1, min(planned.rule.sizes().values())) if isinstance(planned.rule, PublicKeys) else 1
 
 
-def _error(facts: dict[str, Any], rows: int) -> float | None:
+def error_over(facts: dict[str, Any], rows: int) -> float | None:
     """Return the expected error of a number over so many rows."""
     if "expected_error" in facts:
         return float(facts["expected_error"])
@@ -177,7 +177,7 @@ def _error(facts: dict[str, Any], rows: int) -> float | None:
     return None
 
 
-def _reach(facts: dict[str, Any], about: int, rows: int) -> float | None:
+def reach_of(facts: dict[str, Any], about: int, rows: int) -> float | None:
     """Return the width of the range that a number is in if the declarations hold; None if it is not known."""
     match facts["aggregate"]:
         case "count_units":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from dpsql.explain.columns import column_facts
 from dpsql.explain.public_spellings import spellings
@@ -11,9 +11,10 @@ from dpsql.facts.list_items import items_counted
 from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.facts.ties import ties_of
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
-from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window
+from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window, names_of
 from dpsql.mechanisms import prefix
 from dpsql.policy.catalogue import Known
+from dpsql.render.english import one
 
 
 def measure_facts(
@@ -34,7 +35,7 @@ def measure_facts(
         "once_in_a_group": planned.once,
         "rows_proved": owned.at_most,
         "items_of_lists": list(items_counted(planned.measure.relation)),
-        "relies_on": relies_on(planned.measure.relation),
+        "relies_on": _declared(relies_on(planned.measure.relation), known),
         "ties": list(ties_of(planned.measure.relation)),
         "bounded_by": _bounded(planned, unit),
         "statistics": len(planned.measure.statistics),
@@ -124,20 +125,33 @@ def _bounded(planned: MeasurePlan, unit: str) -> str:
     norm = "sum of absolute values (L1)" if planned.bound[0] is Norm.L1 else "Euclidean norm (L2)"
     text = f"a clip of each {unit}'s whole vector, over all groups and columns, in {norm}"
     if planned.groups is not None:
-        text += f"; a {unit} in more than {planned.groups} groups is left out"
+        text += f"; {one(unit)} in more than {planned.groups} groups is left out"
     return text
 
 
-def relies_on(relation: Relation) -> list[str]:
+Unique: TypeAlias = tuple[str, tuple[str, ...]]
+"""A table, and columns that are declared to be unique together."""
+
+
+def _declared(keys: list[Unique], known: Known) -> list[str]:
+    """Describe keys; those that do not exist for the analyst who asks stay unnamed."""
+    said = (
+        f"{table}({', '.join(columns)}) is unique" if known.shows(table, *columns) else "a key of the owner's"
+        for table, columns in keys
+    )
+    return list(dict.fromkeys(said))
+
+
+def relies_on(relation: Relation) -> list[Unique]:
     """Return the declared unique keys that the guarantee relies on, on paths to the unit and in joins."""
     match relation:
         case Scan(table=table, owner=owner, columns=columns):
             if owner is None:
                 return []
-            keys = [f"{link.table}({link.key}) is unique" for link in owner.links]
+            keys: list[Unique] = [(link.table, names_of(link.key)) for link in owner.links]
             if owner.at_most == 1:
                 name = next((column.source for column in columns if column.name == owner.name), owner.column)
-                keys.append(f"{table}({name}) is unique")
+                keys.append((table, names_of(name)))
             return keys
         case Filter(input=source) | Project(input=source) | Aggregate(input=source) | Window(input=source):
             return relies_on(source)
@@ -154,13 +168,13 @@ def relies_on(relation: Relation) -> list[str]:
             return []
 
 
-def _keys_matched(side: Relation, pinned: frozenset[str]) -> list[str]:
+def _keys_matched(side: Relation, pinned: frozenset[str]) -> list[Unique]:
     """Return the declared keys of one side of a join that are fixed by the join condition."""
     match side:
         case Scan(table=table, columns=columns, keys=keys):
             source = {column.name: column.source for column in columns}
             matched = [key for key in keys if frozenset(key) <= pinned]
-            return [f"{table}({', '.join(source[name] for name in key)}) is unique" for key in matched]
+            return [(table, tuple(source[name] for name in key)) for key in matched]
         case Filter(input=inner):
             return _keys_matched(inner, pinned)
         case Join(_, left, right):

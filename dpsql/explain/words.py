@@ -8,6 +8,7 @@ from typing import Any
 from dpsql.aggregates import shelf
 from dpsql.detail_kinds import part
 from dpsql.plan.measure_facts import KEYS_ALONE
+from dpsql.render.english import one
 
 RESTS_ON_NOISE = "no margin: the noise of what is released before it moves it too, nobody knows how far"
 
@@ -46,7 +47,7 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
     if measure["statistics"]:
         lines.append(f"  bounded by  {measure['bounded_by']}")
     if measure["rows_per_unit_from"] == KEYS_ALONE:
-        lines.append(f"  votes       a {unit} has one vote, spread over the groups that it is in")
+        lines.append(f"  votes       {one(unit)} has one vote, spread over the groups that it is in")
     elif measure["fitted"] is not None:
         fitted = measure["fitted"]
         many = (
@@ -55,15 +56,15 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
             else f"{fitted:,.3g} times the most of one row"
         )
         lines.append(
-            f"  clip bias   a {unit} that adds more than {many} is scaled down; margins do not show it"
+            f"  clip bias   {one(unit)} that adds more than {many} is scaled down; margins do not show it"
         )
     elif measure["statistics"] and measure["once_in_a_group"] and not measure["rows_per_unit_from"]:
-        lines.append(f"  counts      a {unit} counts once in a group, in full in all groups")
+        lines.append(f"  counts      {one(unit)} counts once in a group, in full in all groups")
     elif measure["statistics"] and measure["rows_proved"] is None:
         counted = "groups" if measure["once_in_a_group"] else "rows"
         many = f"more than about {rows} {counted}" if rows else "more rows than are found first"
         lines.append(
-            f"  clip bias   a {unit} with {many} is scaled down; margins do not show it "
+            f"  clip bias   {one(unit)} with {many} is scaled down; margins do not show it "
             f"({measure['rows_per_unit_from']})"
         )
     if measure["weights"]:
@@ -85,6 +86,8 @@ def _measure_words(number: int, measure: dict[str, Any], unit: str) -> list[str]
         lines.append(f"  instead     {measure['runs']}")
     for column in measure["columns"]:
         lines.append(f"  {column['aggregate']:<10}  {_column_words(column, unit)}")
+        if "tighter" in column:
+            lines.append(f"  tighter     {_tighter_words(**column['tighter'])}")
     lines += ["  sql", _indented(measure["sql"], 4)] if measure["sql"] else ["  reads no private row"]
     return lines
 
@@ -103,6 +106,12 @@ def _column_words(column: dict[str, Any], unit: str) -> str:
         ranges = " and ".join(f"[{low:g}, {high:g}]" for low, high in zip(ends[::2], ends[1::2], strict=True))
         parts.append(f"values clamped to {ranges} from {', '.join(column['bounds_from']) or 'the query'}")
     return "; ".join([*parts, *noise_words(column)])
+
+
+def _tighter_words(of: str, instead: str, factor: float) -> str:
+    times = f"{factor:.2g}" if factor < 100 else f"{factor:,.0f}"
+    never = " ".join(of.split())
+    return f"{instead} has {times} times less noise, and means the same if {never} is never below 0"
 
 
 def noise_words(column: Mapping[str, Any]) -> list[str]:

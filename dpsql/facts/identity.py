@@ -4,6 +4,7 @@ They are refused as outputs and as group keys. This is a courtesy: each such gro
 stay below the threshold. COUNT and SUM of such a column are allowed.
 
     patient_id, upper(email)          identify a unit
+    hospital_id                       does not, where the unit is (hospital_id, patient_no): both together do
     patient_id % 10, md5(id) < '8'    the arms of a test: few values, whoever the units are
 
 Claim   an expression has at most ``MOST_ARMS`` values and NULL, whatever the data is, if ``_has_few_values``.

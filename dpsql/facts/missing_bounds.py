@@ -10,14 +10,14 @@ plan.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import assert_never
 
 from dpsql.errors import Error
 from dpsql.facts.origin import origins_of
 from dpsql.ir.bound import Missing, MissingBound, NeededBounds
-from dpsql.ir.column import ANYTHING, Fact, Interval, Kind, type_range
+from dpsql.ir.column import ANYTHING, Column, Fact, Interval, Kind, type_range
 from dpsql.ir.relation import (
     Aggregate,
     Filter,
@@ -29,6 +29,7 @@ from dpsql.ir.relation import (
     StageInput,
     Union,
     Window,
+    scans,
 )
 from dpsql.ir.scalar import Scalar
 from dpsql.policy.catalogue import Known, KnownTable
@@ -55,10 +56,14 @@ def needed_bounds(
         (scanned.table, column.source)
         for scanned in scans(relation)
         for column in scanned.columns
-        if _has_no_range(column.fact)
+        if (scanned.table, column.source) in read and _has_no_range(column.fact)
     }
-    undeclared = (bound for table in known.tables for bound in _unbounded(table))
-    ranges = frozenset(bound for bound in undeclared if (bound.table, bound.column) in read & boundless)
+    ranges = frozenset(
+        MissingBound(table.name, column.name)
+        for table in known.tables
+        for column in _unbounded(table)
+        if (table.name, column.name) in boundless
+    )
     bounds = ranges or uncounted(relation)
     if not bounds:
         raise refusal
@@ -102,16 +107,15 @@ def all_missing_bounds(known: Known) -> tuple[MissingBound, ...]:
     """Return every bound that the policy leaves out and a query may need."""
     private = [table for table in known.tables if not table.public]
     uncounted = [MissingBound(table.name, "") for table in private if table.rows is None]
-    return (*uncounted, *(bound for table in private for bound in _unbounded(table)))
+    unbounded = (MissingBound(table.name, column.name) for table in private for column in _unbounded(table))
+    return (*uncounted, *unbounded)
 
 
-def _unbounded(table: KnownTable) -> list[MissingBound]:
-    """Return a private table's numeric columns without a range; the unit and small integers need none."""
-    if table.public:
-        return []
-    unit = table.unit_column if not table.links else None
-    columns = (column for column in table.columns if column.name != unit)
-    return [MissingBound(table.name, column.name) for column in columns if _has_no_range(column.fact)]
+def _unbounded(table: KnownTable) -> Iterator[Column]:
+    """Yield a private table's numeric columns without a range; the unit and small integers need none."""
+    for column in () if table.public else table.columns:
+        if column.name not in table.unit_columns and _has_no_range(column.fact):
+            yield column
 
 
 def _has_no_range(fact: Fact) -> bool:
@@ -126,18 +130,3 @@ def uncounted(relation: Relation) -> frozenset[MissingBound]:
     return frozenset(
         MissingBound(table, "") for table, owner in owners if owner is not None and owner.rows is None
     )
-
-
-def scans(relation: Relation) -> tuple[Scan, ...]:
-    """Return the tables of the policy that a relation reads."""
-    match relation:
-        case Scan():
-            return (relation,)
-        case Materialized() | StageInput():
-            return ()
-        case Filter() | Project() | Aggregate() | Window():
-            return scans(relation.input)
-        case Join() | Union():
-            return scans(relation.left) + scans(relation.right)
-        case _:
-            assert_never(relation)

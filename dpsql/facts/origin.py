@@ -16,6 +16,7 @@ from dpsql.ir.relation import (
     StageInput,
     Union,
     Window,
+    names_of,
 )
 from dpsql.ir.scalar import Scalar, refs
 
@@ -36,8 +37,9 @@ def _origins(relation: Relation) -> dict[str, frozenset[Origin]]:
     match relation:
         case Scan(table=table, columns=columns, owner=owner):
             origins = {column.name: frozenset(((table, column.source),)) for column in columns}
-            if owner is not None and owner.links:
-                origins[owner.name] = frozenset(((owner.links[-1].table, owner.column),))
+            if owner is not None and (owner.links or owner.composite):
+                holder = owner.links[-1].table if owner.links else table
+                origins[owner.name] = frozenset((holder, name) for name in names_of(owner.column))
             return origins
         case Materialized() | StageInput():
             return {}

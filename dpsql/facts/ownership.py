@@ -9,6 +9,7 @@ keys; only it may make a clip unnecessary.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, assert_never
 from weakref import WeakKeyDictionary
@@ -30,6 +31,7 @@ from dpsql.ir.relation import (
     Union,
     Window,
     WindowCall,
+    names_of,
 )
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 
@@ -53,7 +55,15 @@ class Owned:
     and windows that have one get the unit beside it. ``settled`` are the columns that the unit
     determines. ``row_keys`` are sets of columns that are unique together, where none of them is NULL:
     ``sparse`` are columns of declared keys, and NULL may stand there in many rows. ``fan`` is how many rows
-    public tables may have made of one private row.
+    public tables may have made of one private row. ``spelled`` are columns that together are the unit, in its
+    order, where it is of several: they determine it, and it determines each; no single one is it.
+
+    Claim   two rows with equal values in ``spelled`` columns have one unit, and rows of one unit have equal
+            values there; none is NULL.
+    Proof   A scan makes the unit of exactly these columns, and leaves out rows in which one is NULL
+            (engines/unit_values.py). Rows of inner joins, of kept sides and of groups have the values and the
+            unit of a row below; sides of a UNION have both in the same places.
+    Test    tests/privacy/test_unit_by_columns.py, grammar_tests/units/two_columns.sql
     """
 
     unit: str
@@ -65,6 +75,7 @@ class Owned:
     row_keys: frozenset[frozenset[str]] = frozenset()
     fan: int = 1
     sparse: frozenset[str] = frozenset()
+    spelled: frozenset[tuple[str, ...]] = frozenset()
 
 
 Ownership: TypeAlias = Public | Owned
@@ -94,17 +105,20 @@ def _ownership(relation: Relation) -> Ownership:
                 assert size is not None, "a public table's size is known"
                 return Public(size, keys)
             names = frozenset(column.name for column in columns)
-            step = owner.links[0].column if owner.links else owner.column
-            links = frozenset(frozenset((column.name,)) for column in columns if column.source == step)
+            named = {column.source: column.name for column in columns}
+            step = tuple(named[name] for name in names_of(owner.step) if name in named)
+            links = {frozenset(step)} if len(step) == len(names_of(owner.step)) else set()
+            spelled = frozenset((step,) if links and owner.composite and not owner.links else ())
             return Owned(
                 owner.name,
                 frozenset((owner.name,)),
                 owner.rows,
                 owner.at_most,
                 keys | {frozenset((owner.name,))} | links | {frozenset((name,)) for name in tied},
-                names if owner.at_most == 1 else frozenset((owner.name,)),
+                names if owner.at_most == 1 else frozenset((owner.name,)).union(*spelled),
                 keys | ({frozenset((owner.name,))} if owner.at_most == 1 else frozenset()),
                 sparse=frozenset().union(*keys),
+                spelled=spelled,
             )
         case Materialized(rows=rows, keys=unique):
             return Public(len(rows), frozenset(frozenset(key) for key in unique))
@@ -148,6 +162,7 @@ def _ownership(relation: Relation) -> Ownership:
             )
             one_row = all(refs(key.scalar) <= owned.settled for key in keys)
             names = frozenset(key.name for key in keys) | {call.name for call in calls}
+            spelled = _renamed(owned.spelled, kept)
             return Owned(
                 unit,
                 units,
@@ -155,9 +170,10 @@ def _ownership(relation: Relation) -> Ownership:
                 1 if one_row else owned.at_most,
                 frozenset(frozenset((name,)) for name in units)
                 | {frozenset(kept[name] for name in key) for key in owned.keys if key <= kept.keys()},
-                names if one_row else units,
+                names if one_row else units.union(*spelled),
                 frozenset((frozenset(unit if key.name in units else key.name for key in keys),)),
                 owned.fan,
+                spelled=spelled,
             )
         case Union(left, right):
             ours, theirs = ownership_of(left), ownership_of(right)
@@ -166,14 +182,16 @@ def _ownership(relation: Relation) -> Ownership:
                 assert isinstance(theirs, Public)
                 return Public(ours.size + theirs.size)
             unit = min(ours.units & theirs.units)
+            spelled = ours.spelled & theirs.spelled
             return Owned(
                 unit,
                 frozenset((unit,)),
                 None if ours.rows is None or theirs.rows is None else ours.rows + theirs.rows,
                 None if ours.at_most is None or theirs.at_most is None else ours.at_most + theirs.at_most,
-                frozenset((frozenset((unit,)),)),
-                frozenset((unit,)),
+                frozenset((frozenset((unit,)), *map(frozenset, spelled))),
+                frozenset((unit,)).union(*spelled),
                 fan=max(ours.fan, theirs.fan),
+                spelled=spelled,
             )
         case _:
             assert_never(relation)
@@ -211,6 +229,11 @@ def _first_rows(columns: tuple[Named, ...], condition: Scalar) -> Scalar | None:
     return None
 
 
+def _renamed(spelled: frozenset[tuple[str, ...]], kept: Mapping[str, str]) -> frozenset[tuple[str, ...]]:
+    """Return the sets of columns that are all kept, under their new names."""
+    return frozenset(tuple(kept[name] for name in names) for names in spelled if set(names) <= kept.keys())
+
+
 def _project_ownership(owned: Ownership, columns: tuple[Named, ...]) -> Ownership:
     """Return the ownership after a projection: columns that are kept have the same role under a new name."""
     kept = {column.scalar.name: column.name for column in columns if isinstance(column.scalar, Ref)}
@@ -239,6 +262,7 @@ def _project_ownership(owned: Ownership, columns: tuple[Named, ...]) -> Ownershi
         renamed(owned.row_keys) | {frozenset((unit,)) for unit in units if owned.at_most == 1},
         owned.fan,
         frozenset(kept[name] for name in owned.sparse if name in kept),
+        _renamed(owned.spelled, kept),
     )
 
 
@@ -294,6 +318,7 @@ def _multiply_rows(owned: Owned, times: int) -> Owned:
         owned.row_keys if times == 1 else frozenset(),
         owned.fan * times,
         owned.sparse,
+        owned.spelled,
     )
 
 
@@ -308,7 +333,8 @@ def _unit_join_ownership(join: Join, left: Owned, right: Owned) -> Owned:
     elif one_left and inner:
         rows, at_most = right.rows, right.at_most
     # an outer join keeps what the unit determines on the right only if the unit is the whole condition
-    alone = inner or (join.condition is not None and len(conjuncts(join.condition)) == 1)
+    parts = conjuncts(join.condition) if join.condition is not None else ()
+    alone = inner or len(parts) == 1 or all(_of_units(part, left, right) for part in parts)
     return Owned(
         left.unit,
         left.units | right.units if inner else left.units,
@@ -319,6 +345,44 @@ def _unit_join_ownership(join: Join, left: Owned, right: Owned) -> Owned:
         left.row_keys if one_right else right.row_keys if one_left and inner else frozenset(),
         left.fan * right.fan,
         left.sparse | right.sparse,
+        left.spelled | right.spelled if inner else left.spelled,
+    )
+
+
+def _of_units(part: Scalar, left: Owned, right: Owned) -> bool:
+    """Whether a condition is the equality of the units, or of the same column of both."""
+    match part:
+        case Call("=", (Ref(one), Ref(other))):
+            columns = {
+                frozenset(pair)
+                for ours in left.spelled
+                for theirs in right.spelled
+                for pair in zip(ours, theirs, strict=True)
+            }
+            sides = ((one, other), (other, one))
+            units = any(ours in left.units and theirs in right.units for ours, theirs in sides)
+            return units or frozenset((one, other)) in columns
+        case _:
+            return False
+
+
+def writes_units(condition: Scalar | None, left: Owned, right: Owned) -> bool:
+    """Whether a condition equates each column of a unit of several with the same column of the other side.
+
+    Claim   then the units are equal wherever the condition is true.
+    Proof   Both are made of these columns, in the policy's order, as values of one type that holds both.
+    """
+    parts = conjuncts(condition) if condition is not None else ()
+    written = {
+        pair
+        for part in parts
+        if isinstance(part, Call) and part.function == "="
+        for pair in (part.arguments, part.arguments[::-1])
+    }
+    return any(
+        all((Ref(a), Ref(b)) in written for a, b in zip(ours, theirs, strict=True))
+        for ours in left.spelled
+        for theirs in right.spelled
     )
 
 

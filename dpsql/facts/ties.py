@@ -5,7 +5,8 @@
 Claim   pairs that the added equality leaves out, if there are any, are of one of the joins listed here.
 Proof   A join without a row in the list has the equality in its own text, or both sides reach their unit from
         the same row: the columns that are equal hold the same unique key (of visits, for two rows of
-        treatments that reach their unit along visit_id), and a row of that key has one unit.
+        treatments that reach their unit along visit_id), all columns of it if there are several, and a row of
+        that key has one unit. Or all columns of a unit of several are equal.
 Test    tests/unit/test_ties.py
 
 The list is made of declarations and the query: whether a pair was left out depends on the data.
@@ -16,7 +17,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import assert_never
 
-from dpsql.facts.missing_bounds import scans
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.types import types_of
 from dpsql.ir.relation import (
@@ -30,8 +30,13 @@ from dpsql.ir.relation import (
     StageInput,
     Union,
     Window,
+    names_of,
+    scans,
 )
 from dpsql.ir.scalar import Call, Ref, conjuncts
+
+_Key = tuple[str, frozenset[str]]
+"""A table, and columns that are unique in it together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +50,16 @@ class _Stored:
         return f"{self.scan.table}.{self.column}"
 
     @property
-    def key(self) -> tuple[str, str] | None:
-        """The unique key whose values it holds: of its own table, or the next on the path to the unit."""
-        links = () if self.scan.owner is None else self.scan.owner.links
-        if links and links[0].column == self.column:
-            return links[0].table, links[0].key
+    def keys(self) -> dict[_Key, str]:
+        """The unique keys that it is a column of: its own table's, and the next on the path to the unit."""
         names = {column.name: column.source for column in self.scan.columns}
-        unique = any([names[name] for name in key] == [self.column] for key in self.scan.keys)
-        return (self.scan.table, self.column) if unique else None
+        own = (frozenset(names[name] for name in key) for key in self.scan.keys)
+        found = {(self.scan.table, key): self.column for key in own if self.column in key}
+        for link in () if self.scan.owner is None else self.scan.owner.links[:1]:
+            leads = dict(zip(names_of(link.column), names_of(link.key), strict=True))
+            if self.column in leads:
+                found[link.table, frozenset(leads.values())] = leads[self.column]
+        return found
 
 
 def ties_of(relation: Relation) -> tuple[str, ...]:
@@ -78,6 +85,7 @@ def _of_join(join: Join) -> tuple[str, ...]:
     left, right = types_of(join.left), types_of(join.right)
     units = _units(join.left) | _units(join.right)
     said: list[str] = []
+    held: dict[tuple[Scan, Scan, _Key], set[str]] = {}
     for part in () if join.condition is None else conjuncts(join.condition):
         match part:
             case Call("=", (Ref(one), Ref(two))) if {one, two} <= units:
@@ -87,8 +95,12 @@ def _of_join(join: Join) -> tuple[str, ...]:
                 ours, theirs = _stored(join.left, mine), _stored(join.right, other)
                 if ours is None or theirs is None:
                     continue
-                if ours.key is not None and ours.key == theirs.key and left[mine] == right[other]:
-                    return ()
+                same = ours.keys.items() & theirs.keys.items() if left[mine] == right[other] else set()
+                for key, column in same:
+                    equal = held.setdefault((ours.scan, theirs.scan, key), set())
+                    equal.add(column)
+                    if equal == key[1]:
+                        return ()
                 said.append(f"{ours} = {theirs}")
     return tuple(said[:1]) or (f"{_tables(join.left)} with {_tables(join.right)}",)
 

@@ -36,6 +36,7 @@ class Kind(Enum):
     INTERVAL = "interval"
     UUID = "uuid"
     NULL = "null"
+    COMPOSITE = "composite"  # a unit of several columns: compared as it is, and hidden from queries
     OPAQUE = "opaque"  # JSON, LIST, STRUCT, MAP, BLOB...: only for functions that take them apart
 
 

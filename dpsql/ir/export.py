@@ -17,7 +17,7 @@ from dpsql.ir.column import Type, Value
 from dpsql.ir.event import Event
 from dpsql.ir.measure import KeyList
 from dpsql.ir.plan import Noise
-from dpsql.ir.relation import Relation
+from dpsql.ir.relation import Relation, tables_read
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Source, Span
 
@@ -104,6 +104,11 @@ class ExportPlan:
     accountant: str
     events: tuple[Event, ...]
     digest: str
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The tables whose rows are measured."""
+        return tables_read(self.relation)
 
 
 class ExactExport:

@@ -18,7 +18,7 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.event import Event, ThresholdEvent
 from dpsql.ir.measure import Measure, Post
 from dpsql.ir.options import Goal
-from dpsql.ir.relation import StageInput
+from dpsql.ir.relation import StageInput, tables_read
 from dpsql.ir.source import Source
 
 
@@ -93,6 +93,9 @@ class PublicKeys:
             groups += self._combined([number, *[None] * (len(self.domains) - 1)], positions)
         return groups
 
+    def groups_listed(self) -> list[tuple[Value, ...]]:
+        return self.groups()
+
     def sizes(self) -> dict[int, int]:
         """Return the number of groups of each grouping set by its number; 0 is the only one without sets."""
         sets = self.sets or ((0, tuple(range(len(self.domains)))),)
@@ -136,6 +139,10 @@ class Threshold:
     event: ThresholdEvent
     listed: PublicKeys | None = None
     least: int = 1
+
+    def groups_listed(self) -> list[tuple[Value, ...]]:
+        """Return the groups that are shown whatever their numbers."""
+        return [] if self.listed is None else self.listed.groups()
 
 
 KeyRule: TypeAlias = PublicKeys | Threshold
@@ -258,6 +265,13 @@ class Plan:
     @property
     def events(self) -> tuple[Event, ...]:
         return tuple(event for measure in self.measures for event in measure.events)
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The tables whose rows are measured, and the public ones that make what stages hand down."""
+        handed_down = (stage.post.tables for stage in self.stages if stage.awaited is not None)
+        measured = (tables_read(each.measure.relation) for each in self.measures)
+        return frozenset[str]().union(*measured, *handed_down)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

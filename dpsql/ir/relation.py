@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TypeAlias, assert_never
 
-from dpsql.ir.column import Column, Fact, Value
+from dpsql.ir.column import Column, Fact, Kind, Type, Value, field_types
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
 
@@ -33,13 +33,35 @@ class ScanColumn:
     guessed: bool = field(default=False, repr=False)
 
 
+Columns: TypeAlias = str | tuple[str, ...]
+"""A column, or several that are one value together: NULL where one of them is, and compared one by one."""
+
+
+def names_of(columns: Columns) -> tuple[str, ...]:
+    """Return the names of one column or of several."""
+    return (columns,) if isinstance(columns, str) else columns
+
+
+def unit_type_of(types: tuple[Type, ...]) -> Type:
+    """Return the type of a value of columns with these types: that of one, or a STRUCT."""
+    fields = ", ".join(f"u{place} {of_it.sql}" for place, of_it in enumerate(types, 1))
+    return types[0] if len(types) == 1 else Type(Kind.COMPOSITE, f"STRUCT({fields})")
+
+
+def unit_types(type: Type) -> tuple[Type, ...]:
+    """Return the types of the columns that a value is made of."""
+    if type.kind is not Kind.COMPOSITE:
+        return (type,)
+    return tuple(field_types(Type(Kind.OPAQUE, type.sql)).values())
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """One step of the path to the unit: ``column`` of the table so far equals ``table.key``."""
 
-    column: str
+    column: Columns
     table: str
-    key: str
+    key: Columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +69,30 @@ class Owner:
     """How a scanned table is linked to its unit.
 
     ``name`` is the hidden column and ``fact`` its fact. Its value is ``column`` of the scanned table, or of
-    the last table of ``links``. ``rows`` is where clipping starts (a guess). ``at_most`` is the number of
-    rows per unit that an enforced key proves, or None. ``filled`` says that the database itself keeps NULL
-    out of the column, ``widened`` that the column's own type is not the unit's.
+    the last table of ``links``; of several columns it is a STRUCT, which no query can name. ``rows`` is where
+    clipping starts (a guess). ``at_most`` is the number of rows per unit that an enforced key proves, or
+    None. ``filled`` says that the database itself keeps NULL out of the column, ``widened`` that the column's
+    own type is not the unit's.
     """
 
     name: str
     fact: Fact
-    column: str
+    column: Columns
     links: tuple[Link, ...]
     rows: int | None
     at_most: int | None
     filled: bool = False
     widened: bool = False
+
+    @property
+    def composite(self) -> bool:
+        """Whether several columns hold the unit."""
+        return not isinstance(self.column, str)
+
+    @property
+    def step(self) -> Columns:
+        """The columns of the scanned table that hold the unit, or the first link to it."""
+        return self.links[0].column if self.links else self.column
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
@@ -259,6 +292,27 @@ def stage_inputs(relation: Relation) -> frozenset[str]:
             return stage_inputs(relation.left) | stage_inputs(relation.right)
         case _:
             assert_never(relation)
+
+
+def scans(relation: Relation) -> tuple[Scan, ...]:
+    """Return the tables of the policy that a relation reads."""
+    match relation:
+        case Scan():
+            return (relation,)
+        case Materialized() | StageInput():
+            return ()
+        case Filter() | Project() | Aggregate() | Window():
+            return scans(relation.input)
+        case Join() | Union():
+            return scans(relation.left) + scans(relation.right)
+        case _:
+            assert_never(relation)
+
+
+def tables_read(relation: Relation) -> frozenset[str]:
+    """Return the names of the tables that a relation reads, with those on the paths to units."""
+    links = (link for scan in scans(relation) if scan.owner is not None for link in scan.owner.links)
+    return frozenset((*(scan.table for scan in scans(relation)), *(link.table for link in links)))
 
 
 def with_rows(relation: Relation, rows: Mapping[str, tuple[tuple[Value, ...], ...]]) -> Relation:

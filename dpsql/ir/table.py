@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
@@ -16,6 +18,16 @@ Masses: TypeAlias = "dict[tuple[Value, ...], tuple[NDArray[np.int64], NDArray[np
 """For each group, the places with weight, in order, and their weights."""
 
 
+class ExactGroups(Sequence[tuple[Value, ...]]):
+    """The groups of an exact table where they are: only those that are taken become Python objects."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def taken(self, places: Sequence[int]) -> list[tuple[Value, ...]]:
+        """Return the groups at these places, which ascend."""
+
+
 class ExactTable:
     """Exact sums in grid steps, one row per group, and the weights of details: private.
 
@@ -26,7 +38,7 @@ class ExactTable:
 
     def __init__(
         self,
-        groups: list[tuple[Value, ...]],
+        groups: Sequence[tuple[Value, ...]],
         sums: NDArray[np.int64],
         details: tuple[Masses, ...] = (),
     ) -> None:

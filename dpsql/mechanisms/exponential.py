@@ -31,7 +31,7 @@ The work depends on the number of runs alone, except for one draw in many millio
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, TypeAlias
@@ -67,6 +67,26 @@ class Choices:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+
+_PARTS = 1 << 20
+"""Parts of a unit in which the losses of one choice are expressed."""
+
+
+def one_choice(scores: Sequence[int], costs: Sequence[float | Fraction], rate: Fraction) -> Choices:
+    """Return one choice among candidates that weigh exp(rate * score - cost), each a run of its own.
+
+    The costs are public, and may be rounded: they are a base measure, which no unit moves.
+    """
+    penalties = [round(Fraction(cost) / rate * _PARTS) for cost in costs]
+    whole = [penalty // _PARTS - score for penalty, score in zip(penalties, scores, strict=True)]
+    return Choices(
+        np.array([0, len(scores)], dtype=np.int64),
+        np.ones(len(scores), dtype=np.int64),
+        np.array(whole, dtype=np.int64),
+        np.array([penalty % _PARTS for penalty in penalties], dtype=np.int64),
+        _PARTS,
+    )
 
 
 Chosen: TypeAlias = tuple[Integers, Integers]

@@ -29,7 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 from dpsql.ir.detail import BoundSearch
@@ -117,6 +117,7 @@ def few_units(epsilon: float) -> int:
     return math.ceil(50 / epsilon)
 
 
+@lru_cache(maxsize=1000)
 def least_units(ladder: BoundSearch, epsilon: float) -> int:
     """With fewer units, finding nothing is the most likely, even if all values are as small as 1."""
     known = zip(ranges(ladder), handicaps(ladder), strict=True)

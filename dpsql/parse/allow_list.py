@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import lru_cache
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -279,6 +280,7 @@ def check_depth(tree: exp.Expr) -> None:
         level = [child for node in level for child in node.iter_expressions()]
 
 
+@lru_cache(maxsize=64)  # most queries print what others print
 def check_printed(sql: str) -> None:
     """Refuse printed SQL that calls an unvetted name, before anything is charged."""
     tokens = Dialect.get_or_raise("duckdb").tokenize(sql)
@@ -289,8 +291,9 @@ def check_printed(sql: str) -> None:
         if following.token_type is not TokenType.L_PAREN or token.token_type in _PUNCTUATION:
             continue
         name = token.text.casefold()
-        if (name[:1].isalpha() or name[:1] == "_") and name not in FUNCTIONS | _TABLES | _WORDS:
+        if (name[:1].isalpha() or name[:1] == "_") and name not in _PRINTED:
             raise unknown_function(token.text.lower(), None)
 
 
+_PRINTED = FUNCTIONS | _TABLES | _WORDS
 _PUNCTUATION = (TokenType.L_PAREN, TokenType.COMMA, TokenType.STRING, TokenType.NUMBER)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+from typing import TypeAlias
 
 from sqlglot import exp
 from sqlglot.tokenizer_core import Token, TokenType
@@ -17,6 +18,9 @@ from sqlglot.tokenizer_core import Token, TokenType
 from dpsql.errors import InterfaceError, refuse
 from dpsql.ir.column import Value
 from dpsql.ir.source import Span
+
+Moment: TypeAlias = Callable[[], datetime.datetime]
+"""The time of a statement: called only if the statement reads the clock, and always the same."""
 
 MOST_GIVEN = 100_000
 """Maximum characters of all parameters together, as for the text of a query."""
@@ -57,9 +61,7 @@ def number_marks(tokens: list[Token], parameters: Sequence[Value]) -> list[Token
     return numbered
 
 
-def fill(
-    tree: exp.Expr, parameters: Sequence[Value], marks: Sequence[Span], now: datetime.datetime
-) -> exp.Expr:
+def fill(tree: exp.Expr, parameters: Sequence[Value], marks: Sequence[Span], now: Moment) -> exp.Expr:
     """Replace parameters and calls of the clock by literals.
 
     ``marks`` are the spans of the question marks.
@@ -74,10 +76,10 @@ def fill(
         number = int(mark.name) - 1
         _replace(node_of(parameters[number]), mark, marks[number])
     for clock in list(tree.find_all(*_CLOCKS)):
-        _replace(_clock_value(clock, now), clock, _name_span(clock))
+        _replace(_clock_value(clock, now()), clock, _name_span(clock))
     for call in list(tree.find_all(exp.Anonymous)):
         if call.name.casefold() in _CLOCK_NAMES and not call.expressions:
-            _replace(node_of(now), call, _name_span(call))
+            _replace(node_of(now()), call, _name_span(call))
     return tree
 
 
@@ -103,7 +105,7 @@ def node_of(value: Value) -> exp.Expr:
         return _number(str(abs(value)), negative=value < 0)
     if type(value) is float and math.isfinite(value):
         text = repr(abs(value))
-        return _number(text if "e" in text else text + "e0", negative=value < 0)
+        return _number(text if "e" in text else text + "e0", negative=math.copysign(1.0, value) < 0)
     if type(value) is Decimal and value.is_finite() and abs(value.adjusted()) < 38:
         return _number(format(abs(value), "f"), negative=value < 0)
     if type(value) is str:

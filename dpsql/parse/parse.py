@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from dpsql.parse.explain_statement import check_explained, without_explain
 from dpsql.parse.grammar import check_grammar
 from dpsql.parse.histograms import take_histograms
 from dpsql.parse.options_clause import agreed, attach_clauses, take_clauses
-from dpsql.parse.parameters import fill, number_marks
+from dpsql.parse.parameters import Moment, fill, number_marks
 from dpsql.parse.samples import take_samples
 from dpsql.parse.token_checks import check_json_paths, check_parts
 from dpsql.parse.token_edits import token_edits
@@ -34,19 +33,19 @@ logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings contain 
 _TOO_DEEP = "write long chains of OR as IN (...), and split the query into CTEs"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Query:
     """One checked statement: a SELECT, a set operation, or VALUES. Its tree contains no parameters.
 
     ``epsilon`` and ``delta`` are the price that its clauses set, ``goal`` is the accuracy, ``max_unnest`` how
-    many items of a list count. The other options are attached to their SELECT. ``anyway``: it is asked even
-    if its answer would show nothing.
+    many items of a list count. The other options are attached to their SELECT. ``now`` reads the clock.
+    ``anyway``: it is asked even if its answer would show nothing.
     ``explained``: the statement was an EXPLAIN, so the plan is described and nothing is run.
     """
 
     source: Source
     tree: exp.Expr
-    now: datetime.datetime
+    now: Moment
     epsilon: Option | None = None
     delta: Option | None = None
     goal: Goal | None = None
@@ -55,7 +54,7 @@ class Query:
     anyway: bool = False
 
 
-def parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
+def parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
     """Parse a text, or refuse it with D1xx."""
     try:
         return _parse(source, parameters, now)
@@ -72,7 +71,7 @@ def _instead(word: str) -> str:
     return "write a SELECT; dpsql never changes the data"
 
 
-def _parse(source: Source, parameters: Sequence[Value], now: datetime.datetime) -> Query:
+def _parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
     text = source.text
     if len(text) > MAX_TEXT:
         raise refuse("D103", f"the text is longer than {MAX_TEXT:,} characters", help="split it")

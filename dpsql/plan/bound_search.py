@@ -75,8 +75,10 @@ def _octaves(fact: Fact) -> tuple[int, int]:
             return 0, min(_WHOLE, int(type_range(fact.type).high).bit_length())
         case Kind.DECIMAL:
             width, scale = decimal_size(fact.type)
-            first = -math.ceil(scale * math.log2(10))
-            return first, min(first + _WHOLE, math.ceil((width - scale) * math.log2(10)))
+            first, last = -math.ceil(scale * math.log2(10)), math.ceil((width - scale) * math.log2(10))
+            if first + _WHOLE < 0:  # so many decimal places that no range would reach 1
+                return _REAL[0], min(_REAL[1], last)
+            return first, min(first + _WHOLE, last)
         case _:
             return _REAL
 
@@ -86,11 +88,13 @@ def _signed(fact: Fact) -> bool:
 
 
 def name_of(missing: Missing, known: Known) -> str:
-    """Return the ledger's name of a bound: its table and column, and its candidates."""
+    """Return the ledger's name of a bound: its table and column, its candidates, and what it rests on."""
     if isinstance(missing, MissingClip):
         return missing.name
-    ladder = ladder_of(missing, known)
-    return f"{missing}: {ladder.first}..{ladder.last}{' signed' if ladder.signed else ''} or nothing"
+    ladder, table = ladder_of(missing, known), known.table(missing.table)
+    assert table is not None
+    mark = dict(table.marks).get(missing.column, "")
+    return f"{missing}: {ladder.first}..{ladder.last}{' signed' if ladder.signed else ''} or nothing{mark}"
 
 
 def bound_of(missing: Missing, known: Known, place: int, time: str) -> Bound:
@@ -204,14 +208,16 @@ def _measures(missing_bounds: Sequence[Missing], known: Known, choice: float) ->
 
 
 def _rows(name: str, known: Known) -> Private:
+    """Return a table with all its columns: who completes another's search may not see every one."""
     table = known.table(name)
     assert table is not None
-    return scan(table, known, "t", Fresh(set()), None)
+    return scan(replace(table, unseen=frozenset()), known, "t", Fresh(set()), None)
 
 
 def _search(missing: MissingBound, rows: Private, known: Known, epsilon: float, number: int) -> MeasurePlan:
     """Plan the extent of each unit's values, and one choice among the candidates."""
-    scalar = next((column.scalar for column in rows.scope.columns if column.name == missing.column), None)
+    scalars = {column.name: column.scalar for column in rows.scope.columns}
+    scalar = scalars[missing.column] if missing.column else None
     detail = replace(ladder_of(missing, known), argument=scalar)
     measure = Measure(f"bound{number}", rows.relation, (), (), details=(detail,))
     choice = DetailPlan(detail, 1, SENSITIVITY, (ChoiceEvent(epsilon),), epsilon=epsilon, choices=1)

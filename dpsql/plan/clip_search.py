@@ -22,12 +22,12 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
-from dpsql.facts.missing_bounds import scans
 from dpsql.ir.bound import Bound, MissingClip
 from dpsql.ir.clip_search import ClipSearch, clip_search
 from dpsql.ir.event import ChoiceEvent, LaplaceEvent
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise, Norm, PublicKeys, Shape
+from dpsql.ir.relation import scans
 from dpsql.ir.statistic import Part
 from dpsql.mechanisms.clip_ladder import SENSITIVITY, few, ladder, least_units
 from dpsql.plan.clips import LARGEST, norms_of

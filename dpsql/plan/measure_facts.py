@@ -10,7 +10,7 @@ from fractions import Fraction
 from dpsql.detail_kinds import part
 from dpsql.errors import refuse
 from dpsql.facts.few_rows import telling
-from dpsql.facts.missing_bounds import needed_bounds, scans
+from dpsql.facts.missing_bounds import needed_bounds
 from dpsql.facts.ownership import Owned, ownership_of
 from dpsql.facts.public_keys import Public, public_keys
 from dpsql.facts.schema import facts_of, most_rows
@@ -21,7 +21,7 @@ from dpsql.ir.column import Column
 from dpsql.ir.detail import Detail
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import Norm, PublicKeys
-from dpsql.ir.relation import stage_inputs
+from dpsql.ir.relation import scans, stage_inputs
 from dpsql.ir.scalar import Call, Ref, Scalar, refs
 from dpsql.ir.statistic import Part
 from dpsql.plan.public_groups import Combinations, key_columns, listed_groups, sizes_of

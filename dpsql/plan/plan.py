@@ -35,6 +35,7 @@ from dpsql.plan.split_budget import share_of
 from dpsql.plan.staged_noise import resting
 from dpsql.plan.terms import Terms
 from dpsql.plan.unit_weights import weighed
+from dpsql.plan.unread_columns import without_unread
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.disjoint_cells import candidates, load
 
@@ -75,7 +76,9 @@ def plan(
             return NeededBounds(tuple(dict.fromkeys(unknown)), refusal)
         stages = resting(
             StagePlan(
-                tuple(_best(_options(measure, facts_of, chosen)) for measure in stage.measures),
+                tuple(
+                    without_unread(_best(_options(measure, facts_of, chosen))) for measure in stage.measures
+                ),
                 stage.post,
                 stage.awaited,
             )

@@ -124,6 +124,7 @@ _MEMBERS: dict[Enum, str] = {
     Kind.INTERVAL: "<Kind.INTERVAL: 'interval'>",
     Kind.UUID: "<Kind.UUID: 'uuid'>",
     Kind.NULL: "<Kind.NULL: 'null'>",
+    Kind.COMPOSITE: "<Kind.COMPOSITE: 'composite'>",
     Kind.OPAQUE: "<Kind.OPAQUE: 'opaque'>",
     Norm.L1: "<Norm.L1: 1>",
     Norm.L2: "<Norm.L2: 2>",

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dpsql.ir.column import Column, Type
-from dpsql.ir.relation import Link
+from dpsql.ir.relation import Columns, Link, names_of
 from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
 
@@ -25,13 +25,22 @@ class FoundColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class ForeignKey:
+    """A column whose values the database itself looks up in another table's key, or several together."""
+
+    column: Columns
+    table: str
+    key: Columns
+
+
+@dataclass(frozen=True, slots=True)
 class FoundTable:
     """A table of the database. ``unique`` lists the sets of columns that the database itself keeps unique.
 
     For a table in csv files, ``csv`` is their format, ``columns`` are the columns with a known type and
     ``untyped`` the others. ``files`` is a pattern, if the files are not named after the table. ``unstable``
     are generated columns that may give two values when read twice: they cannot be used. ``checks`` are the
-    conditions that the database itself enforces.
+    conditions that the database itself enforces, ``foreign`` its foreign keys.
     """
 
     name: str  # "patients", or "sales.orders" outside the main schema
@@ -42,13 +51,28 @@ class FoundTable:
     files: str = ""
     unstable: tuple[str, ...] = ()
     checks: tuple[str, ...] = ()
+    foreign: tuple[ForeignKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundView:
+    """A view of the database: a query that a first policy may propose. Its SQL may hold what is private."""
+
+    name: str
+    sql: str
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All base tables of a database. No row counts: those of private tables are exact private numbers."""
+    """All base tables of a database. No row counts: those of private tables are exact private numbers.
+
+    ``ambiguous`` are names that the engine cannot tell from those of another catalogue. ``views`` are there
+    where a first policy is made.
+    """
 
     tables: tuple[FoundTable, ...]
+    ambiguous: tuple[str, ...] = ()
+    views: tuple[FoundView, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +88,8 @@ class Key:
 class KnownTable:
     """A table as the binder sees it: names as the database spells them.
 
-    A private table has a ``unit_column``: its own, or that of the last table of ``links``.
+    A private table has a ``unit_column``: its own, or that of the last table of ``links``. Of several columns
+    the values together are the unit.
     ``keys`` are all declared unique keys, each enforced or verified; ``key`` is the first of them.
     ``at_most`` is 1 where the unit column is such a key, else None. ``unit_filled`` says that the database
     itself keeps NULL out of the unit column.
@@ -72,14 +97,16 @@ class KnownTable:
     columns with a found bound instead of a declared range ('' for the rows per unit). ``filled`` are the
     columns whose rows with NULL are left out of every query. Of each pair of ``checks`` the first column is
     declared to be at most the second. ``tied`` are columns of which each value belongs to one unit, by the
-    policy's word.
+    policy's word. ``comments`` are the owner's words for columns. ``marks`` are what found bounds rest on, by
+    their columns ('' for the rows per unit). ``unseen`` are the columns that do not exist for the analyst who
+    asks; without any other, the table does not either.
     """
 
     name: str
     columns: tuple[Column, ...]
     key: tuple[str, ...]
     public: bool
-    unit_column: str | None = None
+    unit_column: Columns | None = None
     links: tuple[Link, ...] = ()
     rows: int | None = None
     at_most: int | None = None
@@ -91,6 +118,21 @@ class KnownTable:
     filled: tuple[str, ...] = ()
     checks: tuple[tuple[str, str], ...] = ()
     tied: tuple[str, ...] = ()
+    comments: tuple[tuple[str, str], ...] = ()
+    marks: tuple[tuple[str, str], ...] = ()
+    unseen: frozenset[str] = frozenset()
+
+    @property
+    def seen(self) -> tuple[Column, ...]:
+        """The columns that exist for the analyst who asks."""
+        return tuple(column for column in self.columns if column.name not in self.unseen)
+
+    @property
+    def unit_columns(self) -> frozenset[str]:
+        """The table's own columns that hold the unit; none where a link leads to it."""
+        return (
+            frozenset() if self.links or self.unit_column is None else frozenset(names_of(self.unit_column))
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,10 +161,45 @@ class Known:
     units: int | None = None
 
     @property
+    def unit_columns(self) -> tuple[str, ...]:
+        """The names of the unit's columns, for refusals: those of the unit table, if there is one."""
+        held = [
+            (table.at_most != 1, names_of(table.unit_column))
+            for table in self.tables
+            if table.unit_column and self.shows(table.name, *names_of(table.unit_column))
+        ]
+        return min(held)[1] if held else ("id",)
+
+    @property
     def unit_column(self) -> str:
-        """The name of the unit's column, for refusals: that of the unit table, if there is one."""
-        named = sorted((table.at_most != 1, table.unit_column) for table in self.tables if table.unit_column)
-        return named[0][1] if named else "id"
+        """The name of the unit's column, for refusals; of several columns the list, as in GROUP BY."""
+        return ", ".join(self.unit_columns)
+
+    def equal_units(self, one: str, other: str) -> str:
+        """Return the condition that rows of two tables are of one unit: a.id = b.id."""
+        return " AND ".join(f"{one}.{name} = {other}.{name}" for name in self.unit_columns)
+
+    @property
+    def counted_unit(self) -> str:
+        """What COUNT(DISTINCT ...) counts units by."""
+        return self.unit_column if len(self.unit_columns) == 1 else f"({self.unit_column})"
+
+    @property
+    def shows_unit(self) -> bool:
+        """Whether all columns that hold the unit exist for the analyst who asks."""
+        holding = (table for table in self.tables if table.unit_column and not table.links)
+        return all(self.shows(table.name, *names_of(table.unit_column or "")) for table in holding)
+
+    @property
+    def seen(self) -> tuple[KnownTable, ...]:
+        """The tables that exist for the analyst who asks."""
+        return tuple(table for table in self.tables if table.seen)
+
+    def shows(self, table: str, *columns: str) -> bool:
+        """Whether a table exists for the analyst who asks, and these columns in it."""
+        known = self.table(table)
+        seen = set() if known is None else {column.name for column in known.seen}
+        return bool(seen) and seen.issuperset(columns)
 
     def table(self, name: str) -> KnownTable | None:
         """Find a table by name, with DuckDB's case folding."""

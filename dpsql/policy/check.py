@@ -25,7 +25,7 @@ from dpsql.policy.model import ColumnRule, Policy
 from dpsql.policy.names import fold
 from dpsql.policy.resolve import Held, column_of, name_in, table_of, type_of
 from dpsql.policy.toml_positions import Document, Path, document_of
-from dpsql.policy.units import Owned, one_kind, owned_of
+from dpsql.policy.units import Owned, as_columns, one_kind, owned_of
 
 LISTED_KINDS = (Kind.TEXT, Kind.INTEGER, Kind.DATE)
 """Kinds of public columns that can serve as a list of group keys."""
@@ -143,7 +143,8 @@ def _check(policy: Policy, catalogue: Catalogue) -> _Checked:
         for name, table in resolved.items()
         if not table.rule.public
     }
-    unit_type = one_kind(document, owned[fold(policy.unit.table)], owned.values())
+    first = sorted(owned, key=lambda name: not policy.unit.is_own(name))
+    unit_type = one_kind(document, [owned[name] for name in first])
     check_key_kinds(document, resolved.values())
     tables = tuple(
         _known_table(policy, document, table, keys, owned.get(name)) for name, table in resolved.items()
@@ -160,7 +161,7 @@ def _known_table(
     for declared in mine:
         lines |= dict.fromkeys(declared.key.columns, declared.key.line)
     if owned is not None:
-        lines[owned.column.name] = document.line(owned.path)
+        lines |= dict.fromkeys((column.name for column in owned.columns), document.line(owned.path))
     for rule in table.rule.columns:
         if table.found.csv is not None and not table.found.csv.header and rule.type is None:
             continue  # listed only for its position
@@ -190,7 +191,7 @@ def _known_table(
         if table.rule.public or column.name in lines:
             column_of(document, table.found, column.name, table.path)  # refuses a name that is not unique
             domain = _domain(policy, document, table, rules.get(column.name), column)
-            nullable = column.nullable and (owned is None or column != owned.column)
+            nullable = column.nullable and (owned is None or column not in owned.columns)
             columns.append(Column(column.name, Fact(type_of(column), domain, nullable)))
     at_most = None if owned is None else owned.at_most
     rows = at_most or table.rule.rows_per_unit
@@ -200,13 +201,13 @@ def _known_table(
         columns=tuple(columns),
         key=unique[0] if unique else (),
         public=table.rule.public,
-        unit_column=None if owned is None else owned.unit.name,
+        unit_column=None if owned is None else as_columns(owned.unit),
         links=() if owned is None else owned.links,
         rows=None if table.rule.public else rows,
         at_most=at_most,
         lines=tuple(lines.items()),
         keys=unique,
-        unit_filled=owned is not None and not owned.unit.nullable,
+        unit_filled=owned is not None and not any(column.nullable for column in owned.unit),
         filled=tuple(
             column.name
             for column in columns
@@ -217,6 +218,7 @@ def _known_table(
         ),
         checks=checks_of(document, table, [column.name for column in columns]),
         tied=tied,
+        comments=tuple((name, rule.comment) for name, rule in rules.items() if rule.comment),
     )
 
 

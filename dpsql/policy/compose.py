@@ -10,8 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dpsql.policy.model import Policy, TableRule
-from dpsql.policy.names import fold
-from dpsql.policy.toml_keys import ANALYST, BUDGET, COLUMN, LIMITS, QUERY, TABLE, TOP, UNIT, VIEW
+from dpsql.policy.toml_keys import (
+    ANALYST,
+    BUDGET,
+    COLUMN,
+    GROUP,
+    LEDGER,
+    LIMITS,
+    QUERY,
+    TABLE,
+    TOP,
+    UNIT,
+    VIEW,
+)
 from dpsql.policy.toml_lines import inline, line, lines
 from dpsql.policy.toml_spelling import key as spelled
 
@@ -27,15 +38,19 @@ def _lines(policy: Policy) -> Iterator[str]:
     yield from lines(BUDGET, policy.budget)
     yield f"\n{_header('query')}"
     yield from lines(QUERY, policy.query)
-    limits = list(lines(LIMITS, policy.limits))
-    yield from [f"\n{_header('limits')}", *limits] if limits else []
+    for keys, rule in ((LIMITS, policy.limits), (LEDGER, policy.ledger)):
+        said = list(lines(keys, rule))
+        yield from [f"\n{_header(keys.title[1:-1])}", *said] if said else []
     for analyst in policy.analysts:
         yield f"\n[analysts.{spelled(analyst.name)}]"
         yield from lines(ANALYST, analyst)
+    for group in policy.groups:
+        yield f"\n[groups.{spelled(group.name)}]"
+        yield from lines(GROUP, group)
     yield f"\n{_header('unit')}"
     yield from lines(UNIT, policy.unit)
     for table in policy.tables:
-        yield from _table(table, is_unit_table=fold(table.name) == fold(policy.unit.table))
+        yield from _table(table, is_unit_table=policy.unit.is_own(table.name))
     for view in policy.views:
         yield f"\n[views.{spelled(view.name)}]"
         yield from lines(VIEW, view)

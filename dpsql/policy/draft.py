@@ -16,22 +16,24 @@ from __future__ import annotations
 from dpsql.ir.column import Kind
 from dpsql.policy import keys
 from dpsql.policy.catalogue import Catalogue, FoundColumn, FoundTable
+from dpsql.policy.check_ranges import proposed
 from dpsql.policy.columns import MOST_VALUES
 from dpsql.policy.domain import enum_members
 from dpsql.policy.file_rules import file_lines
+from dpsql.policy.model import ColumnRule
 from dpsql.policy.names import fold
 from dpsql.policy.resolve import type_of
-from dpsql.policy.toml_keys import ANALYST, BUDGET, QUERY, TABLE, UNIT
-from dpsql.policy.toml_lines import drafted
-from dpsql.policy.toml_spelling import key, quoted
-from dpsql.policy.unit_guesses import Keyed, Way, personal, singular, unit_of, ways_to
+from dpsql.policy.toml_keys import ANALYST, BUDGET, COLUMN, QUERY, TABLE, UNIT
+from dpsql.policy.toml_lines import drafted, inline
+from dpsql.policy.toml_spelling import key, quoted, spelled_columns
+from dpsql.policy.unit_guesses import Guess, Way, personal, unit_of, ways_to
 
 
 def draft(catalogue: Catalogue, database_name: str) -> str:
     """Draft a policy that ``read_policy`` accepts, for the owner to edit."""
     tables = tuple({fold(table.name): table for table in catalogue.tables}.values())
     unit = unit_of(tables)
-    word = singular(unit.table.name) if unit is not None else "person"
+    word = unit.word if unit is not None else "person"
     word = word if word.strip() and word.isprintable() else "unit"
     lines = [
         *_origin(tables, database_name),
@@ -52,13 +54,14 @@ def draft(catalogue: Catalogue, database_name: str) -> str:
     lines += [
         "[unit]    # decide: whom the promise protects; guessed from names and keys",
         f"name = {quoted(word)}",
-        f"table = {quoted(unit.table.name)}",
-        f"key = {quoted(unit.key.name)}",
+        *_held(unit),
         *drafted(UNIT, quoted(word)),
     ]
     paths = ways_to(tables, unit)
     for table in tables:
         lines += ["", *_table(table, unit, paths.get(table.name), word)]
+    for view in catalogue.views:
+        lines += ["", _VIEW, f"# [views.{key(view.name)}]", f"# sql = {quoted(view.sql)}"]
     return "\n".join([*lines, ""])
 
 
@@ -72,6 +75,8 @@ def _origin(tables: tuple[FoundTable, ...], name: str) -> list[str]:
     ]
 
 
+_VIEW = "# decide: a view of the database, for analysts too? They may see its SQL, which may hold names."
+
 _NO_UNIT = (
     "# decide: no table here has a column that could tell units apart; this is a placeholder.",
     "[unit]",
@@ -84,10 +89,20 @@ _NO_UNIT = (
 )
 
 
-def _table(table: FoundTable, unit: Keyed, way: Way | None, word: str) -> list[str]:
+def _held(unit: Guess) -> list[str]:
+    if unit.table is None:
+        return [f"column = {_spelled(unit.columns)}"]
+    return [f"table = {quoted(unit.table.name)}", f"key = {_spelled(unit.columns)}"]
+
+
+def _spelled(columns: tuple[FoundColumn, ...], before: str = "") -> str:
+    return spelled_columns([f"{before}{column.name}" for column in columns])
+
+
+def _table(table: FoundTable, unit: Guess, way: Way | None, word: str) -> list[str]:
     header = f"[tables.{key(table.name)}]"
     if table is unit.table:
-        return [header, *file_lines(table), *_unique(table, unit.key), *_columns(table, unit.key)]
+        return [header, *file_lines(table), *_unique(table, unit.columns), *_columns(table, unit.columns)]
     if way is None:
         return [
             f"# decide: nothing in the schema links this table to {quoted(word)}. Is it public, or what is "
@@ -95,44 +110,49 @@ def _table(table: FoundTable, unit: Keyed, way: Way | None, word: str) -> list[s
             f"# {header}",
             "# public = true",
             *(f"# {line}" for line in file_lines(table)),
-            *(f"# {line}" for line in _columns(table, None) if table.csv is not None),
+            *(f"# {line}" for line in _columns(table, ()) if table.csv is not None),
         ]
-    path = f"column = {quoted(way.column.name)}"
+    path = f"column = {_spelled(way.columns)}"
     if way.to is not None:
-        path += f", references = {quoted(f'{way.to.table.name}.{way.to.key.name}')}"
+        path += f", references = {_spelled(way.to.columns, f'{way.to.table.name}.')}"
     return [
         header,
         f"unit = {{ {path} }}    # decide: guessed from the names",
         *drafted(TABLE, quoted(word)),
         *file_lines(table),
-        *_unique(table, None),
-        *_columns(table, way.column),
+        *_unique(table, ()),
+        *_columns(table, way.columns),
     ]
 
 
-def _unique(table: FoundTable, besides: FoundColumn | None) -> list[str]:
+def _unique(table: FoundTable, besides: tuple[FoundColumn, ...]) -> list[str]:
     names = enforced_key(table, besides)
     return [f"key = [{', '.join(map(quoted, names))}]    # the database enforces it"] if names else []
 
 
-def enforced_key(table: FoundTable, besides: FoundColumn | None) -> tuple[str, ...]:
-    """Return the first key that the database enforces and dpsql can rely on."""
+def enforced_key(table: FoundTable, besides: tuple[FoundColumn, ...]) -> tuple[str, ...]:
+    """Return the first key that the database enforces and dpsql can rely on, but for names and the like.
+
+    Columns of a key exist for analysts, and an email is proposed as hidden.
+    """
     kinds = {column.name: type_of(column).kind for column in table.columns}
     for unique in table.unique:
-        known = besides is not None and unique == (besides.name,)
-        if unique and not known and all(kinds.get(name) in keys.KINDS for name in unique):
+        known = set(unique) == {column.name for column in besides}
+        usable = all(kinds.get(name) in keys.KINDS and not personal(name) for name in unique)
+        if unique and not known and usable:
             return unique
     return ()
 
 
-def _columns(table: FoundTable, owner: FoundColumn | None) -> list[str]:
+def _columns(table: FoundTable, owners: tuple[FoundColumn, ...]) -> list[str]:
+    known = proposed(table)
     return [
         f"[tables.{key(table.name)}.columns]    # decide: take out what analysts need not know of",
         *(
             _left_out(table, column)
-            if column is not owner and personal(column.name)
+            if column not in owners and personal(column.name)
             else f"{key(column.name)} = "
-            f"{_typed(table, column, '{ }' if column is owner else _column(column))}"
+            f"{_typed(table, column, '{ }' if column in owners else _column(column, known.get(column.name)))}"
             for column in table.columns
         ),
     ]
@@ -153,7 +173,11 @@ def _typed(table: FoundTable, column: FoundColumn, settings: str) -> str:
     return settings.replace("{ }", f"{written} }}", 1)  # a csv column's type is never an ENUM
 
 
-def _column(column: FoundColumn) -> str:
+def _column(column: FoundColumn, known: ColumnRule | None) -> str:
+    if known is not None:
+        return (
+            f"{inline(COLUMN.ordered('type'), known)}    # decide: public from now on; the database checks it"
+        )
     its = type_of(column)
     if its.kind is Kind.TEXT and its.sql.startswith("ENUM("):
         members = enum_members(its.sql)

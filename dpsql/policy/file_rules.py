@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dpsql.ir.relation import names_of
 from dpsql.policy.catalogue import FoundTable
 from dpsql.policy.model import ColumnRule, TableRule, UnitRule
 from dpsql.policy.names import fold
@@ -26,14 +27,16 @@ def with_files(
     rules: tuple[TableRule, ...], tables: Mapping[str, FoundTable], unit: UnitRule
 ) -> tuple[TableRule, ...]:
     """Add files, and the types of the columns in use, to the rules."""
-    needed: set[tuple[str, str]] = {(unit.table, unit.key)}
+    needed: set[tuple[str, str]] = set()
     for rule in rules:
-        needed |= {(rule.name, name) for name in rule.key}
+        names = list(rule.key)
         if rule.unit is not None:
-            needed |= {
-                (rule.name, rule.unit.column),
-                *([rule.unit.references] if rule.unit.references else []),
-            }
+            names += names_of(rule.unit.column)
+            there, keys = rule.unit.references or (rule.name, rule.unit.column)
+            needed |= {(there, fold(key)) for key in names_of(keys)}
+        elif not rule.public:
+            names += names_of(unit.held_in(rule.name)[1])
+        needed |= {(rule.name, fold(name)) for name in names}
     completed = []
     for rule in rules:
         table = tables[rule.name]
@@ -50,7 +53,7 @@ def _typed(rule: TableRule, table: FoundTable, needed: set[tuple[str, str]]) -> 
     columns = []
     for column in table.columns:
         column_rule = rules.get(fold(column.name))
-        if column_rule is None and (rule.public or (rule.name, column.name) in needed):
+        if column_rule is None and (rule.public or (rule.name, fold(column.name)) in needed):
             column_rule = ColumnRule(column.name, 0)
         if column_rule is not None:
             columns.append(replace(column_rule, type=column.sql))

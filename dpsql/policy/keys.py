@@ -14,12 +14,14 @@ from dataclasses import dataclass
 
 from dpsql.errors import DatabaseError
 from dpsql.ir.column import Kind
+from dpsql.ir.relation import Columns
 from dpsql.policy.catalogue import FoundTable, Key
 from dpsql.policy.domain import shown
 from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
 from dpsql.policy.resolve import Held, column_of, type_of
 from dpsql.policy.toml_positions import Document, Path
+from dpsql.policy.toml_spelling import spelled_columns
 
 KINDS = (
     Kind.INTEGER,
@@ -63,13 +65,22 @@ def _declarations(
         path = (*table.path, "key")
         if table.rule.key:
             yield table, [(name, (*path, index)) for index, name in enumerate(table.rule.key)], path
-    path = ("unit", "key")
-    yield resolved[fold(policy.unit.table)], [(policy.unit.key, path)], path
+    if policy.unit.table is not None:
+        path = ("unit", "key")
+        held = policy.unit.held_in(policy.unit.table)[1]
+        yield resolved[fold(policy.unit.table)], _placed(held, path), path
     for table in resolved.values():
         if table.rule.unit is not None and table.rule.unit.references is not None:
             name, key = table.rule.unit.references
             path = (*table.path, "unit", "references")
-            yield resolved[fold(name)], [(key, path)], path
+            yield resolved[fold(name)], _placed(key, path), path
+
+
+def _placed(columns: Columns, path: Path) -> list[tuple[str, Path]]:
+    """Return the names of columns, each with its place."""
+    if isinstance(columns, str):
+        return [(columns, path)]
+    return [(name, (*path, place)) for place, name in enumerate(columns)]
 
 
 def check_key_kinds(document: Document, tables: Iterable[Held]) -> None:
@@ -101,11 +112,17 @@ def _is_enforced(table: FoundTable, columns: tuple[str, ...]) -> bool:
 def not_a_key(document: Document, declared: Declared) -> DatabaseError:
     """Return the refusal of a key that is neither enforced nor verified."""
     names = ", ".join(f"{declared.key.table}.{column}" for column in declared.key.columns)
+    way = "remove the duplicates and run dpsql policy check, or let the database enforce the key"
+    if declared.path == ("unit", "key"):
+        column = spelled_columns(declared.key.columns)
+        way = (
+            f"if one may have many rows here, say [unit] column = {column} without table and key; else {way}"
+        )
     return document.refuse(
         "D805",
         f"{names} is not known to be unique",
         declared.path,
         label="declared a key here",
         notes=("the database does not enforce it, and it was not verified on this data",),
-        help="remove the duplicates and run dpsql policy check, or let the database enforce the key",
+        help=way,
     )

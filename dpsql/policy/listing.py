@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dpsql.ir.column import Categories, Fact, Interval, Kind, Listed, Sized, Value, as_text
 from dpsql.ir.column import Column as Bound
+from dpsql.ir.relation import names_of
 from dpsql.policy.catalogue import Known, KnownTable
 
 
@@ -19,7 +20,8 @@ class Column:
 
     ``range`` is declared or, if ``found``, a found bound; its ends are texts, dates as dates.
     ``values`` are the declared list, ``length`` is the declared length of a text or a list; ``listed`` is the
-    public table's column that holds the list.
+    public table's column that holds the list. ``comment`` is what the owner says of it. ``unit``: it tells
+    whose a row is; with the columns ``beside`` it, it does too, and alone it is a value like any other.
     """
 
     name: str
@@ -32,6 +34,8 @@ class Column:
     found: bool = False
     unit: bool = False
     line: int | None = None
+    comment: str = ""
+    beside: tuple[str, ...] = ()
 
     @property
     def hint(self) -> str:
@@ -78,32 +82,71 @@ class View:
 
 def tables_of(known: Known, views: Mapping[str, View]) -> tuple[Table, ...]:
     """Return every table and view that FROM may name, in the policy's order."""
-    tables = [_table(table, known.unit) for table in known.tables]
+    tables = [_table(table, known) for table in known.seen]
     for name, view in views.items():
         tables.append(Table(name, tuple(column_of(column) for column in view.columns), view=view.kind))
     return tuple(tables)
 
 
-def _table(table: KnownTable, unit: str) -> Table:
-    lines = dict(table.lines)
+def _table(table: KnownTable, known: Known) -> Table:
+    lines, comments = dict(table.lines), dict(table.comments)
     columns = tuple(
         column_of(
             column,
             found=column.name in table.found,
-            unit=not table.links and column.name == table.unit_column,
+            unit=table.unit_columns == {column.name},
             line=lines.get(column.name),
+            comment=comments.get(column.name, ""),
+            beside=_beside(table, column.name),
         )
-        for column in table.columns
+        for column in table.seen
     )
+    keys = tuple(key for key in table.keys if known.shows(table.name, *key))
     if table.public:
-        return Table(table.name, columns, keys=table.keys, size=table.size)
-    steps = tuple(f"{link.column} -> {link.table}.{link.key}" for link in table.links)
-    path = steps or (table.unit_column or "",)
+        return Table(table.name, columns, keys=keys, size=table.size)
+    path = path_of(table) if _shows_path(table, known) else ()
     rows = 1 if table.at_most == 1 else table.rows
-    return Table(table.name, columns, unit, path, rows, table.keys)
+    return Table(table.name, columns, known.unit, path, rows, keys)
 
 
-def column_of(column: Bound, *, found: bool = False, unit: bool = False, line: int | None = None) -> Column:
+def _shows_path(table: KnownTable, known: Known) -> bool:
+    """Whether all tables and columns on the path to the unit exist for the analyst who asks."""
+    if not table.links:
+        return known.shows(table.name, *names_of(table.unit_column or ""))
+    holders = (table.name, *(link.table for link in table.links))
+    steps = zip(holders, table.links, strict=False)
+    return all(
+        known.shows(holder, *names_of(link.column)) and known.shows(link.table, *names_of(link.key))
+        for holder, link in steps
+    )
+
+
+def _beside(table: KnownTable, name: str) -> tuple[str, ...]:
+    """Return the other columns that are the unit together with this one."""
+    if name not in table.unit_columns:
+        return ()
+    return tuple(column for column in names_of(table.unit_column or ()) if column != name)
+
+
+def path_of(table: KnownTable) -> tuple[str, ...]:
+    """Return how a private table's rows reach their unit: its column, or order_id -> orders.order_id."""
+    steps = tuple(
+        f"{', '.join(names_of(link.column))} -> "
+        f"{', '.join(f'{link.table}.{key}' for key in names_of(link.key))}"
+        for link in table.links
+    )
+    return steps or (", ".join(names_of(table.unit_column or "")),)
+
+
+def column_of(
+    column: Bound,
+    *,
+    found: bool = False,
+    unit: bool = False,
+    line: int | None = None,
+    comment: str = "",
+    beside: tuple[str, ...] = (),
+) -> Column:
     """Return a column as it is shown, with the public facts about its values."""
     fact = column.fact
     values = listed = None
@@ -113,7 +156,18 @@ def column_of(column: Bound, *, found: bool = False, unit: bool = False, line: i
         listed = f"{fact.domain.table}.{fact.domain.column}"
     length = fact.domain.most if isinstance(fact.domain, Sized) else None
     return Column(
-        column.name, fact.type.said, fact.nullable, _range(fact), values, listed, length, found, unit, line
+        column.name,
+        fact.type.said,
+        fact.nullable,
+        _range(fact),
+        values,
+        listed,
+        length,
+        found,
+        unit,
+        line,
+        comment,
+        beside,
     )
 
 

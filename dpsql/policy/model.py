@@ -4,7 +4,9 @@
     |-- budget      BudgetRule      epsilon, delta, accountant: of the database, for its whole life
     |-- query       QueryRule       the default price of one query and the highest
     |-- limits      LimitsRule      of planning, post-processing and answers
+    |-- ledger      LedgerRule      what the ledger keeps
     |-- analysts    AnalystRule...  a cap each
+    |-- groups      GroupRule...    what exists for some of them
     |-- unit        UnitRule        whom the promise protects: one value of ``table.key``
     |-- views       ViewRule...     named queries, in an order in which they may use each other
     `-- tables      TableRule...    public, or owned through a UnitPath; with ColumnRules
@@ -18,17 +20,20 @@ import datetime
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from dpsql.ir.column import Value
+from dpsql.ir.relation import Columns, names_of
 from dpsql.policy.names import fold
 from dpsql.policy.toml_keys import (
     ANALYST,
     BUDGET,
     COLUMN,
     CSV,
+    GROUP,
+    LEDGER,
     LIMITS,
     PATHS,
     QUERY,
@@ -70,7 +75,8 @@ class QueryRule:
     """The price of a query that names none, and the highest and lowest price that a query may name.
 
     Groups with private keys need about ``min_units`` units more than privacy alone requires. ``find_bounds``
-    says whether a query may find privately the bounds that the policy leaves out.
+    says whether a query may find privately the bounds that the policy leaves out, and ``bounds_last`` whether
+    they serve later versions of the data.
     """
 
     epsilon: float
@@ -78,6 +84,7 @@ class QueryRule:
     find_bounds: bool = True
     min_units: int = 1
     min_epsilon: float | None = None
+    bounds_last: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,35 +100,89 @@ class LimitsRule:
 
 
 @dataclass(frozen=True, slots=True)
+class LedgerRule:
+    """How the ledger keeps ``texts`` of analysts: plain, or as a digest.
+
+    ``witness`` and ``mirror`` are paths of files that know its last entry, or all; '' for none.
+    """
+
+    texts: str = "plain"
+    witness: str = ""
+    mirror: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AnalystRule:
-    """What one analyst may spend, and how many ``megabytes`` of the ledger queries and answers may fill."""
+    """What one analyst may spend, and how many ``megabytes`` of the ledger queries and answers may fill.
+
+    ``tables`` lists the tables, columns and views that exist for them; None: their ``group``'s, or all.
+    """
 
     name: str
     epsilon: float
     line: int
     megabytes: float = 100.0
+    tables: tuple[str, ...] | None = None
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRule:
+    """What exists for several analysts: ``tables`` as one of them may list."""
+
+    name: str
+    tables: tuple[str, ...]
+    line: int
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRule:
     """The privacy unit: ``name`` is the word for it; ``table.key`` holds each unit once.
 
-    ``about`` is the approximate number of units: a public number, which the owner may leave out.
+    Without a ``table``, a unit is a value of the columns that hold it. ``column`` is that column in the
+    private tables that say no other. Of several columns the values together are a unit. ``about`` is the
+    approximate number of units: a public number, which the owner may leave out.
     """
 
     name: str
-    table: str
-    key: str
+    table: str | None
+    key: Columns | None
     line: int
     about: int | None = None
+    column: Columns | None = None
+
+    def held_in(self, table: str) -> tuple[str, Columns]:
+        """Return the columns of the unit in a private table that says none, and which key says so."""
+        name, column = ("key", self.key) if self.is_own(table) else ("column", self.column)
+        assert column is not None, "else the table says its unit"
+        return name, column
+
+    @property
+    def told(self) -> str:
+        """Whom the promise protects: each customer.custkey, or each value of a column, or of several."""
+        if self.table is not None and self.key is not None:
+            return _together(f"{self.table}.{name}" for name in names_of(self.key))
+        if self.column is None:
+            return "each value of its column"
+        return f"each value of {_together(names_of(self.column))}"
+
+    def is_own(self, table: str) -> bool:
+        """Whether this is the table that has a row for each unit."""
+        return self.table is not None and fold(table) == fold(self.table)
+
+
+def _together(names: Iterable[str]) -> str:
+    """Return one name, or several: patients.hospital and patients.number together."""
+    listed = list(names)
+    return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]} together"
 
 
 @dataclass(frozen=True, slots=True)
 class UnitPath:
     """The path from a table to its unit: ``column`` holds the unit, or references a (table, key)."""
 
-    column: str
-    references: tuple[str, str] | None
+    column: Columns
+    references: tuple[str, Columns] | None
     line: int
 
 
@@ -130,7 +191,8 @@ class ColumnRule:
     """A column that exists for analysts, with a declared range, list of values or length, or none of them.
 
     ``type`` is the type of a csv file's column; the file itself declares none. Without ``null``, rows with
-    NULL in it are left out. ``tells_unit`` says that each value belongs to one unit.
+    NULL in it are left out. ``tells_unit`` says that each value belongs to one unit; ``comment`` is the
+    owner's word for it.
     """
 
     name: str
@@ -141,6 +203,7 @@ class ColumnRule:
     null: bool = True
     tells_unit: bool = False
     length: int | None = None
+    comment: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +224,7 @@ class CsvRule:
 
 @dataclass(frozen=True, slots=True)
 class TableRule:
-    """A table that exists for analysts. ``unit`` is None for public tables and for the unit's own.
+    """A table that exists for analysts. ``unit`` is None for public tables and where ``[unit]`` says it.
 
     ``files`` is a pattern in a folder of data, or '' for the file named after the table. ``check`` compares
     columns (policy/checks.py); '' if nothing is declared.
@@ -202,6 +265,12 @@ class Policy:
     timezone: str = "UTC"
     views: tuple[ViewRule, ...] = ()
     limits: LimitsRule = LimitsRule()
+    ledger: LedgerRule = LedgerRule()
+    groups: tuple[GroupRule, ...] = ()
+
+    def group_of(self, analyst: AnalystRule) -> GroupRule | None:
+        """Return the group whose tables exist for an analyst, if there is one."""
+        return next((group for group in self.groups if group.name == analyst.group), None)
 
     @property
     def least_price(self) -> float:
@@ -221,14 +290,21 @@ def unit_text(policy: Policy) -> str:
     unit patients.patient_id
     lines: order_id -> orders.order_id
     orders: patient_id
+
+    The first line is ``unit`` alone if no table has a row for each. Several columns are (hospital, number).
     """
-    first = f"unit {_canonical_name(policy.unit.table)}.{_canonical_name(policy.unit.key)}"
-    paths = []
+    unit = policy.unit
+    first, paths = "unit", []
+    if unit.table is not None and unit.key is not None:
+        first = f"unit {_canonical_name(unit.table)}.{_canonical_columns(unit.key)}"
     for table in policy.tables:
+        if table.unit is None and not table.public and not unit.is_own(table.name):
+            paths.append(f"{_canonical_name(table.name)}: {_canonical_columns(unit.held_in(table.name)[1])}")
         if table.unit is not None:
-            path = f"{_canonical_name(table.name)}: {_canonical_name(table.unit.column)}"
+            path = f"{_canonical_name(table.name)}: {_canonical_columns(table.unit.column)}"
             if table.unit.references is not None:
-                path += " -> " + ".".join(map(_canonical_name, table.unit.references))
+                there, key = table.unit.references
+                path += f" -> {_canonical_name(there)}.{_canonical_columns(key)}"
             paths.append(path)
     return "\n".join([first, *sorted(paths)])
 
@@ -253,12 +329,15 @@ Wanted: TypeAlias = Callable[[Key], bool]
 
 def _content(policy: Policy, wanted: Wanted) -> dict[str, object]:
     analysts = policy.analysts if any(map(wanted, ANALYST.keys)) else ()
+    groups = policy.groups if any(map(wanted, GROUP.keys)) else ()
     return {
         **_keys(TOP, policy, wanted),
         **_keys(BUDGET, policy.budget, wanted),
         **_keys(QUERY, policy.query, wanted),
         **_keys(LIMITS, policy.limits, wanted),
+        **_keys(LEDGER, policy.ledger, wanted),
         **_by_name(ANALYST, {analyst.name: analyst for analyst in analysts}, wanted),
+        **_by_name(GROUP, {group.name: group for group in groups}, wanted),
         **_keys(UNIT, policy.unit, wanted),
         PATHS: unit_text(policy),
         "tables": {fold(table.name): _table(table, wanted) for table in policy.tables},
@@ -310,6 +389,12 @@ def _hash(content: dict[str, object]) -> str:
 def _canonical_name(name: str) -> str:
     folded = fold(name)
     return folded if re.fullmatch(r"[a-z0-9_]+", folded) else json.dumps(folded)
+
+
+def _canonical_columns(columns: Columns) -> str:
+    if isinstance(columns, str):
+        return _canonical_name(columns)
+    return f"({', '.join(map(_canonical_name, columns))})"
 
 
 def _canonical(kind: Kind, value: Any) -> object:

@@ -42,4 +42,5 @@ def pictured(refusal: Error, text: str, known: Known) -> Error:
 
 def _line(column: Column, unit: str) -> str:
     told = f"tells the {unit}" if column.unit else column.hint
-    return ", ".join(filter(None, (f"{column.name}: {column.type}", told)))
+    beside = f"with {', '.join(column.beside)} tells the {unit}" if column.beside else ""
+    return ", ".join(filter(None, (f"{column.name}: {column.type}", told, beside)))

@@ -36,13 +36,14 @@ def table_of(document: Document, rule: TableRule, catalogue: Catalogue) -> Found
     tables = [table for table in catalogue.tables if fold(table.name) == fold(rule.name)]
     if not tables:
         names = [table.name for table in catalogue.tables]
+        named_alike = name_in(rule.name, catalogue.ambiguous)
         raise document.refuse(
             "D804",
-            f"the database has no table {rule.name}",
+            f"{rule.name} cannot be read" if named_alike else f"the database has no table {rule.name}",
             path,
             on_key=True,
-            label="no such table",
-            help=perhaps(rule.name, names),
+            label="its schema is named like a database" if named_alike else "no such table",
+            help="rename the schema" if named_alike else perhaps(rule.name, names),
         )
     if len(tables) > 1:
         raise _ambiguous(document, rule.name, path)

@@ -16,16 +16,19 @@ import re
 import tomllib
 import zoneinfo
 from collections.abc import Sequence
+from functools import partial
 from typing import Protocol
 
 from dpsql.errors import DatabaseError, refuse
+from dpsql.ir.relation import Columns, names_of
 from dpsql.ir.source import Span
+from dpsql.policy.analysts import read_analysts, read_groups
 from dpsql.policy.checks import read_check
 from dpsql.policy.columns import read_columns
 from dpsql.policy.files import read_csv, read_files
+from dpsql.policy.ledger import read_ledger
 from dpsql.policy.limits import read_limits
 from dpsql.policy.model import (
-    AnalystRule,
     BudgetRule,
     Policy,
     QueryRule,
@@ -35,7 +38,6 @@ from dpsql.policy.model import (
 )
 from dpsql.policy.names import fold, perhaps
 from dpsql.policy.toml_keys import (
-    ANALYST,
     BUDGET,
     DEFAULT_PRICE,
     LARGEST_DELTA,
@@ -48,6 +50,7 @@ from dpsql.policy.toml_keys import (
 )
 from dpsql.policy.toml_positions import document_of
 from dpsql.policy.toml_section import Section, sort_of
+from dpsql.policy.toml_spelling import quoted
 from dpsql.policy.toml_values import optional, regular_values
 from dpsql.policy.views import read_views
 
@@ -76,17 +79,22 @@ def read_policy(text: str, name: str, accountants: Sequence[Accountant]) -> Poli
     budget = _budget(root.table("budget", needed=True), accountants)
     unit = _unit(root.table("unit", needed=True))
     tables = _tables(root.table("tables", needed=True), unit)
+    views = read_views(root.table("views"), tables)
+    names = [*(rule.name for rule in tables), *(rule.name for rule in views)]
+    groups = read_groups(root.table("groups"), names)
     return Policy(
         name=name,
         text=text,
         budget=budget,
         query=_query(root.table("query"), budget),
-        analysts=_analysts(root.table("analysts")),
+        analysts=read_analysts(root.table("analysts"), names, groups),
         unit=unit,
         tables=tables,
         timezone=optional(root, TOP["timezone"], _timezone),
-        views=read_views(root.table("views"), tables),
+        views=views,
         limits=read_limits(root.table("limits")),
+        ledger=read_ledger(root.table("ledger")),
+        groups=groups,
         **regular_values(root, TOP),
     )
 
@@ -196,23 +204,24 @@ def _query(section: Section, budget: BudgetRule) -> QueryRule:
     return QueryRule(epsilon=price, max_epsilon=highest, min_epsilon=lowest, **regular_values(section, QUERY))
 
 
-def _analysts(section: Section) -> tuple[AnalystRule, ...]:
-    rules = []
-    for name, analyst in section.tables():
-        analyst.allow(ANALYST)
-        if not name.strip():
-            raise section.wrong(name, "an analyst needs a name", on_key=True)
-        analyst.need(ANALYST["epsilon"])
-        rules.append(AnalystRule(name=name, line=section.line(name), **regular_values(analyst, ANALYST)))
-    return tuple(rules)
-
-
 def _unit(section: Section) -> UnitRule:
     section.allow(UNIT)
-    section.need(UNIT["table"])
-    section.need(UNIT["key"])
-    name = optional(section, UNIT["name"], _word)
-    return UnitRule(name=name, line=section.document.line(section.path), **regular_values(section, UNIT))
+    for given, other in (("table", "key"), ("key", "table")):
+        if given in section.values and other not in section.values:
+            raise section.wrong(
+                given,
+                f"[unit] needs {other} beside {given}",
+                on_key=True,
+                help='table = "people" and key = "person_id", of which each row is another; or, where no '
+                'table is like this, column = "person_id" alone',
+            )
+    return UnitRule(
+        name=optional(section, UNIT["name"], _word),
+        key=optional(section, UNIT["key"], partial(_together, name="key")),
+        column=optional(section, UNIT["column"], partial(_together, name="column")),
+        line=section.document.line(section.path),
+        **regular_values(section, UNIT),
+    )
 
 
 def _word(section: Section) -> str:
@@ -224,7 +233,7 @@ def _word(section: Section) -> str:
 
 def _tables(section: Section, unit: UnitRule) -> tuple[TableRule, ...]:
     section.distinct()
-    if fold(unit.table) not in map(fold, section.values):
+    if unit.table is not None and fold(unit.table) not in map(fold, section.values):
         raise section.document.refuse(
             "D803",
             f"the unit's table {unit.table} is not among the policy's tables",
@@ -232,6 +241,8 @@ def _tables(section: Section, unit: UnitRule) -> tuple[TableRule, ...]:
             help=perhaps(unit.table, section.values) or f"add [tables.{unit.table}]",
         )
     rules = tuple(_table(table, name, unit, tuple(section.values)) for name, table in section.tables())
+    if all(rule.public for rule in rules):
+        raise section.wrong(None, "no table of the policy is private", help="a private table has a unit")
     _check_paths(section, rules)
     return rules
 
@@ -239,7 +250,7 @@ def _tables(section: Section, unit: UnitRule) -> tuple[TableRule, ...]:
 def _table(section: Section, name: str, unit: UnitRule, tables: tuple[str, ...]) -> TableRule:
     section.allow(TABLE)
     public = section.boolean("public")
-    is_unit_table = fold(name) == fold(unit.table)
+    is_unit_table = unit.is_own(name)
     if public and is_unit_table:
         raise section.wrong("public", "the unit's own table cannot be public", on_key=True)
     for key in ("unit", "rows_per_unit"):
@@ -247,20 +258,23 @@ def _table(section: Section, name: str, unit: UnitRule, tables: tuple[str, ...])
             raise section.wrong(
                 key, f"a public table has no {key}", on_key=True, help="its rows belong to no unit"
             )
-    if not public and not is_unit_table and "unit" not in section.values:
+    if not public and not is_unit_table and unit.column is None and "unit" not in section.values:
         raise section.wrong(
             None,
             f"the table {name} is neither public nor has a unit",
             on_key=True,
             label="a private table needs the column of its unit",
-            help='unit = { column = "..." }, or public = true if its rows belong to no unit',
+            help='unit = { column = "..." }, or column = "..." below [unit], for all tables that say none; '
+            "or public = true if its rows belong to no unit",
         )
     path = _unit_path(section, tables) if "unit" in section.values else None
     if is_unit_table and path is not None:
-        if path.references is not None or fold(path.column) != fold(unit.key):
+        _, own = unit.held_in(name)
+        same = [*map(fold, names_of(path.column))] == [*map(fold, names_of(own))]
+        if path.references is not None or not same:
             raise section.wrong(
                 "unit",
-                f"the unit of this table is {unit.key}",
+                f"the unit of this table is {', '.join(names_of(own))}",
                 label="[unit] declares it",
                 help="leave this out",
             )
@@ -285,14 +299,48 @@ def _unit_path(section: Section, tables: tuple[str, ...]) -> UnitPath:
     inner = section.table("unit")
     inner.allow(UNIT_PATH)
     inner.need(UNIT_PATH["column"])
-    regular = regular_values(inner, UNIT_PATH)
-    references = optional(inner, UNIT_PATH["references"], lambda inner: _reference(inner, tables))
-    return UnitPath(**regular, references=references, line=section.line("unit"))
+    column = _together(inner, "column")
+    references = optional(inner, UNIT_PATH["references"], lambda inner: _reference(inner, column, tables))
+    return UnitPath(column=column, references=references, line=section.line("unit"))
 
 
-def _reference(section: Section, tables: tuple[str, ...]) -> tuple[str, str]:
+def _reference(section: Section, column: Columns, tables: tuple[str, ...]) -> tuple[str, Columns]:
+    """Read "orders.order_id", or a list of as many as there are columns, all of one table."""
+    value = section.values["references"]
+    if not isinstance(value, list):
+        if isinstance(column, str):
+            return _reference_to(section, section.string("references"), tables)
+        raise section.wrong(
+            "references",
+            "references must name a column for each of several",
+            label=f"for {', '.join(column)}",
+            help=f"a list, in their order: [{', '.join(quoted(f'{tables[0]}.{name}') for name in column)}]",
+        )
+    named = [
+        _reference_to(section, text, tables, at) for at, text in enumerate(_strings(section, "references"))
+    ]
+    if len(named) != len(names_of(column)):
+        raise section.wrong(
+            "references",
+            f"{len(named)} columns are referenced, by {len(names_of(column))}",
+            help="name a column of the other table for each column of this one, in their order",
+        )
+    for at, (table, _) in enumerate(named):
+        if table != named[0][0]:
+            raise section.wrong(
+                "references",
+                "references must name columns of one table",
+                at=at,
+                label=f"the first is of {named[0][0]}",
+                help="a path of several steps goes from table to table: each says its own unit",
+            )
+    return named[0][0], _one_or_more([name for _, name in named])
+
+
+def _reference_to(
+    section: Section, text: str, tables: tuple[str, ...], at: int | None = None
+) -> tuple[str, str]:
     """Split orders.order_id into (orders, order_id). Names may hold dots: the policy's longest table wins."""
-    text = section.string("references")
     for table in sorted(tables, key=len, reverse=True):
         head, dot, column = text[: len(table)], text[len(table) : len(table) + 1], text[len(table) + 1 :]
         if fold(head) == fold(table) and dot == "." and column:
@@ -300,11 +348,15 @@ def _reference(section: Section, tables: tuple[str, ...]) -> tuple[str, str]:
     table, dot, _ = text.rpartition(".")
     if not dot:
         raise section.wrong(
-            "references", "references must name a table and its key", help=f'for example: "orders.{text}"'
+            "references",
+            "references must name a table and its key",
+            at=at,
+            help=f'for example: "orders.{text}"',
         )
     raise section.wrong(
         "references",
         f"{table} is not among the policy's tables",
+        at=at,
         help=perhaps(table, tables) or f"add [tables.{table}]",
     )
 
@@ -331,20 +383,34 @@ def _check_paths(section: Section, rules: tuple[TableRule, ...]) -> None:
 
 def _key(section: Section) -> tuple[str, ...]:
     value = section.values["key"]
-    if isinstance(value, str):
-        return (value,)
+    return (value,) if isinstance(value, str) else _strings(section, "key")
+
+
+def _together(section: Section, name: str) -> Columns:
+    """Read the name of a column, or of several; a list of one is that one."""
+    value = section.values[name]
+    return value if isinstance(value, str) else _one_or_more(_strings(section, name))
+
+
+def _one_or_more(names: Sequence[str]) -> Columns:
+    return names[0] if len(names) == 1 else tuple(names)
+
+
+def _strings(section: Section, key: str) -> tuple[str, ...]:
+    """Read a list of names, none of them twice."""
+    value = section.values[key]
     if not isinstance(value, list) or not value:
         raise section.wrong(
-            "key", "key must be a column name or a list of column names", label=f"this is {sort_of(value)}"
+            key, f"{key} must be a column name or a list of column names", label=f"this is {sort_of(value)}"
         )
     names: list[str] = []
     for index, name in enumerate(value):
         if not isinstance(name, str):
             raise section.wrong(
-                "key", "key must be a list of column names", at=index, label=f"this is {sort_of(name)}"
+                key, f"{key} must be a list of column names", at=index, label=f"this is {sort_of(name)}"
             )
         if fold(name) in map(fold, names):
-            raise section.wrong("key", f"{name} is listed twice", at=index)
+            raise section.wrong(key, f"{name} is listed twice", at=index)
         names.append(name)
     return tuple(names)
 

@@ -92,6 +92,14 @@ class Names:
 
 
 @dataclass(frozen=True, slots=True)
+class Together:
+    """The name of a column, or of several in an order, whose values together are one."""
+
+    said: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Values:
     """Numbers, texts or dates of one kind."""
 
@@ -117,7 +125,7 @@ class Below:
 Regular: TypeAlias = Number | Epsilon | Whole | Flag | Text | Size
 """Types that ``toml_values`` reads."""
 
-Kind: TypeAlias = Regular | Own | Names | Values | Reference | Below
+Kind: TypeAlias = Regular | Own | Names | Together | Values | Reference | Below
 
 
 # ---- keys and sections ------------------------------------------------------------------------------------
@@ -196,6 +204,7 @@ class Keys:
 _SPENDING = "it limits spending"
 _PRICE = "an answer is stored with its own price"
 _ABOVE = "it limits the work, not the release"
+_KEPT = "it says how the ledger is kept"
 
 BUDGET = Keys(
     "[budget]",
@@ -275,6 +284,15 @@ QUERY = Keys(
             remark="bounds that are left out are not found privately",
         ),
         Key(
+            "bounds_last",
+            Flag(),
+            "Whether found bounds serve later versions of the data, for as long as the column has its type.",
+            default=True,
+            unrelated="a bound that is used is in the plan",
+            later="bounds_last",
+            remark="bounds are found anew in every version of the data",
+        ),
+        Key(
             "min_units",
             Whole(MOST_ROWS),
             "Groups of at most this many units show with probability delta at most; listed keys always show.",
@@ -339,8 +357,82 @@ ANALYST = Keys(
             later="megabytes",
             remark="the most that their queries and answers may fill of the ledger",
         ),
+        Key(
+            "tables",
+            Names(
+                'a list of tables, `"visits"`, columns, `"patients.age"`, and views', "analysts.read_tables"
+            ),
+            "What exists for this analyst; a view, if all that it reads does.",
+            default=None,
+            otherwise="all that exists for analysts",
+            unrelated="it limits who may ask for which answer",
+            later="sees",
+            remark="nothing else exists for them",
+        ),
+        Key(
+            "group",
+            Own(str, "the name of a group", "analysts.read_group"),
+            "The group whose tables exist for this analyst.",
+            default="",
+            otherwise="none",
+            unrelated="it limits who may ask for which answer",
+            later="group",
+        ),
     ),
 )
+
+GROUP = Keys(
+    "[groups.NAME]",
+    "GroupRule",
+    (
+        Key(
+            "tables",
+            Names(
+                'a list of tables, `"visits"`, columns, `"patients.age"`, and views', "analysts.read_tables"
+            ),
+            "What exists for the analysts of this group.",
+            needed='a group lists what exists for its analysts: tables = ["visits", "patients.age"]',
+            unrelated="it limits who may ask for which answer",
+            later="group sees",
+        ),
+    ),
+)
+
+LEDGER = Keys(
+    "[ledger]",
+    "LedgerRule",
+    (
+        Key(
+            "texts",
+            Own(str, '`"plain"` or `"digest"`', "ledger._texts"),
+            "How the ledger keeps the SQL and the parameters of analysts, which may hold names: as they are, "
+            "or as a digest, keyed by the ledger.",
+            default="plain",
+            unrelated=_KEPT,
+            remark="of analysts' SQL, the ledger keeps a keyed digest",
+        ),
+        Key(
+            "witness",
+            Own(str, 'a path, from the policy\'s folder: `"/mnt/b/clinic.witness"`', "ledger._path"),
+            "A file with the number and the hash of the ledger's last entry: an older ledger is refused.",
+            default="",
+            otherwise="there is none",
+            unrelated=_KEPT,
+            remark="knows the last entry: an older ledger is refused",
+        ),
+        Key(
+            "mirror",
+            Own(str, 'a path, or a folder\'s with a slash at its end: `"/mnt/b/"`', "ledger._path"),
+            "A second ledger, to which each entry is written before private rows are read.",
+            default="",
+            otherwise="there is none",
+            unrelated=_KEPT,
+            remark="each entry is written there too, before private rows are read",
+        ),
+    ),
+)
+
+_COLUMNS = Together("a column's name, or a list of them", "toml._together")
 
 UNIT = Keys(
     "[unit]",
@@ -357,15 +449,26 @@ UNIT = Keys(
         Key(
             "table",
             Text(),
-            "The table that has a row for each unit.",
-            needed="table is the one that has a row for each unit",
+            "The table that has a row for each unit, if there is one.",
+            default=None,
+            otherwise="no table has a row for each unit",
             original=PATHS,
         ),
         Key(
             "key",
-            Text(),
-            "The column of that table that holds each unit once.",
-            needed="key is the column that holds each unit once",
+            _COLUMNS,
+            "The column of that table that holds each unit once; or several, which together do.",
+            default=None,
+            otherwise="needed beside `table`",
+            original=PATHS,
+        ),
+        Key(
+            "column",
+            _COLUMNS,
+            "The column whose value says whose a row is, in each private table that says no other `unit`; or "
+            "several, whose values together do. NULL, in any of them, is nobody.",
+            default=None,
+            otherwise="each private table says its `unit`",
             original=PATHS,
         ),
         Key(
@@ -390,14 +493,18 @@ UNIT_PATH = Keys(
     (
         Key(
             "column",
-            Text(),
-            "The column that holds the unit, or that references a table that does.",
+            _COLUMNS,
+            "The column that holds the unit, or that references a table that does; or several, in the order "
+            "of the unit's or of those that they reference.",
             needed='unit = { column = "..." }, and references = "table.key" along a foreign key',
             original=PATHS,
         ),
         Key(
             "references",
-            Reference('a table and its key, `"orders.order_id"`', "toml._reference"),
+            Reference(
+                'a table and its key, `"orders.order_id"`; or a list, `["orders.shop", "orders.no"]`',
+                "toml._reference",
+            ),
             "The table and key that `column` references.",
             default=None,
             otherwise="`column` holds the unit itself",
@@ -455,6 +562,15 @@ COLUMN = Keys(
             "Whether each value tells the unit, as an order's number does: joins on it stay within units.",
             default=False,
             later="ties",
+        ),
+        Key(
+            "comment",
+            Text(),
+            "What the column holds, in words: analysts read it in `\\d`, completions and other tools.",
+            default="",
+            otherwise="nothing is said",
+            unrelated="it is shown beside the column, and nothing is computed from it",
+            later="comments",
         ),
     ),
 )
@@ -534,7 +650,7 @@ TABLE = Keys(
             Below(UNIT_PATH),
             "The path from a private table's rows to their unit.",
             default=None,
-            otherwise="for public tables and the unit's own",
+            otherwise="for public tables and the unit's own; else in the `column` of `[unit]`",
         ),
         Key(
             "rows_per_unit",
@@ -616,12 +732,14 @@ TOP = Keys(
             "Time, memory and rows of planning, post-processing and answers.",
             remark="of planning, post-processing and answers",
         ),
+        Key("ledger", Below(LEDGER), "What the ledger keeps."),
         Key("analysts", Below(ANALYST), "A spending cap for each analyst, if wanted.", default=()),
+        Key("groups", Below(GROUP), "What exists for several analysts.", default=()),
         Key(
             "unit",
             Below(UNIT),
             "The privacy unit: whom the promise protects.",
-            needed="[unit] says whom the promise protects: name, table and key",
+            needed="[unit] says whom the promise protects: name, and column, or table and key",
             remark="whom the promise protects",
         ),
         Key(
@@ -641,5 +759,5 @@ TOP = Keys(
     ),
 )
 
-SECTIONS = (TOP, BUDGET, QUERY, LIMITS, ANALYST, UNIT, TABLE, UNIT_PATH, COLUMN, CSV, VIEW)
+SECTIONS = (TOP, BUDGET, QUERY, LIMITS, LEDGER, ANALYST, GROUP, UNIT, TABLE, UNIT_PATH, COLUMN, CSV, VIEW)
 """The sections, in the order of the documentation."""

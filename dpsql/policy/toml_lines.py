@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
+from dpsql.ir.relation import names_of
 from dpsql.policy.toml_keys import (
     NO_DEFAULT,
     Below,
@@ -23,10 +24,11 @@ from dpsql.policy.toml_keys import (
     Reference,
     Size,
     Text,
+    Together,
     Values,
     Whole,
 )
-from dpsql.policy.toml_spelling import memory_text, quoted, value
+from dpsql.policy.toml_spelling import memory_text, quoted, spelled_columns, value
 
 
 def lines(keys: Keys, rule: object) -> Iterator[str]:
@@ -71,8 +73,11 @@ def spelled(key: Key, setting: Any) -> str:
             return f"[{', '.join(map(value, setting))}]"
         case Size():
             return quoted(memory_text(setting))
+        case Together():
+            return spelled_columns(setting)
         case Reference():
-            return quoted(".".join(setting))
+            table, columns = setting
+            return spelled_columns([f"{table}.{column}" for column in names_of(columns)])
         case Below(keys):
             return inline(keys.keys, setting)
         case _:

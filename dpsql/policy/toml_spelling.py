@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 import re
+from collections.abc import Sequence
 
 from dpsql.ir.column import Value
 
@@ -27,6 +28,13 @@ def quoted(name: str) -> str:
         character if character.isprintable() else f"\\U{ord(character):08X}"
         for character in json.dumps(name, ensure_ascii=False)
     )
+
+
+def spelled_columns(names: Sequence[str]) -> str:
+    """Write a column's name, or a list of several."""
+    if isinstance(names, str) or len(names) == 1:
+        return quoted(names if isinstance(names, str) else names[0])
+    return f"[{', '.join(map(quoted, names))}]"
 
 
 def value(content: Value) -> str:

@@ -12,14 +12,15 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from dpsql.errors import DatabaseError
 from dpsql.ir.column import Kind, Type, type_of_all
-from dpsql.ir.relation import Link
+from dpsql.ir.relation import Columns, Link, names_of, unit_type_of
 from dpsql.policy.catalogue import FoundColumn, FoundTable
 from dpsql.policy.domain import shown
 from dpsql.policy.keys import Declared
 from dpsql.policy.model import Policy
 from dpsql.policy.names import fold
-from dpsql.policy.resolve import Held, column_of, type_of
+from dpsql.policy.resolve import Held, column_of, name_in, type_of
 from dpsql.policy.toml_positions import Document, Path
 
 KINDS = (Kind.INTEGER, Kind.TEXT, Kind.UUID)
@@ -28,12 +29,12 @@ KINDS = (Kind.INTEGER, Kind.TEXT, Kind.UUID)
 
 @dataclass(frozen=True, slots=True)
 class Owned:
-    """A private table's path to its unit: its own column, the links from there, the unit's column."""
+    """A private table's path to its unit: its own columns, the links from there, the unit's columns."""
 
     table: FoundTable
-    column: FoundColumn
+    columns: tuple[FoundColumn, ...]
     links: tuple[Link, ...]
-    unit: FoundColumn
+    unit: tuple[FoundColumn, ...]
     at_most: int | None
     path: Path
 
@@ -47,32 +48,91 @@ def owned_of(
 ) -> Owned:
     """Return a table's path to its unit; the chain is finite, since the reader refuses cycles."""
     rule, found = table.rule.unit, table.found
-    path: Path = ("unit", "key") if rule is None else (*table.path, "unit", "column")
-    column = column_of(document, found, policy.unit.key if rule is None else rule.column, path)
-    _check_unit_type(document, found, column, path)
-    unique = any(
-        declared.key.columns == (column.name,) for declared in keys if declared.key.table == found.name
-    )
+    if rule is None:
+        key, held = policy.unit.held_in(table.rule.name)
+        path: Path = ("unit", key)
+        names = (*found.untyped, *(each.name for each in found.columns))
+        for name in names_of(held) if key == "column" else ():
+            if not name_in(name, names):
+                raise _without_unit(policy, document, table, name)
+    else:
+        held, path = rule.column, (*table.path, "unit", "column")
+    columns = _columns_of(document, found, held, path)
+    own = {column.name for column in columns}
+    unique = any(set(declared.key.columns) <= own for declared in keys if declared.key.table == found.name)
     if rule is None or rule.references is None:
-        return Owned(found, column, (), column, 1 if unique else None, path)
-    name, key = rule.references
+        return Owned(found, columns, (), columns, 1 if unique else None, path)
+    name, key_names = rule.references
     there, back = resolved[fold(name)], (*table.path, "unit", "references")
-    end = column_of(document, there.found, key, back)
-    _check_unit_type(document, there.found, end, back)
-    _check_same_kind(document, (found, column), (there.found, end), back)
+    ends = _columns_of(document, there.found, key_names, back)
+    for place, pair in enumerate(zip(columns, ends, strict=True)):
+        at = back if isinstance(key_names, str) else (*back, place)
+        _check_same_kind(document, (found, pair[0]), (there.found, pair[1]), at)
     rest = owned_of(policy, document, resolved, keys, there)
-    link = Link(column.name, there.found.name, end.name)
-    return Owned(found, column, (link, *rest.links), rest.unit, rest.at_most if unique else None, path)
+    link = Link(as_columns(columns), there.found.name, as_columns(ends))
+    return Owned(found, columns, (link, *rest.links), rest.unit, rest.at_most if unique else None, path)
 
 
-def one_kind(document: Document, unit: Owned, tables: Iterable[Owned]) -> Type:
+def as_columns(found: tuple[FoundColumn, ...]) -> Columns:
+    """Return the names of columns: of one, or of several that are one value together."""
+    return found[0].name if len(found) == 1 else tuple(column.name for column in found)
+
+
+def _columns_of(document: Document, table: FoundTable, names: Columns, path: Path) -> tuple[FoundColumn, ...]:
+    """Find the columns that hold units or lead to them, each of a type that can."""
+    found = []
+    for place, name in enumerate(names_of(names)):
+        at = path if isinstance(names, str) else (*path, place)
+        column = column_of(document, table, name, at)
+        _check_unit_type(document, table, column, at)
+        found.append(column)
+    return tuple(found)
+
+
+def _without_unit(policy: Policy, document: Document, table: Held, name: str) -> DatabaseError:
+    return document.refuse(
+        "D804",
+        f"the table {table.found.name} has no column {name}",
+        table.path,
+        on_key=True,
+        label=f"which {policy.unit.name} does a row belong to?",
+        help=f'unit = {{ column = "..." }}, or public = true if its rows belong to no {policy.unit.name}',
+    )
+
+
+def one_kind(document: Document, tables: Iterable[Owned]) -> Type:
     """Return the type that holds the units of all tables; refuse tables if there is none."""
-    holders = [unit, *(table for table in tables if not table.links)]
-    for first, second in itertools.product(holders, holders[1:]):
-        _check_same_kind(document, (first.table, first.column), (second.table, second.column), second.path)
-    unit_type = type_of_all([type_of(holder.column) for holder in holders])
-    assert unit_type is not None, "only UHUGEINT and signed ones have no type, and they were refused in pairs"
-    return unit_type
+    holders = [table for table in tables if not table.links]
+    width = len(holders[0].columns)
+    for holder in holders:
+        if len(holder.columns) != width:
+            raise _of_another_width(document, holders[0], holder)
+    types = []
+    for place in range(width):
+        for first, second in itertools.product(holders, holders[1:]):
+            at = second.path if width == 1 else (*second.path, place)
+            ours, theirs = first.columns[place], second.columns[place]
+            _check_same_kind(document, (first.table, ours), (second.table, theirs), at)
+        of_all = type_of_all([type_of(holder.columns[place]) for holder in holders])
+        assert of_all is not None, (
+            "only UHUGEINT and signed ones have no type, and they were refused in pairs"
+        )
+        types.append(of_all)
+    return unit_type_of(tuple(types))
+
+
+def _of_another_width(document: Document, first: Owned, second: Owned) -> DatabaseError:
+    """Refuse a unit of one column here and of several there: no value of one is a value of the other."""
+    names = [
+        ", ".join(f"{each.table.name}.{column.name}" for column in each.columns) for each in (first, second)
+    ]
+    return document.refuse(
+        "D806",
+        "the unit is not of as many columns everywhere",
+        second.path,
+        label=f"{names[1]} here, and {names[0]} there",
+        help="name the same columns of a unit in every table, in one order",
+    )
 
 
 def _check_unit_type(document: Document, table: FoundTable, column: FoundColumn, path: Path) -> None:

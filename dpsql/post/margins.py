@@ -16,6 +16,7 @@ noise is never drawn from them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -35,6 +36,8 @@ PRECISE = 16_384
 """Number of draws for a single number, where more precision is affordable."""
 
 _NUMBERS = 4_000_000  # simulated at once
+_APART = 2
+"""Most sums that are simulated one by one; of more, numpy's order of additions would depend on the layout."""
 
 Estimate: TypeAlias = Callable[[Floats], Floats]
 """Compute a number from sums in grid steps (the last axis)."""
@@ -76,11 +79,20 @@ def simulated(
 
     ``incidence`` maps the measured cells (rows) to the sums (columns).
     """
-    cells = unit_draws(noise.mechanism, len(incidence), draws)
-    drawn = noise.scale * (cells @ incidence)[:, np.newaxis, :]  # the same for every group
+    drawn = noise.scale * (unit_draws(noise.mechanism, len(incidence), draws) @ incidence)
+    by_sum = np.ascontiguousarray(drawn.T)  # the same for every group
 
     def moved(part: slice) -> Floats:
-        return estimate(sums[part] - drawn * spread[part, np.newaxis]) - estimate(sums[part])
+        if len(by_sum) > _APART:
+            away = sums[part] - drawn[:, np.newaxis, :] * spread[part, np.newaxis]
+            return estimate(away) - estimate(sums[part])
+        # the same numbers, but one array for each sum: numpy is slow along an axis of one or two
+        wider = spread[part, np.newaxis]
+        apart = np.empty((len(by_sum), len(wider), draws))
+        for place, numbers in enumerate(by_sum):
+            np.subtract(sums[part, place, np.newaxis], numbers * wider, out=apart[place])
+        away = estimate(np.moveaxis(apart, 0, -1))
+        return (away - estimate(sums[part])[:, np.newaxis]).T
 
     return bootstrap(moved, len(sums), drawn.size, confidence)
 
@@ -95,27 +107,27 @@ def bootstrap(moved: Callable[[slice], Floats], size: int, floats: int, confiden
     at_once = max(1, _NUMBERS // floats)
     for start in range(0, size, at_once):
         part = slice(start, start + at_once)
-        reach[:, part] = _middle(moved(part), confidence)
+        reach[:, part] = _middle(moved(part).T, confidence)
     return Reach(*reach)
 
 
 def _middle(moved: Floats, confidence: float) -> Floats:
-    """Return the distances below and above for differences; each column is one number."""
+    """Return the distances below and above for differences; each row is one number."""
     there = np.isfinite(moved)
-    complete = there.all(axis=0)
-    distances = np.full((2, moved.shape[1]), np.nan)
-    distances[:, complete] = _quantiles(moved[:, complete], confidence)
-    for i in np.flatnonzero(~complete & (there.sum(axis=0) * 2 > len(moved))):
-        distances[:, i] = _quantiles(moved[there[:, i], i][:, np.newaxis], confidence)[:, 0]
+    known = there.sum(axis=1)
+    ordered = np.sort(np.where(there, moved, np.inf), axis=1)  # those that are not known come last
+    distances = np.full((2, len(moved)), np.nan)
+    for many in np.unique(known[known * 2 > moved.shape[1]]).tolist():
+        low, high = _places(many, confidence)
+        rows = known == many
+        distances[:, rows] = -ordered[rows, low], ordered[rows, high]
     return distances
 
 
-def _quantiles(moved: Floats, confidence: float) -> Floats:
-    if not moved.size:
-        return np.empty((2, moved.shape[1]))
+def _places(many: int, confidence: float) -> tuple[int, int]:
+    """Return the places of both quantiles among so many numbers in order: the inverse of the distribution."""
     tail = (1 - confidence) / 2
-    low, high = np.quantile(moved, (tail, 1 - tail), axis=0, method="inverted_cdf")
-    return np.stack((-low, high))
+    return max(0, math.ceil(many * tail - 1)), max(0, math.ceil(many * (1 - tail) - 1))
 
 
 @cache

@@ -11,6 +11,7 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan, Plan, Threshold
 from dpsql.mechanisms.found_range import few_units
 from dpsql.plan.bound_search import again_above
+from dpsql.render.english import one
 
 
 def note_on(plan: Plan, unit: str) -> str:
@@ -80,7 +81,7 @@ def _on_clip(bound: Bound, missing: MissingClip, unit: str) -> str:
             f"{again_above(bound):g} looks again."
         )
     return (
-        f"The {missing.said} was chosen privately, to fit: a {unit} that adds more than {rows} is scaled "
+        f"The {missing.said} was chosen privately, to fit: {one(unit)} that adds more than {rows} is scaled "
         "down. No margin shows what that cuts off."
     )
 

@@ -3,6 +3,7 @@
 Everything that runs here is post-processing: ordinary SQL, free, within the owner's limits. The engine is
 sealed: it is a separate process without files, settings or extensions. It runs on one thread, so that the
 same tables always give the same answer in the same order. It drops the released tables after each query.
+What only picks columns of one released table needs no engine (projection.py); the process starts without it.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from dpsql.ir.column import BIGINT, DOUBLE, Kind, Type, type_named
 from dpsql.ir.measure import REPLICA_ID, REPLICA_NUMBER, REPLICAS, replicas_of
 from dpsql.policy.model import LimitsRule
 from dpsql.policy.toml_spelling import memory_text
+from dpsql.post.projection import or_null, picked_columns, picked_rows, types_of
 from dpsql.post.sealed_process import Failed, Full, Late, Many, Process, does_not_start, left, taken
 
 if TYPE_CHECKING:  # a session opens before what makes these has loaded
-    from dpsql.aggregates import Floats
     from dpsql.ir.finished import Finished
     from dpsql.ir.measure import Measure, Post
     from dpsql.post.replicas import Replica
@@ -132,6 +133,9 @@ class Sealed:
 
     def check(self, sql: str, public: Sequence[str], measures: Sequence[Measure]) -> list[str]:
         """Return the output types of SQL over released tables, or refuse: it is bound over empty tables."""
+        picked = picked_columns(sql, measures)
+        if picked is not None:
+            return types_of(picked)
         from dpsql.facts.released_columns import released_columns
 
         tables = [(measure.name, released_columns(measure)) for measure in measures]
@@ -185,6 +189,9 @@ class Sealed:
 
         After the outputs come the half-widths of those that are computed, over ``replicas`` of the tables.
         """
+        picked = None if texted else picked_rows(post, measures, tables)
+        if picked is not None and len(picked) <= self._limits.rows:
+            return picked
         with self._working("post-processing what was released", paid=True):
             try:
                 rows = None if replicas is None else self._replicated(post, measures, tables, types, replicas)
@@ -315,10 +322,10 @@ class Sealed:
             lists.append([_sent(value, types[-1]) for value in column.values])
             if column.margins is not None:
                 types.append("DOUBLE")
-                lists.append(_or_null(column.margins, len(column.values)))
+                lists.append(or_null(column.margins, len(column.values)))
                 if intervals:
                     types += ["DOUBLE", "DOUBLE"]
-                    lists += [_or_null(ends, len(column.values)) for ends in (column.low, column.high)]
+                    lists += [or_null(ends, len(column.values)) for ends in (column.low, column.high)]
         if not lists:
             self._open().load(f"INSERT INTO {quote(name)} VALUES (NULL{', 0' if numbered else ''})")
             return
@@ -381,13 +388,6 @@ def _spelled(type: Type) -> str:
 def _spelled_name(sql: str) -> str:
     """Return the type of a column of a released table; enums become VARCHAR."""
     return "VARCHAR" if sql.startswith("ENUM(") or sql == '"NULL"' else sql
-
-
-def _or_null(numbers: Floats | None, size: int) -> list[object]:
-    """Convert floats to a list, NaN to NULL."""
-    if numbers is None:
-        return [None] * size
-    return [None if number != number else number for number in numbers.tolist()]
 
 
 def _sent(value: object, type: str) -> object:

@@ -17,6 +17,7 @@ noise, they would be missing in every sum, by more than its margin says.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,7 +34,7 @@ _NORMAL = 1.96
 
 
 def shown(
-    groups: list[tuple[Value, ...]], noisy: NDArray[np.int64], planned: MeasurePlan
+    groups: Sequence[tuple[Value, ...]], noisy: NDArray[np.int64], planned: MeasurePlan
 ) -> NDArray[np.bool_]:
     """Return for each group whether it is shown: not if it is a listed one of NULL and seems empty."""
     counted, kept = planned.measure.counted, np.ones(len(groups), dtype=np.bool_)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ import numpy as np
 from dpsql.detail_kinds import Draw
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, Noise, PublicKeys, Threshold
-from dpsql.ir.table import ExactTable, ReleasedTable
+from dpsql.ir.table import ExactGroups, ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.mechanisms.exponential import Choose
 from dpsql.release.details import chosen_by_system, released_detail
@@ -67,12 +68,14 @@ def release(
 
 
 def _only(
-    kept: NDArray[np.bool_], groups: list[tuple[Value, ...]], noisy: NDArray[np.int64]
+    kept: NDArray[np.bool_], groups: Sequence[tuple[Value, ...]], noisy: NDArray[np.int64]
 ) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
-    return [group for group, keep in zip(groups, kept, strict=True) if keep], noisy[kept]
+    places = np.flatnonzero(kept).tolist()
+    taken = groups.taken(places) if isinstance(groups, ExactGroups) else [groups[place] for place in places]
+    return taken, noisy[kept]
 
 
-def _order(groups: list[tuple[Value, ...]]) -> list[int]:
+def _order(groups: Sequence[tuple[Value, ...]]) -> list[int]:
     return sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
 
 
@@ -84,7 +87,7 @@ def in_runs(exact: ExactTable, planned: MeasurePlan) -> list[int]:
 
 
 def _from_runs(
-    groups: list[tuple[Value, ...]], sums: NDArray[np.int64], planned: MeasurePlan, draw: Draw
+    groups: Sequence[tuple[Value, ...]], sums: NDArray[np.int64], planned: MeasurePlan, draw: Draw
 ) -> NDArray[np.int64]:
     """Estimate the sums of groups from noisy sums over ranges of consecutive groups."""
     runs, order = planned.runs, _order(groups)
@@ -96,7 +99,9 @@ def _from_runs(
     return estimates
 
 
-def completed(exact: ExactTable, planned: MeasurePlan) -> tuple[list[tuple[Value, ...]], NDArray[np.int64]]:
+def completed(
+    exact: ExactTable, planned: MeasurePlan
+) -> tuple[Sequence[tuple[Value, ...]], NDArray[np.int64]]:
     """Return the groups with their sums: all combinations of public keys first, and no others of them.
 
     Private keys: the groups of the exact table.

@@ -1,40 +1,69 @@
-"""Released tables as bytes for the ledger, and back: a repeat shows the first answer unchanged."""
+"""Released tables as bytes for the ledger, and back: a repeat shows the first answer unchanged.
+
+    {"groups": [["Oslo"], ["Bergen"]], "sums": [[412], [97]]}
+    {"groups": [1, 0], "sums": [[412], [97]]}                     places in the lists of the plan's key rule
+
+Places are stored where the ledger keeps no texts: keys in an IN list or a CASE are the analyst's own words. A
+repeat has the same digest, which is of the lists too, so each place is the same group again.
+"""
 
 from __future__ import annotations
 
 import base64
 import datetime
 import json
+from collections.abc import Sequence
 from decimal import Decimal
 
 import numpy as np
 
 from dpsql.ir.column import Value
 from dpsql.ir.export import ExportPlan, RandomizedColumn, ReleasedExport
+from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ReleasedTable
 
 
-def to_bytes(tables: list[ReleasedTable]) -> bytes:
-    """Serialize all tables of an answer, in the order of their measures."""
-    stored = [
-        {
-            "groups": [[_tagged(value) for value in group] for group in table.groups],
-            "sums": table.sums.tolist(),
-        }
-        for table in tables
-    ]
+def to_bytes(tables: list[ReleasedTable], measures: Sequence[MeasurePlan] = ()) -> bytes:
+    """Serialize all tables of an answer, in the order of their measures.
+
+    With these ``measures``, the groups that they list are stored as places.
+    """
+    stored = []
+    for number, table in enumerate(tables):
+        places = _places(measures[number]) if measures else {}
+        groups = [[_tagged(value) for value in group] for group in table.groups]
+        stored.append(
+            {
+                "groups": [places.get(json.dumps(group), group) for group in groups],
+                "sums": table.sums.tolist(),
+            }
+        )
     return json.dumps(stored, separators=(",", ":")).encode()
 
 
-def from_bytes(stored: bytes, widths: list[int]) -> list[ReleasedTable]:
-    """Restore the tables; ``widths`` are the numbers of statistics of their measures."""
+def _places(planned: MeasurePlan) -> dict[str, int]:
+    """Return the place of each group that the key rule lists; the only group without keys stays as it is."""
+    listed = [[_tagged(value) for value in group] for group in planned.rule.groups_listed()]
+    return {json.dumps(group): place for place, group in enumerate(listed) if group}
+
+
+def from_bytes(stored: bytes, widths: list[int], measures: Sequence[MeasurePlan] = ()) -> list[ReleasedTable]:
+    """Restore the tables; ``widths`` are the numbers of statistics of their ``measures``."""
     tables = []
-    for table, width in zip(json.loads(stored), widths, strict=True):
-        groups = [tuple(_untagged(value) for value in group) for group in table["groups"]]
+    for number, (table, width) in enumerate(zip(json.loads(stored), widths, strict=True)):
+        listed = measures[number].rule.groups_listed() if _has_places(table) else []
+        groups = [
+            listed[group] if isinstance(group, int) else tuple(_untagged(value) for value in group)
+            for group in table["groups"]
+        ]
         tables.append(
             ReleasedTable(groups, np.array(table["sums"], dtype=np.int64).reshape(len(groups), width))
         )
     return tables
+
+
+def _has_places(table: dict[str, list[object]]) -> bool:
+    return any(isinstance(group, int) for group in table["groups"])
 
 
 def _tagged(value: Value) -> object:

@@ -13,6 +13,7 @@ from dpsql.facts.public_keys import public_keys
 from dpsql.ir.measure import Measure, Split
 from dpsql.ir.scalar import refs
 from dpsql.policy.catalogue import Known
+from dpsql.render.english import one
 
 
 def check_other_groups(split: Split, known: Known) -> Split:
@@ -40,7 +41,7 @@ def _check(measure: Measure, known: Known) -> None:
             "D252",
             f"the number of {known.unit}s in the other group is not known",
             counted.span,
-            label=f"a {known.unit} may be in several groups: the total less the groups would be too small",
+            label=f"{one(known.unit)} may be in several groups: the total less the groups would be too small",
             help="count rows, COUNT(*); or leave other_group out",
         )
 

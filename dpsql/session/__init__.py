@@ -7,22 +7,35 @@ one fails, the owner must repair it before any query is answered.
 from __future__ import annotations
 
 import datetime
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsql.accounting.ledger import Ledger
 from dpsql.engines.open_database import open_database
-from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
+from dpsql.errors import Error
 from dpsql.policy.catalogue import Key, Known
 from dpsql.policy.check import compare, declared_keys, known, snapshot
-from dpsql.policy.model import version
+from dpsql.policy.seen import seen_by
 from dpsql.post.sealed import Sealed
 from dpsql.session.budget import AnalystBudget
-from dpsql.session.checks import check_readable, fact, keep_types, kept_types, load_policy, promise
+from dpsql.session.checks import (
+    Verified,
+    check_readable,
+    fact,
+    keep_types,
+    kept_types,
+    load_policy,
+    promise,
+    second_places,
+    with_ranges,
+)
+from dpsql.session.data_versions import DataVersions
+from dpsql.session.found_bounds import bounds_in, marked
+from dpsql.session.kept_plans import KeptPlans
 
 if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
-    from dpsql.accounting.entries import Search
+    from dpsql.accounting.entries import Measured, Search
     from dpsql.ir.bound import Bound, Missing
     from dpsql.policy.catalogue import Catalogue
     from dpsql.policy.listing import Table, View
@@ -35,8 +48,11 @@ class Session(AnalystBudget):
         super().__init__(load_policy(policy), analyst)
         self.engine = open_database(database, self.policy)
         try:
-            self.ledger = Ledger.open(ledger, promise(self.policy, self.engine), self.granted())
+            places = second_places(self.policy, policy, ledger)
+            bound = promise(self.policy, self.engine)
+            self.ledger = Ledger.open(ledger, bound, self.granted(), places=places)
             try:
+                self.versions = DataVersions(self.engine, self.ledger)
                 self.known: Known = self._checked()
             except BaseException:  # Ctrl-C too: closed, and raised again
                 self.ledger.close()
@@ -45,7 +61,7 @@ class Session(AnalystBudget):
             self.engine.close()
             raise
         self.clock: datetime.datetime | None = None  # a fixed time for now(), for all queries
-        self.version = f"{self.engine.version()}:{version(self.policy)}"
+        self.kept = KeptPlans(self._stands)
         self.sealed = Sealed(self._public_rows, self.policy.timezone, self.policy.limits)
         try:
             self.views = self._checked_views()
@@ -59,23 +75,23 @@ class Session(AnalystBudget):
         """Check the policy against the catalogue and verify its keys on the present data."""
         catalogue = self.engine.describe()
         self._same_types(catalogue)
-        reading = self.engine.reading()
-        verified = self.ledger.verified(reading)
-        keys = declared_keys(self.policy, catalogue)
-        old: set[Key] = {key for key in keys if _key_fact(key) in verified}
-        fresh = {key for key in keys if key not in old and self.engine.is_key(key)}
         names = {table.name for table in catalogue.tables}
+        verified = Verified(self.ledger, self.versions)
+        keys = declared_keys(self.policy, catalogue)
+        old: set[Key] = {key for key in keys if verified.has(key.table, _key_fact(key))}
+        fresh = {key for key in keys if key not in old and self.engine.is_key(key)}
         sizes = {
             table.name: self.engine.size(_spelling(table.name, names))
             for table in self.policy.tables
             if table.public and _spelling(table.name, names) in names
         }
         declared = known(self.policy, catalogue, sizes, old | fresh)
-        facts = {_key_fact(key) for key in fresh} | check_readable(self.engine, declared, verified)
-        result = self._with_ranges(declared)
-        if facts:
-            self.ledger.note_verified(reading, frozenset(facts))
-        return result
+        check_readable(self.engine, declared, verified)
+        result = seen_by(with_ranges(declared, self.engine), self.policy, self.analyst)
+        for key in fresh:
+            verified.add(key.table, _key_fact(key))
+        verified.note()
+        return marked(result, self.policy, self.ledger.forgotten())
 
     def _checked_views(self) -> dict[str, View]:
         """Return the columns of each view, or raise D808."""
@@ -84,15 +100,6 @@ class Session(AnalystBudget):
         from dpsql.session.views import check_all_views
 
         return check_all_views(self.policy, self.known, self.engine, self.sealed)
-
-    def _with_ranges(self, declared: Known) -> Known:
-        """Add to each column of a public table the range of its values."""
-        tables = []
-        for table in declared.tables:
-            ranges = self.engine.ranges(table.name) if table.public else {}
-            columns = tuple(_with_range(column, ranges.get(column.name)) for column in table.columns)
-            tables.append(replace(table, columns=columns))
-        return replace(declared, tables=tuple(tables))
 
     def _same_types(self, catalogue: Catalogue) -> None:
         """Check that no column of the policy changed its type since it was last noted in the ledger."""
@@ -116,23 +123,24 @@ class Session(AnalystBudget):
         return self.policy.query.find_bounds
 
     def bounds(self, missing: Missing) -> tuple[Bound, ...]:
-        """Return the found bounds for this version of the data, oldest first."""
-        from dpsql.plan.bound_search import bound_of, name_of
-        from dpsql.release.serialization import from_bytes
+        """Return the found bounds, oldest first: of any version of the data, if the owner lets them last."""
+        return self.kept.ask(partial(self._bounds, missing))
 
-        bounds = []
-        for stored, where in self.ledger.found(name_of(missing, self.known), self.version):
-            place = int(from_bytes(stored, [1] * where.tables)[where.place].sums[0, 0])
-            bound = bound_of(missing, self.known, place, where.time)
-            bounds.append(replace(bound, strength=where.strength, paid=where.epsilon, asker=where.asker))
-        return tuple(bounds)
+    def _bounds(self, missing: Missing) -> tuple[Bound, ...]:
+        lasting = self.policy.query.bounds_last
+        return bounds_in(self.ledger, self.known, missing, lambda data: lasting or self._is_now(data))
 
     def searches(self, missing: Missing) -> tuple[Search, ...]:
-        """Return paid searches for this bound, and perhaps others, that have no answer yet."""
+        """Return paid searches for this bound in this data, and perhaps others, that have no answer yet."""
         from dpsql.plan.bound_search import name_of
 
         self.engine.unchanged()  # their answers must come from this version
-        return self.ledger.searches(name_of(missing, self.known), self.version)
+        searches = self.ledger.searches(name_of(missing, self.known))
+        return tuple(search for search in searches if self._is_now(search.data))
+
+    def _is_now(self, data: Measured) -> bool:
+        """Whether the tables still hold what they held then."""
+        return self.versions.of(data.tables) == data.version
 
     def tables(self) -> tuple[Table, ...]:
         """Return the tables and views that an analyst may query, with the bounds found so far."""
@@ -148,25 +156,34 @@ class Session(AnalystBudget):
         return tables_of(with_bounds(self.known, strongest), self.views)
 
     def asked(self, asker: str) -> bool:
-        """Whether a query has paid for a bound search."""
-        return self.ledger.asked(asker, self.version)
+        """Whether a query has paid for a bound search in this data."""
+        return self.kept.ask(partial(self._asked, asker))
+
+    def _asked(self, asker: str) -> bool:
+        return any(map(self._is_now, self.ledger.asked(asker)))
 
     def now(self) -> datetime.datetime:
         """Return the value of now() in a query."""
-        return self.clock or datetime.datetime.now(datetime.UTC)
+        moment, _ = self.kept.ask(self._now)
+        return moment
+
+    def _now(self) -> tuple[datetime.datetime, str]:
+        """Return the time, and its spelling: one moment has another date in another time zone."""
+        moment = self.clock or datetime.datetime.now(datetime.UTC)
+        return moment, moment.isoformat()
+
+    def _stands(self) -> bool:
+        """Whether the database is still the one that was opened."""
+        try:
+            self.engine.unchanged()
+        except Error:
+            return False
+        return True
 
     def close(self) -> None:
         self.sealed.close()
         self.ledger.close()
         self.engine.close()
-
-
-def _with_range(column: Column, bounds: Interval | None) -> Column:
-    fact = column.fact
-    if bounds is None or isinstance(fact.domain, Interval | Categories):
-        return column
-    domain = replace(fact.domain, bounds=bounds) if isinstance(fact.domain, Listed) else bounds
-    return Column(column.name, Fact(fact.type, domain, fact.nullable))
 
 
 def _key_fact(key: Key) -> str:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.ir.plan import BoundSearchPlan, Plan
     from dpsql.ir.source import Span
     from dpsql.policy.model import AnalystRule, Policy
+    from dpsql.session.data_versions import DataVersions
 
 
 class AnalystBudget:
@@ -33,8 +34,7 @@ class AnalystBudget:
 
     ledger: Ledger
     engine: Engine
-    version: str
-    """Version of the data and of the policy's declarations; a stored answer belongs to one version."""
+    versions: DataVersions
 
     def __init__(self, policy: Policy, analyst: str | None) -> None:
         self.policy, self.analyst = policy, analyst
@@ -114,7 +114,7 @@ class AnalystBudget:
     def afford(self, planned: Plan) -> None:
         """Raise D501 unless the plan, and its bound search, fit the accounts now."""
         price, first = self.price(planned), planned.first
-        if first is not None and self.ledger.stored(first.plan.digest, self.version, self._payer) is None:
+        if first is not None and self.stored(first.plan) is None:
             price += self.price(first.plan)
         try:
             self.ledger.check(self._payer, price)
@@ -143,7 +143,7 @@ class AnalystBudget:
 
     def stored(self, planned: Plan) -> Stored | None:
         """Return the receipt if this analyst has paid for the plan, with the answer if there is one."""
-        return self.ledger.stored(planned.digest, self.version, self._payer)
+        return self.ledger.stored(planned.digest, self.versions.of(planned.tables), self._payer)
 
     def _most(self, planned: Plan) -> Amount:
         """Return what a plan costs at most: in steps, all of them."""
@@ -160,8 +160,18 @@ class AnalystBudget:
         return True
 
     @property
+    def keeps_digests(self) -> bool:
+        """Whether the ledger keeps digests of what analysts write."""
+        return self.policy.ledger.texts == "digest"
+
+    @property
     def _payer(self) -> str:
         return self.analyst or ""
+
+    def answered(self, planned: Plan) -> Stored | None:
+        """Return what ``pay`` would return without a debit, if there is an answer to show."""
+        self.engine.unchanged()
+        return self.ledger.answered(planned.digest, self.versions.of(planned.tables), self._payer)
 
     def pay(self, planned: Plan | ExportPlan, finds: BoundSearchPlan | None = None) -> Stored:
         """Debit a plan durably, or return the receipt of an equal plan that was paid before."""
@@ -169,13 +179,15 @@ class AnalystBudget:
             self._payer,
             planned.source.text,
             planned.digest,
-            self.version,
+            self.versions.of(planned.tables),
             written(planned.events),
             planned.epsilon,
             self.price(planned),
+            tuple(sorted(planned.tables)),
             *(((), 0.0, "") if finds is None else (finds.names, finds.strength, finds.asker)),
             ", ".join(map(_written, planned.source.parameters)),
             next((round(1e6 * rule.megabytes) for rule in self._rules), None),
+            self.keeps_digests,
         )
         self.engine.unchanged()
         try:
@@ -217,18 +229,18 @@ class AnalystBudget:
     def remaining(self, after: Amount | None = None) -> float:
         """Return what is left after this price, of the database or the analyst, whichever has less."""
         price = self.accountant.zero if after is None else after
-        return self._smaller(self.ledger.spent() + price, lambda spent: spent + price)
+        return self._smaller(lambda spent: spent + price, lambda spent: spent + price)
 
     def remained(self, debits: Amount, shares: Amount) -> float:
         """Return what was left before these payments. Shares of others' debits charge the analyst only."""
-        return self._smaller(self.ledger.spent() - debits, lambda spent: spent - debits - shares)
+        return self._smaller(lambda spent: spent - debits, lambda spent: spent - debits - shares)
 
-    def _smaller(self, spent: Amount, change: Callable[[Amount], Amount]) -> float:
-        left = self._left(self.ledger.granted(), spent)
-        for rule in self._rules:
-            analyst_spent = change(self.ledger.spent(rule.name))
-            left = min(left, self._left(self.ledger.granted(rule.name), analyst_spent))
-        return left
+    def _smaller(self, change: Callable[[Amount], Amount], change_own: Callable[[Amount], Amount]) -> float:
+        """Return what is left where what was spent is changed: by all together, and by the analyst."""
+        names = [None, *(rule.name for rule in self._rules)]
+        (spent, granted), *own = self.ledger.balances(names)
+        left = self._left(granted, change(spent))
+        return min([left, *(self._left(granted, change_own(spent)) for spent, granted in own)])
 
     def fits(self) -> float:
         """Return the largest price of one query that still fits, in six digits.
@@ -258,11 +270,9 @@ class AnalystBudget:
 
         The grants are those of the ledger: an older connection may have an older policy.
         """
-        rows = [
-            (name or "", self.ledger.granted(name), self.ledger.spent(name))
-            for name in (None, *(rule.name for rule in self.policy.analysts))
-        ]
-        return [(name, granted, self._in_epsilon(spent, granted)) for name, granted, spent in rows]
+        names = [None, *(rule.name for rule in self.policy.analysts)]
+        rows = zip(names, self.ledger.balances(names), strict=True)
+        return [(name or "", granted, self._in_epsilon(spent, granted)) for name, (spent, granted) in rows]
 
 
 def _written(value: object) -> str:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dpsql.accounting import accountants
 from dpsql.accounting.entries import Promise
+from dpsql.accounting.entry_index import names_of
+from dpsql.accounting.ledger_file import place
+from dpsql.accounting.second_places import Mirror, SecondPlace, Witness
 from dpsql.errors import refuse
+from dpsql.ir.column import Categories, Column, Fact, Interval, Listed
 from dpsql.policy.model import Policy, unit_text
 from dpsql.policy.toml import read_policy
 
@@ -17,6 +22,7 @@ if TYPE_CHECKING:
     from dpsql.accounting.ledger import Ledger
     from dpsql.engines import Engine
     from dpsql.policy.catalogue import Known
+    from dpsql.session.data_versions import DataVersions
 
 
 def load_policy(path: Path) -> Policy:
@@ -40,15 +46,38 @@ def parse_policy(text: str, name: str) -> Policy:
     return read_policy(text, name, accountants())
 
 
-def check_readable(engine: Engine, known: Known, verified: Set[str] = frozenset()) -> set[str]:
-    """Check that every value can be read, or raise D602; return the facts that are new.
+class Verified:
+    """Declared facts that were verified for the present version of their table, and those that are new."""
+
+    def __init__(self, ledger: Ledger, versions: DataVersions) -> None:
+        self._ledger, self._versions = ledger, versions
+        self._noted: dict[str, frozenset[str]] = {}
+        self._fresh: dict[str, set[str]] = {}
+
+    def has(self, table: str, fact: str) -> bool:
+        reading = self._versions.reading(table)
+        if reading not in self._noted:
+            self._noted[reading] = self._ledger.verified(reading)
+        return fact in self._noted[reading]
+
+    def add(self, table: str, fact: str) -> None:
+        self._fresh.setdefault(self._versions.reading(table), set()).add(fact)
+
+    def note(self) -> None:
+        """Write the new ones into the ledger."""
+        for reading, facts in self._fresh.items():
+            self._ledger.note_verified(reading, frozenset(facts))
+        self._fresh.clear()
+
+
+def check_readable(engine: Engine, known: Known, verified: Verified | None = None) -> None:
+    """Check that every value can be read, or raise D602.
 
     Otherwise a query would fail or not depending on private rows, and reveal them at no price.
     """
-    facts = set[str]()
     for table in known.tables:
         readable = fact("readable", table.name, [column.name for column in table.columns])
-        if readable not in verified:
+        if verified is None or not verified.has(table.name, readable):
             if not engine.is_readable(table.name, table.columns):
                 raise refuse(
                     "D602",
@@ -56,8 +85,26 @@ def check_readable(engine: Engine, known: Known, verified: Set[str] = frozenset(
                     label="pages are damaged, a text is not UTF-8, or a number or time is beyond its type",
                     help="repair the table; no query can be asked before that",
                 )
-            facts.add(readable)
-    return facts
+            if verified is not None:
+                verified.add(table.name, readable)
+
+
+def with_ranges(declared: Known, engine: Engine) -> Known:
+    """Add to each column of a public table the range of its values."""
+    tables = []
+    for table in declared.tables:
+        ranges = engine.ranges(table.name) if table.public else {}
+        columns = tuple(_with_range(column, ranges.get(column.name)) for column in table.columns)
+        tables.append(replace(table, columns=columns))
+    return replace(declared, tables=tuple(tables))
+
+
+def _with_range(column: Column, bounds: Interval | None) -> Column:
+    fact = column.fact
+    if bounds is None or isinstance(fact.domain, Interval | Categories):
+        return column
+    domain = replace(fact.domain, bounds=bounds) if isinstance(fact.domain, Listed) else bounds
+    return Column(column.name, Fact(fact.type, domain, fact.nullable))
 
 
 def fact(kind: str, table: str, columns: Sequence[str]) -> str:
@@ -69,6 +116,26 @@ def promise(policy: Policy, engine: Engine) -> Promise:
     """Return the promise that binds a ledger of this database under this policy."""
     rule = policy.budget
     return Promise(engine.identity(), unit_text(policy), rule.accountant, rule.delta)
+
+
+def second_places(policy: Policy, file: Path, ledger: Path) -> tuple[SecondPlace, ...]:
+    """Return the witness and the mirror of a ledger; their paths start at the folder of the policy's file."""
+    rule, folder = policy.ledger, file.absolute().parent
+    places: list[SecondPlace] = []
+    if rule.mirror:
+        mirror = folder / rule.mirror
+        places.append(Mirror(place(mirror / ledger.name if rule.mirror.endswith("/") else mirror), names_of))
+    if rule.witness:
+        places.append(Witness(place(folder / rule.witness)))
+    for other in places:
+        if other.path == place(ledger):
+            raise refuse(
+                "D803",
+                f"the {other.kind} of the ledger is the ledger itself",
+                label=str(other.path),
+                help=f"name another file in {other.kind} of [ledger], on another disk",
+            )
+    return tuple(places)
 
 
 def kept_types(ledger: Ledger) -> str | None:

@@ -7,6 +7,7 @@ is read.
 from __future__ import annotations
 
 import datetime
+from functools import cache
 
 from dpsql.accounting import Budget, accountant
 from dpsql.bind.checked_views import RELEASED, check_views, refused_view
@@ -43,7 +44,8 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
         sealed.begin()
         name = view.name.replace('"', '""')
         try:
-            query = parse(Source(f'FROM "{name}"', view.name), (), datetime.datetime.now(datetime.UTC))
+            now = cache(lambda: datetime.datetime.now(datetime.UTC))
+            query = parse(Source(f'FROM "{name}"', view.name), (), now)
             split = rewrite(bind(query, known, sealed.public, sealed.check), known)
             planned = plan(split, known, terms, engine.combinations)
             if isinstance(planned, NeededBounds):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from dpsql.accounting.entries import kept_text
+from dpsql.accounting.entries import in_two
 from dpsql.answer import Answer
 from dpsql.dbapi import Connection
 from dpsql.errors import Error
@@ -109,12 +109,12 @@ def share(price: Price) -> str:
 def _paid(db: Connection, sql: str, before: int) -> str:
     """Describe what this query has paid since purchase number ``before``, with its bound searches."""
     purchases = db.latest_purchases(db.purchase_count - before)
-    ledger_text = kept_text(sql)
+    spellings = db._open().ledger.spellings(sql)
     purchases = tuple(purchase for purchase in purchases if purchase.analyst == (db.analyst or ""))
     purchases = tuple(
         purchase
         for purchase in purchases
-        if purchase.sql == ledger_text or _is_bound_search(purchase.sql, ledger_text)
+        if purchase.sql in spellings or in_two(purchase.sql)[1] in spellings
     )
     if not purchases:
         return "nothing was paid"
@@ -122,8 +122,3 @@ def _paid(db: Connection, sql: str, before: int) -> str:
     rest = db.price(sql).cost
     again = f"running it again costs the rest, epsilon {above(rest)}" if rest else "running it again is free"
     return f"epsilon {paid} was paid and stays paid; {again}"
-
-
-def _is_bound_search(purchase_sql: str, sql: str) -> bool:
-    """Whether a purchase found a bound for this query."""
-    return purchase_sql.startswith("/* finds ") and purchase_sql.endswith(f"*/ {sql}")

@@ -12,6 +12,7 @@ A triple is a query, a database, and the database without one unit.
     queries     the query over a tree: keys, aggregates, the clauses above them
     illegal     queries that must be refused
     databases   small random worlds full of odd values, and their neighbours
+    two_columns a query as it is written where units have two columns
     judges      sensitivity, order of rows, ranges, meaning
     coverage    what was drawn and how often
     planted     errors put into the engine, each of which must be found

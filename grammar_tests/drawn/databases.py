@@ -2,7 +2,8 @@
 
 Every world has what breaks engines: NaN and infinities, NULL units and dangling keys, ties, the ends of
 every type, numbers that cancel out, one unit with many rows, units that are alone in their groups. In
-two of three worlds the tables hold units in columns of different integer types, up to the ends of each.
+two of three worlds the tables hold units in columns of different integer types, up to the ends of each. In
+one of three a unit has two columns: most numbers are in two clubs, and rows have NULL in either.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import random
 import re
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import duckdb
@@ -21,8 +22,14 @@ import dpsql
 from dpsql.accounting import accountant as rules_of
 from dpsql.audit.neighbours import shuffled, units_of, without
 from dpsql.engines.duckdb import DuckDB
-from dpsql.ir.column import INTEGERS, type_named, type_range
+from dpsql.engines.exact_tables import measured
+from dpsql.engines.fast_sums import FastSums
+from dpsql.engines.special_units import Limits
+from dpsql.ir.column import INTEGERS, Kind, type_named, type_range
+from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.table import ExactTable
 from dpsql.session import Session
+from drawn.two_columns import by_two_columns
 
 HERE = Path(__file__).parent.parent
 
@@ -106,7 +113,9 @@ def typed(schema: str, types: Types) -> str:
         place = rf"(CREATE TABLE {re.escape(table)} \([^;]*?\b{column} )\w+"
         schema, number = re.subn(place, rf"\g<1>{sql}", schema)
         assert number == 1, (table, column)
-    if "UHUGEINT" in types.values():  # no type holds these and negative numbers; nobody draws from the others
+    if any(
+        types.get((table, "patient_id")) == "UHUGEINT" for table in _OWN
+    ):  # no type holds these and negative numbers; nobody draws from the others
         schema = schema.replace("patient_id INTEGER,", "patient_id UTINYINT,")
     return schema
 
@@ -119,6 +128,28 @@ def fitted(unit: int, sql: str | None) -> int:
     low, high = int(whole.low), int(whole.high)
     ends = {5: low + 1 if low else 5, 900001: low or high - 1, 900002: high, 900003: low}
     return ends.get(unit, unit if low <= unit <= high else high - abs(unit) % 19)
+
+
+_CLUBS = ("1", "", "a", "1")
+"""The club of most rows of a unit, by its number."""
+
+
+def in_clubs(schema: str, rows: str) -> str:
+    """The script of a world in which ``club`` is part of each unit.
+
+    A number is in one club mostly, and in others too. Glued together, numbers and clubs are often the same.
+    """
+    script = schema.replace(" PRIMARY KEY,\n    born", ",\n    born") + rows
+    usual = f"{list(_CLUBS)}[1 + abs(TRY_CAST(patient_id AS HUGEINT) % 4)::BIGINT]"
+    drawn = "['', '1', '11', 'A', NULL, 'a'][1 + CAST(hash(rowid, 'club') % 6 AS BIGINT)]"
+    club = f"CASE WHEN hash(rowid, 'usual') % 8 > 0 THEN {usual} ELSE {drawn} END"
+    for table in (*_OWN, "journeys", "answers"):
+        script += f"\nALTER TABLE {table} ADD COLUMN club VARCHAR; UPDATE {table} SET club = {club};"
+    more = "INSERT INTO patients SELECT * REPLACE"
+    return (
+        f"{script}\n{more} (club || '1' AS club) FROM patients WHERE patient_id % 3 = 0;"
+        f"\n{more} (NULL AS patient_id) FROM patients WHERE patient_id % 5 = 0;"
+    )
 
 
 def rows_of(rng: random.Random, types: Types) -> str:
@@ -210,7 +241,8 @@ _POLICIES = (
 def policy_of(rng: random.Random, number: int) -> str:
     """The world's policy under another accountant and with another guess of the rows of a unit.
 
-    In some worlds part of what it declares is left out, and found.
+    In some worlds part of what it declares is left out, and found; in some no table holds the units, and in
+    some a unit has two columns.
     """
     text = (HERE / "world.toml").read_text(encoding="utf-8")
     accountant, rows, found = _POLICIES[number % len(_POLICIES)]
@@ -220,6 +252,16 @@ def policy_of(rng: random.Random, number: int) -> str:
         text = text.replace("find_bounds = false", "find_bounds = true")
         text = re.sub(r"(?m)^(income|cost|minutes|dose|amount|seconds) = \{ range = .*$", r"\1 = {}", text)
         text = re.sub(r"(?m)^(\[tables.visits\]\n(?:.+\n)*)rows_per_unit = \d+\n", r"\1", text)
+    if number % 3 == 2:
+        text = text.replace('\nkey = "patient_id"', '\nkey = ["patient_id", "club"]')
+        text = text.replace('column = "patient_id"', 'column = ["patient_id", "club"]')
+        text = text.replace("USING (patient_id)", "USING (patient_id, club)")
+        text = text.replace("GROUP BY patient_id", "GROUP BY patient_id, club")
+        text = re.sub(r"SELECT (v\.)?patient_id,", r"SELECT \1patient_id, \1club,", text)
+    if number % 3 == 1:
+        text = text.replace('table = "patients"\nkey = "patient_id"', 'column = "patient_id"')
+        text = text.replace('unit = { column = "patient_id" }\n', "")
+        text += '\n[tables.patients]\nkey = "patient_id"\n'
     text = text.replace('accountant = "zcdp"', f'accountant = "{accountant}"')
     text = text.replace("epsilon = 1000.0\ndelta", "epsilon = 1000000.0\ndelta", 1)
     return text if rules_of(accountant).has_delta else text.replace("delta = 1e-6", "delta = 0.0")
@@ -236,6 +278,17 @@ class Database:
     neighbours: list[Neighbour]
     shuffle: DuckDB
     plain: duckdb.DuckDBPyConnection
+    ways: tuple[FastSums, ...]
+    several: bool = False
+
+    def said(self, sql: str) -> str:
+        """A drawn query, as it is written where units have several columns."""
+        return by_two_columns(sql) if self.several else sql
+
+    def fast_sums(self, planned: MeasurePlan) -> ExactTable:
+        """Measure the sums of the whole in one of the ways of large tables."""
+        way = self.ways[len(planned.measure.statistics) % len(self.ways)]
+        return measured(replace(planned, details=()), self.whole._all, self.whole._arrays, way.statement)
 
 
 # ---- what is built once, and only read afterwards ----------------------------------------------------
@@ -248,7 +301,8 @@ def build_world(folder: Path, rng: random.Random, number: int, neighbours: int) 
     # drawn beside the rows, which stay what they are
     types = types_of(random.Random(repr(rng.getstate()))) if number % 3 else {}
     schema = typed((HERE / "schema.sql").read_text(encoding="utf-8"), types)
-    script = schema + rows_of(rng, types)
+    rows = rows_of(rng, types)
+    script = in_clubs(schema, rows) if number % 3 == 2 else schema + rows
     (folder / "world.sql").write_text(script, encoding="utf-8")
     with duckdb.connect(str(world)) as connection:
         connection.execute(script)
@@ -258,10 +312,17 @@ def build_world(folder: Path, rng: random.Random, number: int, neighbours: int) 
     units = units_of(world, known)
     rng.shuffle(units)
     stranger = fitted(900001, types.get(("visits", "patient_id")))
-    units.sort(key=lambda unit: unit not in (1, stranger))  # the one with many rows, one that is no patient
+    units.sort(key=lambda unit: not _comes_first(unit, stranger))
     for place, unit in enumerate(units[:neighbours]):
-        without(world, folder / f"{place}-without-{unit}.duckdb", known, unit)
+        called = re.sub(r"\W+", "-", str(unit))
+        without(world, folder / f"{place}-without-{called}.duckdb", known, unit)
     shuffled(world, folder / "shuffled.duckdb", known, number)
+
+
+def _comes_first(unit: object, stranger: int) -> bool:
+    """Whether it is the unit with many rows, or one that is no patient."""
+    number, club = unit if isinstance(unit, tuple) else (unit, None)
+    return number in (1, stranger) and club in (None, _CLUBS[abs(number) % 4])
 
 
 def build_calm(folder: Path) -> None:
@@ -281,13 +342,19 @@ def open_world(folder: Path, ledger: Path, stack: ExitStack) -> Database:
     plain = _plain((folder / "world.sql").read_text(encoding="utf-8"), stack)
     plain.execute("SET disabled_optimizers = 'statistics_propagation'")  # as in the engine
     db = _open(folder / "world.duckdb", folder / "policy.toml", ledger, stack)
-    whole = _engine(folder / "world.duckdb", stack)
+    whole = _engine(folder / "world.duckdb", stack)  # in threads; the others, in one
     rows = tables_of(whole)
     copies = sorted(folder.glob("*-without-*.duckdb"))
-    found = [neighbour(each.stem.partition("-without-")[2], _engine(each, stack), rows) for each in copies]
-    shuffle = _engine(folder / "shuffled.duckdb", stack)
-    name = f"world {folder.name.removeprefix('world')}"
-    return Database(name, db, db._open(), whole, found, shuffle, plain)
+    found = [neighbour(each.stem.partition("-without-")[2], _engine(each, stack, 1), rows) for each in copies]
+    shuffle = _engine(folder / "shuffled.duckdb", stack, 1)
+    name, session = f"world {folder.name.removeprefix('world')}", db._open()
+    several = session.known.unit_type.kind is Kind.COMPOSITE
+    return Database(name, db, session, whole, found, shuffle, plain, _ways(whole), several)
+
+
+def _ways(whole: DuckDB) -> tuple[FastSums, ...]:
+    limits = (Limits(least=0, before=0, most=1, distinct=1, copied=part) for part in (0, 1))
+    return tuple(FastSums(whole._all, limit) for limit in limits)
 
 
 def open_calm(folder: Path, ledger: Path, stack: ExitStack) -> Database:
@@ -295,7 +362,7 @@ def open_calm(folder: Path, ledger: Path, stack: ExitStack) -> Database:
     plain = _plain(_calm_script(), stack)
     db = _open(folder / "calm.duckdb", HERE / "world.toml", ledger, stack)
     whole = _engine(folder / "calm.duckdb", stack)
-    return Database("calm", db, db._open(), whole, [], whole, plain)
+    return Database("calm", db, db._open(), whole, [], whole, plain, _ways(whole))
 
 
 def _plain(script: str, stack: ExitStack) -> duckdb.DuckDBPyConnection:
@@ -309,7 +376,7 @@ def _open(world: Path, policy: Path, ledger: Path, stack: ExitStack) -> dpsql.Co
     return stack.enter_context(dpsql.connect(world, policy, ledger))
 
 
-def _engine(path: Path, stack: ExitStack) -> DuckDB:
-    engine = Copy(path)
+def _engine(path: Path, stack: ExitStack, threads: int | None = None) -> DuckDB:
+    engine = Copy(path, threads=threads)
     stack.callback(engine.close)
     return engine

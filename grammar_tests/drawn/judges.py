@@ -1,7 +1,8 @@
-"""Four judges of one accepted query; each returns the violations that it finds, in words.
+"""Five judges of one accepted query; each returns the violations that it finds, in words.
 
 sensitivity   no neighbour moves the exact sums by more than declared (``dpsql.audit.oracles``)
 order         shuffled rows give the same sums
+fast          the statements for tables of many rows give the same sums
 ranges        wherever all columns lie in their ranges, so does every scalar made of them; types are right
 meaning       without noise, on calm data: what plain DuckDB answers
 """
@@ -69,6 +70,24 @@ def moved(given: Seen, database: Database) -> list[str]:
         ]
     except Exception as error:  # whatever it is, it is a violation
         return [f"{type(error).__name__}: {error}"]
+
+
+def fast(given: Seen, database: Database) -> list[str]:
+    """Whether the statements for tables of many rows give other sums."""
+    try:
+        return [
+            "the sums of everything, corrected, are others"
+            for planned, exact in given
+            if planned.measure.statistics and _summed(exact) != _summed(database.fast_sums(planned))
+        ]
+    except Exception as error:  # whatever it is, it is a violation
+        return [f"corrected: {type(error).__name__}: {error}"]
+
+
+def _summed(exact: ExactTable) -> dict[str, list[int]]:
+    """Return the sums of the groups that have any."""
+    rows = zip(exact.groups, exact.sums.tolist(), strict=True)
+    return {repr(group): row for group, row in rows if any(row)}
 
 
 def alive(given: Seen) -> bool:

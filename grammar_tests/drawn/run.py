@@ -18,7 +18,7 @@ from drawn import judges
 from drawn.coverage import Coverage, Occurrence
 from drawn.databases import Database, build_calm, build_world, open_calm, open_world
 from drawn.illegal import spoilt
-from drawn.queries import BOUNDED, CROSSINGS, Queries
+from drawn.queries import BOUNDED, CROSSINGS, Queries, Query
 
 WORLDS, NEIGHBOURS = 7, 6
 
@@ -26,7 +26,7 @@ ILLEGAL = 0.3
 """The share of queries that are spoilt on purpose."""
 
 CALM = 0.25
-"""The share of queries that plain DuckDB is asked too."""
+"""The share of the others that plain DuckDB is asked too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,24 @@ class Violation:
         return f"{self.said}\n    {self.world}, epsilon {self.epsilon}\n    {self.sql}"
 
 
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A query as it was printed, where it is judged, and whether plain DuckDB is asked too."""
+
+    query: Query
+    sql: str
+    calm: bool
+    world: Database
+    epsilon: float
+
+
 @dataclass(slots=True)
 class Run:
-    """A run that is under way. Of queries in which nothing of ``among`` occurs, none is judged."""
+    """A run that is under way. Of queries in which nothing of ``among`` occurs, none is judged.
+
+    ``fast``: the statements for tables of many rows are compared too. What is planted in the others would
+    show there at once, and not where it should.
+    """
 
     seed: int
     worlds: list[Database]
@@ -52,9 +67,13 @@ class Run:
     crossings: float = CROSSINGS
     bounded: float = BOUNDED
     among: frozenset[Occurrence] = frozenset()
+    illegal_share: float = ILLEGAL
+    calm_share: float = CALM
+    fast: bool = True
     triples: int = 0
     violations: list[Violation] = field(default_factory=list)
     coverage: Coverage = field(default_factory=Coverage)
+    latest: Drawn | None = None
     queries: Queries = field(init=False)
     illegal: Iterator[str] = field(init=False)
 
@@ -72,18 +91,33 @@ class Run:
     def _one(self, queries: Queries, rng: random.Random) -> None:
         world, epsilon = rng.choice(self.worlds), rng.choice((0.05, 0.5, 1.0, 7.0, 50.0))
         queries.expressions.calm = False
-        if rng.random() < ILLEGAL:
+        if rng.random() < self.illegal_share:
             self._judge(next(self.illegal), world, epsilon)
             return
-        queries.expressions.calm = rng.random() < CALM
+        queries.expressions.calm = rng.random() < self.calm_share
         query = queries.draw()
-        sql = query.printed(rng)
-        if self._judge(sql, world, epsilon) and queries.expressions.calm and query.above != "outer":
+        self.latest = Drawn(query, query.printed(rng), queries.expressions.calm, world, epsilon)
+        self.judge(self.latest)
+
+    def judge(self, drawn: Drawn) -> None:
+        accepted = self._judge(drawn.sql, drawn.world, drawn.epsilon)
+        asked = drawn.calm and drawn.query.above != "outer"
+        if accepted and asked and (not drawn.world.several or self._is_answered(drawn.sql)):
             self.coverage.compared += 1
-            self._note(judges.meant(sql, query, self.calm), sql, self.calm, 1.0)
+            found = judges.meant(drawn.sql, drawn.query, self.calm)
+            self._note(found, drawn.sql, self.calm, 1.0)
+
+    def _is_answered(self, sql: str) -> bool:
+        """Whether the calm world answers it too, whose units have one column."""
+        try:
+            plan_of(self.calm.session, sql, 1.0)
+        except dpsql.Error:
+            return False
+        return True
 
     def _judge(self, sql: str, world: Database, epsilon: float) -> bool:
         """Whether the query was accepted, and no judge minds it."""
+        sql = world.said(sql)
         try:
             plan = plan_of(world.session, sql, epsilon)
         except dpsql.Error as error:
@@ -107,7 +141,8 @@ class Run:
         except Exception as error:  # whatever it is, it is a violation
             self._note([f"{type(error).__name__}: {error}"], sql, world, epsilon)
             return False
-        for judge in (judges.moved, judges.order, judges.ranges):
+        judged = (judges.moved, judges.order, *((judges.fast,) if self.fast else ()), judges.ranges)
+        for judge in judged:
             self._note(judge(seen, world), sql, world, epsilon)
         if len(self.violations) > before:
             return False  # a query that fails is asked no further

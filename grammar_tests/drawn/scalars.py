@@ -143,7 +143,7 @@ def ways() -> Counter[str]:
 def is_read(example: str) -> bool:
     """Whether the text is syntax that is read at all."""
     try:
-        parse(Source(f"SELECT {example}"), (), datetime.datetime.now(datetime.UTC))
+        parse(Source(f"SELECT {example}"), (), lambda: datetime.datetime.now(datetime.UTC))
     except Error:
         return False
     return True

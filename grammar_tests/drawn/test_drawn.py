@@ -18,7 +18,11 @@ from drawn.run import Run, build, opened, started
 from drawn.scalars import NOT_DRAWN
 
 SEED = 1
-TRIPLES = 2_000
+JUDGED, TRIPLES = 700, 1_000
+"""Nearly all planted errors show within a third of those that are judged."""
+
+NOTHING = frozenset({("nothing", "of a query")})
+"""What occurs in no query, so that none is judged."""
 
 
 @pytest.fixture(scope="module")
@@ -34,25 +38,31 @@ def worlds(folder: Path) -> Iterator[Run]:
 
 
 def test_no_violations(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """2,000 triples under the fixed seed: none is a violation, and little of the language is left out."""
+    """700 triples under the fixed seed: none is a violation.
+
+    Little of the language is left out of them and of others up to 2,000, which are planned alone.
+    """
     with opened(folder, SEED) as run:
-        run.until(lambda each: each.triples >= TRIPLES)
+        run.until(lambda each: each.triples >= JUDGED)
         with capsys.disabled():
             print(f"\nseed {SEED}: {run.triples} triples, {len(run.violations)} violations")
-    assert [str(each) for each in run.violations] == []
+        assert [str(each) for each in run.violations] == []
+        assert run.coverage.alive > run.coverage.accepted / 2
+        run.among = NOTHING
+        run.until(lambda each: each.triples >= 2 * TRIPLES)
     coverage = run.coverage
+    assert [str(each) for each in run.violations] == []
     assert {name for name in NODES if coverage.share("node", name) <= 0.005} == set()
     assert {name for name in KEYS if not coverage.drawn["key", name]} == set()
     assert {name for name in shelf() if not coverage.drawn["function", name]} == NOT_DRAWN
     assert {code for code in OF_QUERIES if not coverage.codes[code]} == set()
-    assert coverage.alive > coverage.accepted / 2
 
 
 def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) -> None:
     """Other queries every time; a failure names its seed: python grammar_tests/drawn --seed N."""
     seed = secrets.randbelow(10**6)
     with started(seed, worlds=3) as run:
-        run.until(lambda each: each.triples >= TRIPLES // 10)
+        run.until(lambda each: each.triples >= TRIPLES // 5)
         with capsys.disabled():
             print(f"\nseed {seed}: {run.triples} triples, {len(run.violations)} violations")
     assert [f"seed {seed}: {each}" for each in run.violations] == []
@@ -60,13 +70,20 @@ def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("name", PLANTS)
 def test_planted_errors_are_found(name: str, worlds: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each within 2,000 triples; the run stops at the first violation."""
+    """Each by a query that no judge minds where nothing is planted; within 2,000 triples, most within 250.
+
+    Which of two equal keys a group shows depends on the threads: such an error shows in some of its queries.
+    """
     planted = PLANTS[name]
-    run = Run(planted.seed, worlds.worlds, worlds.calm, planted.crossings, planted.bounded, planted.among)
+    run = planted.run(worlds.worlds, worlds.calm)
     with planted.plant():
-        run.until(lambda each: bool(each.violations) or each.triples >= TRIPLES)
+        run.until(lambda each: bool(each.violations) or each.triples >= 2 * TRIPLES)
     with capsys.disabled():
         found = run.violations[0].said.partition("\n")[0][:100] if run.violations else "not found"
         print(f"\n{name}: after {run.triples} triples: {found}")
     assert run.violations
-    assert not re.match(r"(Attribute|Type|Name|Key|Index|Assertion)Error", run.violations[0].said)
+    assert run.latest is not None
+    unplanted = planted.run(worlds.worlds, worlds.calm)
+    unplanted.judge(run.latest)
+    assert unplanted.violations == []
+    assert not re.match(r"(Attribute|Type|Value|Name|Key|Index|Assertion)Error", run.violations[0].said)

@@ -115,6 +115,10 @@ SELECT kind, urgent, COUNT(*) AS n, SUM(cost) AS cost FROM visits GROUP BY CUBE 
 -- outcome: accepted
 SELECT kind, urgent, COUNT(DISTINCT patient_id) AS people FROM visits GROUP BY ROLLUP (kind, urgent);
 
+-- case: people of all and within sets, of whom each is in a group of every set
+-- outcome: accepted
+SELECT kind, urgent, COUNT(DISTINCT patient_id) AS people FROM visits GROUP BY GROUPING SETS ((), (kind), (urgent));
+
 -- case: a private key inside ROLLUP, whose total needs no threshold
 -- outcome: accepted
 SELECT city, sex, COUNT(*) AS n FROM patients GROUP BY ROLLUP (sex, city);

@@ -57,3 +57,9 @@ SELECT COUNT(*) FROM adlts;
 -- case: a view in a schema that has none
 -- outcome: refused D201 at 1:22
 SELECT COUNT(*) FROM sales.adults;
+
+-- case: no table has a row for each unit
+-- policy: by_column.toml
+-- outcome: refused D201 at 1:22
+-- instead: SELECT COUNT(DISTINCT patient_id) FROM visits
+SELECT COUNT(*) FROM patients;

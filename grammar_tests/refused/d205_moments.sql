@@ -45,6 +45,16 @@ SELECT COUNT(*) FROM journeys WHERE left_at - arrived_at > 3;
 -- instead: SELECT AVG(epoch(left_at - arrived_at)) FROM journeys
 SELECT AVG(left_at - arrived_at) FROM journeys;
 
+-- case: the median of a span
+-- outcome: refused D205 at 1:15
+-- instead: SELECT MEDIAN(epoch(left_at - arrived_at)) FROM journeys
+SELECT MEDIAN(left_at - arrived_at) FROM journeys;
+
+-- case: the extremes of a span
+-- outcome: refused D205 at 1:12
+-- instead: SELECT MAX(epoch(left_at - arrived_at)) FROM journeys
+SELECT MAX(left_at - arrived_at) FROM journeys;
+
 -- case: AT TIME ZONE of a DATE
 -- outcome: refused D205 at 1:37
 -- instead: SELECT COUNT(*) FROM journeys WHERE noted_on::TIMESTAMP AT TIME ZONE 'Europe/Oslo' > arrived_at

@@ -253,3 +253,8 @@ SELECT COUNT(age ->> '$.a') FROM patients;
 -- outcome: refused D205 at 1:14
 -- instead: SELECT COUNT(home['town']) FROM answers
 SELECT COUNT(city['a']) FROM patients;
+
+-- case: two answers with unlike numbers of columns
+-- outcome: refused D205
+-- instead: SELECT 'patients' AS what, COUNT(*) AS n FROM patients UNION ALL SELECT 'visits', COUNT(*) FROM visits
+SELECT 'patients' AS what, COUNT(*) AS n FROM patients UNION ALL SELECT COUNT(*) FROM visits;

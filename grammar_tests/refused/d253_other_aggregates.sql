@@ -26,7 +26,7 @@ SELECT COUNT(*) FROM patients WHERE entropy(age) > 2;
 
 -- case: the most frequent values
 -- outcome: refused D253 at 1:8
--- instead: SELECT city, COUNT(*) AS n FROM patients GROUP BY city ORDER BY n DESC LIMIT 3
+-- instead: SELECT city, COUNT(*) AS n FROM patients GROUP BY city ORDER BY n DESC, city LIMIT 3
 SELECT approx_top_k(city, 3) FROM patients;
 
 -- case: somebody's value under another name

@@ -99,3 +99,9 @@ SELECT patient_id % 1000 AS part, COUNT(*) AS n FROM patients GROUP BY part;
 -- case: the unit's number in parts
 -- outcome: refused D403 at 1:93
 SELECT u, COUNT(*) FROM patients, unnest(string_split(patient_id::VARCHAR, '1')) u GROUP BY u;
+
+-- case: a unit without a table is not shown either
+-- policy: by_column.toml
+-- outcome: refused D403 at 1:8
+-- instead: SELECT AVG(LEAST(n, 20)) AS n, COUNT(*) AS people FROM (SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id)
+SELECT patient_id, COUNT(*) AS n FROM visits GROUP BY patient_id;

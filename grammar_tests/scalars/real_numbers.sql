@@ -16,6 +16,12 @@ SELECT SUM(nextafter(cost, 5000)) AS up FROM visits;
 -- outcome: accepted
 SELECT SUM(atan2(minutes, cost)) AS angle, SUM(sinh(minutes / 480)) AS s, SUM(tanh(cost)) AS t FROM visits;
 
+-- case: angles of two zeros, of which only a float may be negative
+-- outcome: accepted
+SELECT SUM(atan2(0, -0.0)) AS a, SUM(atan2(0, -0.0::DOUBLE)) AS b, SUM(atan2(0, (-0.04)::DECIMAL(3, 1))) AS c, SUM(atan2(0, -0e0)) AS d,
+    SUM(atan2(0, cost * -0.0)) AS e, SUM(atan2(0, -0.5 * (cost - cost))) AS f, SUM(atan2(0, round(-cost / 1e9, 0))) AS g
+FROM visits;
+
 -- case: powers and roots
 -- outcome: accepted
 SELECT SUM(POW(height / 100, 2)) AS squares, SUM(cbrt(income)) AS roots FROM patients;

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
+import xml.etree.ElementTree as ElementTree
 from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
 import dpsql
-from benchmarks import weblog
+from benchmarks import persons, weblog
 from benchmarks.questions import HERE, read
 from benchmarks.questions.compare import Truth, compared
+from benchmarks.rivals.asked import QUESTIONS
+from benchmarks.rivals.picture import picture
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,35 +33,46 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "title"),
-    [
-        ("planning", "text -> plan, ms"),
-        ("startup", "fresh processes, ms"),
-        ("query", "where it goes, ms (medians)"),
-        ("overhead", "L2 clip: visits-50000, by group, ms"),
-        ("distinct", "peak memory, MB"),
-        ("noise", "million draws a second on one core"),
-        ("accuracy", "skewed visits, pure: root mean square error by group"),
-        ("coverage", "by group, zcdp, epsilon 0.85: share of 100 draws"),
-        ("tpch", "refused on tpch-tiny"),
-        ("answers", "five million rows, ms"),
-        ("larger", "files beside 250 MB of memory"),
-        ("ledger", "opening, in a fresh process"),
-        ("skipped", "measure over parquet files, ms"),
-        ("found", "SUM with a found range, zcdp: 2 ledgers in each row"),
-        ("tightness", "the furthest that a made-up unit moves a measure's sums, of what is declared"),
-        ("questions", "in all: questions, shares, medians over the answered"),
-        ("weblog", "a web log at epsilon 1, the user as unit"),
-        ("peers", "root mean square error by group at epsilon 1, delta 1e-06"),
-    ],
-)
-def test_prints_tables_and_verdicts(name: str, title: str) -> None:
-    done = run(name, "--quick")
+TITLES = {
+    "planning": "text -> plan, ms",
+    "startup": "fresh processes, ms",
+    "query": "where it goes, ms (medians)",
+    "overhead": "L2 clip: visits-50000, by group, ms",
+    "distinct": "peak memory, MB",
+    "noise": "million draws a second on one core",
+    "accuracy": "skewed visits, pure: root mean square error by group",
+    "coverage": "by group, zcdp, epsilon 0.85: share of 100 draws",
+    "tpch": "refused on tpch-tiny",
+    "answers": "five million rows, ms",
+    "larger": "files beside 250 MB of memory",
+    "ledger": "opening, in a fresh process",
+    "skipped": "measure over parquet files, ms",
+    "found": "SUM with a found range, zcdp: 2 ledgers in each row",
+    "tightness": "the furthest that a made-up unit moves a measure's sums, of what is declared",
+    "questions": "in all: questions, shares, medians over the answered",
+    "speed": "whole calls, ms",
+    "weblog": "a web log at epsilon 1, the user as unit",
+    "peers": "root mean square error by group at epsilon 1, delta 1e-06",
+    "rivals": "whole calls over plain DuckDB in the same process",
+    "persons": "COUNT(*): 40 releases in each row",
+    "edge": "whole calls, ms",
+}
+"""A title of each benchmark; those that run together share the data that they make."""
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_prints_tables_and_verdicts(part: int) -> None:
+    names = list(TITLES)[part::4]
+    done = run(*names, "--quick")
     assert done.returncode == 0, done.stderr
-    assert f"$ python -m benchmarks {name} --quick" in done.stdout
-    assert title in done.stdout
-    assert "\n* " in done.stdout
+    before, *printed = re.split(r"^## (\w+): ", done.stdout, flags=re.MULTILINE)
+    assert not before
+    tables = dict(zip(printed[::2], printed[1::2], strict=True))
+    assert sorted(tables) == sorted(names)
+    for name, said in tables.items():
+        assert f"$ python -m benchmarks {name} --quick" in said
+        assert TITLES[name] in said
+        assert "\n* " in said
 
 
 def test_saves_figures_with_versions_and_machine(tmp_path: Path) -> None:
@@ -71,10 +86,37 @@ def test_saves_figures_with_versions_and_machine(tmp_path: Path) -> None:
     assert {verdict["target"] for verdict in saved["verdicts"]} == {1.0}
 
 
+def test_a_benchmark_with_a_picture_saves_it(tmp_path: Path) -> None:
+    done = run("rivals", "--quick", "--save", "--results", str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    saved = json.loads((tmp_path / "rivals.json").read_text())
+    drawn = (tmp_path / "rivals.svg").read_text()
+    assert drawn == picture(saved)
+    asked = [each.title for each in QUESTIONS]
+    assert [row[1] for row in saved["tables"][1]["rows"]] == asked
+    dots = sum(each.tag.endswith("circle") for each in ElementTree.fromstring(drawn).iter())
+    assert dots == 1 + len(asked)  # one tells the colour
+
+
+def test_the_picture_of_rivals_shows_what_was_saved() -> None:
+    results = ROOT / "benchmarks" / "results"
+    drawn = picture(json.loads((results / "rivals.json").read_text()))
+    assert (results / "rivals.svg").read_text() == drawn, "python benchmarks/rivals/picture.py draws it anew"
+
+
+def test_the_picture_of_persons_shows_what_was_saved() -> None:
+    results = ROOT / "benchmarks" / "results"
+    saved = json.loads((results / "persons.json").read_text())
+    drawn = persons.picture(saved)
+    assert (results / "persons.svg").read_text() == drawn, "python -m benchmarks.persons draws it anew"
+    dots = sum(each.tag.endswith("circle") for each in ElementTree.fromstring(drawn).iter())
+    assert dots == sum((row[3] or 2) <= 1 for table in saved["tables"] for row in table["rows"])
+
+
 def test_an_unknown_question_is_an_error_of_use() -> None:
-    done = run("speed")
+    done = run("colour")
     assert done.returncode == 2
-    assert "no question is called speed" in done.stderr
+    assert "no question is called colour" in done.stderr
 
 
 def test_an_answer_is_compared_row_by_row() -> None:

@@ -1,9 +1,13 @@
-"""The command line as people and scripts meet it: real processes, exit codes, and nothing lost."""
+"""The command line as people and scripts meet it: what is said, exit codes, and nothing lost.
+
+Processes, signals, and files that several have open are real; what any command says is asked for in this one.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import csv
+import io
 import json
 import os
 import re
@@ -15,6 +19,7 @@ import time
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -89,10 +94,10 @@ class Clinic:
         self.folder, self.ledger = folder, ledger
         self.database = folder / "clinic.duckdb"
 
-    def run(self, command: str, *arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
+    def run(self, command: str, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
         return dpsql(*command.split(), str(self.database), "--ledger", str(self.ledger), *arguments, **more)
 
-    def query(self, sql: str, *arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
+    def query(self, sql: str, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
         return self.run("query", "-c", sql, *arguments, **more)
 
     def spent(self) -> list[str]:
@@ -107,17 +112,25 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"PYTHONUTF8": "1"} | more
 
 
-def dpsql(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
-    options = {"stdin": subprocess.DEVNULL} if "input" not in more else {}
-    return subprocess.run(  # type: ignore[call-overload,no-any-return]  # options
-        [sys.executable, "-m", "dpsql.cli", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        env=environment(),
-        **options,
-        **more,
-    )
+def dpsql(*arguments: str, input: str = "", fresh: bool = False) -> subprocess.CompletedProcess[str]:
+    """What a command says and how it ends: in a process of its own where ``fresh``, else in this one."""
+    if fresh:
+        command = [sys.executable, "-m", "dpsql.cli", *arguments]
+        return subprocess.run(
+            command, input=input, capture_output=True, text=True, timeout=300, env=environment(), check=False
+        )
+    given, out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(3))
+    given.write(input)
+    given.seek(0)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("NO_COLOR", "COLUMNS"):
+            patch.delenv(name, raising=False)
+        for name, stream in (("stdin", given), ("stdout", out), ("stderr", err)):
+            patch.setattr(sys, name, stream)
+        code = main(arguments)
+    for stream in (out, err):
+        stream.seek(0)
+    return subprocess.CompletedProcess(arguments, code, out.read(), err.read())
 
 
 def refused(result: subprocess.CompletedProcess[str], code: str, exit_code: int = 1) -> str:
@@ -149,18 +162,18 @@ def clinic(folder: Path, tmp_path: Path) -> Clinic:
 def test_version() -> None:
     from dpsql import __version__
 
-    result = dpsql("--version")
+    result = dpsql("--version", fresh=True)
     assert (result.returncode, result.stdout, result.stderr) == (0, f"dpsql {__version__}\n", "")
 
 
 def test_an_answer_has_margins_a_price_and_what_remains_and_a_repeat_is_free(clinic: Clinic) -> None:
-    first = clinic.query(BY_WARD)
+    first = clinic.query(BY_WARD, fresh=True)
     assert first.returncode == 0
     assert re.match(r"^created the ledger .*clinic\.ledger", first.stderr)
     assert first.stderr.count("\n") == 1
     assert re.search(r"│ A    │ 1[45]\d\d ± \d\d │ \d\d\.\d ± \d\.\d │", first.stdout), first.stdout
     assert re.search(r"^cost epsilon 0\.5, remaining 19\.5$", first.stdout, re.M)
-    again = clinic.query(BY_WARD)
+    again = clinic.query(BY_WARD, fresh=True)
     assert again.stderr == ""
     assert again.stdout.split("\n")[:-2] == first.stdout.split("\n")[:-2]
     assert "repeated: served from the ledger, free; remaining 19.5" in again.stdout
@@ -268,7 +281,7 @@ def test_policy_draft_and_check_touch_nothing(folder: Path) -> None:
     assert checked.returncode == 0
     for line in (
         "ok: clinic.toml holds for clinic.duckdb",
-        "unit      patient: patients.patient_id",
+        "unit      patient: patients.patient_id, protected with all rows in patients, visits, calls",
         "  groups  ward",
         "  sums    age [0, 120]",
         "found     rows_per_unit of calls, by the first query that needs it",
@@ -312,7 +325,7 @@ def test_a_broken_policy_is_refused_with_its_line(
     ],
 )
 def test_wrong_usage_is_two(arguments: tuple[str, ...]) -> None:
-    result = dpsql(*arguments)
+    result = dpsql(*arguments, fresh=True)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr.startswith("usage: dpsql")
 
@@ -349,9 +362,9 @@ def test_a_used_up_budget_is_three_and_repeats_stay_free(clinic: Clinic, tmp_pat
     policy = tmp_path / "poor.toml"
     policy.write_text(POLICY.replace("epsilon = 8.0", "epsilon = 0.6"))
     poor = ("--policy", str(policy), "--analyst", "ana")
-    assert clinic.query(COUNT, *poor).returncode == 0
-    refused(clinic.query(BY_WARD, *poor, "--epsilon", "0.6"), "D501", 3)
-    assert clinic.query(COUNT, *poor).returncode == 0
+    assert clinic.query(COUNT, *poor, fresh=True).returncode == 0
+    refused(clinic.query(BY_WARD, *poor, "--epsilon", "0.6", fresh=True), "D501", 3)
+    assert clinic.query(COUNT, *poor, fresh=True).returncode == 0
     assert clinic.spent() == [COUNT]
 
 
@@ -366,7 +379,8 @@ def test_files_that_are_not_databases(folder: Path, tmp_path: Path) -> None:
 def test_a_database_that_somebody_writes_to(clinic: Clinic, tmp_path: Path) -> None:
     database = tmp_path / "busy.duckdb"
     with contextlib.closing(duckdb.connect(str(database))):
-        result = dpsql("query", str(database), "--policy", str(clinic.folder / "clinic.toml"), "-c", COUNT)
+        policy = str(clinic.folder / "clinic.toml")
+        result = dpsql("query", str(database), "--policy", policy, "-c", COUNT, fresh=True)
     assert "in use" in refused(result, "D602")
     assert not (tmp_path / "busy.ledger").exists()
 
@@ -377,7 +391,7 @@ def test_a_damaged_ledger_is_refused_and_left_alone(clinic: Clinic) -> None:
         connection.execute("UPDATE entries SET entry = replace(entry, '0.5', '0.1')")
         connection.commit()
     before = clinic.ledger.read_bytes()
-    refused(clinic.query(BY_WARD), "D506")
+    refused(clinic.query(BY_WARD, fresh=True), "D506")
     refused(clinic.run("budget"), "D506")
     assert clinic.ledger.read_bytes() == before
 
@@ -386,7 +400,7 @@ def test_a_locked_ledger_is_waited_for_and_then_refused(clinic: Clinic) -> None:
     clinic.query(COUNT)
     with contextlib.closing(sqlite3.connect(clinic.ledger, isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
-        refused(clinic.query(BY_WARD), "D507")
+        refused(clinic.query(BY_WARD, fresh=True), "D507")
         connection.execute("ROLLBACK")
     assert clinic.query(BY_WARD).returncode == 0
     assert clinic.spent() == [COUNT, BY_WARD]

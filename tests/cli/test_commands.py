@@ -19,6 +19,7 @@ import duckdb
 import pytest
 
 import dpsql
+from dpsql.cli import main
 from dpsql.errors import CODES
 from dpsql.render.digits import wide
 from dpsql.shell.commands import COMMANDS, command, translate
@@ -108,6 +109,18 @@ def test_d_tells_a_found_range_from_a_declared_one(say: Said) -> None:
     (line,) = [each for each in say("\\d patients").split("\n") if "score" in each]
     assert " to " in line
     assert "found" in line
+
+
+def test_d_tells_the_owners_words(clinic: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = clinic.with_suffix(".toml")
+    said = 'range = [0, 120], comment = "in whole years" }'
+    policy.write_text(policy.read_text().replace("range = [0, 120] }", said))
+    with dpsql.connect(clinic, analyst="ana") as db:
+        read(Shell(db), ["\\d patients"], "typed")
+    shown = capsys.readouterr().out
+    assert fits(shown)
+    assert "in whole years" in shown
+    assert "0 to 120" in shown
 
 
 def test_d_guesses_the_table_that_was_meant(say: Said) -> None:
@@ -695,3 +708,14 @@ def test_data_are_raw_behind_a_pipe_and_harmless_on_a_terminal(clinic: Path) -> 
         assert os.read(ours, 4096) == b"ward\r\nA\\x1b[2J\r\nB\r\nC\r\n"
     os.close(ours)
     os.close(theirs)
+
+
+def test_a_view_is_checked_with_what_public_tables_hold(
+    clinic: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As a query of it is: the range of a public column is that of its values."""
+    policy, sql = clinic.with_suffix(".toml"), "SELECT SUM(floor) AS f FROM patients JOIN wards USING (ward)"
+    policy.write_text(policy.read_text() + f'\n[views.floors]\nsql = "{sql}"\n')
+    assert main(["policy", "check", str(clinic)]) == 0, capsys.readouterr().err
+    with dpsql.connect(clinic) as db:
+        assert len(db.execute("FROM floors").rows) == 1

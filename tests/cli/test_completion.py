@@ -24,7 +24,7 @@ table = "people"
 key = "id"
 
 [tables.people.columns]
-age = { range = [0, 120] }
+age = { range = [0, 120], comment = "in whole years" }
 town = { values = ["Oslo", "Rome", "O'Higgins"] }
 member = {}
 weight = {}
@@ -166,14 +166,14 @@ def test_where_nothing_is_known_nothing_is_offered(tables: tuple[Table, ...], te
 def test_hints_say_what_is_declared_and_never_how_many_rows_are_private(tables: tuple[Table, ...]) -> None:
     said = {each.text: each.meta for each in offered(tables, "SELECT COUNT(*) FROM ")}
     assert said == {
-        "people": "one row a person",
+        "people": "one row per person",
         "visits": "a person's rows",
         "towns": "public, 2 rows",
         "old": said["old"],
     }
     assert not any("4321" in each or "4,321" in each for each in said.values())
     columns = {each.text: each.meta for each in offered(tables, "SELECT | FROM people")}
-    assert columns["age"] == "INTEGER [0, 120]"
+    assert columns["age"] == "INTEGER [0, 120], in whole years"
     assert columns["town"] == "VARCHAR Oslo, Rome, O'Higgins"
     assert columns["id"] == "INTEGER (the unit)"
 

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 import commands_page
+import duckdb
 import pytest
 
 from dpsql.cli import main
@@ -23,6 +24,16 @@ COMMANDS = dict(commands_page.commands())
 
 ELSEWHERE = {"pip", "harlequin", "hsql"}
 """Programs that other checks run: .ci/run installs, and the drivers' tests know what Harlequin does."""
+
+LABS = """\
+[budget]
+epsilon = 2.0
+delta = 1e-6
+[unit]
+name = "patient"
+column = "patient_id"
+[tables.samples]
+"""
 
 FIRST = {"dpsql estimate": "dpsql export"}
 """Commands whose examples need those of another."""
@@ -37,6 +48,9 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     monthly = re.search(r"^```sql\n(.*?)^```$", (DOCS / "batch.md").read_text(encoding="utf-8"), re.M | re.S)
     assert monthly is not None
     (folder / "monthly.sql").write_text(monthly[1])
+    with duckdb.connect(str(folder / "labs.duckdb")) as labs:  # of the same patients
+        labs.execute("CREATE TABLE samples AS SELECT i AS patient_id FROM range(9) AS r(i)")
+    (folder / "labs.toml").write_text(LABS)
     (folder / "bin").mkdir()
     (folder / "bin" / "dpsql").write_text(f'#!/bin/sh\nexec {sys.executable} -m dpsql.cli "$@"\n')
     (folder / "bin" / "dpsql").chmod(0o755)

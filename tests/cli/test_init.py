@@ -254,7 +254,7 @@ def test_a_wrong_answer_is_asked_again_at_a_terminal(folder: Path) -> None:
     terminal = Terminal("init", str(folder / "clinic.duckdb"))
     terminal.until("[patients]:")
     terminal.type("patient\n")
-    terminal.until("did you mean patients?\r\n  the table with one row per person [patients]:")
+    terminal.until("did you mean patients?\r\n  the table with one row per person, or none [patients]:")
     for _ in range(25):  # all other questions, and more line breaks than there are
         terminal.type("\n")
     assert terminal.end() == 0, terminal.screen
@@ -370,3 +370,23 @@ def test_thousands_are_not_taken_for_fractions(tmp_path: Path) -> None:
     assert "without thousands separators" in done.stderr
     assert answer(tmp_path / "kunden", *[""] * 4, *[""] * 5, "", "0 5000", "").returncode == 0
     assert 'Umsatz = { type = "DOUBLE", range = [0, 5000] }' in (tmp_path / "kunden.toml").read_text()
+
+
+def test_a_table_of_many_columns_is_asked_about_in_groups(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    numbers, texts = (
+        ", ".join(f"{each}{i} {kind}" for i in range(60)) for each, kind in (("n", "INT"), ("t", "TEXT"))
+    )
+    with contextlib.closing(duckdb.connect(str(tmp_path / "census.duckdb"))) as connection:
+        connection.execute(f"CREATE TABLE people (person_id INT PRIMARY KEY, {numbers}, {texts}, born DATE)")
+    answers = [*[""] * 10, "yes", "no", "a, b", "skip", "yes"]
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO("\n".join([*answers, ""]).encode())))
+    assert main(["init", str(tmp_path / "census.duckdb")]) == 0
+    said = capsys.readouterr().out
+    assert "the 60 numbers of people: find their ranges privately?" in said
+    assert "the 60 texts of people: list no values?" in said
+    columns = load_policy(tmp_path / "census.toml").tables[0].columns
+    assert len(columns) == 121
+    assert [(column.name, column.values) for column in columns if column.values] == [("t0", ("a", "b"))]
+    assert said.count("]: ") <= 16

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from dpsql.accounting import DELTA_UNIT, Budget, accountant, accountants, names
 from dpsql.accounting.conversions import (
+    _ULPS,
     analytic_sigma,
     gaussian_delta,
     laplace_eps0,
@@ -29,7 +30,7 @@ from dpsql.accounting.rounding import at_most
 from dpsql.accounting.units import UNIT, Units
 from dpsql.errors import DatabaseError
 from dpsql.ir.event import ChoiceEvent, GaussianEvent, GeometricEvent, LaplaceEvent, ThresholdEvent
-from dpsql.mechanisms import mechanism
+from dpsql.mechanisms import at_least, mechanism
 
 ONE = Budget(1.0, 1e-6)
 EPSILONS = st.floats(1e-3, 30)
@@ -165,6 +166,18 @@ def test_laplace_rho_with_and_without_cancellation(exponent):
     assert rho <= eps0**2 / 2
     assert laplace_eps0(rho) == pytest.approx(float(eps0), rel=1e-14)
     assert laplace_rho(Fraction(laplace_eps0(rho))) <= rho
+
+
+@given(st.floats(-75, 20), st.integers(1, 2**60))
+def test_noise_for_a_price_is_what_halving_finds_to_the_last_bit(power: float, odd: int) -> None:
+    """Newton's steps only say where to look: prices from 2^-75 to 2^20, of few bits and of many."""
+    for rho in (Fraction(2.0**power), Fraction(2.0**power) * Fraction(odd, 2**60)):
+        low = math.sqrt(2 * at_most(rho)) * (1 - _ULPS)
+        high = at_least(rho) + low + math.ulp(low)
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if laplace_rho(Fraction(middle)) <= rho else (low, middle)
+        assert laplace_eps0(rho) == low
 
 
 def test_laplace_rho_values():

@@ -577,8 +577,8 @@ calls, texts = json.loads(sys.stdin.read())
 told = {}
 with dpsql.connect(sys.argv[1]) as db:
     for name, sql in texts.items():
-        db.timeout = 3
         for call in calls:
+            db.timeout = 3 if call == "execute" else 1
             try:
                 getattr(db, call)(sql)
                 told[f"{call}: {name}"] = "done"
@@ -1039,9 +1039,13 @@ def test_units_of_any_two_integer_types_meet_without_a_failure(tmp_path: Path, f
     """A cast to the narrower type failed if, and only if, one particular person was there.
 
     Every unit that either type can hold may be there, and is the same unit in both; where no type holds both
-    (UHUGEINT and one with negative numbers), the policy is refused.
+    (UHUGEINT and one with negative numbers), the policy is refused. Of two types one way round every other
+    query is asked, and the rest the other way round.
     """
     for second in INTEGERS:
+        asked = list(UNITS_MEET.items())
+        if first != second:
+            asked = asked[first < second :: 2]
         ours, theirs = (
             {*some, *map(int, (WHOLE[sql].low, WHOLE[sql].high))}
             for sql, some in ((first, (1, 2, 3)), (second, (2, 3, 4)))
@@ -1067,7 +1071,7 @@ def test_units_of_any_two_integer_types_meet_without_a_failure(tmp_path: Path, f
             assert caught.value.code == "D806"
             continue
         with dpsql.connect(folder / "d.duckdb") as db:
-            for sql, meant in UNITS_MEET.items():
+            for sql, meant in asked:
                 [(found,)] = without_noise(db, sql, 1.0)
                 assert round(found) == meant(ours, theirs), (sql, second)
 
@@ -1503,8 +1507,11 @@ WRONG: tuple[Any, ...] = (
 
 
 @pytest.mark.parametrize("value", WRONG, ids=repr)
-def test_arguments_of_wrong_types_are_refused_as_what_they_are(opened: Open, value: object) -> None:
+def test_arguments_of_wrong_types_are_refused_as_what_they_are(
+    opened: Open, value: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """``analyst=5`` was D901, ``fetchmany("2")`` a bare TypeError: what is no answer says why not."""
+    monkeypatch.chdir(tmp_path)  # "2" is the name of a ledger
     db: Any = opened("")
     path, sql = db.ledger_path.with_suffix(".duckdb"), "SELECT COUNT(*) FROM people"
     cursor: Any = db.cursor()
@@ -1764,7 +1771,7 @@ def test_a_csv_of_the_same_size_and_time_is_another_version(tmp_path: Path) -> N
     data = folder_of(tmp_path, "pid,age\n1,30\n2,31\n", "", columns)
     with dpsql.connect(data) as db:
         first = db.execute("SELECT SUM(age) FROM people", epsilon=400)
-        file, version = data / "people.csv", db._open().engine.version()
+        file, version = data / "people.csv", db._open().versions.whole()
         before = file.stat()
         file.write_text("pid,age\n1,90\n2,91\n")
         os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
@@ -1772,7 +1779,7 @@ def test_a_csv_of_the_same_size_and_time_is_another_version(tmp_path: Path) -> N
         with pytest.raises(dpsql.OperationalError, match="D602"):
             db.execute("SELECT COUNT(*) FROM people")
     with dpsql.connect(data) as db:
-        assert db._open().engine.version() != version
+        assert db._open().versions.whole() != version
         again = db.execute("SELECT SUM(age) FROM people", epsilon=400)
     assert not again.repeated
     assert again.rows[0][0] - first.rows[0][0] > 60  # of 120; the noise has a deviation below 2
@@ -2288,7 +2295,7 @@ def test_bounds_found_together_serve_later_queries_at_up_to_twice_their_price(
         assert len(db.purchases) == 2
         for sql in (
             f"SELECT {sums} FROM people WHERE pid > 3",
-            *(f"SELECT AVG({x}) FROM people" for x in names),
+            *(f"SELECT AVG({x}) FROM people" for x in {names[0], names[-1]}),
         ):
             for later in (price / 7, price, 1.1 * price, 2 * price):
                 assert _planned(db, sql, later).first is None

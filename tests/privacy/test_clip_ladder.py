@@ -48,7 +48,8 @@ def places_of(norms: list[int]) -> list[int]:
 def law_of(norms: list[int], beyond: int, epsilon: float) -> list[float]:
     """Of every clip, and of nothing."""
     held = scores(places_of(norms), beyond)
-    logs = [float(rate(epsilon)) * s - h for s, h in zip(held, handicaps(LIMITS), strict=True)]
+    behind = handicaps(LIMITS, beyond, epsilon)
+    logs = [float(rate(epsilon)) * s - h for s, h in zip(held, behind, strict=True)]
     masses = [math.exp(each - max(logs)) for each in logs]
     return [mass / sum(masses) for mass in masses]
 
@@ -61,14 +62,14 @@ def test_a_ladder_has_steps_of_a_fifth() -> None:
     assert all(second / first < 1.2 for first, second in itertools.pairwise(large))
 
 
-def test_scores_are_distances_from_the_few() -> None:
-    """Of 10 units, 4 exceed the clip of 100: a score of -1 where 3 may."""
+def test_scores_are_units_beyond_the_few() -> None:
+    """Of 10 units, 4 exceed the clip of 100: a score of -1 where 3 may, and of 0 beyond them all."""
     norms = [50] * 6 + [200] * 4
     held = scores(places_of(norms), 3)
     at_100 = max(i for i, limit in enumerate(LIMITS) if limit <= 100)
     assert held[at_100] == -1
     assert held[0] == -7
-    assert held[len(LIMITS) - 1] == -3
+    assert held[len(LIMITS) - 1] == 0
     assert held[-1] == 0  # not more than four times three
     assert scores(places_of([50] * 20), 3)[-1] == -8
 
@@ -80,10 +81,28 @@ def test_a_unit_moves_every_score_by_one_at_most(seed: int) -> None:
     norms = [source.choice([0, 5, 40, 10**6, 10**18, source.randint(1, 2000)]) for _ in range(40)]
     beyond, epsilon = source.choice([1, 5, 9, 20]), 0.7
     ours, theirs = (scores(places_of(those), beyond) for those in (norms, norms[1:]))
-    assert max(abs(a - b) for a, b in zip(ours, theirs, strict=True)) <= 1
+    moved = {a - b for a, b in zip(ours, theirs, strict=True)}
+    assert moved <= {0, -1}
     laws = (law_of(those, beyond, epsilon) for those in (norms, norms[1:]))
     losses = [math.log(a / b) for a, b in zip(*laws, strict=True)]
     assert max(losses) - min(losses) <= epsilon + 1e-9
+
+
+def test_a_distance_would_move_both_ways() -> None:
+    """On this side of the few one clip gains, on the other one loses: the price would be twice as high."""
+    norms, beyond, epsilon = [5] * 30 + [200] * 6, 3, 0.7
+
+    def losses(norms: list[int]) -> list[float]:
+        places = places_of(norms)
+        past = [sum(places[at + 1 :]) for at in range(len(LIMITS))]
+        logs = [-float(rate(epsilon)) * abs(units - beyond) for units in past]
+        return [each - math.log(math.fsum(map(math.exp, logs))) for each in logs]
+
+    moved = [a - b for a, b in zip(losses([*norms, 10**6]), losses(norms), strict=True)]
+    assert max(moved) - min(moved) == pytest.approx(2 * epsilon)
+    laws = (law_of(those, beyond, epsilon) for those in ([*norms, 10**6], norms))
+    ours = [math.log(a / b) for a, b in zip(*laws, strict=True)]
+    assert max(ours) - min(ours) <= epsilon + 1e-9
 
 
 @pytest.mark.parametrize("units", [0, 1, 10, 60])

@@ -73,13 +73,14 @@ print([name for name in os.listdir(folder) if name != ".held"])
 STOPPED = (
     LITTLE
     + """
+import time
 from dpsql.engines.spill import spill_folder
 from dpsql.cli import main
 
 folder, number = spill_folder(), getattr(signal, sys.argv[1])
 def stop():
     while not any("storage" in name for name in os.listdir(folder)):
-        pass
+        time.sleep(0.001)
     print(oct(os.stat(folder).st_mode & 0o777), flush=True)
     os.kill(os.getpid(), number)
 threading.Thread(target=stop, daemon=True).start()

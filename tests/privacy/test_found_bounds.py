@@ -286,7 +286,8 @@ def test_an_accuracy_is_known_when_the_range_is(db: dpsql.Connection) -> None:
     assert 0 < each.cost < 1000
 
 
-def test_new_data_is_looked_at_anew(path: Path) -> None:
+def test_new_data_is_looked_at_anew_where_the_owner_says_so(path: Path) -> None:
+    edit(path, "min_epsilon = 0.0001", "min_epsilon = 0.0001\nbounds_last = false")
     with dpsql.connect(path) as db:
         db.execute(SUM)
         assert planned(db, OTHER).first is None

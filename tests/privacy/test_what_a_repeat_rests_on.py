@@ -148,8 +148,8 @@ QUERIES = (
 )
 
 DIGESTS = (
-    "6604f321 4acae734 1c2b739c 582ed8be f16d8bc8 93183423 b7a53369 "
-    "0b243c42 db2cb8b6 3d1e826d 5b82ecc8 e70072f4 4132ac6e b890f5c8 e03ca26a 7848573d"
+    "1f0cf3ed ebdabddf 47dacd99 a7c85a8a 994bb201 c4febd5e 67e9362b 59f10d9b "
+    "e446db8b 1237abbf 7bb72cae e70072f4 78785d48 c7be64cd 870c4897 48bb69ae"
 ).split()
 
 

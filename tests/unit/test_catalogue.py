@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import pytest
 
+import dpsql
 from dpsql.engines.open_database import open_database
 
 SCRIPT = """
@@ -45,3 +47,17 @@ def test_the_columns_of_every_table(tmp_path: Path) -> None:
         ("old.t.x", (("x", "y"),)),
     ]
     assert [each.name for each in found[0].columns if each.collation is not None] == ["nick"]
+
+
+def test_a_schema_that_is_named_like_a_database(tmp_path: Path) -> None:
+    """DuckDB reads sales.orders as a table of the database sales: no query pays for it."""
+    path = tmp_path / "sales.duckdb"
+    with duckdb.connect(str(path)) as plain:
+        plain.execute("CREATE SCHEMA sales.sales; CREATE TABLE sales.sales.orders (id INT)")
+    path.with_suffix(".toml").write_text(
+        '[budget]\nepsilon = 1\naccountant = "pure"\n[unit]\ncolumn = "id"\n[tables."sales.orders"]\n'
+    )
+    with pytest.raises(dpsql.Error) as refused, dpsql.connect(path) as opened:
+        opened.execute("SELECT 1")
+    assert refused.value.code == "D804"
+    assert "rename the schema" in str(refused.value)

@@ -59,6 +59,16 @@ def another_delta(clinic: Path) -> None:
     with_policy("1e-6", "1e-7")(clinic)
 
 
+def older_ledger(clinic: Path) -> None:
+    policy, ledger = clinic.with_suffix(".toml"), clinic.with_suffix(".ledger")
+    policy.write_text(policy.read_text() + '[ledger]\nwitness = "clinic.witness"\n')
+    dpsql.connect(clinic).close()
+    before = ledger.read_bytes()
+    ask(COUNT)(clinic)
+    ledger.write_bytes(before)
+    ask(COUNT)(clinic)
+
+
 def damaged_ledger(clinic: Path) -> None:
     dpsql.connect(clinic).close()
     ledger = clinic.with_suffix(".ledger")
@@ -131,6 +141,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D509": two_runs_in_one_folder,
     "D510": no_room,
     "D511": nothing_to_show,
+    "D512": older_ledger,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,

@@ -120,3 +120,26 @@ def test_a_count_just_above_its_threshold_may_be_anything_smaller() -> None:
     assert low[:2].tolist() == [0.0, 0.0]
     assert 1 <= high[0] <= high[1] < 45
     assert low[2] == pytest.approx(200 - 3 * math.log(20), abs=1e-5)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("name", ["laplace", "gaussian"])
+def test_margins_are_quantiles_of_the_moved_numbers_to_the_last_bit(name: str, confidence: float) -> None:
+    """Some of the means are NULL in no draw, in some, and in most."""
+    law, tail = noise(name, 3.0 * ROW), (1 - confidence) / 2
+    sums = np.rint(np.random.default_rng(1).normal(8.0, 9.0, (200, 2)) * ROW)
+    spread = np.sqrt(1 + np.arange(200) % 3)
+    reach = simulated(mean, sums, np.eye(2), law, spread, confidence)
+    draws = law.scale * unit_draws(name, 2)
+    kinds = set[str]()
+    for row in range(200):
+        moved = mean(sums[row] - draws * spread[row]) - mean(sums[row])
+        known = moved[np.isfinite(moved)]
+        kinds.add("all" if len(known) == len(moved) else "some" if 2 * len(known) > len(moved) else "few")
+        if 2 * len(known) > len(moved):
+            low, high = np.quantile(known, (tail, 1 - tail), method="inverted_cdf")
+            assert (reach.below[row], reach.above[row]) == (-low, high)
+        else:
+            assert math.isnan(reach.below[row])
+            assert math.isnan(reach.above[row])
+    assert kinds == {"all", "some", "few"}

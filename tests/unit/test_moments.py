@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.engines import polynomial_sql
+from dpsql.engines.arithmetic import WHOLE
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.polynomial_sql import product, rounded_square, single
 from dpsql.ir.plan import MeasurePlan, Norm, Shape
@@ -135,9 +136,9 @@ def cell(part: Part, number: int, most: int, other: Axis | None = None) -> Stati
 def test_three_cells_at_every_place(most: int) -> None:
     """Exhaustively: Laplace's add up to M and none is negative; Gauss' are no longer than M and the slack."""
     with duckdb.connect() as connection:
-        square = rounded_square("p", most)
+        square = rounded_square("p", most, WHOLE)
         for part in (Part.BERNSTEIN, Part.LAGRANGE):
-            a, b, c = (single(cell(part, i, most), "p", "q")[0] for i in range(3))
+            a, b, c = (single(cell(part, i, most), "p", "q", WHOLE)[0] for i in range(3))
             places = f"SELECT p, {square} AS q FROM range({most + 1}) AS r(p)"
             listed = f"SELECT {a} AS a, {b} AS b, {c} AS c FROM ({places})"
             found = connection.execute(
@@ -164,7 +165,7 @@ def test_nine_cells() -> None:
             "UNION ALL SELECT 1 + 4e-16 * random(), -4e-16 * random() FROM range(1000)"
         )
         for part, power in ((Part.BERNSTEIN, 1), (Part.LAGRANGE, 2)):
-            cells = [product(cell(part, i, most, axis), "y", "z") for i in range(9)]
+            cells = [product(cell(part, i, most, axis), "y", "z", WHOLE) for i in range(9)]
             norm = " + ".join(f"power(abs({each}), {power})" for each in cells)
             least = f"least({', '.join(cells)})"
             ((longest, lowest),) = connection.execute(f"SELECT max({norm}), min({least}) FROM t").fetchall()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import cache
 
 import duckdb
 import pytest
@@ -50,6 +51,7 @@ SHAPES = (
 )
 
 
+@cache
 def names() -> list[str]:
     asked = (
         "SELECT DISTINCT function_name FROM duckdb_functions() WHERE function_type = 'aggregate' ORDER BY 1"
@@ -89,8 +91,11 @@ def test_answered_or_told_what_to_ask(people: dpsql.Connection, name: str) -> No
 
 @pytest.mark.parametrize("name", names())
 def test_odd_arguments_are_answered_or_refused_in_words(people: dpsql.Connection, name: str) -> None:
-    broken = []
-    for shape, arguments in itertools.product(SHAPES, ODD):
+    """Every argument in a third of the shapes, every shape with a third of them: which, the name says."""
+    broken, turn = [], names().index(name)
+    for (i, shape), (j, arguments) in itertools.product(enumerate(SHAPES), enumerate(ODD)):
+        if (i + j + turn) % 3:
+            continue
         asked = shape.format(f"{name}({arguments})")
         try:
             people.explain(asked)

@@ -133,7 +133,7 @@ def test_a_composed_policy_says_every_key_again(every: Policy) -> None:
 
 
 def test_what_is_left_out_is_the_default() -> None:
-    least = '[budget]\nepsilon = 1\naccountant = "pure"\n[unit]\ntable = "a"\nkey = "b"\n[tables.a]\n'
+    least = '[budget]\nepsilon = 1\naccountant = "pure"\n[unit]\n[tables.a]\nunit = { column = "b" }\n'
     for title, name, value in said(parse_policy(least, "policy.toml"), TOP):
         key = next(keys[name] for keys in SECTIONS if keys.title == title)
         assert name == "accountant" or key.default in (value, NO_DEFAULT), (title, name)

@@ -71,7 +71,7 @@ ACCOUNTANTS = ("zcdp", "approx")
 
 
 def in_turn(kinds: Iterable[str]) -> pytest.MarkDecorator:
-    """Try each kind under one accountant, in turn: each takes many draws, and knows nothing of the noise."""
+    """Try each kind under one accountant, in turn: it takes long, and knows nothing of the noise."""
     tried = [(ACCOUNTANTS[place % 2], kind) for place, kind in enumerate(kinds)]
     return pytest.mark.parametrize(("session", "kind"), tried, indirect=["session"])
 
@@ -209,7 +209,7 @@ NONE = {
 }
 
 
-@pytest.mark.parametrize("kind", NONE)
+@in_turn(NONE)
 def test_what_is_chosen_by_numbers_has_no_margin(kind: str, session: Session) -> None:
     answer = answer_without_cost(session, NONE[kind])
     place = answer.columns.index("x")
@@ -254,7 +254,7 @@ KEPT = {
 }
 
 
-@pytest.mark.parametrize("kind", KEPT)
+@in_turn(KEPT)
 def test_what_is_linear_in_the_numbers_has_a_margin(kind: str, session: Session) -> None:
     answer = answer_without_cost(session, KEPT[kind])
     place = answer.columns.index("x")

@@ -43,6 +43,50 @@ town = {}
 """
 
 
+SEVERAL = """
+[budget]
+epsilon = 100
+delta = 1e-6
+[unit]
+name = "patient"
+column = ["hospital", "number"]
+[tables.visits]
+key = ["hospital", "visit"]
+rows_per_unit = 5
+[tables.doses]
+unit = { column = ["place", "visit"], references = ["visits.hospital", "visits.visit"] }
+rows_per_unit = 5
+[tables.doses.columns]
+other = {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("joined", "said"),
+    [
+        ("doses d JOIN visits v ON d.place = v.hospital AND d.visit = v.visit", ()),
+        ("doses d JOIN doses e ON e.visit = d.visit AND d.place = e.place", ()),
+        ("visits v JOIN visits w USING (number, hospital)", ()),
+        ("doses d JOIN visits v ON d.place = v.hospital AND v.number = d.visit AND v.visit = d.visit", ()),
+        (
+            "visits v JOIN doses d ON v.hospital = d.place AND v.visit = d.other",
+            ("visits.hospital = doses.place",),
+        ),
+    ],
+)
+def test_keys_of_several_columns_are_equal_in_all(tmp_path: Path, joined: str, said: tuple[str, ...]) -> None:
+    path = tmp_path / "hospitals.duckdb"
+    with duckdb.connect(str(path)) as writer:
+        writer.execute(
+            "CREATE TABLE visits (hospital VARCHAR, number INTEGER, visit INTEGER);"
+            "CREATE TABLE doses (place VARCHAR, visit INTEGER, other INTEGER)"
+        )
+    (tmp_path / "hospitals.toml").write_text(SEVERAL, encoding="utf-8")
+    with dpsql.connect(path, tmp_path / "hospitals.toml") as connection:
+        [measure] = plan_of(connection._open(), f"SELECT COUNT(*) FROM {joined}", 1.0).measures
+        assert ties_of(measure.measure.relation) == said
+
+
 @pytest.fixture
 def db(tmp_path: Path) -> Iterator[dpsql.Connection]:
     path = tmp_path / "shop.duckdb"

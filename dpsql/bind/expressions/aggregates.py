@@ -75,12 +75,16 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
     argument = arguments[0]
     distinct = isinstance(argument, exp.Distinct) or type(node) in rule.distinct_nodes
     if isinstance(argument, exp.Distinct):
-        if len(argument.expressions) != 1 or argument.args.get("on"):
+        unit = _spelled_unit(argument, scalars)
+        if unit is not None and rule.counts:
+            return AggregateCall("", rule.name, unit, True, condition, ctx.span(outer))
+        several = any(isinstance(each, exp.Tuple) for each in argument.expressions)
+        if len(argument.expressions) != 1 or argument.args.get("on") or several:
             raise refuse(
                 "D253",
                 "DISTINCT over several columns is not answered",
                 ctx.span(outer),
-                help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.unit_column}); or one text of "
+                help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.counted_unit}); or one text of "
                 "both: COUNT(DISTINCT x || '/' || y)",
             )
         arguments[0] = argument.expressions[0]
@@ -100,6 +104,20 @@ def aggregate(ctx: Context, node: exp.Expr, scalars: Scalars) -> AggregateCall |
             "", call.function, call.argument, distinct, call.condition, call.span, more_arguments, orderings
         )
     return replace(call, distinct=distinct, others=(*call.others, *more_arguments))
+
+
+def _spelled_unit(distinct: exp.Distinct, scalars: Scalars) -> Scalar | None:
+    """Return the unit where (a, b) are the columns that it is made of, in any order; else None.
+
+        COUNT(DISTINCT (hospital_id, patient_no))       counts units, if that is what a patient is
+
+    One of the columns alone is a value like any other: of several units.
+    """
+    match distinct.expressions:
+        case [exp.Tuple() as columns] if not distinct.args.get("on"):
+            return scalars.unit_of([scalars.bind(column) for column in columns.expressions])
+        case _:
+            return None
 
 
 def _separator(ctx: Context, node: exp.GroupConcat) -> Literal:
@@ -231,7 +249,7 @@ def refuse_distinct(ctx: Context, call: AggregateCall) -> NoReturn:
         "D253",
         f"{call.function.upper()}(DISTINCT ...) is answered for the {ctx.known.unit} only",
         call.span,
-        help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.unit_column}); or the values: SELECT "
+        help=f"count the {ctx.known.unit}s: COUNT(DISTINCT {ctx.known.counted_unit}); or the values: SELECT "
         "COUNT(*) FROM (SELECT x FROM ... GROUP BY x)",
     )
 

@@ -39,7 +39,7 @@ def histogram_counts(text: str, node: exp.Expr, scalars: Scalars) -> exp.Expr | 
     histogram = node.this if isinstance(node, exp.Filter) else node
     if not isinstance(histogram, Histogram):
         return None
-    argument = histogram.this
+    argument = histogram.expressions[0]
     if has_aggregate(argument):
         raise refuse("D253", "an aggregate inside an aggregate", span_of(node, text), help="use a subquery")
     kind = fact_of(scalars.bind(argument), scalars.facts).type
@@ -74,7 +74,7 @@ def _bins(
     text: str, histogram: Histogram, kind: Type, scalars: Scalars
 ) -> tuple[list[exp.Expr], list[Literal]]:
     """Return the upper ends as written, and as the constants that name the bins."""
-    (listed,) = histogram.expressions
+    _, listed = histogram.expressions
     if not isinstance(listed, exp.Array) or not 1 <= len(listed.expressions) <= MOST:
         raise refuse(
             "D205",

@@ -39,8 +39,21 @@ Constants = Callable[[exp.Expr], tuple[Literal, ...]]
 """The values of a subquery over public tables, or a refusal."""
 
 
-class HiddenUnit(exp.Column):
-    """The unit of a row; no query can name it, the rewrite of a subquery creates it."""
+_UNIT = "the unit of a row"
+
+
+def hidden_unit(name: str) -> exp.Column:
+    """Return the unit of a row as a column; no query can name it, the rewrite of a subquery creates it.
+
+    It is told by its meta data: the classes of a compiled sqlglot have no subclasses.
+    """
+    column = exp.Column(this=exp.to_identifier(name, quoted=True))
+    column.meta[_UNIT] = True
+    return column
+
+
+def is_hidden_unit(node: exp.Expr) -> bool:
+    return bool(node.meta.get(_UNIT))
 
 
 class GrowingRows(Protocol):
@@ -114,7 +127,7 @@ class Scalars:
     def _bind(self, node: exp.Expr) -> Scalar:
         """Bind an expression; ``bind`` checks its types."""
         match node:
-            case HiddenUnit():
+            case exp.Column() if is_hidden_unit(node):
                 return self._unit()
             case exp.Paren() | exp.Alias():
                 return self._bind(node.this)
@@ -144,6 +157,14 @@ class Scalars:
         owned = ownership_of(self.rows.relation)
         assert isinstance(owned, Owned)
         return Ref(owned.unit)
+
+    def unit_of(self, scalars: Sequence[Scalar]) -> Scalar | None:
+        """Return the unit of the rows, where it is made of exactly these columns; else None."""
+        owned = None if self.rows is None else ownership_of(self.rows.relation)
+        names = {scalar.name for scalar in scalars if isinstance(scalar, Ref)}
+        if not isinstance(owned, Owned) or len(names) != len(scalars):
+            return None
+        return Ref(owned.unit) if names in map(set, owned.spelled) else None
 
     def single(self, node: exp.Expr, rows: Sequence[Literal]) -> Scalar:
         """Return a subquery over public tables as its constant."""
@@ -177,12 +198,14 @@ class Scalars:
 
     def _field(self, node: exp.Column) -> Scalar | None:
         """Return a field of a struct, home.town, where no table is called home."""
+        if not node.table:
+            return None
         scope: Scope | None = self.scope
         while scope is not None:
             if any(column.qualifier.casefold() == node.table.casefold() for column in scope.columns):
                 return None
             scope = scope.outer
-        holders = self.scope.find(node.table) if node.table else ()
+        holders = self.scope.find(node.table)
         if len(holders) != 1 or not field_types(fact_of(holders[0].scalar, self._lookup).type):
             return None
         return Call("struct_extract", (holders[0].scalar, Literal(node.name, VARCHAR)))

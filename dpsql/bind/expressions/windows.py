@@ -134,7 +134,8 @@ def _partition(
         return (*keys, Ref(owned.unit))
     unit = ctx.known.unit
     label = f"its PARTITION BY does not have the {unit}"
-    if any(column.name.casefold() == ctx.known.unit_column.casefold() for column in _columns(node)):
+    names_of_unit = {name.casefold() for name in ctx.known.unit_columns}
+    if names_of_unit <= {column.name.casefold() for column in _columns(node)}:
         label = (
             f"this is not the {unit} of every row: another column of that name, or NULL after an outer join"
         )

@@ -31,9 +31,8 @@ from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
 from dpsql.policy.catalogue import Known
 
-
-class SelectedUnnest(exp.Unnest):
-    """An UNNEST that stood in the select list; its column has no name that a query can use."""
+SELECTED = "stood in the select list"
+"""Meta data of an UNNEST whose column has no name that a query can use."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,7 +164,7 @@ class FromClause:
         names = tuple(column.name for column in alias.columns) if alias is not None else ()
         name = alias.name if alias is not None else ""
         self._check_width(names, 1, node)
-        source = RowItems(node.expressions[0], isinstance(node, SelectedUnnest))
+        source = RowItems(node.expressions[0], SELECTED in node.meta)
         return Item(source, name or self.fresh("sub"), names or (name or "unnest",), node, added_by)
 
     def _item(self, node: exp.Expr, added_by: exp.Join | None) -> list[Item]:
@@ -504,4 +503,4 @@ def _without_alias(node: exp.Expr) -> exp.Expr:
     return node
 
 
-__all__ = ["FromClause", "Item", "Joined", "Kept", "SelectedUnnest"]
+__all__ = ["FromClause", "Item", "Joined", "Kept"]

@@ -16,7 +16,7 @@ Test    grammar_tests/joins/ties.sql, on rows that break the declaration; facts/
 from __future__ import annotations
 
 from dpsql.errors import refuse
-from dpsql.facts.ownership import FAN_OUT, Owned, Public, fan_out, ownership_of, pinned_columns
+from dpsql.facts.ownership import FAN_OUT, Owned, Public, fan_out, ownership_of, pinned_columns, writes_units
 from dpsql.facts.schema import facts_of
 from dpsql.facts.sharing import Count, with_counts
 from dpsql.ir.column import Column
@@ -61,7 +61,7 @@ def join(
     assert kind is not JoinKind.FULL or isinstance(theirs, Owned), "both sides of a FULL join are private"
     added = False
     if isinstance(ours, Owned) and isinstance(theirs, Owned):
-        added = not _writes_equal_units(condition, ours, theirs)
+        added = not (_writes_equal_units(condition, ours, theirs) or writes_units(condition, ours, theirs))
         condition = _with_equal_units(left, ours, right, theirs, condition, span, unit)
         if not kind.one_sided:
             _check_fan_out(ours.fan * theirs.fan, span)
@@ -114,14 +114,19 @@ def on_the_unit(left: Relation, right: Relation, parts: list[Scalar]) -> bool:
     ours, theirs = ownership_of(left), ownership_of(right)
     if not isinstance(ours, Owned) or not isinstance(theirs, Owned):
         return False
-    if any(_equates(part, ours, theirs) for part in parts):
-        return True
     condition = all_of(parts)
+    if any(_equates(part, ours, theirs) for part in parts) or writes_units(condition, ours, theirs):
+        return True
     return any(
-        key <= pinned_columns(side, opposite, condition) and not key <= owned.units
+        key <= pinned_columns(side, opposite, condition) and not _is_unit(key, owned)
         for side, opposite, owned in ((left, right, ours), (right, left, theirs))
         for key in owned.keys
     )
+
+
+def _is_unit(key: frozenset[str], owned: Owned) -> bool:
+    """Whether a key is the unit itself: what equals it need not be the unit of the other side."""
+    return key <= owned.units or any(key == frozenset(names) for names in owned.spelled)
 
 
 def _writes_equal_units(condition: Scalar | None, ours: Owned, theirs: Owned) -> bool:

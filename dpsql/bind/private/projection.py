@@ -85,11 +85,20 @@ def refuse_ungroupable(ctx: Context, node: exp.Expr, relation: Relation, names: 
 
 
 def distinct_rows(
-    ctx: Context, node: exp.Expr, relation: Relation, names: list[str], scope: Scope
+    ctx: Context,
+    node: exp.Expr,
+    relation: Relation,
+    names: list[str],
+    scope: Scope,
+    hidden: str | None = None,
 ) -> tuple[Relation, Scope]:
-    """Return the distinct rows of the columns ``names``, which are those of the scope, in its order."""
+    """Return the distinct rows of the columns ``names``, which are those of the scope, in its order.
+
+    The unit is one of them, or ``hidden``, which some of them determine.
+    """
     refuse_ungroupable(ctx, node, relation, names)
     fresh = {name: ctx.fresh(name) for name in names}
     keys = tuple(Named(fresh[name], Ref(name)) for name in fresh)
+    keys += () if hidden is None else (Named(ctx.fresh("unit"), Ref(hidden)),)
     visible = (Visible("", v.name, Ref(fresh[n])) for v, n in zip(scope.columns, names, strict=True))
     return Aggregate(relation, keys, ()), Scope(tuple(visible))

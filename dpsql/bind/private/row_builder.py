@@ -28,14 +28,14 @@ from dpsql.ir.source import Span
 
 _WRITTEN = {
     "only equalities may correlate this subquery with the query around it": "count before joining: LEFT JOIN "
-    "(SELECT a.{unit}, COUNT(*) AS n FROM a JOIN b ON a.{unit} = b.{unit} AND b.x > a.x GROUP BY a.{unit}) "
+    "(SELECT {of_a}, COUNT(*) AS n FROM a JOIN b ON {ab} AND b.x > a.x GROUP BY {of_a}) "
     "AS s USING ({unit})",
     "it reads columns of a query further out": "join the inner tables: EXISTS (SELECT 1 FROM a JOIN b ON ... "
-    "WHERE a.{unit} = outer.{unit} AND ...)",
+    "WHERE {a_outer} AND ...)",
     "only a plain SELECT may be correlated with the query around it": "write each side of a UNION as a "
     "subquery of its own: EXISTS (...) OR EXISTS (...); and a CTE before the whole query",
     "its LIMIT or OFFSET is not answered here": "number the rows, and take one: (SELECT MAX(x) FROM (SELECT "
-    "*, ROW_NUMBER() OVER (PARTITION BY {unit} ORDER BY x) AS i FROM ...) AS s WHERE s.{unit} = outer.{unit} "
+    "*, ROW_NUMBER() OVER (PARTITION BY {unit} ORDER BY x) AS i FROM ...) AS s WHERE {s_outer} "
     "AND i = 2)",
     "HAVING without GROUP BY is not answered here": "write GROUP BY {unit} in the subquery",
     "DISTINCT ON is not answered here": "number the rows, and keep the first: QUALIFY ROW_NUMBER() OVER "
@@ -85,17 +85,24 @@ class RowBuilder:
         self, span: Span | None, label: str = "the value for one row would depend on other units"
     ) -> NoReturn:
         """Refuse a subquery among private rows."""
-        unit, column = self.ctx.known.unit, self.ctx.known.unit_column
+        known = self.ctx.known
         tied = (
-            f"correlate it on the {unit}: WHERE inner.{column} = outer.{column}; or compare with a released "
-            "number: x > (SELECT AVG(x) FROM ...)"
+            f"correlate it on the {known.unit}: WHERE {known.equal_units('inner', 'outer')}; or compare "
+            "with a released number: x > (SELECT AVG(x) FROM ...)"
         )
+        written = {
+            "unit": known.unit_column,
+            "of_a": ", ".join(f"a.{name}" for name in known.unit_columns),
+            "ab": known.equal_units("a", "b"),
+            "a_outer": known.equal_units("a", "outer"),
+            "s_outer": known.equal_units("s", "outer"),
+        }
         raise refuse(
             "D255",
             "this subquery is not answered among private rows",
             span,
             label=label,
-            help=_WRITTEN[label].format(unit=column) if label in _WRITTEN else tied,
+            help=_WRITTEN[label].format(**written) if label in _WRITTEN else tied,
         )
 
     def keep(self, condition: Scalar) -> None:

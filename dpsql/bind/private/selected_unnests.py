@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dpsql.bind.private.from_clause import SelectedUnnest
+from dpsql.bind.private.from_clause import SELECTED
 from dpsql.bind.scope.context import Context
 from dpsql.bind.syntax.output_names import output_name
 from dpsql.errors import refuse
@@ -49,8 +49,8 @@ def unnests_of(ctx: Context, node: exp.Select) -> list[exp.Join]:
             item.replace(exp.alias_(item.copy(), output_name(item), quoted=True))
     (first,) = (call for call in node.find_all(exp.Explode) if call.parent_select is node)
     table = exp.TableAlias(this=exp.to_identifier(alias), columns=[exp.to_identifier(name)])
-    unnest = SelectedUnnest(expressions=[first.this.copy()], alias=table)
-    unnest.meta.update(first.meta)
+    unnest = exp.Unnest(expressions=[first.this.copy()], alias=table)
+    unnest.meta.update({**first.meta, SELECTED: True})
     column = exp.column(name, alias, quoted=True)
     column.meta.update(first.meta)
     first.replace(column)

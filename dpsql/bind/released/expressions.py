@@ -14,7 +14,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dpsql.bind.expressions.histograms import histogram_counts
-from dpsql.bind.expressions.scalars import HiddenUnit, Scalars
+from dpsql.bind.expressions.scalars import Scalars, is_hidden_unit
 from dpsql.bind.private.conditions import has_query
 from dpsql.bind.released.error_formulas import formula_of, size_of
 from dpsql.bind.scope.scope import Fresh
@@ -62,6 +62,7 @@ class ReleasedExpressions:
         self._places = {named.name: i for i, (_, named) in enumerate(keys)}
         self.grouping: Callable[[list[int]], exp.Expr] | None = None
         self._called: dict[AggregateCall, str] = {}  # without its name: equal calls are released once
+        self._noised: set[str] = set()
         self.lookup: Callable[[Scalar], exp.Expr | None] | None = None
         self.derived: list[Derived] = []
         self._room = MOST_FOLLOWED
@@ -126,9 +127,8 @@ class ReleasedExpressions:
 
     def computed(self, expression: exp.Expr) -> bool:
         """Whether an output is computed from released numbers, and is not one of them."""
-        noised = {call.name for call in self.calls}
         columns = {column.name for column in expression.find_all(exp.Column) if column.table == self.name}
-        return bool(columns & noised) and not isinstance(unwrapped(expression), exp.Column)
+        return bool(columns & self._noised) and not isinstance(unwrapped(expression), exp.Column)
 
     def margins(self, expression: exp.Expr, ends: bool) -> tuple[exp.Expr, ...]:
         """Return the half-width of an output and, if ``ends`` is set, the ends of its interval."""
@@ -149,8 +149,8 @@ class ReleasedExpressions:
         """Return the largest half-width of the counts of a histogram; () for any other expression."""
         if not isinstance(expression, exp.Map) or not isinstance(expression.args.get("values"), exp.Array):
             return ()
-        counts, noised = expression.args["values"].expressions, {call.name for call in self.calls}
-        if not all(isinstance(each, exp.Column) and each.name in noised for each in counts):
+        counts = expression.args["values"].expressions
+        if not all(isinstance(each, exp.Column) and each.name in self._noised for each in counts):
             return ()
         first, *others = (quoted(margin_of(each.name), self.name) for each in counts)
         return (exp.Greatest(this=first, expressions=others),)
@@ -170,8 +170,7 @@ class ReleasedExpressions:
     def _margin_column(self, expression: exp.Expr) -> str | None:
         """Return the released number or the formula with the half-width of an output, or None."""
         formula = formula_of(expression, self.name, self.aliases)
-        noised = {call.name for call in self.calls}
-        if formula is None or not columns_in(formula) & noised:
+        if formula is None or not columns_in(formula) & self._noised:
             return None
         if isinstance(formula, str):
             return formula
@@ -179,7 +178,7 @@ class ReleasedExpressions:
         if known is not None:
             return known
         self._room -= size_of(formula)
-        if self._room < 0 or not columns_in(formula) <= noised | self._places.keys():
+        if self._room < 0 or not columns_in(formula) <= self._noised | self._places.keys():
             return None
         self.derived.append(Derived(self._fresh("formula"), formula))
         return self.derived[-1].name
@@ -249,11 +248,12 @@ class ReleasedExpressions:
         unnamed = replace(call, name="")
         if unnamed not in self._called:
             self._called[unnamed] = self._fresh(call.function)
+            self._noised.add(self._called[unnamed])
         return self._called[unnamed]
 
     def _key(self, node: exp.Expr) -> str | None:
         """Return the name of the key that an expression equals, as written or as bound; else None."""
-        if isinstance(node, HiddenUnit):
+        if is_hidden_unit(node):
             return self._key_of_scalar.get(self.scalars.bind(node))
         if node in self._key_of_node:
             return self._key_of_node[node]

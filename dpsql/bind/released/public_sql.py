@@ -41,9 +41,14 @@ def aliased(tree: exp.Expr, alias: str, names: tuple[str, ...] = ()) -> exp.Expr
 
 
 def open_table(known: KnownTable, rows: Private) -> Open:
-    """Return a public table by its name in the sealed engine."""
-    names = tuple(column.name for column in known.columns)
-    return Open(exp.Table(this=identifier(known.name)), names, ((),) * len(names), rows)
+    """Return a public table by its name in the sealed engine; a query where some columns do not exist."""
+    names, table = tuple(column.name for column in known.seen), exp.Table(this=identifier(known.name))
+    tree: exp.Query | exp.Table = table
+    if known.unseen:
+        tree = exp.Select(
+            expressions=[column(name, known.name) for name in names], from_=exp.From(this=table)
+        )
+    return Open(tree, names, ((),) * len(names), rows)
 
 
 def without_margins(bound: Open, fresh: Fresh) -> exp.Expr:

@@ -19,6 +19,7 @@ needs a denominator beyond ``BEYOND`` deviations of zero, in each row: its ``gua
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -109,7 +110,7 @@ def _deviation(name: str) -> str:
 
 
 @dataclass
-class _Rows:
+class _Rows(ABC):
     """What a FROM item or a query yields.
 
     ``names`` is None for a public table, of which only that it is exact matters. ``chosen``: which rows there
@@ -122,9 +123,17 @@ class _Rows:
     chosen: bool = False
     plain: bool = True
 
+    @abstractmethod
     def written(self, drawn: bool, last: bool = False) -> exp.Query:
         """Return the query with ``#id``, and with ``#replica`` if it is ``drawn``."""
-        raise NotImplementedError
+
+
+@dataclass
+class _Unknown(_Rows):
+    """Rows of a FROM item that is not looked into: what reads them is not plain."""
+
+    def written(self, drawn: bool, last: bool = False) -> exp.Query:
+        raise AssertionError("only plain rows are written over replicas")
 
 
 @dataclass
@@ -259,6 +268,8 @@ def _union(tree: exp.Union, measures: Mapping[str, Measure]) -> _Rows | None:
     left, right = sides
     if left is None or right is None or left.names is None or right.names is None:
         return None
+    if len(left.kinds) != len(right.kinds):
+        return None  # refused where its types are looked for
     kinds = [max(ours, theirs) for ours, theirs in zip(left.kinds, right.kinds, strict=True)]
     guards: list[list[exp.Expr]] = [[] for _ in kinds]
     plain = left.plain and right.plain and not any(left.guards) and not any(right.guards)
@@ -347,7 +358,7 @@ class _Select(_Rows):
         tree = part.this
         rows = _analysed(tree, self.measures)
         if rows is None or not isinstance(tree, exp.Table | exp.Subquery):
-            rows, self.plain = _Rows(None, [], chosen=True, plain=False), False
+            rows, self.plain = _Unknown(None, [], chosen=True, plain=False), False
         self.plain = self.plain and rows.plain and (not isinstance(rows, _Select) or not rows.limited)
         if join is not None and (
             (join.args.get("side") or "") not in ("", "LEFT")

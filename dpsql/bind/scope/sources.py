@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dpsql.bind.scope.scope import Fresh, Scope, Visible
 from dpsql.ir.column import Fact
-from dpsql.ir.relation import Filter, Owner, Relation, Scan, ScanColumn
+from dpsql.ir.relation import Filter, Owner, Relation, Scan, ScanColumn, names_of, unit_types
 from dpsql.ir.scalar import Call, Ref
 from dpsql.ir.source import Span
 from dpsql.policy.catalogue import Known, KnownTable
@@ -56,21 +56,31 @@ class Open:
 
 
 def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span | None) -> Private:
-    """Return a table of the policy as a relation; its unit column, if it has one, is the hidden unit."""
-    names = {column.name: fresh(column.name) for column in table.columns}
+    """Return a table of the policy as a relation; its unit column, if it has one, is the hidden unit.
+
+    Of several columns none is: the hidden unit is made of them.
+    """
+    unseen = table.unseen  # their names would number others, in what is explained
+    names = {
+        column.name: fresh("unseen" if column.name in unseen else column.name) for column in table.columns
+    }
     facts = {column.name: column.fact for column in table.columns}
     owner: Owner | None = None
     if not table.public:
         assert table.unit_column is not None
         holder = known.table(table.links[-1].table) if table.links else table
         assert holder is not None
-        stored = next(column.fact for column in holder.columns if column.name == table.unit_column)
-        hidden = fresh("unit") if table.links else names[table.unit_column]
-        fact = Fact(known.unit_type, stored.domain, nullable=False)
-        links = table.unit_column, table.links
-        widened = stored.type != known.unit_type
+        stored = {column.name: column.fact for column in holder.columns}
+        read = dict(zip(names_of(table.unit_column), unit_types(known.unit_type), strict=True))
+        widened = any(stored[name].type != of_it for name, of_it in read.items())
         if not table.links:
-            facts[table.unit_column] = replace(stored, type=known.unit_type)
+            facts |= {name: replace(stored[name], type=of_it) for name, of_it in read.items()}
+        if isinstance(table.unit_column, str):
+            hidden = fresh("unit") if table.links else names[table.unit_column]
+            fact = Fact(known.unit_type, stored[table.unit_column].domain, nullable=False)
+        else:
+            hidden, fact = fresh("unit"), Fact(known.unit_type, nullable=False)
+        links = table.unit_column, table.links
         owner = Owner(hidden, fact, *links, table.rows, table.at_most, holder.unit_filled, widened)
     relation: Relation = Scan(
         table.name,
@@ -86,7 +96,7 @@ def scan(table: KnownTable, known: Known, alias: str, fresh: Fresh, span: Span |
         tuple(names[name] for name in table.tied),
     )
     scope = Scope(
-        tuple(Visible(alias, column.name, Ref(names[column.name])) for column in table.columns),
+        tuple(Visible(alias, column.name, Ref(names[column.name])) for column in table.seen),
         ("a private column exists only where the policy lists it",) if owner else (),
     )
     return Private(_filled(relation, [names[name] for name in table.filled]), scope)

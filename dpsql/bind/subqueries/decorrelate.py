@@ -15,7 +15,7 @@ from collections.abc import Collection, Sequence
 from sqlglot import exp
 
 from dpsql.bind.expressions.aggregates import has_aggregate, is_named_aggregate
-from dpsql.bind.expressions.scalars import HiddenUnit, Scalars
+from dpsql.bind.expressions.scalars import Scalars, hidden_unit
 from dpsql.bind.private.conditions import parts_of
 from dpsql.bind.scope.scope import Fresh
 from dpsql.bind.scope.wrappers import unaliased
@@ -168,7 +168,7 @@ def grouped_by_keys(
     fresh: Fresh,
 ) -> exp.Select:
     """Return the uncorrelated subquery: its keys (and the unit) first, then the values, grouped by key."""
-    within = [*keys, *([HiddenUnit(this=exp.to_identifier(fresh("unit"), quoted=True))] if per_unit else [])]
+    within = [*keys, *([hidden_unit(fresh("unit"))] if per_unit else [])]
     listed = [exp.alias_(unaliased(key).copy(), fresh(f"k{i}"), quoted=True) for i, key in enumerate(within)]
     listed += [
         exp.alias_(_with_partition(unaliased(value), keys), fresh(f"v{i}"), quoted=True)

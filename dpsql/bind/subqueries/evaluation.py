@@ -205,16 +205,21 @@ def _clamp_at_zero(clause: exp.Expr) -> None:
 
 def post_of(ctx: Context, tree: exp.Expr, columns: tuple[str, ...], margins: tuple[int | None, ...]) -> Post:
     """Print ordinary SQL as it will run; check that its tables are bound and its functions are vetted."""
-    refuse_unbound_tables(ctx, tree)
-    for clause in list(tree.find_all(exp.Limit, exp.Offset)):
+    nodes = list(tree.walk())
+    _refuse_unbound_tables(ctx, nodes)
+    limits = [node for node in nodes if isinstance(node, exp.Limit | exp.Offset)]
+    for clause in limits:
         _clamp_at_zero(clause)
+    if limits:
+        nodes = list(tree.walk())
     sql = tree.sql(dialect="duckdb")
     check_printed(sql)
-    named = {table.name for table in tree.find_all(exp.Table)}
+    named = {node.name for node in nodes if isinstance(node, exp.Table)}
     released = tuple(measure.name for measure in ctx.measures if measure.name in named)
-    plain = all(isinstance(part, _PLAIN) and not _is_scalar_subquery(part) for part in tree.walk())
-    adds_up = any(isinstance(part, _ADDING) or is_named_aggregate(part) for part in tree.walk())
-    return Post(sql, columns, released, tables_in(ctx, tree), margins, plain, adds_up=adds_up)
+    plain = all(isinstance(node, _PLAIN) and not _is_scalar_subquery(node) for node in nodes)
+    adds_up = any(isinstance(node, _ADDING) or is_named_aggregate(node) for node in nodes)
+    public = tuple(name for name in ctx.tables if name in named)
+    return Post(sql, columns, released, public, margins, plain, adds_up=adds_up)
 
 
 _ADDING = exp.AggFunc | exp.Window | exp.Group | exp.Distinct
@@ -321,20 +326,18 @@ def subquery_binder(
     return replaced
 
 
-def refuse_unbound_tables(ctx: Context, tree: exp.Expr) -> None:
+def _refuse_unbound_tables(ctx: Context, nodes: list[exp.Expr]) -> None:
     """Refuse ordinary SQL that reads a table which is neither released nor public."""
     known = {measure.name for measure in ctx.measures} | set(ctx.tables) | ctx.recursive
-    for table in tree.find_all(exp.Table):
-        if isinstance(table.this, exp.Identifier) and (table.name not in known or table.db):
+    for table in nodes:
+        if (
+            isinstance(table, exp.Table)
+            and isinstance(table.this, exp.Identifier)
+            and (table.name not in known or table.db)
+        ):
             raise refuse(
                 "D105",
                 "this way of reading a table is not answered",
                 ctx.span(table),
                 help="write only its name",
             )
-
-
-def tables_in(ctx: Context, tree: exp.Expr) -> tuple[str, ...]:
-    """Return the public tables that ordinary SQL reads."""
-    named = {table.name for table in tree.find_all(exp.Table)}
-    return tuple(name for name in ctx.tables if name in named)

@@ -183,8 +183,9 @@ class SubqueryUnnester(RowBuilder):
             f"one NULL in this subquery would decide for every {self.ctx.known.unit}",
             span,
             label=f"either side may be NULL, and the subquery is not correlated on the {self.ctx.known.unit}",
-            help=f"correlate it: [NOT] EXISTS (SELECT 1 FROM ... WHERE inner.{self.ctx.known.unit_column} = "
-            f"outer.{self.ctx.known.unit_column} AND inner.x = outer.x); or add x IS NOT NULL on both sides",
+            help="correlate it: [NOT] EXISTS (SELECT 1 FROM ... WHERE "
+            f"{self.ctx.known.equal_units('inner', 'outer')} AND inner.x = outer.x); or add x IS NOT NULL on "
+            "both sides",
         )
 
     # ---- values ------------------------------------------------------------------------------------

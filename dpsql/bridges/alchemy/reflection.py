@@ -25,6 +25,7 @@ from sqlalchemy.exc import NoSuchTableError
 
 from dpsql.bridges.alchemy.types import type_of
 from dpsql.policy.listing import Column, Table
+from dpsql.render.english import one
 
 MAIN = "main"
 
@@ -86,14 +87,14 @@ class Reflection(DefaultDialect):
         reference = owner_of(_table(connection, table_name, schema), tables)
         if reference is None:
             return []
-        column, owner, key = reference
+        columns, owner, keys = reference
         return [
             {
                 "name": None,
-                "constrained_columns": [column],
+                "constrained_columns": columns,
                 "referred_schema": None if _schema(owner) == MAIN else _schema(owner),
                 "referred_table": _name(owner),
-                "referred_columns": [key],
+                "referred_columns": keys,
                 "options": {},
             }
         ]
@@ -128,7 +129,12 @@ class Reflection(DefaultDialect):
 
 
 def column_comment(column: Column, table: Table) -> str | None:
-    """Return what is publicly known of a column's values: ``in [0, 110]``."""
+    """Return the owner's words for a column, and what is publicly known of its values: ``in [0, 110]``."""
+    beside = f"with {', '.join(column.beside)} the {table.unit} of the row" if column.beside else None
+    return "; ".join(filter(None, (column.comment, _known_values(column, table), beside))) or None
+
+
+def _known_values(column: Column, table: Table) -> str | None:
     if column.range is not None:
         suffix = ", found privately" if column.found else ""
         return f"in [{column.range[0]}, {column.range[1]}]{suffix}"
@@ -148,25 +154,26 @@ def table_comment(table: Table) -> str:
     if table.rows_per_unit == 1:
         return f"private: one row of each {table.unit}"
     started = "" if table.rows_per_unit is None else f", clipped from {table.rows_per_unit} on"
-    return f"private: rows of a {table.unit}{started}"
+    return f"private: rows of {one(table.unit)}{started}"
 
 
-def owner_of(table: Table, tables: tuple[Table, ...]) -> tuple[str, Table, str] | None:
-    """Return the foreign key to the unit's table: (patient_id, patients, patient_id)."""
+def owner_of(table: Table, tables: tuple[Table, ...]) -> tuple[list[str], Table, list[str]] | None:
+    """Return the foreign key to the unit's table: ([patient_id], patients, [patient_id])."""
     if not table.path:
         return None
-    column, step, place = table.path[0].partition(" -> ")
+    columns, step, places = table.path[0].partition(" -> ")
     if step:
-        name, _, key = place.rpartition(".")
-        return next(((column, table, key) for table in tables if table.name == name), None)
+        named = [place.rpartition(".") for place in places.split(", ")]
+        there = (owner for owner in tables if owner.name == named[0][0])
+        return next(((columns.split(", "), owner, [key for _, _, key in named]) for owner in there), None)
     holders = [holder for holder in tables if _holds_each_unit_once(holder)]
     if len(holders) != 1 or holders[0].name == table.name:
         return None
-    return column, holders[0], holders[0].path[0]
+    return columns.split(", "), holders[0], holders[0].path[0].split(", ")
 
 
 def _holds_each_unit_once(table: Table) -> bool:
-    return len(table.path) == 1 and (table.path[0],) in table.keys
+    return len(table.path) == 1 and any(", ".join(key) == table.path[0] for key in table.keys)
 
 
 def _tables(connection: Any) -> tuple[Table, ...]:

@@ -13,15 +13,11 @@ from dpsql.ir.column import Value
 from dpsql.ir.detail import BoundSearch
 from dpsql.ir.plan import DetailPlan
 from dpsql.ir.table import Masses
-from dpsql.mechanisms.exponential import Choices, Choose
+from dpsql.mechanisms.exponential import Choose, one_choice
 from dpsql.mechanisms.found_range import SENSITIVITY, Reach, handicaps, reach_at, scores
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
-
-
-_PARTS = 1 << 20
-"""Fractions of a unit in which losses are expressed: the base measure is public, and may be rounded."""
 
 
 def released(
@@ -38,19 +34,8 @@ def released(
     ladder = detail_plan.detail
     rate = Fraction(detail_plan.epsilon) / SENSITIVITY  # adding a unit decreases no score
     utilities = [*scores(ladder, units_at(ladder, weights)), 0]
-    penalties = [round(Fraction(cost) / rate * _PARTS) for cost in (*handicaps(ladder), 0.0)]
-    choices = Choices(
-        np.array([0, len(utilities)], dtype=np.int64),
-        np.ones(len(utilities), dtype=np.int64),
-        np.array(
-            [penalty // _PARTS - score for penalty, score in zip(penalties, utilities, strict=True)],
-            dtype=np.int64,
-        ),
-        np.array([penalty % _PARTS for penalty in penalties], dtype=np.int64),
-        _PARTS,
-    )
-    runs, _ = choose(choices, rate)
-    return runs.reshape(1, 1)
+    chosen, _ = choose(one_choice(utilities, [*handicaps(ladder), 0.0], rate), rate)
+    return chosen.reshape(1, 1)
 
 
 def units_at(ladder: BoundSearch, weights: Masses) -> dict[Reach, int]:

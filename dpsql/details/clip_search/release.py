@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,14 +13,10 @@ from dpsql.ir.column import Value
 from dpsql.ir.plan import DetailPlan
 from dpsql.ir.table import Masses
 from dpsql.mechanisms.clip_ladder import handicaps, rate, scores
-from dpsql.mechanisms.exponential import Choices, Choose
+from dpsql.mechanisms.exponential import Choose, one_choice
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
-
-
-_PARTS = 1 << 20
-"""Fractions of a unit in which losses are expressed: the base measure is public, and may be rounded."""
 
 
 def released(
@@ -37,19 +32,9 @@ def released(
     """
     detail, at_rate = detail_plan.detail, rate(detail_plan.epsilon)
     utilities = scores(units_at(detail, weights), detail.few)
-    penalties = [round(Fraction(cost) / at_rate * _PARTS) for cost in handicaps(detail.limits)]
-    choices = Choices(
-        np.array([0, len(utilities)], dtype=np.int64),
-        np.ones(len(utilities), dtype=np.int64),
-        np.array(
-            [penalty // _PARTS - score for penalty, score in zip(penalties, utilities, strict=True)],
-            dtype=np.int64,
-        ),
-        np.array([penalty % _PARTS for penalty in penalties], dtype=np.int64),
-        _PARTS,
-    )
-    runs, _ = choose(choices, at_rate)
-    return runs.reshape(1, 1)
+    behind = handicaps(detail.limits, detail.few, detail_plan.epsilon)
+    chosen, _ = choose(one_choice(utilities, behind, at_rate), at_rate)
+    return chosen.reshape(1, 1)
 
 
 def units_at(detail: ClipSearch, weights: Masses) -> list[int]:

@@ -10,6 +10,7 @@ from dpsql.explain.columns import noise_facts
 from dpsql.explain.words import noise_words
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import DetailPlan, MeasurePlan
+from dpsql.render.english import one
 
 
 def facts(finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[Matching]) -> dict[str, Any]:
@@ -25,5 +26,5 @@ def facts(finish: Finish, planned: MeasurePlan, detail_plan: DetailPlan[Matching
 def words(column: Mapping[str, Any], unit: str) -> list[str]:
     parts = [f"one {unit} may claim {column['claimed_per_unit']} values that no other has claimed"]
     if column["claims_short"]:
-        parts.append(f"further values of a {unit} may not be counted: no margin shows that")
+        parts.append(f"further values of {one(unit)} may not be counted: no margin shows that")
     return [*parts, *noise_words(column)]

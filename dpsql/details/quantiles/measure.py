@@ -37,13 +37,18 @@ def made(
     assert first.argument is not None
     kind = fact_of(first.argument, facts_of(measure.relation)).type.kind
     if kind not in _KINDS:
+        called = first.function.upper()
+        length = f"take its length in seconds: {called} of epoch(x)"
+        counted = (
+            "count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x; of conditions, AVG(CASE "
+            "WHEN x THEN 1 ELSE 0 END)"
+        )
         raise refuse(
             "D205",
-            f"{first.function.upper()} of {kind.value} values is not answered as a release",
+            f"{called} of {kind.value} values is not answered as a release",
             first.argument.span or first.span,
             label="the argument must be a number, a date or a timestamp",
-            help="count the values: SELECT x, COUNT(*) AS n FROM ... GROUP BY x; of conditions, AVG(CASE "
-            "WHEN x THEN 1 ELSE 0 END)",
+            help=length if kind is Kind.INTERVAL else counted,
         )
     range_, fact = bounds(first)
     targets = tuple(sorted({target_of(call) for call in same_values}, key=_place))

@@ -237,7 +237,12 @@ def _decimal(value: Value, type: Type) -> Decimal | None:
     with localcontext() as context:
         context.prec = 200
         read = Decimal(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)
-        return read if abs(read) < Decimal(10) ** (width - scale) else None
+        return with_one_zero(read) if abs(read) < Decimal(10) ** (width - scale) else None
+
+
+def with_one_zero(value: Decimal) -> Decimal:
+    """Return a value as DECIMAL holds it: unlike Python's decimals and DuckDB's floats it has no -0.0."""
+    return value.copy_abs() if value.is_zero() else value
 
 
 def _date(text: str) -> datetime.date | None:

@@ -4,32 +4,47 @@
 
 Every function renders a total expression, so TRY is not used (see the docstring of the package).
 Arguments are put in parentheses where needed.
+
+``found`` may give the range of all values of a column of whole numbers or decimals: sums, differences and
+products of them that cannot overflow are then printed without a guard.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import assert_never
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias, assert_never
 
 from dpsql.errors import refuse
 from dpsql.functions import Argument, ArgumentError, shelf
 from dpsql.functions.core.literals import constant, literal_sql
 from dpsql.functions.core.meaning import Lookup, checked, enforced, written
+from dpsql.ir.column import Interval, Kind
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+
+Found: TypeAlias = Callable[[str], Interval | None]
+
+_EXACT = frozenset({"+", "-", "*"})
+"""Functions whose range follows from the ranges of whole numbers and decimals, and from nothing else."""
 
 LONGEST = 200_000
 """Maximum characters of SQL for one scalar. Some functions repeat an argument, so nesting may double it."""
 
 
-def sql_of(scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str]) -> str:
+def sql_of(
+    scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str], found: Found | None = None
+) -> str:
     """Return SQL for a scalar; ``lookup`` gives column types, ``column_sql`` names. Refuse long SQL: D103."""
     try:
-        return _printed(scalar, lookup, column_sql)[0]
+        return _printed(scalar, lookup, column_sql, found)[0]
     except ArgumentError as error:  # types were checked at binding: only the length can fail
         raise refuse(error.code, error.title, scalar.span, help="compute parts of it in a subquery") from None
 
 
-def _printed(scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str]) -> tuple[str, Argument]:
+def _printed(
+    scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str], found: Found | None
+) -> tuple[str, Argument]:
     match scalar:
         case Ref(name):
             return column_sql(name), Argument(enforced(lookup(name)))
@@ -37,12 +52,25 @@ def _printed(scalar: Scalar, lookup: Lookup, column_sql: Callable[[str], str]) -
             return literal_sql(scalar), constant(scalar)
         case Call(name, scalars, type):
             function = shelf()[name]
-            printed = [_printed(scalar, lookup, column_sql) for scalar in scalars]
+            printed = [_printed(scalar, lookup, column_sql, found) for scalar in scalars]
             arguments = tuple(argument for _, argument in printed)
-            known = written(scalar, lookup) or Argument(checked(function, arguments, type))
+            known = written(scalar, lookup)
+            if found is not None and name in _EXACT and all(map(_is_exact, arguments)):
+                arguments = tuple(map(partial(_ranged, found), scalars, arguments))
+                known = None
+            known = known or Argument(checked(function, arguments, type))
             sql = function.render(tuple(text for text, _ in printed), arguments, type)
             if len(sql) > LONGEST:
                 raise ArgumentError("this expression is too deeply nested", code="D103")
             return sql, known
         case _:
             assert_never(scalar)
+
+
+def _is_exact(argument: Argument) -> bool:
+    return argument.kind in (Kind.INTEGER, Kind.DECIMAL)
+
+
+def _ranged(found: Found, scalar: Scalar, argument: Argument) -> Argument:
+    interval = found(scalar.name) if isinstance(scalar, Ref) else None
+    return argument if interval is None else Argument(replace(argument.fact, domain=interval))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from dpsql.ir.column import ANYTHING, BIGINT, DOUBLE, Fact, Interval
+from dpsql.ir.relation import WindowCall
 
 Facts = tuple[Fact, ...]
 
@@ -71,3 +72,9 @@ _ALL = (
 def windows() -> dict[str, WindowFunction]:
     """Return all window functions by name."""
     return {function.name: function for function in _ALL}
+
+
+def orders_all_columns(call: WindowCall) -> bool:
+    """Whether all columns complete a window's order: it picks among tied rows, or has a frame of rows."""
+    function = windows().get(call.function)
+    return call.rows is not None or (function is not None and function.picks)

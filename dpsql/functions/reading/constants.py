@@ -12,7 +12,7 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from dpsql.functions.core.literals import coerce, number_literal
+from dpsql.functions.core.literals import coerce, number_literal, with_one_zero
 from dpsql.functions.reading.shapes import only
 from dpsql.functions.time.date_arithmetic import interval_text
 from dpsql.ir.column import BOOLEAN, INTERVAL, NULL, VARCHAR, Kind, Type, type_named
@@ -67,7 +67,7 @@ def _negative(literal: Literal) -> Literal | None:
         case float(value):
             return Literal(-value, literal.type)
         case Decimal():
-            return Literal(literal.value.copy_negate(), literal.type)
+            return Literal(with_one_zero(literal.value.copy_negate()), literal.type)
         case _:
             return None
 

@@ -77,7 +77,7 @@ def _scaled(db: Connection, sql: str, price: Price, times: float) -> Iterator[Pr
 def price_text(prices: Sequence[Price], current: Price, unit: str, look: Look) -> str:
     """Return the cost of a query, and a table of its expected errors at several prices."""
     width, gap = look.width or 80, " " if look.grouped else ""
-    cost = textwrap.fill(_cost(current), width)
+    cost = textwrap.fill(cost_text(current), width)
     if current.epsilon == 0:
         return cost
     cells = [_price_cells(price, gap) for price in prices]
@@ -105,7 +105,8 @@ def _titles(price: Price, unit: str, room: int) -> list[str]:
     return [*titles, "remaining after"]
 
 
-def _cost(price: Price) -> str:
+def cost_text(price: Price) -> str:
+    """Return what a query costs, and what it leaves."""
     if price.repeated:
         return f"free: a repeat, served from the ledger; remaining {below(price.remaining)}"
     if price.cost == 0:

@@ -23,6 +23,7 @@ from dpsql.policy.names import fold, perhaps
 from dpsql.render.cells import one_line
 from dpsql.render.digits import plain, printable
 from dpsql.render.display import Look
+from dpsql.render.english import one
 from dpsql.render.folding import Column, Text, cut, draw_table
 from dpsql.shell.commands.command import Command
 from dpsql.shell.state import Shell
@@ -108,7 +109,7 @@ def _privacy(table: Table) -> str:
         return "a view, public" if table.view == "public" else f"a view: {table.view}"
     if table.public:
         return "public"
-    return f"private, by {', '.join(table.path)}"
+    return f"private, by {', '.join(table.path)}" if table.path else "private"
 
 
 def _per_unit(table: Table) -> str:
@@ -125,8 +126,8 @@ def _clip(table: Table) -> str:
     if table.rows_per_unit == 1:
         return f"one row per {table.unit}"
     if table.rows_per_unit is None:
-        return f"the first query that needs it finds a bound on a {table.unit}'s rows"
-    return f"a {table.unit} with more than about {table.rows_per_unit} rows is clipped"
+        return f"the first query that needs it finds a bound on {one(table.unit)}'s rows"
+    return f"{one(table.unit)} with more than about {table.rows_per_unit} rows is clipped"
 
 
 def _size(table: Table) -> str:
@@ -140,7 +141,13 @@ def _null(column: listing.Column) -> str:
 
 
 def _values(column: listing.Column, table: Table, room: int) -> list[str]:
-    """Describe the values of a column in a few lines."""
+    """Describe the values of a column in a few lines, after the owner's words for it."""
+    said = textwrap.wrap(printable(column.comment), room)
+    beside = f"with {', '.join(column.beside)} the {table.unit}" if column.beside else ""
+    return [*said, *_known_values(column, table, room), *textwrap.wrap(printable(beside), room)]
+
+
+def _known_values(column: listing.Column, table: Table, room: int) -> list[str]:
     if column.unit:
         return textwrap.wrap(f"the {table.unit}: never shown", room)
     if column.values is not None:

@@ -15,6 +15,7 @@ from dpsql.ir.column import Value, type_named
 from dpsql.parse.options_clause import KNOWN
 from dpsql.policy.listing import Column, Table
 from dpsql.render.digits import printable
+from dpsql.render.english import one
 from dpsql.shell.completion.functions import (
     Named,
     aggregates,
@@ -264,17 +265,18 @@ def table_summary(table: Table) -> str:
         return f"view: {table.view}"
     if table.public:
         return "public" if table.size is None else f"public, {table.size:,} rows"
-    return f"one row a {table.unit}" if table.rows_per_unit == 1 else f"a {table.unit}'s rows"
+    return f"one row per {table.unit}" if table.rows_per_unit == 1 else f"{one(table.unit)}'s rows"
 
 
 def column_summary(column: Column) -> str:
     """Describe a column: its type and the public facts about its values."""
     unit = "(the unit)" if column.unit else ""
-    return printable(" ".join(filter(None, (column.type, _short(column.hint), unit))))
+    known = " ".join(filter(None, (column.type, _short(column.hint), unit)))
+    return printable(", ".join(filter(None, (known, _short(column.comment)))))
 
 
 def _short(hint: str) -> str:
-    """Cut a list of values to the width of the menu."""
+    """Cut a list of values, or words, to the width of the menu."""
     if len(hint) <= _HINT_WIDTH:
         return hint
     return f"{hint[:_HINT_WIDTH].rpartition(', ')[0] or hint[: _HINT_WIDTH - 2]}, ..."

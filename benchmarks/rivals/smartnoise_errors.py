@@ -8,7 +8,6 @@ import json
 import sys
 import warnings
 
-sys.path = [each for each in sys.path if not each.endswith("rivals")]  # a file there is called opendp
 warnings.filterwarnings("ignore")
 
 import duckdb  # noqa: E402  # after warnings are silenced

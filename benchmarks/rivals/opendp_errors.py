@@ -8,7 +8,6 @@ import json
 import sys
 import warnings
 
-sys.path = [each for each in sys.path if not each.endswith("rivals")]  # this file is called like the package
 warnings.filterwarnings("ignore")
 
 import opendp.prelude as dp  # noqa: E402  # after warnings are silenced

@@ -1,0 +1,49 @@
+"""Two ways to compute cells and to add them up in SQL, with the same results.
+
+    WHOLE      CAST(z AS BIGINT), summed in 128 bits                  whatever the cells
+    DOUBLES    z + 1.5 * 2^52 - 1.5 * 2^52, summed as DOUBLEs         where ``fits`` says so: half the time
+
+Claim   a cell and the sum of any cells of a table are the same in both.
+Proof   A cell is the DOUBLE z, |z| < 2^51, rounded to a whole number, half to even. CAST rounds so, and so
+        does the addition of 1.5 * 2^52: the sum is between 2^52 and 2^53, where DOUBLEs are whole numbers,
+        and the difference is exact. All else is arithmetic of whole numbers below 2^53. ``fits`` bounds the
+        absolute values of all cells together by 2^53: every partial sum, in any order, is exact.
+Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
+
+The constant has an exponent: without one it would be a DECIMAL, and nothing would be rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+_HALVES = "6755399441055744e0"
+_LARGEST = 2**50
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """How cells are rounded, and how they are added up; ``doubles`` are DOUBLEs of whole numbers."""
+
+    doubles: bool
+    rounded: Callable[[str], str]
+    summed: Callable[[str], str]
+
+
+WHOLE = Arithmetic(False, "CAST({} AS BIGINT)".format, "coalesce(sum({}), 0)".format)
+DOUBLES = Arithmetic(
+    True, f"({{}} + {_HALVES} - {_HALVES})".format, "CAST(coalesce(sum({}), 0) AS HUGEINT)".format
+)
+
+
+def fits(rows: int, most: int) -> bool:
+    """Whether that many cells of at most ``most`` steps can be added up as DOUBLEs."""
+    return most < _LARGEST and rows * most < 2**53
+
+
+TIES = f"""
+SELECT bool_and(CAST(z AS BIGINT) = z + {_HALVES} - {_HALVES})
+FROM (SELECT (n - 500) * 1099511627775 + (n % 8) / 4::DOUBLE AS z FROM range(1001) AS t(n))
+"""
+"""Whether this machine rounds as the proof says; asked once for each engine."""

@@ -1,0 +1,181 @@
+"""Sum everything, correct the few: a planned measure without a sum per unit.
+
+    A    SELECT keys, SUM(cell) FROM all rows GROUP BY keys              no unit, no path to it
+    B    SELECT keys, SUM(clipped - cell) FROM rows of special units     those that a clip might scale
+    C    SELECT keys, -SUM(cell) FROM rows of nobody                     A has them, where it reads no unit
+
+    the measure = A + B + C, in whole numbers
+
+Claim   the sums are those of measure_sql.py, number by number, but for groups that have no sum other than 0.
+Proof   There, a group's sum adds up each unit's clipped part. A unit that is not special is light
+        (facts/light_units.py): its norm is at most the clip, so that its part is the sum of its cells (the
+        factor is 1 or absent, and no sum reaches ``CELL``, which is above the clip). A special unit has
+        SUM(cell) in A and SUM(clipped - cell) in B. Rows of nobody are in A alone, where it reads no units
+        (``needs_units``), and C takes them away. DISTINCT units are counted for each group in A, as there.
+        The keys' conditions hold for groups in A and for rows in B and C: they read nothing but keys.
+        A computes in DOUBLES only where ``fits`` allows; whole numbers of 128 bits are exact in any order.
+Test    grammar_tests/test_corrected.py (all fixtures, neighbours), tests/privacy/test_light_units.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+
+from dpsql.engines.arithmetic import Arithmetic
+from dpsql.engines.measure_sql import (
+    CELL,
+    bounded_sql,
+    carried,
+    clipped_sql,
+    factor_sql,
+    inside,
+    inside_groups,
+    met,
+    norm_sql,
+    read_twice,
+    scaled_sql,
+    vectors_of,
+)
+from dpsql.engines.relation_sql import Found, Reading, needs_units
+from dpsql.engines.row_cells import Row, rows_sql
+from dpsql.ir.plan import MeasurePlan, Norm, Shape, Threshold
+from dpsql.ir.statistic import Part, Statistic
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """The rows of a table that are summed apart.
+
+    ``units`` reads the rows of units that a clip might scale, ``nobody`` those that belong to no unit; None
+    where there are none.
+    """
+
+    units: Reading | None = None
+    nobody: Reading | None = None
+
+
+def counts_units(planned: MeasurePlan) -> bool:
+    """Whether a statistic counts each unit once."""
+    return any(statistic.part is Part.UNITS for statistic in planned.measure.statistics)
+
+
+def corrected_sql(
+    planned: MeasurePlan,
+    special: Special,
+    arithmetic: Arithmetic,
+    unclamped: Collection[Statistic] = (),
+    found: Found | None = None,
+) -> str:
+    """Return the SELECT of one row per group: its keys, then its exact clipped sums in grid steps.
+
+    ``unclamped`` and ``found`` say what is known of the values in all rows (extremes.py).
+    """
+    assert planned.bound[1] < CELL
+    units = counts_units(planned) or needs_units(planned.measure.relation)
+    row = rows_sql(planned, Reading(units=units, found=found), arithmetic, unclamped)
+    parts = [_summed(planned, row, "", inside_groups(planned, row.keys))]
+    if special.units is not None:
+        apart = replace(special.units, found=found)
+        parts.append(_differences(planned, rows_sql(planned, apart, arithmetic, unclamped)))
+    if special.nobody is not None and not units:
+        nobody = rows_sql(planned, special.nobody)
+        parts.append(_summed(planned, nobody, "-", inside_groups(planned, row.keys)))
+    return _together(planned, row, parts)
+
+
+def _summed(planned: MeasurePlan, row: Row, sign: str, conditions: Sequence[str]) -> str:
+    """Print the sums of all rows, unclipped."""
+    sums = [
+        f"{sign}({_sum(statistic, row)}) AS total{i}"
+        for i, statistic in enumerate(planned.measure.statistics)
+    ]
+    tail = _by(row, conditions)
+    return f"SELECT {', '.join([*row.keys, *sums])} FROM ({row.sql}){tail}"
+
+
+def _by(row: Row, conditions: Sequence[str]) -> str:
+    if not row.keys:
+        return ""
+    having = f" HAVING {' AND '.join(conditions)}" if conditions else ""
+    return f" GROUP BY {', '.join(row.keys)}{having}"
+
+
+def _sum(statistic: Statistic, row: Row) -> str:
+    if statistic.part is Part.UNITS:
+        counted = row.counted[statistic]
+        unit = "u" if counted == "*" else f"CASE WHEN {counted} IS NOT NULL THEN u END"
+        return f"count(DISTINCT {unit}) * {statistic.most}::HUGEINT"
+    return row.summed(statistic)
+
+
+def _differences(planned: MeasurePlan, row: Row) -> str:
+    """Print what the clip changes in the sums of special units."""
+    if planned.shape is not Shape.L1:
+        return _of_cells(planned, row)
+    conditions = inside(planned, row.keys)
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+    return _of_rows(planned, row, f"SELECT * FROM ({row.sql}){where}")
+
+
+def _of_cells(planned: MeasurePlan, row: Row) -> str:
+    statistics = planned.measure.statistics
+    names = [f"s{i}" for i in range(len(statistics))]
+    by = ", ".join(["u", *row.keys])
+    bound, clip = planned.bound
+    limit, root = (clip, "CAST(n AS DOUBLE)") if bound is Norm.L1 else (clip**2, "sqrt(CAST(n AS DOUBLE))")
+    factor, heavy = f"{factor_sql(planned)} / {root}", f"n > {limit}::HUGEINT"
+    if planned.groups is not None:
+        factor = f"CASE WHEN g > {planned.groups} THEN 0::DOUBLE ELSE {factor} END"
+        heavy += f" OR g > {planned.groups}"
+    sums = ", ".join(
+        f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
+    )
+    bounded = ", ".join(f"{bounded_sql(name, CELL)} AS b{name}" for name in names)
+    conditions = inside_groups(planned, row.keys)
+    having = f" HAVING {' AND '.join(conditions)}" if conditions else ""
+    cells = f"SELECT *, {bounded} FROM (SELECT {by}, {sums} FROM ({row.sql}) GROUP BY {by}{having})"
+    norm = norm_sql([f"b{name}" for name in names], bound)
+    norms = f"SELECT u, sum({norm}) AS n, count(*) AS g FROM q GROUP BY u"
+    factors = f"SELECT u, {factor} AS f FROM ({norms}) WHERE {heavy}"
+    changes = [
+        f"coalesce(sum({clipped_sql(f'b{name}')} - {name}), 0) AS total{i}" for i, name in enumerate(names)
+    ]
+    return (
+        f"SELECT * FROM (WITH q AS MATERIALIZED ({cells}), h AS ({factors}) "
+        f"SELECT {', '.join([*row.keys, *changes])} FROM q JOIN h ON q.u = h.u{_by(row, ())})"
+    )
+
+
+def _of_rows(planned: MeasurePlan, row: Row, rows: str) -> str:
+    vectors = [scaled_sql(vector, row) for vector in vectors_of(planned.measure)]
+    weights = dict.fromkeys(vector.most for vector in vectors if vector.most is not None)
+    _, limit = planned.bound
+    scaled = "".join(f", CAST(trunc({most}::DOUBLE * f) AS BIGINT) AS w{most}" for most in weights)
+    units = f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM r GROUP BY u"
+    factor = (
+        f"SELECT u, {factor_sql(planned)} / CAST(n AS DOUBLE) AS f FROM ({units}) WHERE n > {limit}::HUGEINT"
+    )
+    sums = dict(column for vector in vectors for column in vector.sums)
+    changes = [
+        f"{sums[i]} - ({row.summed(statistic)}) AS total{i}"
+        for i, statistic in enumerate(planned.measure.statistics)
+    ]
+    heavy = "SELECT r.*, h.* EXCLUDE (u) FROM r JOIN h ON r.u = h.u"
+    return (
+        f"SELECT * FROM (WITH {read_twice(planned, rows)}, h AS (SELECT u, f{scaled} FROM ({factor})) "
+        f"SELECT {', '.join([*row.keys, *changes])} FROM ({heavy}){_by(row, ())})"
+    )
+
+
+def _together(planned: MeasurePlan, row: Row, parts: list[str]) -> str:
+    """Print the sums of all parts, of groups that may be shown."""
+    totals = [f"total{i}" for i in range(len(planned.measure.statistics))]
+    outer = [carried(column.fact.type, key) for column, key in zip(planned.keys, row.keys, strict=True)]
+    if len(parts) == 1:
+        source = parts[0]
+    else:
+        sums = ", ".join([*row.keys, *(f"sum({total}) AS {total}" for total in totals)])
+        source = f"SELECT {sums} FROM ({' UNION ALL '.join(parts)}){_by(row, ())}"
+    where = f" WHERE {met(planned.rule, row)}" if isinstance(planned.rule, Threshold) else ""
+    return f"SELECT {', '.join([*outer, *totals])} FROM ({source}){where}"

@@ -1,0 +1,134 @@
+"""The least and the largest value of private columns: values in range need no clamp, no guard.
+
+    extendedprice * (1 - discount)    [901, 104950] * (1 - [0, 0.1]), within [0, 105000]: no clamp is printed,
+                                      and no CASE for products that a DECIMAL(18,4) does not hold
+
+Claim   a statistic for which ``in_range`` is true has no argument in this version of the table that its clamp
+        would change: none is beyond the range, and none is NaN. No column has values beyond its ``interval``.
+Proof   A column's own values, as DOUBLEs, are between the two that were read. The largest is NaN if one is,
+        since DuckDB orders it last; then nothing is said. +, - and * of DOUBLEs are monotone in each
+        argument, rounding too, so that the ends of a result are at ends of its arguments, computed in the
+        same arithmetic. Whole numbers and decimals are computed exactly, and here as DOUBLEs: their ends are
+        widened by more than that is off by. NULL is never clamped. Values in a relation are some of those in
+        the table (``stored_column``). An interval is told only where DOUBLEs hold the digits of its ends; of
+        sums, differences and products of such columns functions/numbers/arithmetic.py computes the corners
+        exactly, and keeps a guard but where they stay a billionth below what the type holds.
+Test    tests/privacy/test_light_units.py: one stray of each kind among many rows
+
+Extremes are exact private facts: they stay in this object, and decide nothing but which of two statements
+with the same result is run.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from dpsql.engines.identifiers import quote, table_sql
+from dpsql.facts.columns_read import defined, stored_column
+from dpsql.facts.schema import fact_of, facts_of
+from dpsql.ir.column import Interval, Kind, Type, decimal_size
+from dpsql.ir.relation import Relation
+from dpsql.ir.scalar import Call, Literal, Ref, Scalar
+from dpsql.ir.statistic import Part, Statistic
+
+Ends = tuple[float, float]
+
+_DIGITS = 1e15
+"""DOUBLEs hold all whole numbers up to this one, and as many digits of a decimal."""
+
+_NUMBERS = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT)
+
+
+@dataclass(slots=True)
+class Extremes:
+    """The extremes of one engine's columns, read when needed. ``run`` fetches the rows of a statement."""
+
+    run: Callable[[str], list[tuple[object, ...]]]
+    _known: dict[tuple[str, str], Ends | None] = field(default_factory=dict)
+
+    def in_range(self, statistic: Statistic, relation: Relation) -> bool:
+        """Whether the clamp of a value changes nothing."""
+        if statistic.argument is None or statistic.part not in (Part.VALUE, Part.REST):
+            return False
+        ends = self.ends(statistic.argument, relation)
+        return ends is not None and statistic.low <= ends[0] and ends[1] <= statistic.high
+
+    def interval(self, relation: Relation, name: str) -> Interval | None:
+        """Return the range of all values of a column of whole numbers or decimals; None if not known."""
+        found = stored_column(relation, name)
+        if found is None or found[1].fact.type.kind not in (Kind.INTEGER, Kind.DECIMAL):
+            return None
+        of_type = found[1].fact.type
+        ends, scale = self._of_column(found[0].table, found[1].source), _scale(of_type)
+        if ends is None or max(map(abs, ends)) * 10.0**scale >= _DIGITS:
+            return None
+        return Interval(*map(int, ends)) if of_type.kind is Kind.INTEGER else Interval(*ends)
+
+    def forget(self) -> None:
+        """Forget all extremes."""
+        self._known = {}
+
+    def ends(self, scalar: Scalar, relation: Relation) -> Ends | None:
+        """Return numbers that no value of a scalar is below or above; None if they are not known."""
+        match scalar:
+            case Ref(name):
+                below, found = defined(relation, name), stored_column(relation, name)
+                if below is not None:
+                    return self.ends(below[1], below[0])
+                if found is None or found[1].fact.type.kind not in _NUMBERS:
+                    return None
+                return self._of_column(found[0].table, found[1].source)
+            case Literal(value) if isinstance(value, int | float | Decimal) and _is_held(value):
+                return float(value), float(value)
+            case Call("+" | "-" | "*" as operator, (first, second)):
+                ours, theirs = self.ends(first, relation), self.ends(second, relation)
+                if ours is None or theirs is None:
+                    return None
+                return _widened(_combined(operator, ours, theirs), fact_of(scalar, facts_of(relation)).type)
+            case _:
+                return None
+
+    def _of_column(self, table: str, column: str) -> Ends | None:
+        place = (table, column)
+        if place not in self._known:
+            name = f"CAST({quote(column)} AS DOUBLE)"
+            [ends] = self.run(f"SELECT min({name}), max({name}) FROM {table_sql(table)}")
+            numbers = [end for end in ends if isinstance(end, float)]
+            finite = len(numbers) == 2 and all(map(math.isfinite, numbers))
+            self._known[place] = (numbers[0], numbers[1]) if finite else None
+        return self._known[place]
+
+
+def _is_held(value: float | Decimal) -> bool:
+    """Whether a number of a query is the same as a DOUBLE, however it is read."""
+    if isinstance(value, Decimal):
+        return len(value.as_tuple().digits) <= 15 and abs(value) < _DIGITS
+    return abs(value) < 2**53
+
+
+def _scale(type: Type) -> int:
+    return decimal_size(type)[1] if type.kind is Kind.DECIMAL else 0
+
+
+def _combined(operator: str, first: Ends, second: Ends) -> Ends:
+    match operator:
+        case "+":
+            return first[0] + second[0], first[1] + second[1]
+        case "-":
+            return first[0] - second[1], first[1] - second[0]
+        case _:
+            ends = [x * y for x in first for y in second]
+            return min(ends), max(ends)
+
+
+def _widened(ends: Ends, result: Type) -> Ends | None:
+    """Return the ends of a result of this type; None if they are no numbers, or of another kind."""
+    if not all(map(math.isfinite, ends)) or result.kind not in _NUMBERS or result.sql == "FLOAT":
+        return None
+    if result.sql == "DOUBLE":
+        return ends
+    more = max(map(abs, ends)) * 2.0**-40
+    return ends[0] - more, ends[1] + more

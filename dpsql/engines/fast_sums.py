@@ -1,0 +1,108 @@
+"""Choose the statement that gives a measure's exact sums in the least time.
+
+    one row per unit                    rows summed as DOUBLEs, without clamps where values are in range
+    a clip, and many rows in a table    sum everything, correct the few (corrected_sql.py)
+    all else                            measure_sql.py
+
+All statements of a measure have the same result, number by number, so the choice is seen in time alone. It is
+made by what the engine knows of this version of the private data: sizes, extremes and special units are read
+when a paid measure first needs them, and are forgotten with the connection.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dpsql.engines.arithmetic import DOUBLES, TIES, WHOLE, Arithmetic, fits
+from dpsql.engines.corrected_sql import Special, corrected_sql
+from dpsql.engines.extremes import Extremes
+from dpsql.engines.identifiers import table_sql
+from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows
+from dpsql.engines.relation_sql import Reading
+from dpsql.engines.row_cells import rows_sql
+from dpsql.engines.special_units import Limits, SpecialUnits
+from dpsql.engines.unit_totals import UnitTotals
+from dpsql.facts.light_units import row_source
+from dpsql.ir.plan import MeasurePlan, Shape, Threshold
+from dpsql.ir.statistic import Statistic
+
+
+@dataclass(slots=True)
+class FastSums:
+    """The statements of one engine's measures. ``run`` runs a statement and fetches its rows.
+
+    Nothing is found out of the tables that are ``left_out``: to read them takes longer than to sum them.
+    """
+
+    run: Callable[[str], list[tuple[object, ...]]]
+    limits: Limits = field(default_factory=Limits)
+    left_out: frozenset[str] = frozenset()
+    _units: SpecialUnits = field(init=False)
+    _extremes: Extremes = field(init=False)
+    _totals: UnitTotals = field(init=False)
+    _asked: Counter[str] = field(default_factory=Counter)
+    _sizes: dict[str, int] = field(default_factory=dict)
+    _rounds: bool | None = None
+
+    def __post_init__(self) -> None:
+        self._units, self._extremes = SpecialUnits(self.run, self.limits), Extremes(self.run)
+        self._totals = UnitTotals(self.run, self._extremes)
+
+    def statement(self, planned: MeasurePlan) -> str:
+        """Return the SELECT of a measure's exact sums."""
+        source = row_source(planned.measure.uncopied)
+        size = 0 if source is None else self._size(source.scan.table)
+        if source is None or size < self.limits.least or planned.bound[1] >= CELL:
+            return measure_sql(planned)
+        self._asked[source.scan.table] += 1
+        if self._asked[source.scan.table] <= self.limits.before:
+            return measure_sql(planned)
+        arithmetic = self._arithmetic(planned, size * source.fan)
+        unclamped = self._unclamped(planned) if arithmetic.doubles else ()
+        found = self._extremes.interval
+        if planned.shape is Shape.ROWS:
+            return summed_rows(planned, rows_sql(planned, Reading(found=found), arithmetic, unclamped))
+        light = self._totals.all_light(planned, source)
+        special = Special() if light else self._units.special(planned, source, size)
+        if special is None:
+            return measure_sql(planned)
+        return corrected_sql(planned, special, arithmetic, unclamped, found)
+
+    def many_groups(self, planned: MeasurePlan) -> bool:
+        """Whether there may be many groups of which few are shown, and sums are all that is released."""
+        private = isinstance(planned.rule, Threshold) and planned.rule.listed is None
+        if not private or planned.details or not planned.measure.statistics:
+            return False
+        source = row_source(planned.measure.uncopied)
+        return source is not None and self._size(source.scan.table) >= self.limits.least
+
+    def forget(self) -> None:
+        """Forget all that is known of the data: it is another version now."""
+        self._units.forget()
+        self._totals.forget()
+        self._extremes.forget()
+        self._sizes = {}
+
+    def _size(self, table: str) -> int:
+        if table in self.left_out:
+            return 0
+        if table not in self._sizes:
+            [(rows,)] = self.run(f"SELECT count(*) FROM {table_sql(table)}")
+            assert isinstance(rows, int)
+            self._sizes[table] = rows
+        return self._sizes[table]
+
+    def _arithmetic(self, planned: MeasurePlan, rows: int) -> Arithmetic:
+        most = max(statistic.together for statistic in planned.measure.statistics)
+        if not fits(rows * planned.measure.copies, most):
+            return WHOLE
+        if self._rounds is None:
+            self._rounds = self.run(TIES) == [(True,)]
+        return DOUBLES if self._rounds else WHOLE
+
+    def _unclamped(self, planned: MeasurePlan) -> tuple[Statistic, ...]:
+        """Return the statistics whose values are in range; without DOUBLEs, a product could be too large."""
+        measure = planned.measure
+        return tuple(each for each in measure.statistics if self._extremes.in_range(each, measure.relation))

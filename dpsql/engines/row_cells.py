@@ -1,0 +1,236 @@
+"""The rows of a measure as SQL: keys, and bounded cells in grid steps.
+
+    SUM(cost), AVG(age) by ward    SELECT ward AS k0, clamped cost in steps AS g0, clamped age AS g1 ...
+
+A cell is a whole number, and NULL where the row does not count (arithmetic.py says how it is computed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import assert_never
+
+from dpsql.engines.arithmetic import WHOLE, Arithmetic
+from dpsql.engines.identifiers import quote
+from dpsql.engines.number_sql import clamped_sql, number
+from dpsql.engines.polynomial_sql import product, rounded_square, single
+from dpsql.engines.relation_sql import AS_IT_IS, Reading, key_sql, relation_sql, scalar_sql, type_in
+from dpsql.facts.ownership import Owned, ownership_of
+from dpsql.ir.column import Fact, Kind
+from dpsql.ir.plan import MeasurePlan, Shape
+from dpsql.ir.scalar import Scalar
+from dpsql.ir.statistic import CELLS, Part, Statistic, width_of
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The rows of a measure as SQL: keys, one cell per statistic of values, one mark per guard of a count.
+
+    A cell is the clamped value in grid steps, NULL if the row does not count; a mark is 1 or NULL.
+    """
+
+    sql: str
+    keys: tuple[str, ...]
+    counted: dict[Statistic, str]  # a column that is NULL if the row does not count; "*" if all rows count
+    cells: dict[Statistic, str]
+    sums: dict[Statistic, str]  # sums of polynomial cells over a group
+    arithmetic: Arithmetic = WHOLE
+
+    def summed(self, statistic: Statistic) -> str:
+        """Print the sum of a statistic over a group of rows (UNITS: over one unit's rows)."""
+        count = f"count({self.counted[statistic]})"
+        match statistic.part:
+            case Part.ROWS:
+                return f"{count} * {statistic.most}::HUGEINT"
+            case Part.UNITS:
+                return f"CASE WHEN {count} > 0 THEN {statistic.most} ELSE 0 END"
+            case Part.VALUE:
+                return self.arithmetic.summed(self.cells[statistic])
+            case Part.REST:
+                return (
+                    f"({count} * {statistic.most}::HUGEINT - {self.arithmetic.summed(self.cells[statistic])})"
+                )
+            case Part.BERNSTEIN | Part.LAGRANGE:
+                return self.sums[statistic]
+            case _:
+                assert_never(statistic.part)
+
+
+def rows_sql(
+    planned: MeasurePlan,
+    reading: Reading = AS_IT_IS,
+    arithmetic: Arithmetic = WHOLE,
+    unclamped: Collection[Statistic] = (),
+) -> Row:
+    """Return the rows of a measure, each with its unit ``u`` unless the shape or the reading has none.
+
+    The arguments of ``unclamped`` statistics are known to be in their ranges.
+    """
+    m = planned.measure
+    owned = ownership_of(m.relation)
+    assert isinstance(owned, Owned)
+    keys = tuple(f"k{i}" for i in range(len(m.keys)))
+    read: dict[Scalar, str] = {}
+    units = ["u"] if planned.shape is not Shape.ROWS and reading.units else []
+    columns = [f"{quote(owned.unit)} AS u" for _ in units]
+    columns += [f"{key_sql(k.scalar, m.relation)} AS {name}" for k, name in zip(m.keys, keys, strict=True)]
+    facts: dict[Scalar, Fact] = {}
+    for statistic in m.statistics:
+        for letter, scalar in (("x", statistic.argument), *_others(statistic), ("c", statistic.condition)):
+            if scalar is None or scalar in read:
+                continue
+            read[scalar] = f"{letter}{len(read)}"
+            facts[scalar] = type_in(scalar, m.relation)
+            sql = scalar_sql(scalar, m.relation, reading)
+            single_precision = facts[scalar].type.sql == "FLOAT"
+            columns.append(f"{f'CAST({sql} AS DOUBLE)' if single_precision else sql} AS {read[scalar]}")
+    inner = f"SELECT {', '.join(columns) or '1'} FROM ({relation_sql(m.relation, reading)})"
+    # Equal scalars, and equal SQL over the same columns, have the same value in every row: they share a
+    # column. Families alone say which statistics belong together, never the columns that they read.
+    named: dict[str, str] = {}  # expression -> its column
+    derived: dict[str, str] = {}  # the same, over the columns of ``named``
+    counted: dict[Statistic, str] = {}
+    cells: dict[Statistic, str] = {}
+    sums: dict[Statistic, str] = {}
+    for statistic in m.statistics:
+        if statistic.part in (Part.VALUE, Part.REST):
+            cell = _value(statistic, read, facts, arithmetic, statistic in unclamped)
+            counted[statistic] = cells[statistic] = named.setdefault(cell, f"g{len(named)}")
+        elif statistic.part in CELLS and statistic.other is None:
+            place = named.setdefault(
+                _value(statistic, read, facts, arithmetic, statistic in unclamped), f"g{len(named)}"
+            )
+            square = derived.setdefault(rounded_square(place, statistic.most, arithmetic), f"h{len(derived)}")
+            counted[statistic] = place
+            cells[statistic], sums[statistic] = single(statistic, place, square, arithmetic)
+        elif statistic.part in CELLS:
+            axes = [named.setdefault(y, f"g{len(named)}") for y in _axes(statistic, read, facts)]
+            cell = derived.setdefault(product(statistic, axes[0], axes[1], arithmetic), f"h{len(derived)}")
+            counted[statistic] = cells[statistic] = cell
+            sums[statistic] = arithmetic.summed(cell)
+        else:
+            guard = _guard(statistic, read, facts)
+            mark = f"CASE WHEN {guard} THEN 1 END"
+            counted[statistic] = named.setdefault(mark, f"g{len(named)}") if guard else "*"
+    outer = [*units, *keys, *(f"{sql} AS {name}" for sql, name in named.items())]
+    sql = f"SELECT {', '.join(outer) or '1'} FROM ({inner})"
+    if derived:
+        outer = [*units, *keys, *named.values(), *(f"{sql} AS {name}" for sql, name in derived.items())]
+        sql = f"SELECT {', '.join(outer)} FROM ({sql})"
+    return Row(sql, keys, counted, cells, sums, arithmetic)
+
+
+def _others(statistic: Statistic) -> tuple[tuple[str, Scalar], ...]:
+    return () if statistic.other is None else (("x", statistic.other.argument),)
+
+
+def _guard(statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> str:
+    """Print the condition under which a row counts; '' if every row counts."""
+    parts = [] if statistic.condition is None else [read[statistic.condition]]
+    if statistic.argument is not None and facts[statistic.argument].nullable:
+        parts.append(f"{read[statistic.argument]} IS NOT NULL")
+    return " AND ".join(parts)
+
+
+def _value(
+    statistic: Statistic,
+    read: dict[Scalar, str],
+    facts: dict[Scalar, Fact],
+    arithmetic: Arithmetic,
+    unclamped: bool,
+) -> str:
+    """Print (clamped argument - offset) / step as an integer, total for every value of the type.
+
+    NULL if the argument is NULL or NaN, or the condition is not true.
+    """
+    assert statistic.argument is not None
+    name, fact = read[statistic.argument], facts[statistic.argument]
+    if not _whole(statistic, fact):
+        sql = _float(statistic, name, fact, arithmetic, unclamped)
+    elif arithmetic.doubles and max(abs(statistic.low), abs(statistic.high)) < 2**53:
+        sql = _integer_in_doubles(statistic, name, unclamped)
+    else:
+        sql = _integer(statistic, name, fact)
+        sql = f"CAST({sql} AS DOUBLE)" if arithmetic.doubles else sql
+    return sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
+
+
+def _whole(statistic: Statistic, fact: Fact) -> bool:
+    per_step = 1 / statistic.step
+    integral = per_step.denominator == 1 and float(statistic.offset).is_integer()
+    return fact.type.kind is Kind.INTEGER and integral and _integral(statistic)
+
+
+def _integer_in_doubles(statistic: Statistic, name: str, unclamped: bool) -> str:
+    """Print the cell of a whole number in DOUBLEs: one beyond 2^53 is beyond the range, rounded or not."""
+    cell = f"CAST({name} AS DOUBLE)"
+    cell = cell if unclamped else clamped_sql(cell, statistic.low, statistic.high)
+    cell = f"({cell} - {number(statistic.offset)})" if statistic.offset else cell
+    per_step = int(1 / statistic.step)
+    return cell if per_step == 1 else f"{cell} * {number(per_step)}"
+
+
+def _integer(statistic: Statistic, name: str, fact: Fact) -> str:
+    low, high = int(statistic.low), int(statistic.high)
+    wide = "HUGEINT" if fact.type.sql in ("UBIGINT", "HUGEINT", "UHUGEINT") else "BIGINT"
+    if fact.type.sql == "UHUGEINT":
+        name = f"CAST(CASE WHEN {name} > {2**64}::UHUGEINT THEN {2**64}::UHUGEINT ELSE {name} END AS HUGEINT)"
+    elif fact.type.sql != wide:
+        name = f"CAST({name} AS {wide})"
+    sql = f"CASE WHEN {name} > {high}::{wide} THEN {high}::{wide}"
+    sql += f" WHEN {name} < {low}::{wide} THEN {low}::{wide} ELSE {name} END"
+    sql = f"({sql} - {int(statistic.offset)}::{wide})" if statistic.offset else sql
+    per_step = int(1 / statistic.step)
+    sql = f"{sql} * {per_step}::{wide}" if per_step != 1 else sql
+    return sql if wide == "BIGINT" else f"CAST({sql} AS BIGINT)"
+
+
+def _float(statistic: Statistic, name: str, fact: Fact, arithmetic: Arithmetic, unclamped: bool) -> str:
+    """Print a cell computed in floats.
+
+    Subtraction, product and rounding are monotone: the cell of a clamped value lies between the cells of the
+    range's ends.
+    """
+    clamped = _double(name, fact) if unclamped else _clamped(name, fact, statistic.low, statistic.high)
+    shifted = f"({clamped} - {number(statistic.offset)})" if statistic.offset else clamped
+    factor = float(1 / statistic.step)
+    cell = arithmetic.rounded(f"{shifted} * {number(factor)}")
+    least = 0 if statistic.offset or statistic.low >= 0 else -statistic.most
+    ends = [round((float(end) - float(statistic.offset)) * factor) for end in (statistic.low, statistic.high)]
+    most = statistic.most
+    if least <= ends[0] and ends[1] <= most:
+        return cell
+    return f"CASE WHEN {cell} > {most} THEN {most} WHEN {cell} < {least} THEN {least} ELSE {cell} END"
+
+
+def _axes(statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> list[str]:
+    """Print the relative positions of two arguments in their ranges: 0 to 1, up to float rounding."""
+    assert statistic.argument is not None
+    assert statistic.other is not None
+    axes = []
+    for scalar, low, high in (
+        (statistic.argument, statistic.low, statistic.high),
+        (statistic.other.argument, statistic.other.low, statistic.other.high),
+    ):
+        shifted = f"({_clamped(read[scalar], facts[scalar], low, high)} - {number(low)})"
+        sql = f"{shifted} * {number(1 / width_of(low, high))}"
+        axes.append(
+            sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
+        )
+    return axes
+
+
+def _clamped(name: str, fact: Fact, low: float | int, high: float | int) -> str:
+    return clamped_sql(_double(name, fact), low, high)
+
+
+def _double(name: str, fact: Fact) -> str:
+    return name if fact.type.sql == "DOUBLE" else f"CAST({name} AS DOUBLE)"
+
+
+def _integral(statistic: Statistic) -> bool:
+    return (
+        all(float(end).is_integer() for end in (statistic.low, statistic.high))
+        and max(abs(statistic.low), abs(statistic.high)) < 2**62
+    )

@@ -1,0 +1,172 @@
+"""Totals of each unit over a whole table: whether they show that no unit's sums reach the clip.
+
+    SUM(extendedprice * (1 - discount)) ... WHERE shipdate ...    clipped to 100 rows of 105,000
+    every customer's total of extendedprice is below 10,500,000: nobody is special, whatever the condition
+
+Claim   where ``all_light`` is true, every unit's norm over the relation is at most the clip.
+Proof   Of a family, a unit adds at most the sum of its cells' absolute values in L1, so in L2 too; families
+        are on coordinates of their own, so squared L2 norms add up. A row adds to one alternative of a
+        family: one bound serves all that have it. Conditions leave rows out, and a row of the table makes at
+        most ``fan`` rows. A value of at most m x, 0 <= x, has a cell of at most (m x + max(low, 0)) / step
+        and half a step, since its range has 0 or is above: the sum is at most m / step times the total of x,
+        and (low / step + 1) times the number of rows; so for sums of such bounds. Any other cells are at
+        most ``most`` for each row; a unit is counted at most once for each row, in groups of its own. Totals
+        are sums of at most 2^40 DOUBLEs of one sign, off by less than 2^-12 of themselves: ``MARGIN`` covers
+        this and the arithmetic here.
+Test    tests/privacy/test_light_units.py
+
+Totals are exact private facts: see special_units.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from dpsql.engines.extremes import Extremes
+from dpsql.engines.identifiers import quote, table_sql
+from dpsql.engines.number_sql import number
+from dpsql.engines.relation_sql import first_link, with_units
+from dpsql.engines.unit_values import there_sql, value_sql
+from dpsql.facts.columns_read import defined, stored_column
+from dpsql.facts.light_units import RowSource
+from dpsql.ir.plan import MeasurePlan, Norm
+from dpsql.ir.relation import Columns, Relation, Scan
+from dpsql.ir.scalar import Call, Ref, Scalar
+from dpsql.ir.statistic import Part, Statistic
+
+MARGIN = 1.001
+
+_NUMBERS = itertools.count()
+
+_Multiples = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    name: str
+    columns: tuple[str, ...]
+    nobody: bool
+
+
+@dataclass(slots=True)
+class UnitTotals:
+    """The totals of one engine's units. ``run`` runs a statement and fetches its rows."""
+
+    run: Callable[[str], list[tuple[object, ...]]]
+    extremes: Extremes
+    _tables: dict[tuple[str, Columns], _Totals] = field(default_factory=dict)
+
+    def all_light(self, planned: MeasurePlan, source: RowSource) -> bool:
+        """Whether totals show that nobody's sums are clipped, and that all rows belong to somebody."""
+        if planned.groups is not None:
+            return False
+        read = {each: self._read(each, planned, source.scan) for each in planned.measure.statistics}
+        columns = {column for found in read.values() if found is not None for column in found}
+        if not columns:
+            return False
+        totals = self._totals(source.scan, columns)
+        if totals.nobody:
+            return False
+        norm, clip = planned.bound
+        families = [
+            " + ".join(
+                dict.fromkeys(
+                    self._most(first, read[first], source.fan)
+                    for first in (planned.measure.statistics[places[0]] for places in family.alternatives)
+                )
+            )
+            for family in planned.measure.families
+        ]
+        bound = " + ".join(f"({each})" if norm is Norm.L1 else f"({each}) * ({each})" for each in families)
+        limit = clip if norm is Norm.L1 else clip**2
+        light = f"{number(MARGIN * planned.measure.copies)} * ({bound}) <= {number(limit)}"
+        return self.run(f"SELECT 1 FROM {totals.name} WHERE ({light}) IS NOT TRUE LIMIT 1") == []
+
+    def forget(self) -> None:
+        """Drop all tables."""
+        while self._tables:
+            self.run(f"DROP TABLE {self._tables.popitem()[1].name}")
+
+    def _most(self, first: Statistic, read: _Multiples | None, fan: int) -> str:
+        """Print the most that a unit's rows add to a statistic and those that complete it."""
+        if read is None:
+            return f"{number(fan * first.together)} * c"
+        totals = (
+            f"{number(times / float(first.step))} * {quote('s ' + column)}"
+            for column, times in sorted(read.items())
+        )
+        of_row = float(max(0, first.low) / first.step) + 1
+        return f"{number(fan)} * ({' + '.join(totals)} + {number(of_row)} * c)"
+
+    def _read(self, statistic: Statistic, planned: MeasurePlan, scan: Scan) -> _Multiples | None:
+        """Return what bounds the values of a statistic that stands alone, in a range not below 0."""
+        alone = all(
+            len(places) == 1
+            for family in planned.measure.families
+            for places in family.alternatives
+            if any(planned.measure.statistics[place] == statistic for place in places)
+        )
+        if not alone or statistic.part is not Part.VALUE or statistic.argument is None:
+            return None
+        if statistic.offset != 0 or statistic.high < 0:
+            return None
+        return self._multiples(statistic.argument, planned.measure.relation, scan)
+
+    def _multiples(self, scalar: Scalar, relation: Relation, scan: Scan) -> _Multiples | None:
+        """Return columns, none below 0, and numbers: no |scalar| is above the sum of their products."""
+        match scalar:
+            case Ref(name):
+                below = defined(relation, name)
+                if below is not None:
+                    return self._multiples(below[1], below[0], scan)
+                found, ends = stored_column(relation, name), self.extremes.ends(scalar, relation)
+                plain = found is not None and found[0] is scan and ends is not None and ends[0] >= 0
+                return {found[1].source: 1.0} if found is not None and plain else None
+            case Call("*", (first, second)) if self.extremes.ends(scalar, relation) is not None:
+                for near, far in ((first, second), (second, first)):
+                    of_near, ends = self._multiples(near, relation, scan), self.extremes.ends(far, relation)
+                    if of_near is not None and ends is not None:
+                        most = max(map(abs, ends))
+                        return {column: times * most for column, times in of_near.items()}
+                return None
+            case Call("+" | "-", (first, second)) if self.extremes.ends(scalar, relation) is not None:
+                ours, theirs = (self._multiples(each, relation, scan) for each in (first, second))
+                if ours is None or theirs is None:
+                    return None
+                return {each: ours.get(each, 0) + theirs.get(each, 0) for each in {**ours, **theirs}}
+            case _:
+                return None
+
+    def _totals(self, scan: Scan, columns: set[str]) -> _Totals:
+        place = (scan.table, first_link(scan))
+        known = self._tables.get(place)
+        if known is not None and columns <= set(known.columns):
+            return known
+        if known is not None:
+            columns = columns | set(known.columns)
+            self.run(f"DROP TABLE {self._tables.pop(place).name}")
+        name, listed = f'temp.main."totals {next(_NUMBERS)}"', tuple(sorted(columns))
+        self.run(f"CREATE TEMP TABLE {name} AS {totals_sql(scan, listed)}")
+        nobody = self.run(f"SELECT 1 FROM {name} WHERE u IS NULL LIMIT 1") != []
+        self._tables[place] = _Totals(name, listed, nobody)
+        return self._tables[place]
+
+
+def totals_sql(scan: Scan, columns: tuple[str, ...]) -> str:
+    """Return the SELECT of units, or NULL for nobody, with their rows and the totals of columns."""
+    assert scan.owner is not None
+    link, names = first_link(scan), [quote(f"s {column}") for column in columns]
+    sums = "".join(
+        f", coalesce(sum(CAST(t.{quote(column)} AS DOUBLE)), 0) AS {name}"
+        for column, name in zip(columns, names, strict=True)
+    )
+    read = f"{table_sql(scan.table)} AS t WHERE {there_sql(link, 't')}"
+    rows = f"SELECT {value_sql(link, 't')} AS k, count(*) AS c{sums} FROM {read} GROUP BY 1"
+    if not scan.owner.links:
+        return f"SELECT k AS u, * EXCLUDE (k) FROM ({rows})"
+    joined, unit = with_units("n", scan)
+    added = "".join(f", sum(r.{name}) AS {name}" for name in names)
+    added_up = f"SELECT {unit} AS u, sum(r.c) AS c{added} FROM {joined} GROUP BY 1"
+    return f"WITH n AS MATERIALIZED ({rows}) {added_up}"

@@ -1,0 +1,105 @@
+"""The columns of tables that a measure reads, and those that columns of a relation are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from dpsql.ir.measure import Measure
+from dpsql.ir.relation import (
+    Filter,
+    Join,
+    Materialized,
+    Project,
+    Relation,
+    Scan,
+    ScanColumn,
+    StageInput,
+    Window,
+)
+from dpsql.ir.scalar import Ref, Scalar, refs
+
+
+def stored_column(relation: Relation, name: str) -> tuple[Scan, ScanColumn] | None:
+    """Return the column of a table that a column of the relation is, renamed or not; else None.
+
+    Its values in the relation are some of those in the table, and NULL.
+    """
+    match relation:
+        case Scan(columns=columns):
+            found = next((column for column in columns if column.name == name), None)
+            return None if found is None else (relation, found)
+        case Filter(source) | Window(source):
+            return stored_column(source, name)
+        case Project(source, columns):
+            below = next((column.scalar for column in columns if column.name == name), None)
+            return stored_column(source, below.name) if isinstance(below, Ref) else None
+        case Join(left=left, right=right):
+            return stored_column(left, name) or stored_column(right, name)
+        case _:
+            return None
+
+
+def defined(relation: Relation, name: str) -> tuple[Relation, Scalar] | None:
+    """Return the rows and the scalar over them that a column of the relation is, or NULL; else None."""
+    match relation:
+        case Filter(source) | Window(source):
+            return defined(source, name)
+        case Project(source, columns):
+            below = next((column.scalar for column in columns if column.name == name), None)
+            if isinstance(below, Ref):
+                return defined(source, below.name)
+            return None if below is None else (source, below)
+        case Join(left=left, right=right):
+            return defined(left, name) or defined(right, name)
+        case _:
+            return None
+
+
+def columns_read(measure: Measure, scan: Scan) -> tuple[ScanColumn, ...]:
+    """Return the columns of a scan that a measure reads, or more."""
+    read = {name for scalar in _scalars(measure) for name in refs(scalar)}
+    everything = _reads_rows(measure.relation)
+    return tuple(column for column in scan.columns if everything or column.name in read)
+
+
+def _scalars(measure: Measure) -> Iterable[Scalar]:
+    for key in measure.keys:
+        yield key.scalar
+    for statistic in measure.statistics:
+        if statistic.argument is not None:
+            yield statistic.argument
+        if statistic.condition is not None:
+            yield statistic.condition
+        if statistic.other is not None:
+            yield statistic.other.argument
+    yield from _scalars_of(measure.relation)
+
+
+def _scalars_of(relation: Relation) -> Iterable[Scalar]:
+    match relation:
+        case Filter(source, condition):
+            yield condition
+            yield from _scalars_of(source)
+        case Project(source, columns):
+            yield from (column.scalar for column in columns)
+            yield from _scalars_of(source)
+        case Join(_, left, right, condition):
+            if condition is not None:
+                yield condition
+            yield from _scalars_of(left)
+            yield from _scalars_of(right)
+        case _:
+            return
+
+
+def _reads_rows(relation: Relation) -> bool:
+    """Whether the relation may read more than its scalars name: orders are completed by all columns."""
+    match relation:
+        case Scan() | Materialized() | StageInput():
+            return False
+        case Filter(source) | Project(source):
+            return _reads_rows(source)
+        case Join(left=left, right=right):
+            return _reads_rows(left) or _reads_rows(right)
+        case _:
+            return True

@@ -1,0 +1,122 @@
+"""Light units: those whose contribution no clip scales, told by their rows in one private table.
+
+    SELECT flag, SUM(price) FROM lineitem JOIN orders ... GROUP BY flag, clipped to 100 rows
+    a customer with at most 100 lines is light, whatever the lines hold
+
+Claim   a unit with at most ``most_rows`` rows in the relation has a norm of at most the planned clip, and is
+        in no more groups than the threshold allows. With c_g rows in the groups g of some of the keys, so
+        has a unit whose sum of c_g^2 is at most ``most_squares``.
+Proof   A row adds at most ``most`` steps to a family, on coordinates of one group: a and A are the sums of
+        these and of their squares, b and B the same sums over the counts of units. Then c rows have an L1
+        norm of at most c (a + b), and an L2 norm of at most the root of max(c^2 A + B, c (A + B))
+        (plan/unit_norms.py). Copies in n grouping sets are on n disjoint sets of coordinates: n times the L1
+        norm, or the squared L2 norm. c rows are in at most n c groups.
+        Groups of some of the keys are unions of groups of all keys, so they are disjoint coordinates: squared
+        L2 norms add up, and each is at most c_g^2 (A + B) for c_g >= 1.
+Claim   a unit has at most ``fan`` rows in the relation for each of its rows in ``scan``'s table.
+Proof   by induction. Filters drop rows; projections and windows keep them; a row of a unit's aggregate stands
+        for one of the rows that it is made of, at least. A join with public rows makes at most ``fan_out``
+        rows of one; a join with a private table in which a row meets one row of its unit at most makes one.
+Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from dpsql.facts.columns_read import stored_column
+from dpsql.facts.ownership import Owned, fan_out, meets_one, ownership_of
+from dpsql.ir.plan import MeasurePlan, Norm
+from dpsql.ir.relation import Aggregate, Filter, Join, JoinKind, Project, Relation, Scan, ScanColumn, Window
+from dpsql.ir.scalar import Ref
+from dpsql.ir.statistic import Part
+
+
+@dataclass(frozen=True, slots=True)
+class RowSource:
+    """The private table that a relation's rows come from, at most ``fan`` of them from each of its rows."""
+
+    scan: Scan
+    fan: int = 1
+
+
+def row_source(relation: Relation) -> RowSource | None:
+    """Return the table that bounds the rows of a unit; None where there is no single one."""
+    match relation:
+        case Scan(owner=owner):
+            return None if owner is None else RowSource(relation)
+        case Filter(source) | Project(source) | Window(source) | Aggregate(source):
+            return row_source(source)
+        case Join(kind, left, right, condition) if kind is not JoinKind.FULL:
+            ours, theirs = _is_private(left), _is_private(right)
+            if kind.one_sided or (ours and theirs and meets_one(left, right, condition)):
+                return row_source(left) if ours else None
+            if ours and not theirs:
+                return _times(row_source(left), fan_out(right, left, condition))
+            if kind is JoinKind.INNER and theirs and (not ours or meets_one(right, left, condition)):
+                return _times(row_source(right), 1 if ours else fan_out(left, right, condition))
+            return None
+        case _:
+            return None
+
+
+def _is_private(relation: Relation) -> bool:
+    return isinstance(ownership_of(relation), Owned)
+
+
+def _times(source: RowSource | None, times: int) -> RowSource | None:
+    return None if source is None else replace(source, fan=source.fan * times)
+
+
+def plain_keys(planned: MeasurePlan, scan: Scan) -> tuple[ScanColumn, ...]:
+    """Return the columns of a scan that are group keys as they are; none where rows are copied."""
+    measure = planned.measure
+    if measure.sets:
+        return ()
+    names = (key.scalar.name for key in measure.keys if isinstance(key.scalar, Ref))
+    found = (stored_column(measure.relation, name) for name in names)
+    return tuple(dict.fromkeys(column[1] for column in found if column is not None and column[0] is scan))
+
+
+def most_rows(planned: MeasurePlan) -> int:
+    """Return the number of rows, before any copies, up to which a unit is light."""
+    measure, (norm, clip) = planned.measure, planned.bound
+    of_row, of_unit = _weights(planned)
+    copies = measure.copies
+    limits = [] if planned.groups is None else [planned.groups // copies]
+    if norm is Norm.L1:
+        limits.append(clip // (copies * (sum(of_row) + sum(of_unit))))
+        return max(0, min(limits))
+    square, row, unit = clip**2 // copies, _squares(of_row), _squares(of_unit)
+    limits.append(square // (row + unit))
+    if row:
+        limits.append(math.isqrt(max(0, square - unit) // row))
+    return max(0, min(limits))
+
+
+def most_squares(planned: MeasurePlan) -> int | None:
+    """Return the sum of squared rows of a unit in groups of some keys up to which it is light.
+
+    None if squares say nothing: the clip is in L1, or the groups of a unit are limited themselves.
+    """
+    norm, clip = planned.bound
+    if norm is Norm.L1 or planned.groups is not None or planned.measure.sets:
+        return None
+    of_row, of_unit = _weights(planned)
+    return clip**2 // (_squares(of_row) + _squares(of_unit))
+
+
+def _weights(planned: MeasurePlan) -> tuple[list[int], list[int]]:
+    """Return the most that a row adds to each family, and that a unit adds to each count of units."""
+    measure = planned.measure
+    of_row, of_unit = [], []
+    for family in measure.families:
+        parts = [measure.statistics[first] for first, *_ in family.alternatives]
+        of_row.append(max((part.together for part in parts if part.part is not Part.UNITS), default=0))
+        of_unit += [part.most for part in parts if part.part is Part.UNITS]
+    return of_row, of_unit
+
+
+def _squares(steps: list[int]) -> int:
+    return sum(most * most for most in steps)

@@ -1,0 +1,107 @@
+"""Leave out columns of tables that a measure does not read: what a policy says of them is not in its plan.
+
+    SELECT SUM(age) FROM people     reads people.age: a range for people.income changes nothing
+
+Claim   the measure has the same rows, and each row the same values, as before.
+Proof   A column of a scan is left out where no scalar above it names it, up to the first relation that has
+        columns of its own: a projection or an aggregation names all that it reads. A union reads all columns
+        of its sides, and a window whose order they complete (``orders_all_columns``) all of its rows.
+        Conditions, also of joins and of columns whose rows with NULL are left out, are scalars, and so is
+        what aggregates of ordered rows sort by. The columns that lead to the unit and declared keys stay,
+        and what checks compare with a column that is read: facts rest on them. No scan is left without one.
+Test    grammar_tests/test_cases.py and grammar_tests/test_one_digest.py
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import assert_never
+
+from dpsql.facts.types import types_of
+from dpsql.functions.core.windows import orders_all_columns
+from dpsql.ir.measure import Measure
+from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.relation import (
+    Aggregate,
+    Filter,
+    Join,
+    Materialized,
+    Project,
+    Relation,
+    Scan,
+    StageInput,
+    Union,
+    Window,
+    names_of,
+)
+from dpsql.ir.scalar import Ref
+
+
+def without_unread(planned: MeasurePlan) -> MeasurePlan:
+    """Return the same plan over scans of fewer columns."""
+    measure = planned.measure
+    others = (field.name for field in dataclasses.fields(measure) if field.name != "relation")
+    read = frozenset(name for other in others for name in _names(getattr(measure, other)))
+    return _over(planned, replace(measure, relation=_lean(measure.relation, read)))
+
+
+def _over(planned: MeasurePlan, measure: Measure) -> MeasurePlan:
+    again = None if planned.again is None else _over(planned.again, measure)
+    return replace(planned, measure=measure, again=again)
+
+
+def _lean(relation: Relation, read: frozenset[str]) -> Relation:
+    match relation:
+        case Scan(columns=columns, owner=owner, keys=keys, checks=checks):
+            step = () if owner is None else names_of(owner.step)
+            to_unit = (column.name for column in columns if column.source in step)
+            compared = _compared(read.union(to_unit, *keys), checks)
+            kept = tuple(column for column in columns if column.name in compared)
+            return replace(
+                relation,
+                columns=kept or columns[:1],
+                checks=tuple(pair for pair in checks if compared.issuperset(pair)),
+            )
+        case Filter(source, condition):
+            return replace(relation, input=_lean(source, read | frozenset(_names(condition))))
+        case Project(source, columns):
+            return replace(relation, input=_lean(source, frozenset(_names(columns))))
+        case Join(left=left, right=right, condition=condition):
+            both = read | frozenset(_names(condition))
+            return replace(relation, left=_lean(left, both), right=_lean(right, both))
+        case Aggregate(source, keys, calls):
+            return replace(relation, input=_lean(source, frozenset(_names((keys, calls)))))
+        case Window(source, call):
+            named = read | frozenset(_names(call))
+            return replace(relation, input=_lean(source, _all(source) if orders_all_columns(call) else named))
+        case Union(left, right):
+            return replace(relation, left=_lean(left, _all(left)), right=_lean(right, _all(right)))
+        case Materialized() | StageInput():
+            return relation
+        case _:
+            assert_never(relation)
+
+
+def _all(relation: Relation) -> frozenset[str]:
+    return frozenset(types_of(relation))
+
+
+def _compared(read: frozenset[str], checks: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """Return the columns that are read, and all that checks compare them with: ranges rest on those."""
+    for _ in checks:
+        read = read.union(*(pair for pair in checks if not read.isdisjoint(pair)))
+    return read
+
+
+def _names(value: object) -> Iterator[str]:
+    """Yield the columns that are named anywhere in a value."""
+    if isinstance(value, Ref):
+        yield value.name
+    elif isinstance(value, tuple):
+        for each in value:
+            yield from _names(each)
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from _names(getattr(value, field.name))

@@ -1,0 +1,87 @@
+"""Errors planted in the statements for tables of many rows: fixtures find each, number by number."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from cases import all_cases
+from worlds import Worlds
+
+from dpsql.audit.oracles import ready_measures
+from dpsql.engines import corrected_sql, special_units
+from dpsql.engines.corrected_sql import Special
+from dpsql.engines.duckdb import DuckDB
+from dpsql.engines.extremes import Extremes
+from dpsql.engines.fast_sums import FastSums
+from dpsql.engines.measure_sql import measure_sql
+from dpsql.engines.special_units import Limits, SpecialUnits
+from dpsql.ir.plan import MeasurePlan
+
+FOLDERS = ("aggregates", "bounds", "group_by", "joins", "per_unit")
+
+
+def one_unit_short(patch: pytest.MonkeyPatch) -> None:
+    found = special_units.found_sql
+    patch.setattr(
+        special_units,
+        "found_sql",
+        lambda scan, keys, limit: (
+            f"WITH found AS ({found(scan, keys, limit)}) "
+            "SELECT * FROM found WHERE u IS DISTINCT FROM (SELECT max(u) FROM found)"
+        ),
+    )
+
+
+def rows_of_nobody(patch: pytest.MonkeyPatch) -> None:
+    special = SpecialUnits.special
+
+    def kept(self: SpecialUnits, *given: Any) -> Special | None:
+        found = special(self, *given)
+        return None if found is None else replace(found, nobody=None)
+
+    patch.setattr(SpecialUnits, "special", kept)
+
+
+def strays_unclamped(patch: pytest.MonkeyPatch) -> None:
+    """Only where no value is NaN: a NaN would be seen at once."""
+    patch.setattr(Extremes, "in_range", lambda self, statistic, relation: statistic.argument is not None)
+
+
+def lists_after_norms(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(corrected_sql, "inside", lambda planned, names: [])
+
+
+PLANTED: tuple[Callable[[pytest.MonkeyPatch], None], ...] = (
+    *(one_unit_short, rows_of_nobody, strays_unclamped, lists_after_norms),
+)
+
+
+@pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__.replace("_", " "))
+def test_planted_errors_are_found(
+    worlds: Worlds, monkeypatch: pytest.MonkeyPatch, plant: Callable[[pytest.MonkeyPatch], None]
+) -> None:
+    plant(monkeypatch)
+    fast = FastSums(worlds.whole._all, Limits(least=0, before=0, most=1, distinct=1))
+    assert any(differs(worlds, fast, each) for each in measures(worlds))
+
+
+def measures(worlds: Worlds) -> Iterator[MeasurePlan]:
+    cases = [case for case in all_cases() if case.outcome != "refused" and case.id.startswith(FOLDERS)]
+    for case in cases:
+        sealed = worlds.session("world", case).sealed
+        for each in ready_measures(worlds.plan("world", case), worlds.whole, sealed):
+            if each.measure.statistics:
+                yield each
+
+
+def differs(worlds: Worlds, fast: FastSums, planned: MeasurePlan) -> bool:
+    sql, known = fast.statement(planned), measure_sql(planned)
+    return sql != known and sums(worlds.whole, planned, sql) != sums(worlds.whole, planned, known)
+
+
+def sums(engine: DuckDB, planned: MeasurePlan, sql: str) -> dict[str, tuple[object, ...]]:
+    width = len(planned.keys)
+    return {repr(row[:width]): row[width:] for row in engine._all(sql) if any(row[width:])}

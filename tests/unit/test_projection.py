@@ -1,0 +1,102 @@
+"""SQL that only picks columns is answered without an engine: the same rows, the same types.
+
+The engine answers ``SELECT * FROM (the same SQL) AS q``, which is no longer only a choice of columns.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.ir.finished import Finished
+from dpsql.ir.plan import StagePlan
+from dpsql.post.projection import picked_columns, picked_rows
+
+NUMBERS = [math.nan, math.inf, -0.0, 0.1, 5e-324, 1.7e308]
+KEPT: dict[str, list[Any]] = {
+    "SELECT COUNT(*) AS n, COUNT(DISTINCT patient_id) FROM patients": [0, -1, 2**63 - 1, -(2**63), None],
+    "SELECT SUM(age) AS s FROM patients": [0, 5, -(2**63), 2**63 - 1, None],
+    "SELECT SUM(height) AS s FROM patients": [Decimal("0.00"), Decimal("-170.25"), None],
+    'SELECT AVG(income) AS "a ""quoted"" AS name" FROM patients': [*NUMBERS, None],
+    "SELECT ward FROM patients GROUP BY ward": ["", "it's", '"', "a\0b", "é", "\U0001f600", None],
+    "SELECT smoker FROM patients GROUP BY smoker": [True, False, None],
+    "SELECT age FROM patients GROUP BY age": [2**31 - 1, -(2**31), None],
+    "SELECT born FROM patients GROUP BY born": [datetime.date.min, datetime.date.max, None],
+    "SELECT score FROM patients GROUP BY score": [*NUMBERS, None],
+}
+GIVEN_UP: dict[str, list[Any]] = {
+    "SELECT COUNT(*) FROM patients": [2**63],
+    "SELECT SUM(age) FROM patients": [2**100],
+    "SELECT SUM(height) FROM patients": [Decimal("1.5")],
+    "SELECT AVG(income) FROM patients": [1],
+    "SELECT age FROM patients GROUP BY age": [True],
+    "SELECT born FROM patients GROUP BY born": ["1950-03-01"],
+    "SELECT seen FROM patients GROUP BY seen": [datetime.datetime(2023, 1, 1)],
+}
+
+
+def stage_of(db: dpsql.Connection, sql: str) -> StagePlan:
+    return plan_of(db._open(), sql, 1.0).stages[-1]
+
+
+def filled(stage: StagePlan, values: list[Any]) -> list[Finished]:
+    """Return a released table with these values in every column."""
+    (planned,) = stage.measures
+    margins = np.array([*NUMBERS, *[2.0] * len(values)])[: len(values)]
+    keys = [Finished(column.name, column.fact.type, values, None) for column in planned.keys]
+    return keys + [
+        Finished(finish.call.name, finish.type, values, margins, margins, margins)
+        for finish in planned.measure.finishes
+    ]
+
+
+@pytest.mark.parametrize("sql", KEPT)
+def test_it_gives_what_the_engine_gives(db: dpsql.Connection, sql: str) -> None:
+    stage, sealed = stage_of(db, sql), db._open().sealed
+    measures, tables = [each.measure for each in stage.measures], [filled(stage, KEPT[sql])]
+    rows = picked_rows(stage.post, measures, tables)
+    engines = replace(stage.post, sql=f"SELECT * FROM ({stage.post.sql}) AS q")
+    assert picked_columns(engines.sql, measures) is None
+    types = sealed.check(stage.post.sql, (), measures)
+    assert types == sealed.check(engines.sql, (), measures)
+    assert rows is not None
+    assert repr(rows) == repr(sealed.run(engines, measures, tables, types))
+
+
+@pytest.mark.parametrize("sql", GIVEN_UP)
+def test_values_of_other_types_go_to_the_engine(db: dpsql.Connection, sql: str) -> None:
+    stage = stage_of(db, sql)
+    assert picked_rows(stage.post, [stage.measures[0].measure], [filled(stage, GIVEN_UP[sql])]) is None
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT COUNT(*) AS n FROM patients ORDER BY n",
+        "SELECT COUNT(*) + 1 FROM patients",
+        "SELECT ward, COUNT(*) FROM patients GROUP BY ward LIMIT 2",
+        "SELECT DISTINCT COUNT(*) FROM patients",
+        "SELECT COUNT(*) AS n FROM patients HAVING n > 3",
+        "SELECT COUNT(*) FROM patients UNION ALL SELECT COUNT(*) FROM visits",
+        "SELECT n FROM (SELECT COUNT(*) AS n FROM patients)",
+        "SELECT floor FROM wards",
+    ],
+)
+def test_whatever_else_is_asked_goes_to_the_engine(db: dpsql.Connection, sql: str) -> None:
+    stage = stage_of(db, sql)
+    assert picked_columns(stage.post.sql, [each.measure for each in stage.measures]) is None
+
+
+def test_the_engine_is_not_started_for_it(db: dpsql.Connection) -> None:
+    db.execute("SELECT ward, COUNT(*), AVG(age) FROM patients GROUP BY ward")
+    assert db._open().sealed._process is None
+    db.execute("SELECT COUNT(*) + 1 FROM patients")
+    assert db._open().sealed._process is not None

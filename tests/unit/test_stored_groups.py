@@ -1,0 +1,130 @@
+"""Groups that the engine keeps are those that are fetched, and only what is shown becomes Python objects."""
+
+from __future__ import annotations
+
+import gc
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.engines import stored_groups
+from dpsql.engines.duckdb import DuckDB
+from dpsql.engines.exact_tables import measured
+from dpsql.engines.fast_sums import FastSums
+from dpsql.engines.special_units import Limits
+from dpsql.engines.stored_groups import StoredGroups
+from dpsql.ir.plan import MeasurePlan, Noise
+from dpsql.ir.table import ReleasedTable
+from dpsql.release.release import release
+
+SCHEMA = """
+CREATE TABLE visits AS
+SELECT range % 97 AS person, CASE WHEN range % 50 > 0 THEN 'p' || (range * range) % 311 END AS place,
+       DATE '2024-01-01' + CAST(range % 3 AS INTEGER) AS day, range % 7 AS cost
+FROM range(5000);
+CREATE TABLE people AS SELECT range AS person FROM range(97);
+"""
+POLICY = """
+[budget]
+epsilon = 1000
+delta = 1e-6
+[query]
+epsilon = 1.0
+max_epsilon = 10.0
+[unit]
+name = "person"
+table = "people"
+key = "person"
+[tables.people.columns]
+person = {}
+[tables.visits]
+unit = { column = "person" }
+rows_per_unit = 20
+[tables.visits.columns]
+person = {}
+place = {}
+day = {}
+cost = { range = [0, 6] }
+"""
+QUERIES = (
+    "SELECT place, COUNT(*) AS n, SUM(cost) FROM visits GROUP BY place",
+    "SELECT place, day, AVG(cost) FROM visits GROUP BY place, day",
+    "SELECT DISTINCT place FROM visits",
+)
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[tuple[dpsql.Connection, DuckDB]]:
+    path = tmp_path / "visits.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(SCHEMA)
+    path.with_suffix(".toml").write_text(POLICY)
+    with dpsql.connect(path) as db:
+        opened = db._open().engine
+        assert isinstance(opened, DuckDB)
+        opened._sums = FastSums(opened._all, Limits(least=0, before=0))
+        yield db, opened
+
+
+def silence(noise: Noise, size: int) -> NDArray[np.int64]:
+    return np.zeros(size, np.int64)
+
+
+def of(table: ReleasedTable) -> list[tuple[object, ...]]:
+    return [(group, *row) for group, row in zip(table.groups, table.sums.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+@pytest.mark.parametrize("few", [0, 10_000], ids=["read in parts", "asked for"])
+def test_what_is_shown_is_the_same(
+    engine: tuple[dpsql.Connection, DuckDB], monkeypatch: pytest.MonkeyPatch, sql: str, few: int
+) -> None:
+    monkeypatch.setattr(stored_groups, "FEW", few)
+    monkeypatch.setattr(stored_groups, "PART", 64)
+    db, opened = engine
+    [planned] = plan_of(db._open(), sql, 1.0).measures
+    stored, fetched = opened.measure(planned), measured(planned, opened._all, opened._arrays)
+    assert isinstance(stored.groups, StoredGroups)
+    assert sorted(map(repr, stored.groups)) == sorted(map(repr, fetched.groups))
+    assert {repr(group): row for group, row in zip(stored.groups, stored.sums.tolist(), strict=True)} == {
+        repr(group): row for group, row in zip(fetched.groups, fetched.sums.tolist(), strict=True)
+    }
+    for threshold in (1, _middle(planned, stored.sums), 2**60):
+        shown = of(release(stored, planned, silence, threshold))
+        assert shown == of(release(fetched, planned, silence, threshold))
+    assert shown == []
+    assert stored.groups[0] == next(iter(stored.groups)) == stored.groups[:2][0]
+
+
+def _middle(planned: MeasurePlan, sums: NDArray[np.int64]) -> int:
+    """Return a threshold that some groups reach and others do not."""
+    counts = np.sort(sums[:, getattr(planned.rule, "statistic", 0)])
+    assert counts[0] < counts[-1]
+    return int(counts[len(counts) // 2])
+
+
+def test_tables_are_dropped_when_nobody_holds_their_groups(
+    engine: tuple[dpsql.Connection, DuckDB],
+) -> None:
+    db, opened = engine
+    for number in range(5):
+        db.execute(f"{QUERIES[0]} -- {number}", epsilon=1 + number / 100)
+    gc.collect()
+    kept = opened._all("SELECT count(*) FROM duckdb_tables() WHERE table_name LIKE 'groups %'")
+    assert kept == [(1,)]
+
+
+def test_exact_groups_are_neither_shown_nor_stored(engine: tuple[dpsql.Connection, DuckDB]) -> None:
+    db, opened = engine
+    [planned] = plan_of(db._open(), QUERIES[0], 1.0).measures
+    groups = opened.measure(planned).groups
+    assert repr(groups) == "StoredGroups(not shown)"
+    with pytest.raises(TypeError, match="never stored"):
+        pickle.dumps(groups)
