@@ -1,8 +1,8 @@
 """A pytest plugin: runs that are smaller than the whole.
 
     pytest -m quick          every refusal, meaning, sensitivity with 3 of the 27 neighbours, fast unit tests
-    pytest -m "not sweep"    all but what draws thousands of cases of one kind
-    pytest                   everything; a case meets 2 neighbours of each of three families
+    pytest -m "not sweep"    all but what takes longest; a case meets 1 neighbour of each of three families
+    pytest                   everything; a case meets 2 neighbours of each
     pytest --all-neighbours  ... and all 27 of them
     pytest --touched         the tests of what is changed since the branch left main, and in the work tree
     pytest --touched=REF     ... since REF
@@ -67,7 +67,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "quick: within a minute on two cores")
-    config.addinivalue_line("markers", "sweep: draws thousands of cases of one kind, or runs every benchmark")
+    config.addinivalue_line(
+        "markers", "sweep: takes long: kills, limits, disks, thousands of cases of one kind"
+    )
     if (ref := config.getoption("touched")) is not None:
         config.stash[TOUCHED] = Touched(ROOT, tuple(changed(ROOT, ref)))
 
@@ -77,11 +79,16 @@ def quick(config: pytest.Config) -> bool:
     return str(config.getoption("markexpr")).strip() == "quick"
 
 
+def without_sweeps(config: pytest.Config) -> bool:
+    """Whether this run leaves out what takes longest, and asks less of what it has."""
+    return str(config.getoption("markexpr")).strip() == "not sweep"
+
+
 def most_neighbours(config: pytest.Config) -> int:
     """Return how many neighbours of each of the three families a case meets."""
     if config.getoption("all_neighbours"):
         return 27
-    return 1 if quick(config) else 2
+    return 1 if quick(config) or without_sweeps(config) else 2
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -104,13 +111,44 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str) -> list[py
 
 
 SWEEPS = (
-    "tests/unit/test_functions.py::test_plain_values",
-    "tests/unit/test_functions.py::test_nothing_raises",
-    "tests/unit/test_replicas.py::test_margins",
-    "tests/cli/test_benchmarks.py::test_prints",
-    "grammar_tests/drawn/test_drawn.py::test_planted",
-    "tests/privacy/test_fitted_clips.py::test_every_clip_is_enforced",
+    # processes that are killed, starved or filled up
+    "tests/cli/test_batch.py::test_a_run_goes_on_under_another_budget",
+    "tests/cli/test_batch.py::test_killed_anywhere",
+    "tests/privacy/test_batch_kill.py",
+    "tests/privacy/test_kill.py",
+    "tests/privacy/test_disk.py",
+    "tests/privacy/test_limits.py",
+    "tests/privacy/test_attacks.py::test_a_child_is_told",
+    "tests/privacy/test_attacks.py::test_constants_are_not_compared",
+    "tests/privacy/test_attacks.py::test_threads_forks",
+    "tests/privacy/test_attacks.py::test_what_grows",
+    "tests/privacy/test_attacks.py::test_what_runs_above",
+    # many draws of one law
+    "tests/privacy/test_attacks.py::test_a_range_found_from_few",
+    "tests/privacy/test_attacks.py::test_bounds_found_together",
     "tests/privacy/test_attacks.py::test_units_of_any_two_integer_types",
+    "tests/privacy/test_accountants.py::test_charges_do_not_depend",
+    "tests/privacy/test_fitted_clips.py::test_every_clip_is_enforced",
+    "tests/privacy/test_mutations.py",
+    "tests/unit/test_linear.py::test_no_number_has_more_noise",
+    "tests/unit/test_margins.py::test_counts_near_a_threshold",
+    "tests/unit/test_replicas.py::test_margins",
+    "tests/unit/test_staged_margins.py::test_in_every_fixture",
+    "tests/unit/test_staged_margins.py::test_its_own_noise",
+    # thousands of values, files or queries of one kind
+    "grammar_tests/drawn/test_drawn.py::test_no_violations_under_another_seed",
+    "grammar_tests/drawn/test_drawn.py::test_planted",
+    "grammar_tests/layouts",
+    "tests/cli/test_awkward_files.py::test_the_same_rows",
+    "tests/cli/test_benchmarks.py::test_prints",
+    "tests/cli/test_csv_lines.py::test_rows_are_those",
+    "tests/cli/test_report.py::test_nothing_is_wider",
+    "tests/privacy/test_joined_rows.py::test_joins_of_joins",
+    "tests/privacy/test_light_units.py::test_one_stray",
+    "tests/unit/test_functions.py::test_nested_expressions",
+    "tests/unit/test_functions.py::test_nothing_raises",
+    "tests/unit/test_functions.py::test_plain_values",
+    "tests/unit/test_legal.py::test_values_inside",
 )
 """What takes longest and says least of a change elsewhere: before a release, and where these rooms change."""
 
