@@ -1,0 +1,144 @@
+"""Keep designs by the questions that they are for: in memory, and in a folder if there is one.
+
+A file is a help, not an authority: it holds a matrix of whole numbers at shift 20. Norms and rank are
+computed from the matrix in use, so a file that somebody changed costs accuracy at most; one that does not
+fit is ignored. Nothing is unpickled. Everything kept is public.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import tempfile
+import zipfile
+from collections import OrderedDict
+from pathlib import Path
+from threading import Lock
+
+import numpy as np
+
+from dpsql.ir.plan import Norm
+from dpsql.mechanisms.sampler import SCALE_LIMIT
+from dpsql.mechanisms.strategies import gaussian, integers, laplace
+from dpsql.mechanisms.strategies.dense import Dense, RankError, fits
+from dpsql.mechanisms.strategies.design import MOST_SHIFT, Design
+from dpsql.mechanisms.strategies.strategy import Floats, Integers
+
+MOST_KEPT = 2**28
+"""Bytes of matrices in memory."""
+
+_VERSION = "1"
+"""Changed when the searches find something better."""
+
+
+def digest(gram: Floats, norm: Norm) -> str:
+    """Name questions by their gram matrix, up to its scale and to 24 bits: sums differ in their last bits."""
+    told = hashlib.sha256(f"{_VERSION} {norm.name} {len(gram)} ".encode())
+    told.update((gram / gram.max()).astype(np.float32).tobytes())
+    return told.hexdigest()
+
+
+class StrategyCache:
+    """Strategies of one process; those of earlier ones are read from the folder."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._lock = Lock()
+
+    def strategy(
+        self, gram: Floats, norm: Norm, clip: int, deviation: float, limit: float = SCALE_LIMIT
+    ) -> Dense | None:
+        """Return the best known strategy for these questions, as ``dense.whole_numbered`` does."""
+        key = digest(gram, norm)
+        kept = self._found(key) or self._keep(key, self._searched(key, gram, norm))
+        return kept.whole_numbered(clip, deviation, limit)
+
+    def _found(self, key: str) -> _Kept | None:
+        with self._lock:
+            if kept := self._kept.get(key):
+                self._kept.move_to_end(key)
+            return kept
+
+    def _keep(self, key: str, design: Design) -> _Kept:
+        kept = _Kept(design)
+        with self._lock:
+            self._kept[key] = kept
+            while len(self._kept) > 1 and sum(each.size for each in self._kept.values()) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return kept
+
+    def _searched(self, key: str, gram: Floats, norm: Norm) -> Design:
+        path = None if self._folder is None else self._folder / f"{key}.npz"
+        if path is not None and (design := _read(path, norm, len(gram))) is not None:
+            return design
+        search = laplace.optimal if norm is Norm.L1 else gaussian.optimal
+        design = _on_grid(search(gram))
+        if path is not None:
+            _write(path, design)
+        return design
+
+
+class _Kept:
+    """A design, and what it becomes at the shifts that were asked for."""
+
+    def __init__(self, design: Design) -> None:
+        self._design = design
+        self._columns: dict[int, int] = {}
+        self._strategies: dict[int, Dense] = {}
+
+    @property
+    def size(self) -> int:
+        return self._design.matrix.nbytes * (1 + 4 * len(self._strategies))
+
+    def whole_numbered(self, clip: int, deviation: float, limit: float) -> Dense | None:
+        for shift in self._design.shifts:
+            if fits(self._column(shift), clip, deviation, limit):
+                if shift not in self._strategies:
+                    matrix = self._design.rounded(shift)
+                    self._strategies[shift] = Dense(self._design.name, matrix, shift)
+                return self._strategies[shift]
+        return None
+
+    def _column(self, shift: int) -> int:
+        if shift not in self._columns:
+            self._columns[shift] = integers.column_norm(self._design.rounded(shift), self._design.norm)
+        return self._columns[shift]
+
+
+def _on_grid(design: Design) -> Design:
+    """Return what a file can hold: the same strategies come from memory and from a file."""
+    return Design(design.name, design.norm, np.ldexp(design.rounded(MOST_SHIFT), -MOST_SHIFT), design.bound)
+
+
+# ---- files -------------------------------------------------------------------------------------------
+
+
+def _write(path: Path, design: Design) -> None:
+    """Write a new file and put it in its place; without a folder that can be written, nothing is kept."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".npz")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                np.savez(file, matrix=design.rounded(MOST_SHIFT), name=np.array(design.name))
+            os.replace(name, path)
+        except BaseException:
+            os.unlink(name)
+            raise
+
+
+def _read(path: Path, norm: Norm, cells: int) -> Design | None:
+    """Return the design of a file; None for what is no strategy for so many cells."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            matrix: Integers = file["matrix"]
+            name = str(file["name"])[:80]
+        if matrix.ndim != 2 or matrix.shape[1] != cells:
+            return None
+        design = Design(name, norm, np.ldexp(integers.checked(matrix), -MOST_SHIFT))
+        Dense(name, design.rounded(design.shifts[0]), design.shifts[0])
+    except (OSError, ValueError, KeyError, EOFError, RankError, zipfile.BadZipFile):
+        return None
+    return design

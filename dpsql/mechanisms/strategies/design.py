@@ -1,0 +1,45 @@
+"""A design: the real matrix that a search found for a gram matrix, before it is made whole numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from dpsql.ir.plan import Norm
+from dpsql.mechanisms.strategies.strategy import Floats, Integers, Strategy, column
+
+MOST_SHIFT, LEAST_SHIFT = 20, 10
+
+
+@dataclass(frozen=True, eq=False)
+class Design:
+    """A matrix that is good for one norm of its columns.
+
+    ``bound`` is a lower bound of ``relative_error`` over all matrices, where one is known.
+    """
+
+    name: str
+    norm: Norm
+    matrix: Floats
+    bound: float | None = None
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether it needs no rounding: the identity, trees."""
+        return np.array_equal(self.matrix, np.rint(self.matrix))
+
+    @property
+    def shifts(self) -> tuple[int, ...]:
+        """Return the shifts that may be used, the most exact first."""
+        return (0,) if self.is_whole else tuple(range(MOST_SHIFT, LEAST_SHIFT - 1, -1))
+
+    def rounded(self, shift: int) -> Integers:
+        """Return round(2^shift A)."""
+        return np.rint(np.ldexp(self.matrix, shift)).astype(np.int64)
+
+
+def relative_error(strategy: Strategy, norm: Norm, *grams: Floats) -> float:
+    """Return the sum of squared errors for noise of variance 1 at a sensitivity of 1."""
+    return column(strategy, norm) ** 2 * strategy.error(*grams)
