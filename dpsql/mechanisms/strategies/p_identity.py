@@ -34,7 +34,7 @@ def rows_tried(cells: int) -> list[int]:
 
 def optimized(gram: Floats, rows: int) -> tuple[Floats, float]:
     """Return T and its error. The starts depend on the sizes alone."""
-    function = _error(gram / np.trace(gram))
+    function = error_of(gram / np.trace(gram))
     starts = [Descent(function, start) for start in _starts(rows, len(gram))]
     best = min((start.run(_FIRST_STEPS) for start in starts), key=lambda descent: descent.value)
     best.run(STEPS - _FIRST_STEPS)
@@ -59,7 +59,8 @@ def _starts(rows: int, cells: int) -> list[Floats]:
     return found
 
 
-def _error(gram: Floats) -> Callable[[Floats], tuple[float, Floats]]:
+def error_of(gram: Floats) -> Callable[[Floats], tuple[float, Floats]]:
+    """Return the function of T that computes its error and its slope."""
     diagonal = np.diagonal(gram).copy()
 
     def function(t: Floats) -> tuple[float, Floats]:
