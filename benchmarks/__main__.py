@@ -12,11 +12,11 @@
     weblog     43 questions about a web log        tightness  what a unit moves, of what is declared
     fitted     a chosen clip beside the best one    speed    whole calls beside plain DuckDB
     rivals     whole calls beside those of rivals  persons   how far off, against persons and epsilon
-    edge       what time tells of one person
+    edge       what time tells of one person        workloads  related questions together
 
 --quick runs everything on small data, only to test that it runs; its figures mean nothing. --save writes
 benchmarks/results/<name>.json with the versions and the machine beside the figures, and its picture if it has
-one (python benchmarks/rivals/picture.py, or -m benchmarks.persons, draws it anew).
+one (python benchmarks/rivals/picture.py, -m benchmarks.persons or -m benchmarks.workloads draw it anew).
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from benchmarks.timing import Report, Runs, Setting
 
 QUESTIONS = ("planning", "query", "overhead", "memory", "noise", "accuracy", "coverage", "imports")
 QUESTIONS += ("tpch", "answers", "distinct", "peers", "startup", "larger", "ledger", "skipped", "found")
-QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge")
+QUESTIONS += ("questions", "weblog", "tightness", "fitted", "speed", "rivals", "persons", "edge", "workloads")
 SCALED = ("tpch", "speed", "rivals")
 RESULTS = Path(__file__).resolve().parent / "results"
 

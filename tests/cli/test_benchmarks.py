@@ -56,6 +56,7 @@ TITLES = {
     "rivals": "whole calls over plain DuckDB in the same process",
     "persons": "COUNT(*): 40 releases in each row",
     "edge": "whole calls, ms",
+    "workloads": "root mean squared errors, 20 draws",
 }
 """A title of each benchmark; those that run together share the data that they make."""
 

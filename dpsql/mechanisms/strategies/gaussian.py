@@ -23,7 +23,7 @@ SLACK = 0.02
 """Error over lower bound, less 1, at which the search stops."""
 
 MOST_STEPS = 100
-"""Up to 1,024 cells; of more cells fewer, so that the work stays bounded, and the bound tells how near it is."""
+"""Up to 1,024 cells; fewer of more cells, which bounds the work."""
 
 _LEAST_WEIGHT = 1e-12
 """Least v of a cell, against the largest."""
