@@ -265,6 +265,9 @@ def test_variances_are_those_of_draws(name: str) -> None:
     assert np.mean(cells**2, axis=1) == pytest.approx(strategy.variances(), rel=0.06)
     rows = chosen.integers(-1, 2, (9, strategy.cells)).astype(np.float64)
     assert np.mean((rows @ cells) ** 2, axis=1) == pytest.approx(strategy.variances_of(rows), rel=0.06)
+    joint = strategy.covariance_of(rows)
+    assert np.diagonal(joint) == pytest.approx(strategy.variances_of(rows))
+    assert np.cov(rows @ cells) == pytest.approx(joint, abs=0.06 * np.diagonal(joint).max())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -463,6 +466,8 @@ def test_trees_and_the_identity_are_whole_already() -> None:
     assert planned(design).shift == 0
     assert identity(9).is_identity
     assert Product((identity(2), identity(3))).is_identity
+    assert identity(6).digest == Dense("other", np.eye(6, dtype=np.int64)).digest
+    assert len({each.digest for each in examples().values()}) == len(NAMES)
     assert not planned(design).is_identity
     assert not Dense("twice", 2 * np.eye(3, dtype=np.int64)).is_identity
 

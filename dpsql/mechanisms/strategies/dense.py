@@ -8,6 +8,7 @@ already (the identity, trees) stays as it is, with s = 0.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -63,6 +64,12 @@ class Dense:
     def is_identity(self) -> bool:
         return self.numbers == self.cells and np.array_equal(self.matrix, np.eye(self.cells, dtype=np.int64))
 
+    @cached_property
+    def digest(self) -> str:
+        return hashlib.sha256(
+            f"{self.matrix.shape} {self.shift} ".encode() + self.matrix.tobytes()
+        ).hexdigest()
+
     def measured(self, cells: Sequence[int] | Integers) -> list[int]:
         return integers.product([self.matrix], cells)
 
@@ -80,6 +87,10 @@ class Dense:
 
     def variances_of(self, rows: Floats) -> Floats:
         found: Floats = ((rows @ self.covariance) * rows).sum(axis=1)
+        return found
+
+    def covariance_of(self, rows: Floats) -> Floats:
+        found: Floats = rows @ self.covariance @ rows.T
         return found
 
     def error(self, *grams: Floats) -> float:

@@ -12,6 +12,7 @@ Test    tests/privacy/test_strategies.py, against the matrix multiplied out
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -60,6 +61,10 @@ class Product:
     def is_identity(self) -> bool:
         return all(factor.is_identity for factor in self.factors)
 
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(" ".join(factor.digest for factor in self.factors).encode()).hexdigest()
+
     def measured(self, cells: Sequence[int] | Integers) -> list[int]:
         return integers.product([factor.matrix for factor in self.factors], cells)
 
@@ -82,10 +87,18 @@ class Product:
         return found
 
     def variances_of(self, rows: Floats) -> Floats:
+        found: Floats = (rows * self._spread(rows)).sum(axis=1)
+        return found
+
+    def covariance_of(self, rows: Floats) -> Floats:
+        found: Floats = rows @ self._spread(rows).T
+        return found
+
+    def _spread(self, rows: Floats) -> Floats:
+        """Return the rows times the covariance of the cells."""
         weights = np.moveaxis(rows.reshape(len(rows), *self._axes), 0, -1)
         spread = integers.along_axes([factor.covariance for factor in self.factors], weights)
-        found: Floats = (weights * spread).reshape(self.cells, len(rows)).sum(axis=0)
-        return found
+        return spread.reshape(self.cells, len(rows)).T
 
     def error(self, *grams: Floats) -> float:
         return math.prod(factor.error(gram) for factor, gram in zip(self.factors, grams, strict=True))

@@ -67,6 +67,11 @@ class Strategy(Protocol):
         """Whether the cells themselves are measured: whole units stay whole units."""
         ...
 
+    @property
+    def digest(self) -> str:
+        """Name the matrix: two strategies with the same digest measure the same."""
+        ...
+
     def measured(self, cells: Sequence[int] | Integers) -> list[int]:
         """Compute A x exactly, for cells up to 2^62; private."""
         ...
@@ -81,6 +86,10 @@ class Strategy(Protocol):
 
     def variances_of(self, rows: Floats) -> Floats:
         """Return the variances of sums of cells, one for each row of weights, likewise."""
+        ...
+
+    def covariance_of(self, rows: Floats) -> Floats:
+        """Return the covariances of these sums with each other, likewise."""
         ...
 
     def error(self, *grams: Floats) -> float:
