@@ -87,11 +87,11 @@ def _verdicts(table: Table, times: Table) -> Iterator[Verdict]:
     yield Verdict("drawn beside expected, the largest difference", max(off), 0.03)
     near = [row[6] / row[9] for row in table.rows if row[9] is not None]
     yield Verdict("Gaussian: error over its lower bound, the largest", max(near) ** 2, 1.02)
-    for asked, noise, _, _, apart, _, together, _, rounded, _ in table.rows:
+    for asked, noise, _, _, apart, _, together, drawn, rounded, _ in table.rows:
         if apart is not None:
             yield Verdict(f"{asked}, {noise}: apart / together", apart / together, None)
             if rounded is not None:
-                yield Verdict(f"{asked}, {noise}: made whole / together", rounded / together, 1.05)
+                yield Verdict(f"{asked}, {noise}: made whole / drawn", rounded / drawn, 1.05)
     for cells, *found in times.rows:
         limit = {256: 300.0, 1_024: 5_000.0}.get(cells)
         for noise, runs in zip(("Laplace", "Gaussian"), found[:2], strict=True):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import dpsql
-from benchmarks import persons, weblog
+from benchmarks import persons, weblog, workloads
 from benchmarks.questions import HERE, read
 from benchmarks.questions.compare import Truth, compared
 from benchmarks.rivals.asked import QUESTIONS
@@ -112,6 +112,15 @@ def test_the_picture_of_persons_shows_what_was_saved() -> None:
     assert (results / "persons.svg").read_text() == drawn, "python -m benchmarks.persons draws it anew"
     dots = sum(each.tag.endswith("circle") for each in ElementTree.fromstring(drawn).iter())
     assert dots == sum((row[3] or 2) <= 1 for table in saved["tables"] for row in table["rows"])
+
+
+def test_the_picture_of_workloads_shows_what_was_saved() -> None:
+    results = ROOT / "benchmarks" / "results"
+    saved = json.loads((results / "workloads.json").read_text())
+    drawn = workloads.picture(saved)
+    assert (results / "workloads.svg").read_text() == drawn, "python -m benchmarks.workloads draws it anew"
+    bars = sum(each.tag.endswith("title") for each in ElementTree.fromstring(drawn).iter())
+    assert bars == sum(error is not None for row in saved["tables"][0]["rows"] for error in row[4:7])
 
 
 def test_an_unknown_question_is_an_error_of_use() -> None:

@@ -355,7 +355,7 @@ WORKLOADS = {
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_gaussian_is_within_two_percent_of_its_bound(name: str) -> None:
+def test_gaussian_is_within_one_percent_of_its_bound(name: str) -> None:
     workload = WORKLOADS[name]
     design = gaussian.optimal(workload)
     assert design.bound is not None
