@@ -461,6 +461,19 @@ def test_a_coarse_matrix_costs_little() -> None:
         assert coarse == pytest.approx(fine, rel=0.01)
 
 
+def test_a_product_of_many_factors_is_coarser() -> None:
+    """Four factors share the 35 bits that the noise leaves: 8 each, which costs a hundredth."""
+    parts = [gram.all_ranges(12), *(gram.points_and_total(size) for size in (3, 4, 5))]
+    designs = [gaussian.optimal(part) for part in parts]
+    found = whole_numbered_product(designs, GRID, 2.0)
+    assert found is not None
+    assert [factor.shift for factor in found.factors] == [8] * 4
+    assert found.l2 * GRID * 2 < 2**56
+    bounds = [design.bound for design in designs if design.bound is not None]
+    assert relative_error(found, Norm.L2, *parts) <= math.prod(bounds) * (1 + gaussian.SLACK) ** 4 * 1.01
+    assert whole_numbered_product(designs, GRID, 2.0**12) is None
+
+
 def test_trees_and_the_identity_are_whole_already() -> None:
     design = Design("tree of 4", Norm.L1, tree(4, 40).astype(np.float64))
     assert planned(design).shift == 0

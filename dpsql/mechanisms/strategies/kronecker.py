@@ -23,8 +23,11 @@ from dpsql.ir.plan import Norm
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import integers
 from dpsql.mechanisms.strategies.dense import Dense, fits
-from dpsql.mechanisms.strategies.design import Design
+from dpsql.mechanisms.strategies.design import MOST_SHIFT, Design
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
+
+LEAST_SHIFT = 6
+"""Of a factor; lower than that of a single matrix, as factors share the room that the noise leaves."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,10 +116,12 @@ def whole_numbered_product(
 ) -> Product | None:
     """Return the product with the largest shift of its factors whose noise is below the limit, or None.
 
-    As ``dense.whole_numbered``; all factors that are not whole have the same shift.
+    As ``dense.whole_numbered``; all factors that are not whole have the same shift. Their shifts add up.
     """
     (norm,) = {design.norm for design in designs}
-    for shift in max((design.shifts for design in designs), key=len):
+    for shift in (
+        (0,) if all(design.is_whole for design in designs) else range(MOST_SHIFT, LEAST_SHIFT - 1, -1)
+    ):
         at = [0 if design.is_whole else shift for design in designs]
         matrices = [design.rounded(each) for design, each in zip(designs, at, strict=True)]
         if fits(_column(matrices, norm), clip, deviation, limit):
