@@ -32,7 +32,7 @@ from dpsql.session import Session
 def measure_text(session: Session, plan: Plan, measure: MeasurePlan) -> str:
     """Return the SQL of a measure; SQL that cannot be printed is refused before it is paid for."""
     try:
-        return session.engine.measure_sql(measure)
+        return session.engine.measure_sql(measure.measured)
     except Error as error:
         raise error.within(plan.source.text, plan.source.name) from None
 
@@ -92,7 +92,7 @@ def release_stages(session: Session, plan: Plan, receipt: Stored | None = None) 
 
 
 def _one_release(session: Session, measure: MeasurePlan) -> ReleasedTable:
-    return release(session.engine.measure(measure), measure, from_system)
+    return release(session.engine.measure(measure.measured), measure, from_system)
 
 
 def answer_of(

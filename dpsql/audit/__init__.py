@@ -34,7 +34,7 @@ from dpsql.plan.bound_search import bound_of
 from dpsql.plan.terms import Terms
 from dpsql.planning import planned
 from dpsql.post.stages import StageOutputs
-from dpsql.release.release import completed
+from dpsql.release.completed import completed
 from dpsql.session import Session
 
 
@@ -94,11 +94,11 @@ def measure(
     reports: list[Measured] = []
 
     def exact_table_of(measure_plan: MeasurePlan) -> ExactTable:
-        exact = session.engine.measure(measure_plan)
-        fed = exact if replay is None else _replayed(replay[len(reports) :], measure_plan)
+        exact = session.engine.measure(measure_plan.measured)
+        fed = exact if replay is None else _replayed(replay[len(reports) :], measure_plan.measured)
         reports.extend(
             (
-                _reported(measure_plan, exact),
+                _reported(measure_plan.measured, exact),
                 *(_detail(measure_plan, i, exact) for i in range(len(measure_plan.details))),
             )
         )
@@ -115,9 +115,9 @@ def measure(
     for stage in plan.stages:
         for measure_plan in stage.measures:
             ready = so_far.ready(measure_plan)
-            exact = session.engine.measure(ready)
-            fed = exact if replay is None else _replayed(replay[len(reports) :], measure_plan)
-            reports.append(_reported(measure_plan, exact))
+            exact = session.engine.measure(ready.measured)
+            fed = exact if replay is None else _replayed(replay[len(reports) :], measure_plan.measured)
+            reports.append(_reported(measure_plan.measured, exact))
             reports += [_detail(measure_plan, i, exact) for i in range(len(measure_plan.details))]
             if ready.again is not None:
                 reports.append(_reported(ready.again, session.engine.measure(ready.again)))
@@ -215,13 +215,19 @@ def _reported(planned: MeasurePlan, exact: ExactTable) -> Measured:
                 bound.value,
                 clip,
                 noise.mechanism,
-                noise.scale if planned.runs is None else noise.scale / planned.runs.column,
+                noise.scale / _columns(planned),
                 noise.event,
             ),
         ),
         (rule.statistic, rule.steps, rule.event.delta) if isinstance(rule, Threshold) else None,
         tuple(rule.listed.groups()) if isinstance(rule, Threshold) and rule.listed is not None else (),
     )
+
+
+def _columns(planned: MeasurePlan) -> int:
+    """Return how much further the sums move that are measured in place of groups."""
+    matrix = planned.runs or planned.applied
+    return 1 if matrix is None else matrix.column
 
 
 def _detail(measure: MeasurePlan, which: int, exact: ExactTable) -> Measured:

@@ -29,7 +29,8 @@ from dpsql.mechanisms import geometric, mechanism
 from dpsql.mechanisms.exponential import Integers
 from dpsql.post.sealed import Sealed
 from dpsql.post.stages import StageOutputs, types_of_stages
-from dpsql.release.release import completed, in_runs
+from dpsql.release.completed import completed
+from dpsql.release.matrices import has_matrix, measured
 from dpsql.session import Session
 
 # ---- sensitivity -------------------------------------------------------------------------------------
@@ -53,7 +54,7 @@ def sensitivity(
 def violations(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
     """Return descriptions of where two neighbours' exact tables differ by more than declared."""
     problems = _moved(planned, _sums(planned, ours), _sums(planned, theirs))
-    return problems + _reweighed(planned, ours, theirs) + _runs_moved(planned, ours, theirs)
+    return problems + _reweighed(planned, ours, theirs) + _matrix_moved(planned, ours, theirs)
 
 
 def shares(measure: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[float]:
@@ -61,8 +62,8 @@ def shares(measure: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[f
     norm, limit = measure.bound
     length = _length(_changes(measure, _sums(measure, ours), _sums(measure, theirs)), norm)
     parts = [length / limit if limit else 0.0]
-    if measure.runs is not None:
-        moved = [a - b for a, b in zip(in_runs(ours, measure), in_runs(theirs, measure), strict=True)]
+    if has_matrix(measure):
+        moved = [a - b for a, b in zip(measured(ours, measure), measured(theirs, measure), strict=True)]
         parts[0] = max(parts[0], _length(moved, measure.noise.norm) / measure.noise.sensitivity)
     for planned, masses, their_masses in zip(measure.details, ours.details, theirs.details, strict=True):
         parts.append(_weights_moved(masses, their_masses) / planned.sensitivity)
@@ -104,14 +105,14 @@ def _apart(ours: tuple[Integers, Integers], theirs: tuple[Integers, Integers]) -
     return int(np.abs(change).sum())
 
 
-def _runs_moved(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
-    """Describe ranges of groups that differ by more than the declared sensitivity."""
-    if planned.runs is None:
+def _matrix_moved(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
+    """Say whether the sums that are measured in place of groups differ by more than the declared sensitivity."""
+    if not has_matrix(planned):
         return []
-    moved = [a - b for a, b in zip(in_runs(ours, planned), in_runs(theirs, planned), strict=True)]
+    moved = [a - b for a, b in zip(measured(ours, planned), measured(theirs, planned), strict=True)]
     power = planned.noise.norm.value
     if sum(abs(change) ** power for change in moved) > planned.noise.sensitivity**power:
-        return [f"runs of groups move by more than {planned.noise.sensitivity} in {planned.noise.norm.name}"]
+        return [f"sums of groups move by more than {planned.noise.sensitivity} in {planned.noise.norm.name}"]
     return []
 
 
@@ -119,13 +120,13 @@ def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[Me
     """Return every measure of a plan; later stages read earlier releases without noise."""
     measures = [] if plan.first is None else list(plan.first.measures)
     if len(plan.stages) == 1:
-        measures += plan.stages[0].measures
+        measures += (planned.measured for planned in plan.stages[0].measures)
         return measures + [planned.again for planned in measures if planned.again is not None]
     assert sealed is not None, "stages hand their rows down through the sealed engine"
     so_far = StageOutputs(sealed)
     for stage in plan.stages:
         for planned in stage.measures:
-            measures.append(so_far.ready(planned))
+            measures.append(so_far.ready(planned).measured)
             so_far.add(planned, silently(engine.measure(measures[-1]), planned))
         so_far.hand_down(stage)
     return measures
@@ -207,7 +208,7 @@ def silent_rows(session: Session, plan: Plan) -> list[tuple[object, ...]]:
     so_far = StageOutputs(session.sealed)
     for stage in plan.stages:
         for planned in stage.measures:
-            so_far.add(planned, silently(session.engine.measure(so_far.ready(planned)), planned))
+            so_far.add(planned, silently(session.engine.measure(so_far.ready(planned).measured), planned))
         so_far.hand_down(stage)
     last = plan.stages[-1]
     return [row[: len(last.post.columns)] for row in so_far.answer(last, types)]

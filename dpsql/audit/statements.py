@@ -29,7 +29,8 @@ from dpsql.ir.event import ChoiceEvent, Event
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise
 from dpsql.ir.table import ExactTable
 from dpsql.release.groups import plain
-from dpsql.release.release import completed
+from dpsql.release.completed import completed
+from dpsql.release.matrices import has_matrix
 from dpsql.rewrite.statistics import GRID
 from dpsql.session import Session
 
@@ -160,7 +161,7 @@ def _compare_releases(
     if not trials:
         return [(None, claim, OK) for claim in claims]
     drawn = releases(planned, ours, so_far.furthest, trials, lambda: going("releases"))
-    comparisons = [_noised(planned.noise, planned.runs is not None, drawn.of(0, width), claims[0], delta)]
+    comparisons = [_noised(planned.noise, has_matrix(planned), drawn.of(0, width), claims[0], delta)]
     first = width
     for i, detail in enumerate(planned.details):
         if detail.noise is not None:

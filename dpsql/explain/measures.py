@@ -41,13 +41,21 @@ def measure_facts(
         "statistics": len(planned.measure.statistics),
         "sensitivity": {"norm": noise.norm.name, "steps": noise.sensitivity},
         "mechanism": noise.mechanism,
-        "runs": _runs(planned),
+        "runs": _instead(planned),
         "scale_in_steps": noise.scale,
         "sql": sql_of(planned),
     }
 
 
-def _runs(planned: MeasurePlan) -> str | None:
+def _instead(planned: MeasurePlan) -> str | None:
+    """Return words on what is measured in place of the numbers."""
+    if planned.joint is not None:
+        applied = planned.joint.applied
+        return (
+            f"of {len(planned.joint.rows)} numbers: {applied.strategy.numbers} sums of the "
+            f"{applied.strategy.cells} cells that their conditions tell apart ({applied.strategy.name}); the "
+            "cells are found from these by least squares, and every number is a sum of the same cells"
+        )
     if planned.runs is None:
         return None
     way = (

@@ -20,6 +20,7 @@ from dpsql.ir.measure import Measure, Post
 from dpsql.ir.options import Goal
 from dpsql.ir.relation import StageInput, tables_read
 from dpsql.ir.source import Source
+from dpsql.ir.strategy import Floats, Integers, Strategy
 
 
 class Norm(Enum):
@@ -164,6 +165,46 @@ class Runs:
     unit: int
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Applied:
+    """A strategy that is measured instead of one sum per group; the groups are found again from it.
+
+    ``clip`` bounds the L1 norm of a unit over all groups; the sensitivity is ``column`` times that. The cell
+    of a strategy is the sum of the groups whose ``places`` say so; -1 is read by nobody. ``gram`` says what
+    the cells are for: they are made whole, in steps of ``unit``, such that their sums keep their answers.
+    """
+
+    strategy: Strategy
+    clip: int
+    column: int
+    places: tuple[int, ...]
+    gram: Floats
+    unit: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joint:
+    """Numbers that are sums of cells which are measured together, in their place.
+
+    ``rows`` has a row for each number, statistic by statistic of each listed group, and a column for each
+    cell of the strategy.
+    """
+
+    cells: MeasurePlan
+    rows: Integers
+
+    @property
+    def applied(self) -> Applied:
+        assert self.cells.applied is not None
+        return self.cells.applied
+
+    def deviations(self) -> Floats:
+        """Return the deviation of each number, for noise of deviation 1 in what is measured."""
+        variances = self.applied.strategy.variances_of(self.rows.astype(float))
+        root: Floats = variances.clip(min=0.0) ** 0.5
+        return root
+
+
 class Shape(Enum):
     """How the engine bounds a unit's contribution; every shape enforces the sensitivity of the noise."""
 
@@ -182,7 +223,8 @@ class MeasurePlan:
     that of an empty vector, which costs nothing. ``once``: a unit counts once in a group, so that its groups
     and not its rows are scaled down. ``again`` is a second round over the groups that this one
     does not show. ``rests_on_noise``: the measure reads numbers that were released before, or rows chosen by
-    such numbers, so its error is more than its own noise. ``fitted`` is a clip that was chosen privately, in
+    such numbers, so its error is more than its own noise. With a ``joint``, its cells are measured and noised,
+    and the noise is theirs. ``fitted`` is a clip that was chosen privately, in
     multiples of the most of one row.
     """
 
@@ -196,6 +238,8 @@ class MeasurePlan:
     rows_from: str = ""
     details: tuple[DetailPlan[Detail], ...] = ()
     runs: Runs | None = None
+    applied: Applied | None = None
+    joint: Joint | None = None
     again: MeasurePlan | None = None
     once: bool = False
     rests_on_noise: bool = False
@@ -204,9 +248,18 @@ class MeasurePlan:
     @property
     def bound(self) -> tuple[Norm, int]:
         """The norm and the bound that the engine clips a unit's vector to."""
+        if self.joint is not None:
+            return self.joint.cells.bound
+        if self.applied is not None:
+            return Norm.L1, self.applied.clip
         if self.runs is not None:
             return Norm.L1, self.runs.clip
         return self.noise.norm, self.noise.sensitivity
+
+    @property
+    def measured(self) -> MeasurePlan:
+        """What the engine measures: the cells, where numbers are sums of cells."""
+        return self if self.joint is None else self.joint.cells
 
     def detail_at(self, place: int) -> DetailPlan[Detail]:
         """Return the detail that releases the number at this place."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from dpsql.ir.plan import StagePlan
+from dpsql.ir.strategy import Floats, Integers
 from dpsql.plan.terms import Terms
 from dpsql.plan.written_form import written
 
@@ -34,6 +35,17 @@ def digest_of(stages: tuple[StagePlan, ...], terms: Terms) -> str:
                 parts.append(written(planned.details))
             if planned.runs is not None:
                 parts.append(written(planned.runs))
+            if planned.joint is not None:
+                cells, applied = planned.joint.cells, planned.joint.applied
+                parts += [written(cells.measure.relation), written(cells.measure.keys), written(cells.rule)]
+                parts += [written(cells.shape), str((applied.strategy.name, applied.strategy.shift))]
+                parts += [str((applied.clip, applied.column, applied.places, applied.unit))]
+                parts += [_digest(applied.gram), _digest(planned.joint.rows)]
             if planned.again is not None:
                 parts.append(written((planned.again.rule, planned.again.noise)))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def _digest(matrix: Floats | Integers) -> str:
+    """Hash a matrix of public numbers: the questions, which tell the strategy but for its last bits."""
+    return hashlib.sha256(repr(matrix.shape).encode() + matrix.tobytes()).hexdigest()

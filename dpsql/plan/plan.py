@@ -19,9 +19,10 @@ from dpsql.errors import Error, refuse
 from dpsql.ir.bound import Bound, MissingClip, NeededBounds
 from dpsql.ir.clip_search import ClipSearch
 from dpsql.ir.measure import Measure, Split
-from dpsql.ir.plan import MeasurePlan, Norm, Plan, Runs, StagePlan, Threshold
+from dpsql.ir.plan import MeasurePlan, Norm, Plan, PublicKeys, Runs, StagePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part
 from dpsql.mechanisms import mechanism, prefix
+from dpsql.plan import joint
 from dpsql.plan.clip_search import assumed, fitted_in, missing_clip
 from dpsql.plan.clips import Clip, clips_of
 from dpsql.plan.delta_ceiling import check_delta
@@ -77,7 +78,7 @@ def plan(
         stages = resting(
             StagePlan(
                 tuple(
-                    without_unread(_best(_options(measure, facts_of, chosen))) for measure in stage.measures
+                    without_unread(_best_of(measure, facts_of, chosen)) for measure in stage.measures
                 ),
                 stage.post,
                 stage.awaited,
@@ -92,6 +93,17 @@ def plan(
     paid = any(measure.events for stage in stages for measure in stage.measures)
     price = float(Fraction(terms.epsilon) * terms.share) if paid else 0.0
     return Plan(split.source, stages, price, terms.accountant.name, digest)
+
+
+def _best_of(measure: Measure, facts_of: _FactsOf, chosen: Mapping[MissingClip, Bound]) -> MeasurePlan:
+    """Return the best plan of a measure: its numbers one by one, or measured together."""
+    best = _best(_options(measure, facts_of, chosen))
+    together = None if best.fitted is not None else joint.joint(facts_of(measure), facts_of)
+    if together is None:
+        return best
+    assert isinstance(together.rule, PublicKeys)
+    apart = len(together.rule.groups()) * _variance(best)
+    return together if joint.variance(together) < joint.GAIN**2 * apart else best
 
 
 def _options(measure: Measure, facts_of: _FactsOf, chosen: Mapping[MissingClip, Bound]) -> list[MeasurePlan]:

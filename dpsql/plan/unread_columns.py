@@ -49,7 +49,10 @@ def without_unread(planned: MeasurePlan) -> MeasurePlan:
 
 def _over(planned: MeasurePlan, measure: Measure) -> MeasurePlan:
     again = None if planned.again is None else _over(planned.again, measure)
-    return replace(planned, measure=measure, again=again)
+    joint = planned.joint
+    if joint is not None:
+        joint = replace(joint, cells=without_unread(joint.cells))
+    return replace(planned, measure=measure, again=again, joint=joint)
 
 
 def _lean(relation: Relation, read: frozenset[str]) -> Relation:

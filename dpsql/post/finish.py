@@ -21,7 +21,7 @@ from dpsql.detail_kinds import part
 from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
 from dpsql.ir.finished import Finished
 from dpsql.ir.measure import Finish, Line
-from dpsql.ir.plan import MeasurePlan, Threshold
+from dpsql.ir.plan import MeasurePlan, PublicKeys, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import prefix
@@ -42,6 +42,20 @@ def finish(released: ReleasedTable, planned: MeasurePlan, confidence: float = CO
     return [_without(column) for column in columns] if planned.rests_on_noise else columns
 
 
+def spread_of(released: ReleasedTable, planned: MeasurePlan) -> Floats:
+    """Return the deviations of numbers that are measured together: groups by statistics."""
+    assert planned.joint is not None
+    deviations = planned.joint.deviations().reshape(-1, len(planned.measure.statistics))
+    return deviations[places_of(released, planned)]
+
+
+def places_of(released: ReleasedTable, planned: MeasurePlan) -> list[int]:
+    """Return where the released groups are in the list of all groups."""
+    assert isinstance(planned.rule, PublicKeys)
+    listed = {group: place for place, group in enumerate(planned.rule.groups())}
+    return [listed[group] for group in released.groups]
+
+
 def _without(column: Finished) -> Finished:
     """Return the column with infinite half-widths and no interval; a key column is unchanged."""
     if column.margins is None:
@@ -54,6 +68,8 @@ def _with_margins(released: ReleasedTable, planned: MeasurePlan, confidence: flo
     released, spread = with_other(released, planned)
     if planned.runs is not None:
         spread = np.sqrt(prefix.variances(planned.runs.branching, planned.runs.groups)[0])
+    if planned.joint is not None:
+        spread = spread_of(released, planned)
     columns = [
         Finished(column.name, column.fact.type, [group[i] for group in released.groups], None)
         for i, column in enumerate(planned.keys)
@@ -125,7 +141,7 @@ def _finished(
 
 def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> float | None:
     """Return the margin of an aggregate for any value; None if the margin depends on the value."""
-    if planned.rests_on_noise:
+    if planned.rests_on_noise or planned.joint is not None:
         return None
     if finish.places:
         detail = planned.detail_at(finish.places[0])
@@ -252,6 +268,7 @@ def _reach(
     confidence: float,
 ) -> Reach:
     cells = sorted({position for group in finish.statistics for position in group})
+    spread = spread if spread.ndim == 1 else spread[:, cells[0]]
     if len(cells) > 1:
         estimate = partial(estimated, finish, statistics)
         return simulated(estimate, sums, _incidence(finish, cells), planned.noise, spread, confidence)

@@ -41,14 +41,23 @@ def shown(
     listed = planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
     if not counted or planned.runs is not None or listed is None:
         return kept
-    reach = _half_width(planned, len(counted))
+    reach = _reach(planned, len(groups))
     every = tuple(range(len(planned.keys)))
     places: dict[Value, tuple[int, ...]] = dict(listed.sets)
     for i, group in enumerate(groups):
         keys = places.get(group[0], ()) if places else every
-        if any(group[place] is None for place in keys) and sum(noisy[i, list(counted)].tolist()) < reach:
+        if any(group[place] is None for place in keys) and sum(noisy[i, list(counted)].tolist()) < reach[i]:
             kept[i] = False
     return kept
+
+
+def _reach(planned: MeasurePlan, groups: int) -> list[float]:
+    """Return the half-width of the margin of each group's count."""
+    if planned.joint is None:
+        return [_half_width(planned, len(planned.measure.counted))] * groups
+    usual = _NORMAL * mechanism(planned.noise.mechanism).deviation(planned.noise.scale)
+    wide = planned.joint.deviations().reshape(groups, -1)[:, list(planned.measure.counted)]
+    return [float(usual * width) for width in np.sqrt(np.square(wide).sum(axis=1))]
 
 
 def _half_width(planned: MeasurePlan, cells: int) -> float:

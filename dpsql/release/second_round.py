@@ -25,7 +25,7 @@ from dpsql.ir.relation import Join, JoinKind, Materialized, ScanColumn
 from dpsql.ir.scalar import Call, Ref, Scalar
 from dpsql.ir.table import ReleasedTable
 from dpsql.release.groups import plain
-from dpsql.release.release import rank
+from dpsql.release.completed import rank
 
 Round = Callable[[MeasurePlan], ReleasedTable]
 """Measure and release a planned measure."""

@@ -26,7 +26,8 @@ from dpsql.accounting import accountant
 from dpsql.audit import plan_of
 from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.table import ExactTable
-from dpsql.release.release import completed, from_system, release
+from dpsql.release.completed import completed
+from dpsql.release.release import from_system, release
 from dpsql.release.serialization import from_bytes
 
 FALSE_ALARM = 1e-9

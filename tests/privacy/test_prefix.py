@@ -21,7 +21,8 @@ from dpsql.ir.plan import MeasurePlan, Norm, Shape
 from dpsql.ir.table import ExactTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.post.finish import finish
-from dpsql.release.release import in_runs, release
+from dpsql.release.matrices import measured
+from dpsql.release.release import release
 
 GRID = 2**20
 
@@ -199,7 +200,7 @@ def test_one_unit_moves_no_more_than_is_declared(db: dpsql.Connection, database:
     whole, fewer = DuckDB(database / "whole.duckdb"), DuckDB(database / "fewer.duckdb")
     plan = plan_of(db._open(), sql, 1.0)
     assert sensitivity(plan, whole, [("person 1", fewer)]) == []
-    ours, theirs = (in_runs(engine.measure(each), each) for engine in (whole, fewer))
+    ours, theirs = (measured(engine.measure(each), each) for engine in (whole, fewer))
     moved = [a - b for a, b in zip(ours, theirs, strict=True)]
     power = each.noise.norm.value
     assert sum(abs(n) ** power for n in moved) > (each.noise.sensitivity // 4) ** power

@@ -19,7 +19,8 @@ from dpsql.audit import plan_of
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, Noise, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
-from dpsql.release.release import rank, release
+from dpsql.release.completed import rank
+from dpsql.release.release import release
 from dpsql.release.serialization import from_bytes, to_bytes
 
 BY_CITY = "SELECT city, COUNT(*) FROM patients GROUP BY city"

@@ -28,7 +28,8 @@ from dpsql.ir.table import ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.exponential import Choices, Chosen, choose
 from dpsql.post.stages import StageOutputs, types_of_stages
-from dpsql.release.release import completed, release
+from dpsql.release.completed import completed
+from dpsql.release.release import release
 from dpsql.release.second_round import in_rounds
 from dpsql.session import Session
 

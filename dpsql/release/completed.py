@@ -1,0 +1,67 @@
+"""The groups of an exact table in the order of their release, with the listed ones that it lacks."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpsql.ir.column import Value
+from dpsql.ir.plan import MeasurePlan, PublicKeys
+from dpsql.ir.table import ExactTable
+from dpsql.release.groups import plain
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+
+def order_of(groups: Sequence[tuple[Value, ...]]) -> list[int]:
+    return sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
+
+
+def completed(
+    exact: ExactTable, planned: MeasurePlan
+) -> tuple[Sequence[tuple[Value, ...]], NDArray[np.int64]]:
+    """Return the groups with their sums: all combinations of public keys first, and no others of them.
+
+    Private keys: the groups of the exact table.
+    """
+    listed = _public_keys(planned)
+    if listed is None:
+        return exact.groups, exact.sums
+    places = {plain(group): i for i, group in enumerate(exact.groups)}
+    groups = listed.groups()
+    sums = np.zeros((len(groups), exact.sums.shape[1]), dtype=np.int64)
+    for i, group in enumerate(groups):
+        place = places.get(plain(group))
+        if place is not None:
+            sums[i] = exact.sums[place]
+    if isinstance(planned.rule, PublicKeys):
+        return groups, sums
+    public = {number for number, _ in listed.sets}
+    unlisted = [i for i, group in enumerate(exact.groups) if group[0] not in public]
+    return groups + [exact.groups[i] for i in unlisted], np.concatenate((sums, exact.sums[unlisted]))
+
+
+def _public_keys(planned: MeasurePlan) -> PublicKeys | None:
+    return planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
+
+
+def always_shown(planned: MeasurePlan) -> int:
+    """Return how many of the first groups are shown whatever their numbers."""
+    listed = _public_keys(planned)
+    return 0 if listed is None else len(listed.groups())
+
+
+def rank(value: Value) -> tuple[int, float | Decimal, str]:
+    """Return a sort key for group keys: numbers, then text, NaN and NULL last."""
+    if value is None:
+        return (3, 0, "")
+    if isinstance(value, bool | int | Decimal):
+        return (0, Decimal(value), "")
+    if isinstance(value, float):
+        return (2, 0, "") if math.isnan(value) else (0, value, "")
+    return (1, 0, str(value))
