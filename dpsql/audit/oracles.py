@@ -106,7 +106,7 @@ def _apart(ours: tuple[Integers, Integers], theirs: tuple[Integers, Integers]) -
 
 
 def _matrix_moved(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
-    """Say whether the sums that are measured in place of groups differ by more than the declared sensitivity."""
+    """Describe sums, measured in place of groups, that differ by more than the declared sensitivity."""
     if not has_matrix(planned):
         return []
     moved = [a - b for a, b in zip(measured(ours, planned), measured(theirs, planned), strict=True)]

@@ -15,8 +15,8 @@ import numpy as np
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, Noise, Norm
 from dpsql.ir.table import ExactTable
-from dpsql.release.groups import plain
 from dpsql.release.completed import completed
+from dpsql.release.groups import plain
 from dpsql.release.release import from_system, release
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from dpsql.ir.detail import Detail
 from dpsql.ir.event import ChoiceEvent, Event
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise
 from dpsql.ir.table import ExactTable
-from dpsql.release.groups import plain
 from dpsql.release.completed import completed
+from dpsql.release.groups import plain
 from dpsql.release.matrices import has_matrix
 from dpsql.rewrite.statistics import GRID
 from dpsql.session import Session

@@ -223,9 +223,8 @@ class MeasurePlan:
     that of an empty vector, which costs nothing. ``once``: a unit counts once in a group, so that its groups
     and not its rows are scaled down. ``again`` is a second round over the groups that this one
     does not show. ``rests_on_noise``: the measure reads numbers that were released before, or rows chosen by
-    such numbers, so its error is more than its own noise. With a ``joint``, its cells are measured and noised,
-    and the noise is theirs. ``fitted`` is a clip that was chosen privately, in
-    multiples of the most of one row.
+    such numbers, so its error is more than its own noise. With a ``joint``, its cells are measured, and the
+    noise is theirs. ``fitted`` is a clip that was chosen privately, in multiples of the most of one row.
     """
 
     measure: Measure

@@ -77,9 +77,7 @@ def plan(
             return NeededBounds(tuple(dict.fromkeys(unknown)), refusal)
         stages = resting(
             StagePlan(
-                tuple(
-                    without_unread(_best_of(measure, facts_of, chosen)) for measure in stage.measures
-                ),
+                tuple(without_unread(_best_of(measure, facts_of, chosen)) for measure in stage.measures),
                 stage.post,
                 stage.awaited,
             )

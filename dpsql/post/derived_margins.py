@@ -93,21 +93,28 @@ def derived(
     follow: Follow,
     barely: Mapping[int, float],
     confidence: float,
+    together: Callable[[Floats], Floats] | None = None,
 ) -> Finished:
     """Return a derived output as a column with its half-widths; ``columns`` holds its inputs.
 
-    ``barely`` maps each row that is near its threshold to its number of units.
+    ``barely`` maps each row that is near its threshold to its number of units. ``together`` maps the noise of
+    what is measured to that of all numbers.
     """
     finishes = {finish.call.name: finish for finish in planned.measure.finishes}
     cells = sums.shape[1]
     columns = [column for column in columns if column.name in columns_in(output.formula)]
     noised = [column for column in columns if column.name in finishes]
-    draws = planned.noise.scale * unit_draws(planned.noise.mechanism, cells)[:, np.newaxis, :]
+    measured = cells if planned.joint is None else planned.joint.applied.strategy.numbers
+    draws = planned.noise.scale * unit_draws(planned.noise.mechanism, measured)
+    moved_together = None if together is None else np.moveaxis(together(draws.T), -1, 0)
+    draws = draws[:, np.newaxis, :]
     alone = unit_draws("gaussian", cells + len(noised))[:, cells:]
     usual = mechanism("gaussian").half_width(1.0, confidence) - 0.5
     delivered = {column.name: _numbers(column) for column in columns}
 
     def taken_off(part: slice) -> Floats:
+        if moved_together is not None:
+            return np.asarray(sums[part] - moved_together[:, part])
         cells_away: Floats = sums[part] - draws * spread[part, np.newaxis]
         units, rule = planned.measure.units, planned.rule
         for place, row in enumerate(range(len(sums))[part]):

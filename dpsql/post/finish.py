@@ -21,11 +21,12 @@ from dpsql.detail_kinds import part
 from dpsql.ir.column import Interval, Kind, Type, Value, decimal_size, type_range
 from dpsql.ir.finished import Finished
 from dpsql.ir.measure import Finish, Line
-from dpsql.ir.plan import MeasurePlan, PublicKeys, Threshold
+from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import prefix
 from dpsql.post.derived_margins import derived
+from dpsql.post.joint import noise_of_numbers, spread_of
 from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, barely_shown, plain, simulated
 from dpsql.post.moment_cells import sums_of_cells, weights_of_cells
 from dpsql.post.other_group import MOST, with_other
@@ -40,20 +41,6 @@ def finish(released: ReleasedTable, planned: MeasurePlan, confidence: float = CO
     """Return the columns of a released table: the keys, then the aggregates, then derived outputs."""
     columns = _with_margins(released, planned, confidence)
     return [_without(column) for column in columns] if planned.rests_on_noise else columns
-
-
-def spread_of(released: ReleasedTable, planned: MeasurePlan) -> Floats:
-    """Return the deviations of numbers that are measured together: groups by statistics."""
-    assert planned.joint is not None
-    deviations = planned.joint.deviations().reshape(-1, len(planned.measure.statistics))
-    return deviations[places_of(released, planned)]
-
-
-def places_of(released: ReleasedTable, planned: MeasurePlan) -> list[int]:
-    """Return where the released groups are in the list of all groups."""
-    assert isinstance(planned.rule, PublicKeys)
-    listed = {group: place for place, group in enumerate(planned.rule.groups())}
-    return [listed[group] for group in released.groups]
 
 
 def _without(column: Finished) -> Finished:
@@ -80,8 +67,9 @@ def _with_margins(released: ReleasedTable, planned: MeasurePlan, confidence: flo
         return columns
     sums = released.sums[:, : len(planned.measure.statistics)].astype(np.float64)
     follow, near = partial(followed, planned), barely(released, planned)
+    together = None if planned.joint is None else partial(noise_of_numbers, released, planned)
     return columns + [
-        derived(output, planned, sums, spread, columns, follow, near, confidence)
+        derived(output, planned, sums, spread, columns, follow, near, confidence, together)
         for output in planned.measure.derived
     ]
 

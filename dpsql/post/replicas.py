@@ -33,7 +33,8 @@ from dpsql.ir.measure import BEYOND, REPLICAS, Finish
 from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
-from dpsql.post.finish import barely, followed, places_of, rows_behind
+from dpsql.post.finish import barely, followed, rows_behind
+from dpsql.post.joint import noise_of_numbers
 from dpsql.post.margins import counts_behind, even_quantiles
 
 MOST = 4_000
@@ -108,10 +109,8 @@ def _noise(released: ReleasedTable, planned: MeasurePlan, number: int) -> Floats
     generator = np.random.Generator(np.random.Philox(key=_seed(released, number)))
     cells = (len(released.groups), len(planned.measure.statistics))
     if planned.joint is not None:
-        strategy = planned.joint.applied.strategy
-        moved = strategy.solve(_even(planned, (strategy.numbers, 1), generator)[:, 0])
-        numbers = (planned.joint.rows @ moved).reshape(-1, cells[1], REPLICAS)
-        return numbers[places_of(released, planned)]
+        measured = planned.joint.applied.strategy.numbers
+        return noise_of_numbers(released, planned, _even(planned, (measured, 1), generator)[:, 0])
     if planned.runs is None:
         return _even(planned, cells, generator)
     runs = planned.runs

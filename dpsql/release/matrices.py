@@ -84,14 +84,12 @@ def _cells(exact: ExactTable, planned: MeasurePlan, draw: Draw) -> NDArray[np.in
     """Return whole estimates of a strategy's cells: every number is a sum of these, so all numbers agree."""
     applied = planned.applied
     assert applied is not None
-    cells, _ = whole(
-        applied.strategy.solve(_noisy(exact, planned, draw)), applied.gram, unit=applied.unit
-    )
+    cells, _ = whole(applied.strategy.solve(_noisy(exact, planned, draw)), applied.gram, unit=applied.unit)
     return cells
 
 
 def _summed(sums: NDArray[np.int64], applied: Applied) -> list[int]:
-    """Add up the groups of each cell; a sum beyond any table's size is cut, which brings sums no further apart."""
+    """Add up the groups of each cell; a sum that no table has is cut, which brings sums no further apart."""
     cells = [0] * applied.strategy.cells
     for place, number in zip(applied.places, sums[:, 0].tolist(), strict=True):
         if place >= 0:

@@ -24,8 +24,8 @@ from dpsql.ir.plan import MeasurePlan
 from dpsql.ir.relation import Join, JoinKind, Materialized, ScanColumn
 from dpsql.ir.scalar import Call, Ref, Scalar
 from dpsql.ir.table import ReleasedTable
-from dpsql.release.groups import plain
 from dpsql.release.completed import rank
+from dpsql.release.groups import plain
 
 Round = Callable[[MeasurePlan], ReleasedTable]
 """Measure and release a planned measure."""

@@ -138,7 +138,7 @@ class _Leaves:
 
 @dataclass(slots=True)
 class _Axis:
-    """Comparisons that share values, and the truth vectors of a row: for each whether it is true, is false."""
+    """Comparisons that share values, and the truth vectors of rows: whether each is true, is false."""
 
     leaves: tuple[Scalar, ...]
     vectors: list[_Vector]

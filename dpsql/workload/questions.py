@@ -37,7 +37,7 @@ def relation_of(measure: Measure) -> Relation:
 def counts_alone(measure: Measure) -> bool:
     """Whether a measure counts rows and nothing else, each as one."""
     parts = {(statistic.part, statistic.most) for statistic in measure.statistics}
-    odd = measure.details or measure.derived or measure.running or measure.other or measure.fitted
+    odd = measure.details or measure.running or measure.other or measure.fitted
     keys = all(measure.lists[place] is not None for place in _shown(measure))
     return (
         len(parts) == 1
