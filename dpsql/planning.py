@@ -125,7 +125,14 @@ def planned_at(
     def make(known: Known, share: Fraction, chosen: Mapping[MissingClip, Bound]) -> Plan | NeededBounds:
         split = rewrite(with_found_ranges(first, known) or bound_with(known), known)
         split = split if clip is None else clipped(split, clip)
-        return plan(split, known, replace(terms, share=share), session.engine.combinations, chosen)
+        return plan(
+            split,
+            known,
+            replace(terms, share=share),
+            session.engine.combinations,
+            chosen,
+            query.goal is None,  # an accuracy is of numbers with their own noise
+        )
 
     @cache  # it reads the text anew
     def asker(clip: bool) -> str:

@@ -57,11 +57,13 @@ def stored_release(session: Session, plan: Plan, receipt: Stored) -> bytes:
 
 
 def _as_kept(session: Session, tables: list[ReleasedTable], measures: Sequence[MeasurePlan]) -> bytes:
-    return to_bytes(tables, measures if session.keeps_digests else ())
+    """Return tables as the ledger keeps them: of numbers that are measured together, their cells."""
+    return to_bytes(tables, [each.measured for each in measures] if session.keeps_digests else ())
 
 
 def tables_of(plan: Plan, stored: bytes) -> list[ReleasedTable]:
-    return from_bytes(stored, [planned.measure.width for planned in plan.measures], plan.measures)
+    measured = [planned.measured for planned in plan.measures]
+    return from_bytes(stored, [planned.measure.width for planned in measured], measured)
 
 
 def release_stages(session: Session, plan: Plan, receipt: Stored | None = None) -> list[ReleasedTable]:
@@ -80,7 +82,7 @@ def release_stages(session: Session, plan: Plan, receipt: Stored | None = None) 
         if stored is None:
             part = _as_kept(session, [_one_release(session, measure)], [measure])
             stored = session.keep(receipt, place, part)
-        return from_bytes(stored, [measure.measure.width], [measure])[0]
+        return from_bytes(stored, [measure.measured.measure.width], [measure.measured])[0]
 
     for stage in plan.stages:
         early = stage.awaited is not None
@@ -92,7 +94,7 @@ def release_stages(session: Session, plan: Plan, receipt: Stored | None = None) 
 
 
 def _one_release(session: Session, measure: MeasurePlan) -> ReleasedTable:
-    return release(session.engine.measure(measure.measured), measure, from_system)
+    return release(session.engine.measure(measure.measured), measure.measured, from_system)
 
 
 def answer_of(

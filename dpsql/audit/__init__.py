@@ -121,7 +121,7 @@ def measure(
             reports += [_detail(measure_plan, i, exact) for i in range(len(measure_plan.details))]
             if ready.again is not None:
                 reports.append(_reported(ready.again, session.engine.measure(ready.again)))
-            so_far.add(measure_plan, silently(fed, measure_plan))
+            so_far.add(measure_plan, silently(fed, measure_plan.measured))
         so_far.hand_down(stage)
     return reports
 

@@ -123,11 +123,11 @@ def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[Me
         measures += (planned.measured for planned in plan.stages[0].measures)
         return measures + [planned.again for planned in measures if planned.again is not None]
     assert sealed is not None, "stages hand their rows down through the sealed engine"
-    so_far = StageOutputs(sealed)
+    so_far = StageOutputs(sealed, every_group=True)
     for stage in plan.stages:
         for planned in stage.measures:
             measures.append(so_far.ready(planned).measured)
-            so_far.add(planned, silently(engine.measure(measures[-1]), planned))
+            so_far.add(planned, silently(engine.measure(measures[-1]), planned.measured))
         so_far.hand_down(stage)
     return measures
 
@@ -205,10 +205,12 @@ def silent_rows(session: Session, plan: Plan) -> list[tuple[object, ...]]:
     """Return the rows of a plan without noise, with thresholds at one unit."""
     session.sealed.begin()  # the plan may be another session's
     types = types_of_stages(plan.stages, session.sealed)
-    so_far = StageOutputs(session.sealed)
+    so_far = StageOutputs(session.sealed, every_group=True)
     for stage in plan.stages:
         for planned in stage.measures:
-            so_far.add(planned, silently(session.engine.measure(so_far.ready(planned).measured), planned))
+            so_far.add(
+                planned, silently(session.engine.measure(so_far.ready(planned).measured), planned.measured)
+            )
         so_far.hand_down(stage)
     last = plan.stages[-1]
     return [row[: len(last.post.columns)] for row in so_far.answer(last, types)]

@@ -198,6 +198,12 @@ class Joint:
         assert self.cells.applied is not None
         return self.cells.applied
 
+    def first_groups(self) -> list[tuple[Value, ...]]:
+        """Return the group of released cells in which the number of each cell stands."""
+        assert isinstance(self.cells.rule, PublicKeys)
+        groups, places = self.cells.rule.groups(), self.applied.places
+        return [groups[places.index(cell)] for cell in range(self.applied.strategy.cells)]
+
     def deviations(self) -> Floats:
         """Return the deviation of each number, for noise of deviation 1 in what is measured."""
         variances = self.applied.strategy.variances_of(self.rows.astype(float))

@@ -53,8 +53,11 @@ def plan(
     terms: Terms,
     combinations: Combinations,
     chosen: Mapping[MissingClip, Bound] = MappingProxyType({}),
+    together: bool = True,
 ) -> Plan | NeededBounds:
     """Return the plan: explain prints it, the ledger records its digest, the audit checks it.
+
+    Numbers are measured ``together`` where that makes them more exact, unless each is to have its own noise.
 
     If bounds are missing, return all of them instead: a plan on stand-in bounds is no plan. ``chosen`` are
     the clips that fit measures.
@@ -77,7 +80,10 @@ def plan(
             return NeededBounds(tuple(dict.fromkeys(unknown)), refusal)
         stages = resting(
             StagePlan(
-                tuple(without_unread(_best_of(measure, facts_of, chosen)) for measure in stage.measures),
+                tuple(
+                    without_unread(_best_of(measure, facts_of, chosen, together))
+                    for measure in stage.measures
+                ),
                 stage.post,
                 stage.awaited,
             )
@@ -93,15 +99,19 @@ def plan(
     return Plan(split.source, stages, price, terms.accountant.name, digest)
 
 
-def _best_of(measure: Measure, facts_of: _FactsOf, chosen: Mapping[MissingClip, Bound]) -> MeasurePlan:
+def _best_of(
+    measure: Measure, facts_of: _FactsOf, chosen: Mapping[MissingClip, Bound], together: bool
+) -> MeasurePlan:
     """Return the best plan of a measure: its numbers one by one, or measured together."""
     best = _best(_options(measure, facts_of, chosen))
-    together = None if best.fitted is not None else joint.joint(facts_of(measure), facts_of)
-    if together is None:
+    if not together or best.fitted is not None:
         return best
-    assert isinstance(together.rule, PublicKeys)
-    apart = len(together.rule.groups()) * _variance(best)
-    return together if joint.variance(together) < joint.GAIN**2 * apart else best
+    other = joint.joint(facts_of(measure), facts_of)
+    if other is None:
+        return best
+    assert isinstance(other.rule, PublicKeys)
+    apart = len(other.rule.groups()) * _variance(best)
+    return other if joint.variance(other) < joint.GAIN**2 * apart else best
 
 
 def _options(measure: Measure, facts_of: _FactsOf, chosen: Mapping[MissingClip, Bound]) -> list[MeasurePlan]:

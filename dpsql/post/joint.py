@@ -9,8 +9,30 @@ from __future__ import annotations
 import numpy as np
 
 from dpsql.aggregates import Floats
+from dpsql.ir.group_order import order_of
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.table import ReleasedTable
+from dpsql.mechanisms.null_groups import shown
+
+_LARGEST = 2**61
+
+
+def numbers_of(cells: ReleasedTable, planned: MeasurePlan, every_group: bool = False) -> ReleasedTable:
+    """Return the numbers that are sums of released cells, of the groups that are shown."""
+    joint = planned.joint
+    assert joint is not None
+    assert isinstance(planned.rule, PublicKeys)
+    places = {group: place for place, group in enumerate(joint.first_groups())}
+    found = np.zeros(joint.applied.strategy.cells, dtype=object)
+    for group, row in zip(cells.groups, cells.sums, strict=True):
+        if group in places:
+            found[places[group]] = int(row[0])
+    groups = planned.rule.groups()
+    sums = np.clip(joint.rows @ found, -_LARGEST, _LARGEST).astype(np.int64).reshape(len(groups), -1)
+    kept = np.ones(len(groups), dtype=np.bool_) if every_group else shown(groups, sums, planned)
+    left = [groups[place] for place in np.flatnonzero(kept)]
+    order = order_of(left)
+    return ReleasedTable([left[place] for place in order], sums[kept][order])
 
 
 def spread_of(released: ReleasedTable, planned: MeasurePlan) -> Floats:

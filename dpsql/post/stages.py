@@ -16,6 +16,7 @@ from dpsql.ir.plan import MeasurePlan, StagePlan
 from dpsql.ir.relation import with_rows
 from dpsql.ir.table import ReleasedTable
 from dpsql.post.finish import finish
+from dpsql.post.joint import numbers_of
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.sealed import Sealed
 from dpsql.post.trial_run import refuse_failing
@@ -26,10 +27,14 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class StageOutputs:
-    """Released tables in the order of their measures, and the rows for later stages by name."""
+    """Released tables in the order of their measures, and the rows for later stages by name.
+
+    With ``every_group``, no group is left out for its numbers: the owner's audit compares exact tables.
+    """
 
     sealed: Sealed
     confidence: float = CONFIDENCE
+    every_group: bool = False
     tables: list[tuple[MeasurePlan, ReleasedTable]] = field(default_factory=list)
     rows: dict[str, tuple[tuple[Value, ...], ...]] = field(default_factory=dict)
 
@@ -42,6 +47,9 @@ class StageOutputs:
         return replace(planned, measure=replace(planned.measure, relation=relation), again=again)
 
     def add(self, planned: MeasurePlan, released: ReleasedTable) -> None:
+        """Add what was released of a measure: its numbers, or the cells that these are sums of."""
+        if planned.joint is not None:
+            released = numbers_of(released, planned, self.every_group)
         self.tables.append((planned, released))
 
     def hand_down(self, stage: StagePlan) -> None:

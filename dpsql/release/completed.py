@@ -1,10 +1,8 @@
-"""The groups of an exact table in the order of their release, with the listed ones that it lacks."""
+"""The groups of an exact table, with the listed ones that it lacks."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +14,6 @@ from dpsql.release.groups import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
-
-
-def order_of(groups: Sequence[tuple[Value, ...]]) -> list[int]:
-    return sorted(range(len(groups)), key=lambda i: tuple(rank(value) for value in groups[i]))
 
 
 def completed(
@@ -54,14 +48,3 @@ def always_shown(planned: MeasurePlan) -> int:
     """Return how many of the first groups are shown whatever their numbers."""
     listed = _public_keys(planned)
     return 0 if listed is None else len(listed.groups())
-
-
-def rank(value: Value) -> tuple[int, float | Decimal, str]:
-    """Return a sort key for group keys: numbers, then text, NaN and NULL last."""
-    if value is None:
-        return (3, 0, "")
-    if isinstance(value, bool | int | Decimal):
-        return (0, Decimal(value), "")
-    if isinstance(value, float):
-        return (2, 0, "") if math.isnan(value) else (0, value, "")
-    return (1, 0, str(value))

@@ -15,11 +15,12 @@ import numpy as np
 
 from dpsql.detail_kinds import Draw
 from dpsql.ir.column import Value
-from dpsql.ir.plan import Applied, MeasurePlan, PublicKeys
+from dpsql.ir.group_order import order_of
+from dpsql.ir.plan import Applied, MeasurePlan
 from dpsql.ir.table import ExactTable
 from dpsql.mechanisms import prefix
 from dpsql.mechanisms.strategies.whole_cells import whole
-from dpsql.release.completed import completed, order_of
+from dpsql.release.completed import completed
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
@@ -45,12 +46,6 @@ def noised(
     exact: ExactTable, planned: MeasurePlan, draw: Draw
 ) -> tuple[Sequence[tuple[Value, ...]], NDArray[np.int64]]:
     """Return the groups of a measure and their noisy numbers."""
-    if planned.joint is not None:
-        assert isinstance(planned.rule, PublicKeys)
-        groups: Sequence[tuple[Value, ...]] = planned.rule.groups()
-        cells = _cells(exact, planned.joint.cells, draw)
-        numbers = np.clip(planned.joint.rows @ cells.astype(object), -_LARGEST, _LARGEST).astype(np.int64)
-        return groups, numbers.reshape(len(groups), -1)
     groups, sums = completed(exact, planned)
     if planned.runs is not None:
         return groups, _from_runs(groups, sums, exact, planned, draw)

@@ -15,14 +15,15 @@ import numpy as np
 
 from dpsql.detail_kinds import Draw
 from dpsql.ir.column import Value
+from dpsql.ir.group_order import order_of
 from dpsql.ir.plan import MeasurePlan, Noise, Threshold
 from dpsql.ir.table import ExactGroups, ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.exponential import Choose
-from dpsql.release.completed import always_shown, order_of
+from dpsql.mechanisms.null_groups import shown
+from dpsql.release.completed import always_shown
 from dpsql.release.details import chosen_by_system, released_detail
 from dpsql.release.matrices import noised
-from dpsql.release.null_groups import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # numpy loads its typing apart, and slowly

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 import dpsql
 from dpsql.audit import plan_of
 from dpsql.ir.column import Value
+from dpsql.ir.group_order import rank
 from dpsql.ir.plan import MeasurePlan, Noise, PublicKeys, Threshold
 from dpsql.ir.table import ExactTable, ReleasedTable
-from dpsql.release.completed import rank
 from dpsql.release.release import release
 from dpsql.release.serialization import from_bytes, to_bytes
 
