@@ -94,8 +94,11 @@ def planned(
 def planned_query(session: Session, query: Query, terms: Terms, lookup: Lookup | None = None) -> Plan:
     """Query -> Plan, at the query's own price if it has one.
 
-    Missing bounds come from the ledger, unless ``lookup`` gives others.
+    Missing bounds come from the ledger, unless ``lookup`` gives others. A statement of a file that is
+    measured with others has the plan that was made for all of them.
     """
+    if (made := session.together.get(query.source.text)) is not None and lookup is None:
+        return made
     refuse_randomized_response(query)
     if query.goal is not None:
         return _within(session, query, query.goal, terms, lookup)
@@ -116,11 +119,9 @@ def planned_at(
     """
 
     def bound_with(known: Known) -> Split:
-        return bind(query, known, session.sealed.public, session.sealed.check)
+        return _bound_with(session, query, known)
 
-    first = _BOUND.get(query)
-    if first is None:
-        first = _BOUND[query] = bound_with(session.known)
+    first = _bound(session, query)
 
     def make(known: Known, share: Fraction, chosen: Mapping[MissingClip, Bound]) -> Plan | NeededBounds:
         split = rewrite(with_found_ranges(first, known) or bound_with(known), known)
@@ -147,6 +148,21 @@ def planned_at(
     missing = to_find(bounds) if result.events else []
     search = bound_search_plan(missing, session.known, query.source, terms) if missing else None
     return replace(result, bounds=bounds, first=search)
+
+
+def rewritten(session: Session, query: Query) -> Split:
+    """Query -> Split, with what is declared alone."""
+    return rewrite(_bound(session, query), session.known)
+
+
+def _bound(session: Session, query: Query) -> Split:
+    if query not in _BOUND:
+        _BOUND[query] = _bound_with(session, query, session.known)
+    return _BOUND[query]
+
+
+def _bound_with(session: Session, query: Query, known: Known) -> Split:
+    return bind(query, known, session.sealed.public, session.sealed.check)
 
 
 def clipped(split: Split, clip: Option) -> Split:

@@ -10,6 +10,7 @@ from dpsql.batch.item import Item
 from dpsql.batch.ledger_entries import loss, lost
 from dpsql.batch.manifest import Manifest
 from dpsql.batch.script import Script, Task
+from dpsql.batch.together import joined
 from dpsql.batch.total import shares_of
 from dpsql.dbapi import Connection
 from dpsql.dbapi.guard import guarded, text_of
@@ -66,7 +67,7 @@ def first_bill(db: Connection, script: Script, total: float | None) -> Bill:
         return _priced(db, task, item.query, shares.get(task.name, item.epsilon))
 
     items, refused_at_share = _apply_to_each(script, [item.task for item in items], at_share)
-    return _billed(db, items, [*refused, *refused_at_share])
+    return _billed(db, joined(db, items), [*refused, *refused_at_share])
 
 
 def second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:

@@ -19,7 +19,8 @@ class Item:
     """A statement that would be answered. ``epsilon`` is the price of its call, if it has one.
 
     ``query`` is its parsed text. ``cost`` is what it takes now, after the statements before it. ``like``
-    names the first statement before it that measures the same, and pays for both.
+    names the first statement before it that measures the same, and pays for both. If it is measured with
+    others, ``alone`` is its price without them.
     """
 
     task: Task
@@ -29,6 +30,7 @@ class Item:
     price: Price
     cost: float = 0.0
     like: str = ""
+    alone: Price | None = None
 
     @property
     def paid(self) -> bool:

@@ -40,6 +40,12 @@ def shared(
     return tuple(min(ceiling, _rounded_down(accountant.price_of_weight(part, budget))) for part in parts)
 
 
+def added(prices: Sequence[float], accountant: Accountant, budget: Budget) -> float:
+    """Return, as one price, what these prices spend together, rounded down to four digits."""
+    amount = sum(accountant.weight(price, budget) for price in prices)
+    return _rounded_down(accountant.price_of_weight(amount, budget))
+
+
 def combined(prices: Sequence[float], accountant: Accountant, budget: Budget) -> float:
     """Return, as a price, what remains of the first price after the others are subtracted from it."""
     total, *parts = prices
@@ -105,6 +111,8 @@ def _errors(measure: MeasurePlan) -> list[float]:
     """Return the error of each statistic and detail, relative to what one unit adds to a group."""
     rows = measure.rows or 1
     width = _half_width(measure.noise)
+    if measure.joint is not None:
+        width *= float(measure.joint.deviations().mean())
     errors = [width / (rows * statistic.most) for statistic in measure.measure.statistics]
     return [*errors, *map(_detail_error, measure.details)] or [1.0]
 

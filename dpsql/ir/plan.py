@@ -172,6 +172,7 @@ class Applied:
     ``clip`` bounds the L1 norm of a unit over all groups; the sensitivity is ``column`` times that. The cell
     of a strategy is the sum of the groups whose ``places`` say so; -1 is read by nobody. ``gram`` says what
     the cells are for: they are made whole, in steps of ``unit``, such that their sums keep their answers.
+    ``asked`` is a digest of all that is asked of them, with the weights: a strategy is found for it.
     """
 
     strategy: Strategy
@@ -180,6 +181,7 @@ class Applied:
     places: tuple[int, ...]
     gram: Floats
     unit: int
+    asked: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-from dpsql.ir.plan import StagePlan
-from dpsql.ir.strategy import Floats, Integers
+from dpsql.ir.plan import MeasurePlan, StagePlan
+from dpsql.ir.strategy import Integers
 from dpsql.plan.terms import Terms
 from dpsql.plan.written_form import written
 
@@ -22,30 +22,38 @@ def digest_of(stages: tuple[StagePlan, ...], terms: Terms) -> str:
             parts += [written(stage.awaited), stage.post.sql]
             parts += [written(planned.measure.other) for planned in stage.measures]  # handed down as a row
         for planned in stage.measures:
-            m = planned.measure
-            parts += [
-                written(m.relation),
-                written(m.keys),
-                written(m.statistics),
-                written(planned.rule),
-                written(planned.shape),
-            ]
-            parts += [written(planned.noise), written(m.finishes)]
-            if planned.details:
-                parts.append(written(planned.details))
-            if planned.runs is not None:
-                parts.append(written(planned.runs))
-            if planned.joint is not None:
-                cells, applied = planned.joint.cells, planned.joint.applied
-                parts += [written(cells.measure.relation), written(cells.measure.keys), written(cells.rule)]
-                parts += [written(cells.shape), str((applied.strategy.name, applied.strategy.shift))]
-                parts += [str((applied.clip, applied.column, applied.places, applied.unit))]
-                parts += [_digest(applied.gram), _digest(planned.joint.rows)]
-            if planned.again is not None:
-                parts.append(written((planned.again.rule, planned.again.noise)))
+            parts += _parts(planned)
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
-def _digest(matrix: Floats | Integers) -> str:
-    """Hash a matrix of public numbers: the questions, which tell the strategy but for its last bits."""
+def _parts(planned: MeasurePlan) -> list[str]:
+    m = planned.measure
+    parts = [
+        written(m.relation),
+        written(m.keys),
+        written(m.statistics),
+        written(planned.rule),
+        written(planned.shape),
+    ]
+    parts += [written(planned.noise), written(m.finishes)]
+    if planned.details:
+        parts.append(written(planned.details))
+    if planned.runs is not None:
+        parts.append(written(planned.runs))
+    if planned.applied is not None:
+        applied = planned.applied
+        parts += [applied.strategy.name, applied.asked]
+        parts += [
+            str(number)
+            for number in (applied.strategy.shift, applied.clip, applied.column, applied.places, applied.unit)
+        ]
+    if planned.joint is not None:
+        parts += [*_parts(planned.joint.cells), _digest(planned.joint.rows)]
+    if planned.again is not None:
+        parts.append(written((planned.again.rule, planned.again.noise)))
+    return parts
+
+
+def _digest(matrix: Integers) -> str:
+    """Hash a matrix of public numbers."""
     return hashlib.sha256(repr(matrix.shape).encode() + matrix.tobytes()).hexdigest()

@@ -15,8 +15,11 @@ Test    tests/privacy/test_joint.py; grammar_tests
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+import hashlib
+import itertools
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -24,10 +27,11 @@ import numpy as np
 from dpsql.facts import schema
 from dpsql.ir.column import Categories
 from dpsql.ir.measure import KeyList, Measure
-from dpsql.ir.plan import Applied, Joint, MeasurePlan, Norm
-from dpsql.ir.relation import Named
+from dpsql.ir.plan import Applied, Joint, MeasurePlan, Norm, PublicKeys
+from dpsql.ir.relation import Named, Relation
+from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Family
-from dpsql.ir.strategy import Integers, Strategy
+from dpsql.ir.strategy import Floats, Integers, Strategy
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.strategies import gram
 from dpsql.mechanisms.strategies.cache import StrategyCache
@@ -36,6 +40,7 @@ from dpsql.mechanisms.strategies.strategy import column
 from dpsql.plan.clips import Clip, clips_of
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.plan.noise_choice import LARGEST_SCALE, deviation, noise_with
+from dpsql.rewrite.disjoint_cells import load
 from dpsql.workload.cells import Cells, cells_of
 from dpsql.workload.questions import counts_alone, numbers_of
 
@@ -54,35 +59,88 @@ def strategies() -> StrategyCache:
     return StrategyCache()
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Asked:
+    """A measure whose numbers may be measured with those of others.
+
+    ``measure`` is the same over the ``rows`` of all, which count in it where all ``conditions`` are true.
+    """
+
+    facts: MeasureFacts
+    measure: Measure
+    rows: Relation
+    conditions: tuple[Scalar, ...] = ()
+    weight: float | None = None
+
+
 def joint(facts: MeasureFacts, facts_of: Callable[[Measure], MeasureFacts]) -> MeasurePlan | None:
     """Return the plan that measures a measure's numbers together; None where it has no cells."""
     measure = facts.measure
-    if len(measure.statistics) * measure.copies < _FEW:
+    if len(measure.statistics) * measure.copies < _FEW or not may_join(facts):
         return None
-    if not facts.public.whole or not counts_alone(measure) or facts.rows_from.startswith("max_groups"):
-        return None
-    listed = facts.listed()
-    if len(listed.groups()) * len(measure.statistics) > MOST_NUMBERS:
-        return None
-    numbers = numbers_of(measure, listed)
-    cells = None if numbers is None else cells_of(numbers, schema.facts_of(measure.uncopied))
+    plans = together([Asked(facts, measure, measure.uncopied)], facts_of)
+    return None if plans is None else plans[0]
+
+
+def may_join(facts: MeasureFacts) -> bool:
+    """Whether a measure counts rows of listed groups, not too many, and nothing else."""
+    public = facts.public.whole and counts_alone(facts.measure)
+    if not public or facts.rows_from.startswith("max_groups"):
+        return False
+    return len(facts.listed().groups()) * len(facts.measure.statistics) <= MOST_NUMBERS
+
+
+def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]) -> list[MeasurePlan] | None:
+    """Return the plans of measures of the same rows, all with the same cells; None where there are none."""
+    of_rows, numbers, ends = schema.facts_of(asked[0].rows), list[tuple[Scalar, ...]](), [0]
+    for each in asked:
+        own = numbers_of(each.measure, each.facts.listed(), of_rows)
+        if own is None:
+            return None
+        numbers += [(*each.conditions, *conditions) for conditions in own]
+        ends.append(len(numbers))
+    cells = cells_of(numbers, of_rows)
     if cells is None or not cells.parts:
         return None
     places, rows = distinct(cells)
-    best = min(_plans(facts_of(by_cell(measure, cells)), places, rows), key=_error, default=None)
+    parts = [rows[start:end] for start, end in itertools.pairwise(ends)]
+    gram_of_all = gram.of_statements([(each.weight, part) for each, part in zip(asked, parts, strict=True)])
+    counted = facts_of(by_cell(asked[0].facts.measure, asked[0].rows, cells))
+    best = min(_plans(counted, places, gram_of_all, _digest(asked, parts)), key=_error, default=None)
     if best is None:
         return None
-    plan = MeasurePlan(
-        measure, facts.columns, listed, best.shape, best.noise, None, best.rows, best.rows_from
-    )
-    return replace(plan, joint=Joint(best, rows))
+    return [_of_cells(each, best, part) for each, part in zip(asked, parts, strict=True)]
+
+
+def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
+    """Name what is asked of the cells: whole numbers and weights, not what is computed from them."""
+    told = hashlib.sha256()
+    for each, rows in zip(asked, parts, strict=True):
+        told.update(repr((each.weight, rows.shape)).encode() + rows.tobytes())
+    return told.hexdigest()
+
+
+def _of_cells(asked: Asked, cells: MeasurePlan, rows: Integers) -> MeasurePlan:
+    facts = asked.facts
+    own = MeasurePlan(facts.measure, facts.columns, facts.listed(), cells.shape, cells.noise)
+    return replace(own, rows=cells.rows, rows_from=cells.rows_from, joint=Joint(cells, rows))
 
 
 def variance(planned: MeasurePlan) -> float:
     """Return the variance of all numbers of all groups, each relative to what one row adds to it."""
     assert planned.joint is not None
-    most = planned.measure.statistics[0].most
-    return _error(planned.joint.cells) / most**2
+    of_all = float((planned.joint.deviations() ** 2).sum()) * deviation(planned.noise) ** 2
+    return of_all / planned.measure.statistics[0].most ** 2
+
+
+def deviation_of(planned: MeasurePlan) -> float:
+    """Return the root of the mean variance of a measure's numbers, each relative to what a row adds to it."""
+    assert isinstance(planned.rule, PublicKeys)
+    if planned.joint is not None:
+        return math.sqrt(variance(planned) / len(planned.joint.rows))
+    measure = planned.measure
+    numbers = sum(len(finish.statistics) for finish in measure.finishes)
+    return math.sqrt(float(load(measure)) / numbers) * deviation(planned.noise)
 
 
 def distinct(cells: Cells) -> tuple[tuple[int, ...], Integers]:
@@ -101,13 +159,13 @@ def distinct(cells: Cells) -> tuple[tuple[int, ...], Integers]:
     return tuple(places), np.array(numbers, dtype=np.int64).T
 
 
-def by_cell(measure: Measure, cells: Cells) -> Measure:
+def by_cell(measure: Measure, relation: Relation, cells: Cells) -> Measure:
     """Return the measure that counts the rows of each cell."""
     one = replace(measure.statistics[0], argument=None, condition=None)
     keys = tuple(Named(f"cell {place}", part) for place, part in enumerate(cells.parts))
     return Measure(
         measure.name,
-        measure.uncopied,
+        relation,
         keys,
         measure.aggregates,
         measure.span,
@@ -119,10 +177,10 @@ def by_cell(measure: Measure, cells: Cells) -> Measure:
     )
 
 
-def _plans(facts: MeasureFacts, places: tuple[int, ...], rows: Integers) -> Iterator[MeasurePlan]:
+def _plans(facts: MeasureFacts, places: tuple[int, ...], v: Floats, asked: str) -> Iterator[MeasurePlan]:
     """Yield a plan of the cells for each noise: the best strategy that is found for it."""
     clip, _ = clips_of(facts)  # in L1 for any noise, so that the columns' norms bound it
-    v, allowance = gram.gram(rows), facts.allowance
+    allowance = facts.allowance
     for name, norm in (("laplace", Norm.L1), ("gaussian", Norm.L2)):
         ratio = 1 / allowance.laplace if name == "laplace" else allowance.gaussian
         if ratio is None:
@@ -142,7 +200,7 @@ def _plans(facts: MeasureFacts, places: tuple[int, ...], rows: Integers) -> Iter
         yield MeasurePlan(
             *(facts.measure, facts.columns, facts.listed(), clip.shape, noise, None),
             *(facts.rows, facts.rows_from),
-            applied=Applied(strategy, clip.steps, declared, places, v, unit),
+            applied=Applied(strategy, clip.steps, declared, places, v, unit, asked),
         )
 
 

@@ -37,6 +37,7 @@ from dpsql.session.kept_plans import KeptPlans
 if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.accounting.entries import Measured, Search
     from dpsql.ir.bound import Bound, Missing
+    from dpsql.ir.plan import Plan
     from dpsql.policy.catalogue import Catalogue
     from dpsql.policy.listing import Table, View
 
@@ -61,6 +62,7 @@ class Session(AnalystBudget):
             self.engine.close()
             raise
         self.clock: datetime.datetime | None = None  # a fixed time for now(), for all queries
+        self.together: dict[str, Plan] = {}  # plans of statements that are measured with others, by text
         self.kept = KeptPlans(self._stands)
         self.sealed = Sealed(self._public_rows, self.policy.timezone, self.policy.limits)
         try:

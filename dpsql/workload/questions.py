@@ -16,22 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsql.facts.schema import Facts, fact_of, facts_of
+from dpsql.facts.schema import Facts, fact_of
 from dpsql.functions.core.literals import number_literal
 from dpsql.ir.column import VARCHAR, Kind, Value
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import PublicKeys
-from dpsql.ir.relation import Relation, stage_inputs
+from dpsql.ir.relation import stage_inputs
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.statistic import Part, Statistic
 
 _KINDS = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE)
 """Kinds of keys: a listed value of another kind may be spelled in several ways."""
-
-
-def relation_of(measure: Measure) -> Relation:
-    """Return the rows that are counted, each once."""
-    return measure.uncopied
 
 
 def counts_alone(measure: Measure) -> bool:
@@ -50,9 +45,8 @@ def counts_alone(measure: Measure) -> bool:
     )
 
 
-def numbers_of(measure: Measure, listed: PublicKeys) -> list[tuple[Scalar, ...]] | None:
+def numbers_of(measure: Measure, listed: PublicKeys, facts: Facts) -> list[tuple[Scalar, ...]] | None:
     """Return the conditions of each statistic of each listed group, group by group; None if a key is odd."""
-    facts = facts_of(measure.uncopied)
     keys = [_own_key(measure, place) for place in range(len(measure.keys))]
     if any(fact_of(keys[place], facts).type.kind not in _KINDS for place in _shown(measure)):
         return None

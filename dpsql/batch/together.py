@@ -1,0 +1,161 @@
+"""Statements of a file that share a total price -> one measurement for those that count rows of one table.
+
+    young     SELECT COUNT(*) FROM patients WHERE age < 20       price 0.3      alone ± 7
+    old       SELECT COUNT(*) FROM patients WHERE age >= 60      price 0.3      alone ± 7
+    by_sex    SELECT sex, COUNT(*) FROM patients GROUP BY sex    price 0.4      alone ± 5
+
+    together: one measurement of the cells at what these prices add up to, from which all three are answered
+
+Each statement keeps its own text, file and entry. Their plans have one digest, that of the measurement: the
+first that is asked pays for it, and the others find it in the ledger.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dpsql.batch.item import Item
+from dpsql.batch.shares import added
+from dpsql.dbapi import Connection
+from dpsql.ir.measure import Measure
+from dpsql.ir.plan import MeasurePlan, Plan, StagePlan
+from dpsql.plan import joint
+from dpsql.plan.digest import digest_of
+from dpsql.plan.measure_facts import MeasureFacts, measure_facts_of
+from dpsql.plan.unread_columns import without_unread
+from dpsql.planning import rewritten
+from dpsql.pricing import price_of
+from dpsql.session import Session
+from dpsql.session.kept_plans import Prepared
+from dpsql.workload.common_rows import Renamed, renamed
+
+WORSE = 1.05
+"""No statement is measured with others that would be less exact by more than this."""
+
+FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Candidate:
+    """A statement that counts rows of one table; ``deviation`` is that of its numbers, measured alone."""
+
+    item: Item
+    facts: MeasureFacts
+    renamed: Renamed
+    deviation: float
+
+    @property
+    def rests_on(self) -> tuple[object, ...]:
+        """What must be the same in statements that are measured together."""
+        return self.renamed.scan.table, repr(self.renamed.scan), self.facts.rows, self.facts.owned.at_most
+
+
+def joined(db: Connection, items: Sequence[Item]) -> list[Item]:
+    """Return the items, those with plans for a common measurement that are more exact in this way."""
+    session = db._open()
+    sets: dict[tuple[object, ...], list[_Candidate]] = {}
+    for item in items:
+        candidate = _candidate(session, item)
+        if candidate is not None:
+            sets.setdefault(candidate.rests_on, []).append(candidate)
+    plans: dict[str, Plan] = {}
+    for candidates in sets.values():
+        plans |= _planned(session, candidates)
+    session.together = {item.task.sql: plans[item.task.name] for item in items if item.task.name in plans}
+    return [_with_plan(session, item, plans.get(item.task.name)) for item in items]
+
+
+def _candidate(session: Session, item: Item) -> _Candidate | None:
+    """Return a statement as a candidate, if it counts rows of one table that are not released yet."""
+    plan = item.plan
+    simple = len(plan.stages) == 1 and len(plan.measures) == 1 and not (plan.bounds or plan.steps)
+    if not item.paid or item.own or not simple or session.stored(plan) is not None:
+        return None
+    split = rewritten(session, item.query)
+    if split.needed or len(split.stages) != 1 or len(split.stages[0].measures) != 1:
+        return None
+    (measure,) = split.stages[0].measures
+    if measure.clip is not None or split.delta is not None:
+        return None
+    facts = _facts_of(session, measure, plan.epsilon)
+    own = renamed(measure) if joint.may_join(facts) else None
+    if own is None:
+        return None
+    (alone,) = plan.measures
+    return _Candidate(item, facts, own, joint.deviation_of(alone))
+
+
+def _facts_of(session: Session, measure: Measure, epsilon: float) -> MeasureFacts:
+    terms = replace(session.terms(None), epsilon=epsilon)
+    return measure_facts_of(measure, session.known, terms, Fraction(1), session.engine.combinations)
+
+
+def _planned(session: Session, candidates: Sequence[_Candidate]) -> dict[str, Plan]:
+    """Return plans for the statements that gain by a common measurement, by name.
+
+    Those that would be less exact are left out, and the others tried again.
+    """
+    left = list(candidates)
+    while len({each.item.measured for each in left}) >= FEWEST:
+        price = _price(session, left)
+        measures = _together(session, left, price)
+        if measures is None:
+            return {}
+        errors = [joint.deviation_of(measure) for measure in measures]
+        gains = [each for each, error in zip(left, errors, strict=True) if error <= WORSE * each.deviation]
+        if len(gains) == len(left):
+            before = math.fsum(each.deviation**2 for each in left)
+            if math.fsum(error**2 for error in errors) > joint.GAIN**2 * before:
+                return {}
+            return _plans(session, left, measures, price)
+        left = gains
+    return {}
+
+
+def _price(session: Session, candidates: Sequence[_Candidate]) -> float:
+    """Return the price of one measurement that spends what the statements would spend, each once."""
+    shares = {each.item.measured: each.item.epsilons for each in candidates}
+    total = added(list(shares.values()), session.accountant, session.budget)
+    return min(total, session.ceiling)
+
+
+def _together(session: Session, candidates: Sequence[_Candidate], price: float) -> list[MeasurePlan] | None:
+    """Return the plans of all; what counts is an error against the one that a statement would have alone."""
+    rows = candidates[0].renamed.scan
+    asked = [
+        joint.Asked(
+            each.facts,
+            each.renamed.measure,
+            rows,
+            each.renamed.conditions,
+            float(f"{each.deviation**-2:.6g}"),
+        )
+        for each in candidates
+    ]
+    return joint.together(asked, lambda measure: _facts_of(session, measure, price))
+
+
+def _plans(
+    session: Session, candidates: Sequence[_Candidate], measures: Sequence[MeasurePlan], price: float
+) -> dict[str, Plan]:
+    terms = replace(session.terms(None), epsilon=price)
+    plans: dict[str, Plan] = {}
+    digest = ""
+    for each, measure in zip(candidates, measures, strict=True):
+        lean = without_unread(measure)
+        (stage,) = each.item.plan.stages
+        digest = digest or digest_of((StagePlan((lean.measured,), stage.post),), terms)
+        stages = (StagePlan((lean,), stage.post, None),)
+        plans[each.item.task.name] = replace(each.item.plan, stages=stages, epsilon=price, digest=digest)
+    return plans
+
+
+def _with_plan(session: Session, item: Item, plan: Plan | None) -> Item:
+    if plan is None:
+        return item
+    terms = session.terms(item.epsilon)
+    _, price = price_of(session, Prepared(item.query, terms, plan))
+    return replace(item, plan=plan, price=price, alone=item.price)
