@@ -50,7 +50,9 @@ class _Candidate:
     @property
     def rests_on(self) -> tuple[object, ...]:
         """What must be the same in statements that are measured together."""
-        return self.renamed.scan.table, repr(self.renamed.scan), self.facts.rows, self.facts.owned.at_most
+        at_most, copies = self.facts.owned.at_most, self.facts.measure.copies
+        proved = None if at_most is None else at_most // copies
+        return repr(self.renamed.scan), self.facts.rows, proved
 
 
 def joined(db: Connection, items: Sequence[Item]) -> list[Item]:
