@@ -125,7 +125,7 @@ def _price(session: Session, candidates: Sequence[_Candidate]) -> float:
 
 
 def _together(session: Session, candidates: Sequence[_Candidate], price: float) -> list[MeasurePlan] | None:
-    """Return the plans of all; what counts is an error against the one that a statement would have alone."""
+    """Return the plans of all; statements without a declared weight count alike."""
     rows = candidates[0].renamed.scan
     asked = [
         joint.Asked(
@@ -133,7 +133,7 @@ def _together(session: Session, candidates: Sequence[_Candidate], price: float) 
             each.renamed.measure,
             rows,
             each.renamed.conditions,
-            float(f"{each.deviation**-2:.6g}"),
+            each.item.task.statement.weight or 1.0,
         )
         for each in candidates
     ]
