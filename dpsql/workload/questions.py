@@ -74,11 +74,11 @@ def _shown(measure: Measure) -> range:
 def _own_key(measure: Measure, place: int) -> Scalar:
     """Return a key as it is in the grouping sets that have it."""
     scalar = measure.keys[place].scalar
-    if measure.sets and place:
-        assert isinstance(scalar, Call)
-        assert scalar.function == "case"
-        return scalar.arguments[1]
-    return scalar
+    match scalar:
+        case Call("case", (Call("in", (Ref() as number, *_)), own)) if number == measure.keys[0].scalar:
+            return own if measure.sets else scalar
+        case _:
+            return scalar
 
 
 def _conditions(statistic: Statistic) -> Iterator[Scalar]:
