@@ -51,8 +51,11 @@ class Bill:
         return math.fsum(item.cost for item in self.items)
 
 
-def first_bill(db: Connection, script: Script, total: float | None) -> Bill:
-    """Return the bill of a whole script, at the prices it sets and at shares of ``total``."""
+def first_bill(db: Connection, script: Script, total: float | None, apart: bool = False) -> Bill:
+    """Return the bill of a whole script, at the prices it sets and at shares of ``total``.
+
+    Statements that share the total are measured together where that makes them more exact, unless ``apart``.
+    """
     items, refused = _apply_to_each(
         script,
         script.tasks,
@@ -67,7 +70,7 @@ def first_bill(db: Connection, script: Script, total: float | None) -> Bill:
         return _priced(db, task, item.query, shares.get(task.name, item.epsilon))
 
     items, refused_at_share = _apply_to_each(script, [item.task for item in items], at_share)
-    return _billed(db, joined(db, items), [*refused, *refused_at_share])
+    return _billed(db, items if apart else joined(db, items), [*refused, *refused_at_share])
 
 
 def second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:
@@ -77,10 +80,16 @@ def second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:
         for entry in manifest.statements
         if not entry.answered and not (entry.unpriced and manifest.total is not None)
     }
-    tasks = [task for task in script.tasks if task.name in waiting]
+    together = {entry.name: entry.epsilon for entry in manifest.statements if entry.together}
+    prices = together | waiting
+    tasks = [task for task in script.tasks if task.name in prices]
     items, refused = _apply_to_each(
-        script, tasks, lambda task: _priced(db, task, _read(db, task), waiting[task.name])
+        script, tasks, lambda task: _priced(db, task, _read(db, task), prices[task.name])
     )
+    joint = joined(db, [item for item in items if item.task.name in together])  # answered ones, too
+    plans = {item.task.name: item for item in joint}
+    items = [plans.get(item.task.name, item) for item in items if item.task.name in waiting]
+    refused = [(task, error) for task, error in refused if task.name in waiting]
     bill = _billed(db, items, refused)
     lost_tasks = [item.task for item in lost(db, manifest, bill.items)]
     if not lost_tasks:

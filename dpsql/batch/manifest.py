@@ -42,7 +42,8 @@ class Entry:
 
     ``price`` is what it costs at most, ``paid`` what it cost this run; ``repeated`` says that the ledger held
     its answer already. ``digest`` identifies the measurement, ``steps`` says that it is approached in steps.
-    ``like`` names a statement before it that measures the same, and pays for both. ``granted`` is a
+    ``like`` names a statement before it that measures the same, and pays for both. ``together``: it is
+    measured with others, with which it shares a digest, at the price of all of them. ``granted`` is a
     fingerprint of the budgets and prices under which it was priced: the noise depends on them.
     """
 
@@ -57,6 +58,7 @@ class Entry:
     steps: bool
     set: float | None
     like: str = ""
+    together: bool = False
     granted: str = ""
     state: str = WAITING
     paid: float = 0.0
@@ -166,5 +168,6 @@ def load(folder: Path) -> Manifest | None:
 
 
 def _entry(content: Mapping[str, Any]) -> Entry:
+    content = {"together": False} | dict(content)
     values = {field.name: content[field.name] for field in fields(Entry)}
     return Entry(**values | {"columns": tuple(Margin(**column) for column in content["columns"])})

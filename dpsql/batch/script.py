@@ -18,6 +18,7 @@ from dpsql.parse.scripts import Statement, amount, in_script, statements
 SETTINGS = {
     "epsilon": "the price of each statement that follows, or default",
     "timeout": "the seconds after which each statement that follows is interrupted, or off",
+    "workload": "off, to measure each statement that follows by itself, or on",
 }
 
 RESERVED = "manifest"
@@ -25,12 +26,16 @@ RESERVED = "manifest"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One statement, with the price and the time limit of the SETs before it."""
+    """One statement, with the price and the time limit of the SETs before it.
+
+    ``apart``: it is measured by itself.
+    """
 
     name: str
     statement: Statement
     epsilon: float | None
     timeout: float | None
+    apart: bool = False
 
     @property
     def sql(self) -> str:
@@ -76,18 +81,31 @@ def _tasks(parsed: tuple[Statement, ...]) -> tuple[Task, ...]:
     number = sum(statement.setting is None for statement in parsed)
     digits = max(2, len(str(number)))
     settings: dict[str, float | None] = dict.fromkeys(SETTINGS)
+    apart = False
     tasks: list[Task] = []
     for statement in parsed:
+        if statement.setting is not None and statement.setting[0] == "workload":
+            apart = _off(statement, statement.setting[1])
+            continue
         if statement.setting is not None:
             settings[statement.setting[0]] = _value(statement, *statement.setting)
             continue
         name = statement.name or f"statement_{len(tasks) + 1:0{digits}}"
-        tasks.append(Task(name, statement, settings["epsilon"], settings["timeout"]))
+        tasks.append(
+            Task(name, statement, settings["epsilon"], settings["timeout"], apart or statement.apart)
+        )
     return tuple(tasks)
 
 
 def _span(statement: Statement) -> Span:
     return Span(statement.start, statement.start + len(statement.text))
+
+
+def _off(statement: Statement, text: str) -> bool:
+    value = text.strip("'").casefold()
+    if value not in ("off", "on", "default"):
+        raise refuse("D107", "workload is on or off", _span(statement), help="write SET workload = off;")
+    return value == "off"
 
 
 def _value(statement: Statement, name: str, text: str) -> float | None:
@@ -96,7 +114,7 @@ def _value(statement: Statement, name: str, text: str) -> float | None:
             "D107",
             f"there is no setting {name}",
             _span(statement),
-            label="a file can set epsilon and timeout",
+            label="a file can set epsilon, timeout and workload",
             notes=tuple(f"SET {setting}: {meaning}" for setting, meaning in SETTINGS.items()),
             help="write SET epsilon = 0.2; or leave it out",
         )

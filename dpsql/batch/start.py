@@ -101,6 +101,7 @@ def as_billed(db: Connection, entries: Sequence[Entry], bill: Bill) -> tuple[Ent
                 digest=item.plan.digest,
                 steps=bool(item.plan.steps),
                 like=item.like or entry.like,
+                together=item.alone is not None,
                 granted=mark,
             )
         elif (error := errors.get(entry.name)) is not None:

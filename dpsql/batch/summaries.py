@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 from dpsql.batch.bill import Bill
 from dpsql.batch.item import Item
@@ -26,7 +27,33 @@ def bill_text(bill: Bill, accountant: str, columns: int | None = None) -> str:
     }
     heads = ("name", "price", "now", "expected error (95 %)")
     table = _box(heads, [rows[at] for at in sorted(rows)], (False, True, True, False), columns)
-    return "\n".join([table, *_doubts(bill), *_totals(bill, accountant)])
+    return "\n".join([table, *_doubts(bill), *_together(bill), *_totals(bill, accountant)])
+
+
+def _together(bill: Bill) -> list[str]:
+    """Say which statements are measured together, how, and what that changes."""
+    by_digest: dict[str, list[Item]] = {}
+    for item in bill.items:
+        if item.alone is not None:
+            by_digest.setdefault(item.plan.digest, []).append(item)
+    return [_of_all(items, len(bill.items)) for items in by_digest.values()]
+
+
+def _of_all(items: list[Item], statements: int) -> str:
+    (measure,) = items[0].plan.measures
+    assert measure.joint is not None
+    strategy = measure.joint.applied.strategy
+    alone, together = (
+        median([each.error for each in errors if each.error is not None] or [0.0])
+        for errors in (
+            [each for item in items if item.alone is not None for each in item.alone.expected],
+            [each for item in items for each in item.price.expected],
+        )
+    )
+    return (
+        f"{len(items)} of {statements} together, as one measurement of {strategy.cells} cells "
+        f"({strategy.name}): usually ± {together:.3g}, one by one ± {alone:.3g}"
+    )
 
 
 def _doubts(bill: Bill) -> list[str]:
@@ -43,7 +70,7 @@ def _cost(item: Item) -> str:
     if not item.paid:
         return "free"
     if item.like and not item.cost:
-        return f"free, as {item.like}"
+        return f"{'with' if item.alone is not None else 'free, as'} {item.like}"
     cost = f"{item.cost:g}" if item.cost else "answered before"
     return f"at most {cost}" if item.plan.steps and item.cost else cost
 

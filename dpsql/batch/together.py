@@ -74,7 +74,7 @@ def _candidate(session: Session, item: Item) -> _Candidate | None:
     """Return a statement as a candidate, if it counts rows of one table that are not released yet."""
     plan = item.plan
     simple = len(plan.stages) == 1 and len(plan.measures) == 1 and not (plan.bounds or plan.steps)
-    if not item.paid or item.own or not simple or session.stored(plan) is not None:
+    if not item.paid or item.own or item.task.apart or not simple or session.stored(plan) is not None:
         return None
     split = rewritten(session, item.query)
     if split.needed or len(split.stages) != 1 or len(split.stages[0].measures) != 1:

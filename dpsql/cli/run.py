@@ -54,6 +54,9 @@ def arguments(names: Commands) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only print prices and expected errors: free")
     parser.add_argument("--resume", action="store_true", help="continue a run that was stopped or killed")
     parser.add_argument("--keep-going", action="store_true", help="skip refused statements")
+    parser.add_argument(
+        "--apart", action="store_true", help="measure each statement by itself, none together with others"
+    )
     parser.add_argument("--report", type=Path, metavar="HTML", help="write one page with all answers")
     parser.set_defaults(run=run, usage=parser.error)
 
@@ -132,7 +135,7 @@ def _show_price(options: Namespace, script: Script) -> int:
 
     with _nothing_paid(), opened(options) as db:
         stand_at(db)
-        return _show(first_bill(db, script, options.epsilon), db)
+        return _show(first_bill(db, script, options.epsilon, options.apart), db)
 
 
 @contextmanager
@@ -174,7 +177,7 @@ def _begin_or_resume(options: Namespace, script: Script, folder: Path) -> int:
         with _nothing_paid():
             started = stand_at(db, None if manifest is None else manifest.started)
             if manifest is None:
-                bill = first_bill(db, script, options.epsilon)
+                bill = first_bill(db, script, options.epsilon, options.apart)
             else:
                 manifest = taken_up(db, script, manifest, options.epsilon, options.format)
                 bill = second_bill(db, script, manifest)

@@ -33,7 +33,7 @@ _CLOSING = {
     "e'": re.compile(r"(?:[^'\\]++|''|\\.)*+'", re.S),  # E'it\'s'
 }
 _MARK = re.compile(r"/\*|\*/")
-_ANNOTATION = re.compile(r"--\s*(name|weight)\s*:\s*(.*)$", re.I)
+_ANNOTATION = re.compile(r"--\s*(name|weight|workload)\s*:\s*(.*)$", re.I)
 _SETTING_COMMENT = re.compile(r"--\s*(epsilon|timeout)\s*[:=]\s*([\d.]+)\s*;?\s*$", re.I)
 _SET = re.compile(r"SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|\bTO\b)\s*(.+)$", re.I | re.S)
 
@@ -42,8 +42,8 @@ _SET = re.compile(r"SET\s+(?:SESSION\s+)?(\w+)\s*(?:=|\bTO\b)\s*(.+)$", re.I | r
 class Statement:
     """One statement: its text without leading comments and final semicolon, and its position.
 
-    ``name`` and ``weight`` come from the comments before it; ``setting`` is (name, value) of a SET.
-    ``closed``: a semicolon ends it.
+    ``name``, ``weight`` and ``apart`` come from the comments before it; ``setting`` is (name, value) of a
+    SET. ``apart``: it is measured by itself. ``closed``: a semicolon ends it.
     """
 
     text: str
@@ -53,6 +53,7 @@ class Statement:
     weight: float | None = None
     setting: tuple[str, str] | None = None
     closed: bool = True
+    apart: bool = False
 
 
 @dataclass(slots=True)
@@ -227,6 +228,7 @@ def _statement(text: str, draft: _Draft, line: int, closed: bool) -> Statement:
         _weight(draft),
         None if setting is None else (setting[1].casefold(), setting[2]),
         closed,
+        _apart(draft),
     )
 
 
@@ -243,6 +245,20 @@ def _name(draft: _Draft) -> str | None:
             help="write -- name: visits_by_ward",
         )
     return name
+
+
+def _apart(draft: _Draft) -> bool:
+    if "workload" not in draft.annotations:
+        return False
+    value, span = draft.annotations["workload"]
+    if value.casefold() != "off":
+        raise refuse(
+            "D107",
+            "a workload can be switched off here, and nothing else",
+            span,
+            help="write -- workload: off; statements are measured together without being asked to",
+        )
+    return True
 
 
 def _weight(draft: _Draft) -> float | None:

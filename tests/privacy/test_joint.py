@@ -1,0 +1,362 @@
+"""Numbers that are measured together: their cells, what a unit moves, what is released, and its margins."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+import dpsql
+from dpsql.audit import plan_of
+from dpsql.audit.oracles import sensitivity, without_noise
+from dpsql.detail_kinds import Draw
+from dpsql.engines.duckdb import DuckDB
+from dpsql.ir.plan import MeasurePlan, Norm, Plan, PublicKeys, Shape
+from dpsql.mechanisms import mechanism
+from dpsql.mechanisms.strategies.design import Design
+from dpsql.mechanisms.strategies.strategy import column
+from dpsql.post.finish import finish
+from dpsql.post.joint import numbers_of
+from dpsql.release.matrices import measured
+from dpsql.release.release import release
+from dpsql.workload import cells as workload_cells
+
+POLICY = """
+[budget]
+epsilon = 1e6
+delta = {delta}
+accountant = "{accountant}"
+[query]
+max_epsilon = 100
+[unit]
+table = "people"
+key = "id"
+[tables.people.columns]
+age = {{ range = [0, 99] }}
+sex = {{ values = ["F", "M"] }}
+ward = {{ values = ["a", "b", "c"] }}
+smoker = {{}}
+[tables.visits]
+unit = {{ column = "id" }}
+rows_per_unit = 4
+[tables.visits.columns]
+day = {{ range = [0, 99] }}
+kind = {{ values = ["x", "y", "z"] }}
+"""
+
+DELTAS = {"pure": 0.0, "zcdp": 1e-6}
+
+PEOPLE = """
+CREATE TABLE people AS SELECT i AS id,
+    CASE WHEN i % 11 > 0 THEN hash(i, 1) % 100 END::INTEGER AS age,
+    CASE hash(i, 2) % 5 WHEN 0 THEN NULL WHEN 1 THEN 'other' WHEN 2 THEN 'M' ELSE 'F' END AS sex,
+    ['a', 'b', 'c'][(hash(i, 3) % 3)::INTEGER + 1] AS ward,
+    CASE hash(i, 4) % 3 WHEN 0 THEN true WHEN 1 THEN false END AS smoker
+FROM range({people}) AS t(i)
+"""
+VISITS = """
+CREATE TABLE visits AS SELECT id, (hash(id, k, 5) % 100)::INTEGER AS day,
+    ['x', 'y', 'z'][(hash(id, k, 6) % 3)::INTEGER + 1] AS kind
+FROM people, range(3) AS t(k)
+UNION ALL SELECT 1, k % 100, 'x' FROM range({many}) AS t(k)
+"""
+
+CUBE = "SELECT ward, sex, smoker, COUNT(*) AS n FROM people GROUP BY CUBE (ward, sex, smoker)"
+NESTED = "SELECT " + ", ".join(
+    [
+        *(f"COUNT(*) FILTER (WHERE age < {age}) AS n{age}" for age in range(10, 100, 10)),
+        "COUNT(age) AS known",
+        "COUNT(*) FILTER (WHERE NOT (sex = 'F' AND age >= 30)) AS neither",
+        "COUNT(*) FILTER (WHERE smoker OR age // 10 = 3) AS mixed",
+        "COUNT(*) AS all_of_them FROM people",
+    ]
+)
+DAYS = "SELECT kind, " + ", ".join(
+    [
+        *(f"COUNT(*) FILTER (WHERE day < {day}) AS d{day}" for day in range(5, 100, 5)),
+        "COUNT(*) AS n FROM visits",
+    ]
+)
+DAYS += " GROUP BY ROLLUP (kind)"
+ASKED = [CUBE, NESTED, DAYS]
+
+
+def built(folder: Path, accountant: str, people: int = 600, without: int | None = None) -> Path:
+    folder.mkdir(exist_ok=True)
+    data = folder / "data.duckdb"
+    with duckdb.connect(str(data)) as connection:
+        connection.execute(PEOPLE.format(people=people))
+        connection.execute("ALTER TABLE people ADD PRIMARY KEY (id)")
+        connection.execute(VISITS.format(many=60))
+        if without is not None:
+            connection.execute(f"DELETE FROM visits WHERE id = {without}")
+            connection.execute(f"DELETE FROM people WHERE id = {without}")
+    shutil.copy(data, folder / "plain.duckdb")
+    data.with_suffix(".toml").write_text(POLICY.format(accountant=accountant, delta=DELTAS[accountant]))
+    return data
+
+
+@pytest.fixture(scope="module", params=["zcdp", "pure"])
+def data(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(tmp_path_factory.mktemp("joint"), request.param)
+
+
+@pytest.fixture
+def db(data: Path) -> Iterator[dpsql.Connection]:
+    with dpsql.connect(str(data)) as connection:
+        yield connection
+
+
+def planned(db: dpsql.Connection, sql: str) -> MeasurePlan:
+    (each,) = plan_of(db._open(), sql, 1.0).measures
+    return each
+
+
+def seeded(seed: object) -> Draw:
+    words = random.Random(str(seed))
+    return lambda noise, size: mechanism(noise.mechanism).draw(noise.scale, size, words.randbytes)
+
+
+@pytest.mark.parametrize("sql", ASKED)
+def test_meaning(db: dpsql.Connection, data: Path, sql: str) -> None:
+    """NULL, and values that are on no list, count where the conditions say so."""
+    if sql == DAYS:  # without the one whose visits are scaled down
+        sql = sql.replace("FROM visits", "FROM (SELECT * FROM visits WHERE id <> 1)")
+    joint = planned(db, sql).joint
+    assert joint is not None
+    ours = without_noise(db, sql, 1.0)
+    with duckdb.connect(str(data.with_name("plain.duckdb")), read_only=True) as plain:
+        theirs = plain.execute(sql).fetchall()
+    if sql == CUBE:
+        assert {row for row in ours if row[-1]} == {row for row in theirs if row[1] != "other"}
+    else:
+        assert sorted(str(row) for row in ours if row[-1]) == sorted(map(str, theirs))
+
+
+@pytest.fixture(scope="module")
+def neighbours(tmp_path_factory: pytest.TempPathFactory) -> tuple[DuckDB, list[tuple[str, DuckDB]]]:
+    folder = tmp_path_factory.mktemp("neighbours")
+    whole = DuckDB(built(folder / "whole", "zcdp"))
+    fewer = [
+        (f"person {each}", DuckDB(built(folder / str(each), "zcdp", without=each))) for each in (1, 2, 11)
+    ]
+    return whole, fewer
+
+
+@pytest.mark.parametrize("sql", ASKED)
+def test_one_unit_moves_no_more_than_is_declared(
+    db: dpsql.Connection, neighbours: tuple[DuckDB, list[tuple[str, DuckDB]]], sql: str
+) -> None:
+    whole, fewer = neighbours
+    plan = plan_of(db._open(), sql, 1.0)
+    assert sensitivity(plan, whole, fewer) == []
+    inner = plan.measures[0].measured
+    ours, theirs = (measured(engine.measure(inner), inner) for engine in (whole, fewer[0][1]))
+    moved = sum(abs(a - b) ** inner.noise.norm.value for a, b in zip(ours, theirs, strict=True))
+    assert moved > (inner.noise.sensitivity // 4) ** inner.noise.norm.value
+
+
+def _short(plan: Plan) -> Plan:
+    """Declare a quarter of the norm of columns."""
+    inner = plan.measures[0].measured
+    return _with(plan, replace(inner, noise=replace(inner.noise, sensitivity=inner.noise.sensitivity // 4)))
+
+
+def _in_l2(plan: Plan) -> Plan:
+    """Clip in L2, as if a unit had its rows in one cell."""
+    inner = plan.measures[0].measured
+    assert inner.applied is not None
+    wide = replace(
+        inner, applied=None, noise=replace(inner.noise, norm=Norm.L2, sensitivity=inner.applied.clip)
+    )
+    return _with(plan, replace(wide, shape=Shape.CELLS))
+
+
+def _with(plan: Plan, inner: MeasurePlan) -> Plan:
+    (stage,) = plan.stages
+    return replace(plan, stages=(replace(stage, measures=(inner,)),))
+
+
+def test_a_norm_that_is_too_small_is_found(
+    db: dpsql.Connection, neighbours: tuple[DuckDB, list[tuple[str, DuckDB]]]
+) -> None:
+    whole, fewer = neighbours
+    plan = plan_of(db._open(), DAYS, 1.0)
+    assert sensitivity(plan, whole, fewer) == []
+    assert sensitivity(_short(plan), whole, fewer) != []
+
+
+def test_a_clip_in_l2_is_found(
+    db: dpsql.Connection, neighbours: tuple[DuckDB, list[tuple[str, DuckDB]]]
+) -> None:
+    """A unit of four rows in four cells has an L2 norm of two, and its L1 norm may be eight in sixteen."""
+    whole, fewer = neighbours
+    plan = plan_of(db._open(), DAYS, 1.0)
+    inner = plan.measures[0].measured
+    assert inner.applied is not None
+    clipped = _in_l2(plan).measures[0]
+    ours, theirs = (engine.measure(clipped) for engine in (whole, fewer[0][1]))
+    moved = [a - b for a, b in zip(measured(ours, inner), measured(theirs, inner), strict=True)]
+    power = inner.noise.norm.value
+    assert sum(abs(n) ** power for n in moved) > inner.noise.sensitivity**power
+
+
+def test_a_row_in_two_cells_is_found(
+    db: dpsql.Connection,
+    neighbours: tuple[DuckDB, list[tuple[str, DuckDB]]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Each row is read twice, once as it is and once as if it was in the next cell."""
+    whole, fewer = neighbours
+    plan = plan_of(db._open(), NESTED, 1.0)
+    measure = DuckDB.measure
+
+    def twice(self: DuckDB, planned: MeasurePlan) -> object:
+        exact = measure(self, planned)
+        exact.sums = exact.sums + np.roll(exact.sums, 1, axis=0)
+        return exact
+
+    assert sensitivity(plan, whole, fewer) == []
+    monkeypatch.setattr(DuckDB, "measure", twice)
+    assert sensitivity(plan, whole, fewer) != []
+
+
+def test_totals_are_the_sums_of_their_parts(db: dpsql.Connection) -> None:
+    """Noise and all: whoever smokes, does not, or does not say, is everybody."""
+    each = planned(db, CUBE)
+    assert isinstance(each.rule, PublicKeys)
+    inner = each.measured
+    cells = release(db._open().engine.measure(inner), inner, seeded("cells"))
+    table = numbers_of(cells, each, every_group=True)
+    numbers = dict(zip(table.groups, table.sums[:, 0].tolist(), strict=True))
+    by_keys = {positions: number for number, positions in each.rule.sets}
+    parts = Counter[tuple[object, ...]]()
+    for (number, ward, sex, _), rows in numbers.items():
+        if number == by_keys[1, 2, 3]:
+            parts[ward, sex] += rows
+    totals = {group[1:3]: rows for group, rows in numbers.items() if group[0] == by_keys[1, 2]}
+    assert len(totals) == 12
+    assert totals == parts
+
+
+@pytest.mark.parametrize("sql", ASKED)
+def test_margins_hold(db: dpsql.Connection, sql: str) -> None:
+    """Of 200 releases; the bytes are seeded."""
+    each = planned(db, sql)
+    inner = each.measured
+    exact = db._open().engine.measure(inner)
+    truth = numbers_of(release(exact, inner, lambda noise, size: np.zeros(size, np.int64)), each, True)
+    held = counted = 0
+    for number in range(200):
+        table = numbers_of(release(exact, inner, seeded((sql, number))), each, True)
+        for at, found in enumerate(finish(table, each)[len(each.keys) :]):
+            true = truth.sums[:, at] / each.measure.statistics[at].most
+            assert found.margins is not None
+            away = np.abs(np.array(found.values, dtype=np.float64) - true)
+            held += int((away <= found.margins).sum())
+            counted += len(away)
+    assert 0.935 <= held / counted <= 0.985
+
+
+@pytest.mark.parametrize("sql", ASKED)
+def test_the_error_is_the_expected_one(db: dpsql.Connection, sql: str) -> None:
+    """The mean square over 300 releases; whole numbers add up to a twelfth of one."""
+    each = planned(db, sql)
+    inner = each.measured
+    assert each.joint is not None
+    exact = db._open().engine.measure(inner)
+    truth = numbers_of(release(exact, inner, lambda noise, size: np.zeros(size, np.int64)), each, True)
+    squares = [
+        np.square(
+            (numbers_of(release(exact, inner, seeded((sql, n, 0))), each, True).sums - truth.sums) / 2.0**20
+        ).mean()
+        for n in range(300)
+    ]
+    deviation = mechanism(inner.noise.mechanism).deviation(inner.noise.scale) / 2.0**20
+    expected = float(np.square(each.joint.deviations()).mean()) * deviation**2
+    assert expected * 0.93 <= np.mean(squares) <= expected * 1.07 + 1 / 6
+
+
+def test_last_bits_change_no_digest(db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another machine finds a matrix that differs in its last bits: the same noise and digest."""
+    from dpsql.plan import joint
+
+    before = plan_of(db._open(), NESTED, 1.0)
+    rounded = Design.rounded
+    monkeypatch.setattr(
+        Design,
+        "rounded",
+        lambda self, shift: rounded(replace(self, matrix=self.matrix * (1 - 1e-12)), shift),
+    )
+    joint.strategies.cache_clear()
+    after = plan_of(db._open(), NESTED, 1.0)
+    joint.strategies.cache_clear()
+    assert after.digest == before.digest
+    assert after.measures[0].noise == before.measures[0].noise
+
+
+def test_the_declared_norm_is_no_smaller_than_any_column(db: dpsql.Connection) -> None:
+    for sql in ASKED:
+        inner = planned(db, sql).measured
+        assert inner.applied is not None
+        exact = column(inner.applied.strategy, inner.noise.norm)
+        assert exact <= inner.applied.column <= exact * 1.001 + 1
+        assert inner.noise.sensitivity == inner.applied.clip * inner.applied.column
+
+
+def test_cells_by_brute_force(db: dpsql.Connection, data: Path) -> None:
+    """Every cell's number of rows, added up by W, is what DuckDB counts under each condition."""
+    each = planned(db, NESTED)
+    assert each.joint is not None
+    inner = each.measured
+    exact = db._open().engine.measure(inner)
+    assert int(exact.sums.sum()) == 600 * 2**20
+    assert len(set(exact.groups)) == len(exact.groups)
+    assert set(exact.groups) <= set(inner.rule.groups_listed())
+
+
+def test_too_many_cells_are_measured_one_by_one(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(workload_cells, "MOST", 8)
+    assert planned(db, NESTED).joint is None
+
+
+def test_an_accuracy_is_of_numbers_with_their_own_noise(db: dpsql.Connection) -> None:
+    sql = NESTED.replace("SELECT ", "SELECT OPTIONS(within = 200) ", 1)
+    assert plan_of(db._open(), sql, 1.0).measures[0].joint is None
+    assert db.execute(sql).columns[0] == "n10"
+
+
+def test_explain_says_what_is_measured_instead(db: dpsql.Connection) -> None:
+    said = str(db.explain(CUBE))
+    assert "cells that their conditions tell apart" in said
+    assert "every number is a sum of the same cells" in said
+
+
+def test_a_repeat_is_free_and_the_same(data: Path) -> None:
+    with dpsql.connect(str(data)) as first:
+        paid = first.execute(CUBE, epsilon=0.7)
+        rows, margins = list(paid), list(paid.margins)
+    with dpsql.connect(str(data)) as second:
+        again = second.execute(CUBE, epsilon=0.7)
+        assert (again.cost, again.repeated) == (0.0, True)
+        assert (list(again), list(again.margins)) == (rows, margins)
+
+
+def test_margins_above_the_release_follow_the_cells(db: dpsql.Connection) -> None:
+    """Noises of nested counts go together: a difference of neighbours is more exact than both."""
+    sql = f"SELECT n20 - n10 AS between, n90 - n80 AS later, n10, n90 FROM ({NESTED})"
+    answer = db.execute(sql, epsilon=1.0)
+    (margins,) = answer.margins
+    assert all(margin is not None for margin in margins)
+    pairs = list(itertools.product(margins[:2], margins[2:]))
+    assert all(between < 2 * alone for between, alone in pairs)
