@@ -37,6 +37,9 @@ WORSE = 1.05
 
 FEWEST = 2
 
+MOST_TRIES = 4
+"""How often weights are tried before statements are left out."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
@@ -98,23 +101,34 @@ def _facts_of(session: Session, measure: Measure, epsilon: float) -> MeasureFact
 def _planned(session: Session, candidates: Sequence[_Candidate]) -> dict[str, Plan]:
     """Return plans for the statements that gain by a common measurement, by name.
 
-    Those that would be less exact are left out, and the others tried again.
+    Those that would be less exact get more weight, and are left out where that is not enough.
     """
-    left = list(candidates)
+    left, tries = list(candidates), MOST_TRIES
+    weights = [each.item.task.statement.weight or 1.0 for each in candidates]
     while len({each.item.measured for each in left}) >= FEWEST:
         price = _price(session, left)
-        measures = _together(session, left, price)
+        measures = _together(session, left, weights, price)
         if measures is None:
             return {}
         errors = [joint.deviation_of(measure) for measure in measures]
-        gains = [each for each, error in zip(left, errors, strict=True) if error <= WORSE * each.deviation]
-        if len(gains) == len(left):
+        worse = [error / each.deviation for each, error in zip(left, errors, strict=True)]
+        if max(worse) <= WORSE:
             before = math.fsum(each.deviation**2 for each in left)
             if math.fsum(error**2 for error in errors) > joint.GAIN**2 * before:
                 return {}
             return _plans(session, left, measures, price)
-        left = gains
+        tries -= 1
+        if tries > 0:
+            weights = [_raised(weight, times) for weight, times in zip(weights, worse, strict=True)]
+            continue
+        kept = [place for place, times in enumerate(worse) if times <= WORSE]
+        left, weights = [left[place] for place in kept], [weights[place] for place in kept]
     return {}
+
+
+def _raised(weight: float, worse: float) -> float:
+    """Return more weight for a statement that would be less exact by so many times, in whole sixteenths."""
+    return weight if worse <= WORSE else round(16 * weight * 2 * worse**2) / 16
 
 
 def _price(session: Session, candidates: Sequence[_Candidate]) -> float:
@@ -124,18 +138,13 @@ def _price(session: Session, candidates: Sequence[_Candidate]) -> float:
     return min(total, session.ceiling)
 
 
-def _together(session: Session, candidates: Sequence[_Candidate], price: float) -> list[MeasurePlan] | None:
-    """Return the plans of all; statements without a declared weight count alike."""
+def _together(
+    session: Session, candidates: Sequence[_Candidate], weights: Sequence[float], price: float
+) -> list[MeasurePlan] | None:
     rows = candidates[0].renamed.scan
     asked = [
-        joint.Asked(
-            each.facts,
-            each.renamed.measure,
-            rows,
-            each.renamed.conditions,
-            each.item.task.statement.weight or 1.0,
-        )
-        for each in candidates
+        joint.Asked(each.facts, each.renamed.measure, rows, each.renamed.conditions, weight)
+        for each, weight in zip(candidates, weights, strict=True)
     ]
     return joint.together(asked, lambda measure: _facts_of(session, measure, price))
 

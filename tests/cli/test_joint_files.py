@@ -1,0 +1,210 @@
+"""Statements of a file that are measured together: one debit, consistent answers, resumed and repeated."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import dpsql
+from dpsql.batch.bill import Bill, first_bill
+from dpsql.batch.script import read
+from dpsql.cli import main
+from dpsql.plan import joint
+
+POLICY = """
+[budget]
+epsilon = 10.0
+delta = 1e-6
+[query]
+max_epsilon = 5.0
+[unit]
+table = "people"
+key = "id"
+[tables.people.columns]
+age = { range = [0, 99] }
+sex = { values = ["F", "M"] }
+smoker = {}
+"""
+
+FILE = """
+-- name: young
+SELECT COUNT(*) AS n FROM people WHERE age < 30;
+-- name: younger
+SELECT COUNT(*) AS n FROM people WHERE age < 20;
+-- name: old
+SELECT COUNT(*) AS n FROM people p WHERE p.age >= 60;
+-- name: by_sex
+SELECT sex, COUNT(*) AS n FROM people GROUP BY sex;
+-- name: by_decade
+SELECT age // 10 AS decade, sex AS s, COUNT(*) AS n FROM people WHERE age BETWEEN 0 AND 99 GROUP BY 1, 2;
+-- name: nested
+SELECT COUNT(*) FILTER (WHERE age < 40) AS a, COUNT(*) FILTER (WHERE age < 50 AND smoker) AS b FROM people;
+-- name: by_smoker
+SELECT smoker, COUNT(*) AS n FROM people GROUP BY smoker;
+-- name: middle
+SELECT AVG(age) AS age FROM people;
+-- name: all_of_them
+SELECT COUNT(*) AS n FROM people;
+"""
+TOGETHER = {"young", "younger", "old", "by_sex", "by_decade", "nested", "by_smoker", "all_of_them"}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "data.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "CREATE TABLE people AS SELECT i AS id, (hash(i, 1) % 100)::INTEGER AS age, "
+            "['F', 'M'][(hash(i, 2) % 2)::INTEGER + 1] AS sex, hash(i, 3) % 3 = 0 AS smoker "
+            "FROM range(5000) AS t(i)"
+        )
+        for column in ("age", "sex", "smoker"):
+            connection.execute(f"ALTER TABLE people ALTER {column} SET NOT NULL")
+        connection.execute("ALTER TABLE people ADD PRIMARY KEY (id)")
+    path.with_suffix(".toml").write_text(POLICY)
+    (tmp_path / "asked.sql").write_text(FILE)
+    return path
+
+
+def rows(folder: Path, name: str) -> list[dict[str, str]]:
+    with (folder / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def entries(folder: Path) -> dict[str, dict[str, object]]:
+    manifest = json.loads((folder / "manifest.json").read_text())
+    return {entry["name"]: entry for entry in manifest["statements"]}
+
+
+def run(data: Path, out: str, *options: str) -> int:
+    asked = data.with_name("asked.sql")
+    return main(["run", str(data), str(asked), "--epsilon", "1", "--out", str(data.with_name(out)), *options])
+
+
+def test_one_measurement_answers_them_all(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(data, "first") == 0
+    folder = data.with_name("first")
+    by_name = entries(folder)
+    assert {name for name, entry in by_name.items() if entry["together"]} == TOGETHER
+    assert len({by_name[name]["digest"] for name in TOGETHER}) == 1
+    assert [name for name, entry in by_name.items() if entry["paid"]] == ["young", "middle"]
+    with dpsql.connect(str(data)) as db:
+        assert len(db.purchases) == 2
+        assert db.budget.spent == pytest.approx(1, rel=2e-3)
+    # all answers are sums of the same cells
+    smokers = [int(row["n"]) for row in rows(folder, "by_smoker")]
+    assert sum(smokers) == int(rows(folder, "all_of_them")[0]["n"])
+    with duckdb.connect() as plain:
+        plain.execute(f"ATTACH '{data}' AS d (READ_ONLY)")
+        for name, condition in (("young", "age < 30"), ("old", "age >= 60"), ("all_of_them", "true")):
+            counted = plain.execute(f"SELECT COUNT(*) FROM d.people WHERE {condition}").fetchall()
+            assert abs(int(rows(folder, name)[0]["n"]) - counted[0][0]) < 200, name
+    capsys.readouterr()
+
+
+def test_the_same_file_is_free_again(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(data, "first") == 0
+    assert run(data, "second") == 0
+    assert "paid epsilon 0," in capsys.readouterr().out
+    for name in TOGETHER:
+        assert rows(data.with_name("first"), name) == rows(data.with_name("second"), name)
+
+
+def test_a_run_that_was_stopped_is_resumed(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dpsql.batch import run as batch_run
+
+    ask, asked = batch_run._ask, []
+
+    def stop(*arguments: object) -> object:
+        asked.append(1)
+        if len(asked) == 4:
+            raise KeyboardInterrupt
+        return ask(*arguments)  # type: ignore[arg-type]  # as it is called
+
+    monkeypatch.setattr(batch_run, "_ask", stop)
+    assert run(data, "out") == 130
+    monkeypatch.undo()
+    assert run(data, "out", "--resume") == 0
+    by_name = entries(data.with_name("out"))
+    assert {entry["state"] for entry in by_name.values()} == {"answered"}
+    with dpsql.connect(str(data)) as db:
+        assert len(db.purchases) == 2
+        assert db.budget.spent == pytest.approx(1, rel=2e-3)
+
+
+def test_statements_may_stay_apart(data: Path) -> None:
+    asked = data.with_name("asked.sql")
+    asked.write_text(FILE.replace("-- name: old", "-- workload: off\n-- name: old"))
+    assert run(data, "out") == 0
+    assert {
+        name for name, entry in entries(data.with_name("out")).items() if entry["together"]
+    } == TOGETHER - {"old"}
+    asked.write_text("SET workload = off;\n" + FILE)
+    assert run(data, "off") == 0
+    assert not any(entry["together"] for entry in entries(data.with_name("off")).values())
+    asked.write_text(FILE)
+    assert run(data, "apart", "--apart") == 0
+    assert not any(entry["together"] for entry in entries(data.with_name("apart")).values())
+
+
+def test_a_dry_run_says_what_is_gained(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(data), str(data.with_name("asked.sql")), "--epsilon", "1", "--dry-run"]) == 0
+    said = re.search(
+        r"8 of 9 together, .*: usually ± ([\d.]+), one by one ± ([\d.]+)", capsys.readouterr().out
+    )
+    assert said is not None
+    assert float(said[1]) < float(said[2])
+
+
+def billed(data: Path, text: str, total: float, apart: bool = False) -> Bill:
+    with dpsql.connect(str(data)) as db:
+        return first_bill(db, read(text, "asked"), total, apart)
+
+
+def deviations(bill: Bill) -> list[float]:
+    return [joint.deviation_of(item.plan.measures[0]) for item in bill.items]
+
+
+@pytest.mark.parametrize("total", [1.0, 4.0])
+def test_no_statement_becomes_much_less_exact(data: Path, total: float) -> None:
+    text = FILE.replace(
+        "SELECT AVG(age) AS age FROM people", "SELECT COUNT(age) AS n FROM people WHERE smoker"
+    )
+    ours, theirs = (deviations(billed(data, text, total, apart)) for apart in (False, True))
+    assert all(mine <= 1.05 * alone * 1.001 for mine, alone in zip(ours, theirs, strict=True))
+    assert math.dist(ours, [0.0] * len(ours)) < 0.6 * math.dist(theirs, [0.0] * len(theirs))
+
+
+def test_one_select_of_many_counts_is_as_exact_as_a_file_of_them(data: Path) -> None:
+    conditions = [f"age < {age}" for age in range(3, 99, 3)] + [
+        f"sex = 'F' AND age >= {age}" for age in range(5, 90, 5)
+    ]
+    one = "SELECT " + ", ".join(f"COUNT(*) FILTER (WHERE {c})" for c in conditions) + " FROM people"
+    many = ";\n".join(f"SELECT COUNT(*) FROM people WHERE {c}" for c in conditions)
+    (single,) = deviations(billed(data, one, 2.0))
+    several = deviations(billed(data, many, 2.0))
+    together = math.sqrt(sum(each**2 for each in several) / len(several))
+    assert together == pytest.approx(single, rel=0.02)
+
+
+def test_what_is_declared_differently_is_not_joined(data: Path) -> None:
+    """A clip of its own, thresholds, units, details and other tables stay as they are."""
+    text = (
+        FILE
+        + "-- name: clipped\nSELECT OPTIONS(max_rows_contributed = 1) COUNT(*) FROM people WHERE age < 5;"
+    )
+    bill = billed(data, text, 1.0)
+    assert {item.task.name for item in bill.items if item.alone is not None} == TOGETHER
+
+
+def test_a_statement_with_its_own_price_stays_outside(data: Path) -> None:
+    bill = billed(
+        data, FILE.replace("-- name: old\nSELECT", "-- name: old\nSELECT OPTIONS(epsilon = 0.2)"), 1.0
+    )
+    assert {item.task.name for item in bill.items if item.alone is not None} == TOGETHER - {"old"}
