@@ -171,7 +171,7 @@ def plan_of(
     source, epsilon = Source(text_of(sql)), own(epsilon)
     if type(epsilon) not in (int, float) or not 0 < epsilon < math.inf:
         raise refuse("D503", "a price must be a finite positive number", help="give an epsilon such as 1.0")
-    terms = Terms(session.accountant, session.budget, float(epsilon))
+    terms = Terms(session.accountant, session.budget, float(epsilon), strategies=session.strategies)
     bounds = dict[Missing, Bound]()
 
     def paid(kind: type[Missing]) -> bool:

@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
@@ -34,7 +35,7 @@ from dpsql.ir.statistic import Family
 from dpsql.ir.strategy import Floats, Integers, Strategy
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.strategies import gram
-from dpsql.mechanisms.strategies.cache import StrategyCache
+from dpsql.mechanisms.strategies.cache import VERSION, StrategyCache
 from dpsql.mechanisms.strategies.dense import RankError
 from dpsql.mechanisms.strategies.strategy import column
 from dpsql.plan.clips import Clip, clips_of
@@ -54,9 +55,9 @@ _FEW = 3
 
 
 @cache
-def strategies() -> StrategyCache:
-    """Return the strategies that this process has found."""
-    return StrategyCache()
+def strategies(folder: Path | None) -> StrategyCache:
+    """Return the strategies that this process has found, or earlier ones of the same ledger."""
+    return StrategyCache(folder)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +115,7 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
 
 def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
     """Name what is asked of the cells: whole numbers and weights, not what is computed from them."""
-    told = hashlib.sha256()
+    told = hashlib.sha256(VERSION.encode())
     for each, rows in zip(asked, parts, strict=True):
         told.update(repr((each.weight, rows.shape)).encode() + rows.tobytes())
     return told.hexdigest()
@@ -186,7 +187,9 @@ def _plans(facts: MeasureFacts, places: tuple[int, ...], v: Floats, asked: str) 
         if ratio is None:
             continue
         try:
-            strategy = strategies().strategy(v, norm, clip.steps, mechanism(name).deviation(ratio))
+            strategy = strategies(facts.terms.strategies).strategy(
+                v, norm, clip.steps, mechanism(name).deviation(ratio)
+            )
         except (RankError, np.linalg.LinAlgError):
             continue
         if strategy is None:
@@ -207,9 +210,7 @@ def _plans(facts: MeasureFacts, places: tuple[int, ...], v: Floats, asked: str) 
 def _declared(strategy: Strategy, norm: Norm) -> int:
     """Return a norm that no column is above, which does not depend on the last bits of a search."""
     exact = column(strategy, norm)
-    declared = exact if strategy.shift == 0 else 1 << strategy.shift
-    assert exact <= declared, "matrices are cut, not rounded"
-    return declared
+    return exact if strategy.shift == 0 else max(exact, 1 << strategy.shift)
 
 
 def _error(planned: MeasurePlan) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 from dpsql.accounting import Accountant, Budget
 
@@ -17,3 +18,4 @@ class Terms:
     epsilon: float
     given: bool = False  # the call gave the price
     share: Fraction = Fraction(1)  # of the price, for this plan
+    strategies: Path | None = None  # where the session keeps the strategies that it found

@@ -17,7 +17,10 @@ from dpsql.plan.terms import Terms
 from dpsql.plan.written_form import written
 from dpsql.render.digits import unlike
 
-if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    # what binds, plans and releases loads with the first query
     from dpsql.accounting.ledger import Ledger
     from dpsql.engines import Engine
     from dpsql.ir.event import Event
@@ -35,6 +38,7 @@ class AnalystBudget:
     ledger: Ledger
     engine: Engine
     versions: DataVersions
+    strategies: Path
 
     def __init__(self, policy: Policy, analyst: str | None) -> None:
         self.policy, self.analyst = policy, analyst
@@ -105,7 +109,7 @@ class AnalystBudget:
                 label="the ledger keeps every query and its answer forever",
                 help=f"ask with an epsilon of at least {self.least:g}; repeating an earlier query is free",
             )
-        return Terms(self.accountant, self.budget, float(price), given)
+        return Terms(self.accountant, self.budget, float(price), given, strategies=self.strategies)
 
     def price(self, planned: Plan | ExportPlan) -> Amount:
         """Return what the plan's events cost in the accountant's currency."""

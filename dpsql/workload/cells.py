@@ -13,7 +13,7 @@ Proof   A row's number in a part is that of a tree of CASE, whose leaves cover a
         in any number. A condition is made of comparisons by AND, OR and NOT, in three-valued logic.
         That a row is in one cell at most, which is what the sensitivity rests on, needs no truth vectors: a
         CASE has one result, and the cell is the group of these results.
-Test    tests/privacy/test_workload_cells.py: DuckDB's own answers about random rows
+Test    tests/privacy/test_joint.py, and every fixture whose numbers are measured together
 """
 
 from __future__ import annotations

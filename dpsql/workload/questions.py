@@ -9,7 +9,7 @@ Claim   a number is the count of the rows in which all its conditions are true, 
 Proof   A row is in a group of listed keys if each key, of that grouping set, is not distinct from the listed
         value, and counts in a statistic where its condition is true and its argument is not NULL. A key
         x // k, k > 0, is v where x is in one range: ``//`` cuts toward 0.
-Test    tests/privacy/test_workload_cells.py
+Test    tests/privacy/test_joint.py
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpsql.ir.plan import Norm
 from dpsql.mechanisms import prefix
-from dpsql.mechanisms.strategies import gaussian, gram, integers, laplace, nonnegative, p_identity
+from dpsql.mechanisms.strategies import cache, gaussian, gram, integers, laplace, nonnegative, p_identity
 from dpsql.mechanisms.strategies.cache import StrategyCache, digest
 from dpsql.mechanisms.strategies.dense import Dense, RankError, identity, whole_numbered
 from dpsql.mechanisms.strategies.design import Design, relative_error
@@ -50,7 +50,7 @@ def cube(*sizes: int) -> Floats:
     return gram.gram(rows)
 
 
-@cache
+@functools.cache
 def examples() -> dict[str, Strategy]:
     ranges = gram.all_ranges(40)
     l1, l2 = laplace.optimal(ranges), gaussian.optimal(ranges)
@@ -158,10 +158,10 @@ def test_planted_norm_one_step_too_small(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["p-Identity", "optimized"])
-def test_the_norm_of_the_real_matrix_is_not_that_of_the_rounded_one(name: str) -> None:
-    """2^20, as the real columns have norms of 1 at most, would be too small."""
+def test_no_column_is_longer_than_is_declared(name: str) -> None:
+    """2^20, as the real columns have norms of 1 at most, and entries are cut; rounded ones may be longer."""
     found = examples()[name]
-    assert 2**found.shift < (found.l1 if name == "p-Identity" else found.l2) < 2**found.shift * 1.001
+    assert 2**found.shift * 0.999 < (found.l1 if name == "p-Identity" else found.l2) <= 2**found.shift
 
 
 def test_a_clip_in_l2_would_not_be_enough() -> None:
@@ -565,6 +565,11 @@ def test_nearest_cells_with_a_total() -> None:
 
 
 # ---- kept ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(autouse=True)
+def _every_size_is_filed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "LEAST_FILED", 1)
 
 
 def kept(folder: Path | None, workload: Floats, norm: Norm) -> Dense:

@@ -29,7 +29,10 @@ from dpsql.mechanisms.strategies.strategy import Floats, Integers
 MOST_KEPT = 2**28
 """Bytes of matrices in memory."""
 
-_VERSION = "1"
+LEAST_FILED = 64
+"""Cells from which on a search takes long enough to be kept in a file."""
+
+VERSION = "1"
 """Changed when the searches find something better."""
 
 
@@ -38,7 +41,7 @@ def digest(gram: Floats, norm: Norm) -> str:
 
     Its largest entry is on the diagonal; the lower left quarter repeats the upper right one.
     """
-    told = hashlib.sha256(f"{_VERSION} {norm.name} {len(gram)} ".encode())
+    told = hashlib.sha256(f"{VERSION} {norm.name} {len(gram)} ".encode())
     half, scale = len(gram) // 2, 1 / float(np.diagonal(gram).max())
     for part in (gram[:half], gram[half:, half:]):
         rounded = np.empty(part.shape, dtype=np.float32)
@@ -78,7 +81,7 @@ class StrategyCache:
         return kept
 
     def _searched(self, key: str, gram: Floats, norm: Norm) -> Design:
-        path = None if self._folder is None else self._folder / f"{key}.npz"
+        path = None if self._folder is None or len(gram) < LEAST_FILED else self._folder / f"{key}.npz"
         if path is not None and (design := _read(path, norm, len(gram))) is not None:
             return design
         search = laplace.optimal if norm is Norm.L1 else gaussian.optimal
@@ -126,7 +129,7 @@ def _on_grid(design: Design) -> Design:
 def _write(path: Path, design: Design) -> None:
     """Write a new file and put it in its place; without a folder that can be written, nothing is kept."""
     with contextlib.suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".npz")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -36,12 +36,11 @@ class Design:
         return (0,) if self.is_whole else tuple(range(MOST_SHIFT, LEAST_SHIFT - 1, -1))
 
     def rounded(self, shift: int) -> Integers:
-        """Return 2^shift A, cut to whole numbers: no column becomes longer than 2^shift by it.
+        """Return 2^shift A, cut to whole numbers: where no column is longer than 1, none is than 2^shift.
 
         So the norm that is declared, and with it the noise, is the same whatever the last bits of a search.
         """
-        shorter = self.matrix if self.is_whole else self.matrix * (1 - 2.0**-40)
-        return np.trunc(np.ldexp(shorter, shift)).astype(np.int64)
+        return np.trunc(np.ldexp(self.matrix, shift)).astype(np.int64)
 
 
 def relative_error(strategy: Strategy, norm: Norm, *grams: Floats) -> float:
