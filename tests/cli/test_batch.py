@@ -216,7 +216,7 @@ SELECT COUNT(*) FROM patients WHERE age > 30;
 @pytest.mark.parametrize("weights", ["", "-- weight: 1\n"])
 def test_the_same_question_twice_has_one_share(clinic_run: Runner, weights: str) -> None:
     """Of two questions each buys half of the rho, however often the first is asked."""
-    clinic_run.run(weights + ALIKE, "--epsilon", "2")
+    clinic_run.run(weights + ALIKE, "--epsilon", "2", "--apart")
     prices = [each["price"] for each in clinic_run.manifest["statements"]]
     assert prices[0] == prices[1] == prices[2]
     assert [each["paid"] > 0 for each in clinic_run.manifest["statements"]] == [True, False, True]
@@ -226,7 +226,7 @@ def test_the_same_question_twice_has_one_share(clinic_run: Runner, weights: str)
 
 
 def test_the_greatest_weight_of_one_question_counts(clinic_run: Runner) -> None:
-    clinic_run.run(f"-- weight: 4\n{ALIKE}", "--epsilon", "2")
+    clinic_run.run(f"-- weight: 4\n{ALIKE}", "--epsilon", "2", "--apart")
     same, again, other = (each["columns"][0]["largest"] for each in clinic_run.manifest["statements"])
     assert same == again
     assert other == pytest.approx(2 * same, abs=1)  # a quarter of the rho is twice the deviation
@@ -336,7 +336,7 @@ def test_what_the_ceiling_cuts_off_goes_to_the_others() -> None:
 
 def test_weights_are_of_what_adds_up(clinic_run: Runner) -> None:
     text = "SELECT COUNT(*) FROM patients;\n-- weight: 4\nSELECT COUNT(*) FROM patients WHERE age > 3;\n"
-    clinic_run.run(text, "--epsilon", "2")
+    clinic_run.run(text, "--epsilon", "2", "--apart")
     one, other = (each["columns"][0]["largest"] for each in clinic_run.manifest["statements"])
     assert one == pytest.approx(2 * other, abs=1)  # four times the rho is half the deviation
     assert clinic_run.manifest["had"] - clinic_run.manifest["remaining"] == pytest.approx(2, rel=2e-3)
