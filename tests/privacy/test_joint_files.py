@@ -15,6 +15,7 @@ import dpsql
 from dpsql.batch.bill import Bill, first_bill
 from dpsql.batch.script import read
 from dpsql.cli import main
+from dpsql.errors import InterfaceError
 from dpsql.plan import joint
 
 POLICY = """
@@ -124,11 +125,11 @@ def test_a_run_that_was_stopped_is_resumed(data: Path, monkeypatch: pytest.Monke
     def stop(*arguments: object) -> object:
         asked.append(1)
         if len(asked) == 4:
-            raise KeyboardInterrupt
+            raise InterfaceError("the disk is full")
         return ask(*arguments)  # type: ignore[arg-type]  # as it is called
 
     monkeypatch.setattr(batch_run, "_ask", stop)
-    assert run(data, "out") == 130
+    assert run(data, "out") == 1
     monkeypatch.undo()
     assert run(data, "out", "--resume") == 0
     by_name = entries(data.with_name("out"))
