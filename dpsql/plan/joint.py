@@ -50,6 +50,9 @@ GAIN = 0.95
 
 MOST_NUMBERS = 8_192
 
+_QUICK = 2.0**42
+"""Scales below it are sampled quickly: entries of a matrix have fewer digits where that is enough."""
+
 _FEW = 3
 """Numbers of fewer statistics and grouping sets in all are measured one by one."""
 
@@ -181,14 +184,15 @@ def by_cell(measure: Measure, relation: Relation, cells: Cells) -> Measure:
 def _plans(facts: MeasureFacts, places: tuple[int, ...], v: Floats, asked: str) -> Iterator[MeasurePlan]:
     """Yield a plan of the cells for each noise: the best strategy that is found for it."""
     clip, _ = clips_of(facts)  # in L1 for any noise, so that the columns' norms bound it
-    allowance = facts.allowance
+    allowance, found = facts.allowance, strategies(facts.terms.strategies)
     for name, norm in (("laplace", Norm.L1), ("gaussian", Norm.L2)):
         ratio = 1 / allowance.laplace if name == "laplace" else allowance.gaussian
         if ratio is None:
             continue
         try:
-            strategy = strategies(facts.terms.strategies).strategy(
-                v, norm, clip.steps, mechanism(name).deviation(ratio)
+            one = mechanism(name).deviation(ratio)
+            strategy = found.strategy(v, norm, clip.steps, one, _QUICK) or found.strategy(
+                v, norm, clip.steps, one
             )
         except (RankError, np.linalg.LinAlgError):
             continue

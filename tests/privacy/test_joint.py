@@ -268,7 +268,7 @@ def test_margins_hold(db: dpsql.Connection, sql: str) -> None:
 
 @pytest.mark.parametrize("sql", ASKED)
 def test_the_error_is_the_expected_one(db: dpsql.Connection, sql: str) -> None:
-    """The mean square over 150 releases; whole numbers add up to a sixth of one."""
+    """The mean square over 300 releases; whole numbers add up to a sixth of one."""
     each = planned(db, sql)
     inner = each.measured
     assert each.joint is not None
@@ -278,7 +278,7 @@ def test_the_error_is_the_expected_one(db: dpsql.Connection, sql: str) -> None:
         np.square(
             (numbers_of(release(exact, inner, seeded((sql, n, 0))), each, True).sums - truth.sums) / 2.0**20
         ).mean()
-        for n in range(150)
+        for n in range(300)
     ]
     deviation = mechanism(inner.noise.mechanism).deviation(inner.noise.scale) / 2.0**20
     expected = float(np.square(each.joint.deviations()).mean()) * deviation**2
