@@ -77,7 +77,10 @@ def prepared(
         query, terms = parsed(session, source, parameters), session.terms(epsilon)
         return Prepared(query, terms, planned_query(session, query, terms))
 
-    return session.kept.prepared(key_of(source, parameters, epsilon, session.usual), make)
+    key = key_of(source, parameters, epsilon, session.usual)
+    if session.together is not None:
+        key = None  # of the same text there may be another plan
+    return session.kept.prepared(key, make)
 
 
 def planned(
@@ -97,7 +100,8 @@ def planned_query(session: Session, query: Query, terms: Terms, lookup: Lookup |
     Missing bounds come from the ledger, unless ``lookup`` gives others. A statement of a file that is
     measured with others has the plan that was made for all of them.
     """
-    if (made := session.together.get(query.source.text)) is not None and lookup is None:
+    made = session.together
+    if made is not None and lookup is None and made.source.text == query.source.text:
         return made
     refuse_randomized_response(query)
     if query.goal is not None:

@@ -20,6 +20,7 @@ from dpsql.ir.column import type_named
 from dpsql.ir.measure import Post
 from dpsql.ir.plan import MeasurePlan, Plan, Threshold
 from dpsql.ir.table import ReleasedTable
+from dpsql.plan.joint import file_strategies
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.notes import note_on, note_without
 from dpsql.post.stages import StageOutputs
@@ -52,6 +53,8 @@ def stored_release(session: Session, plan: Plan, receipt: Stored) -> bytes:
     """Return the same as the ledger stores it."""
     if receipt.answer is not None:
         return receipt.answer
+    if not session.keeps_digests:  # a strategy tells what was asked, though not in words
+        file_strategies(session.strategies, plan.measures)
     tables = release_stages(session, plan, receipt)
     return session.store(receipt, _as_kept(session, tables, plan.measures))
 

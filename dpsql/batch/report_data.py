@@ -9,6 +9,7 @@ from pathlib import Path
 from dpsql.batch.manifest import Entry, Manifest
 from dpsql.batch.report import Guarded, Part, Promise, Report
 from dpsql.batch.results import content_of
+from dpsql.batch.together import asked_together
 from dpsql.dbapi import Connection
 from dpsql.errors import Error
 from dpsql.policy.listing import Table
@@ -45,9 +46,10 @@ def _part(db: Connection, entry: Entry, answers: Mapping[str, AnswerFields], for
 def _repeated_answer(db: Connection, entry: Entry, format: str) -> AnswerFields | None:
     """Return an earlier answer, if it is free and the same as in its file; a page never pays."""
     try:
-        if db.price(entry.sql, epsilon=entry.epsilon).cost:
-            return None
-        answer = db.execute(entry.sql, epsilon=entry.epsilon)
+        with asked_together(db, entry.name):
+            if db.price(entry.sql, epsilon=entry.epsilon).cost:
+                return None
+            answer = db.execute(entry.sql, epsilon=entry.epsilon)
     except Error:  # the owner's prices have changed since
         return None
     return answer if sha256(content_of(answer, format)).hexdigest() == entry.sha256 else None

@@ -13,6 +13,7 @@ from dpsql.batch.manifest import Entry, Manifest, save
 from dpsql.batch.results import keep
 from dpsql.batch.script import Script
 from dpsql.batch.start import refused
+from dpsql.batch.together import asked_together
 from dpsql.dbapi import Connection
 from dpsql.errors import Error
 from dpsql.terminal.progress import Progress
@@ -83,7 +84,8 @@ def run(
 
 def _ask(db: Connection, entry: Entry, progress: Progress) -> Answer:
     db.timeout = entry.timeout
-    return beside(db, lambda: db.execute(entry.sql, epsilon=entry.epsilon), progress.tick)
+    with asked_together(db, entry.name):
+        return beside(db, lambda: db.execute(entry.sql, epsilon=entry.epsilon), progress.tick)
 
 
 def _paid(db: Connection, manifest: Manifest, at: int, answer: Answer) -> float:

@@ -13,7 +13,8 @@ first that is asked pays for it, and the others find it in the ledger.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -69,15 +70,29 @@ def joined(db: Connection, items: Sequence[Item]) -> list[Item]:
     plans: dict[str, Plan] = {}
     for candidates in sets.values():
         plans |= _planned(session, candidates)
-    session.together = {item.task.sql: plans[item.task.name] for item in items if item.task.name in plans}
+    session.joint_plans = plans
     return [_with_plan(session, item, plans.get(item.task.name)) for item in items]
 
 
+@contextmanager
+def asked_together(db: Connection, name: str) -> Iterator[None]:
+    """Let the statement of this name have the plan that was made for it and others, if there is one."""
+    session = db._open()
+    session.together = session.joint_plans.get(name)
+    try:
+        yield
+    finally:
+        session.together = None
+
+
 def _candidate(session: Session, item: Item) -> _Candidate | None:
-    """Return a statement as a candidate, if it counts rows of one table that are not released yet."""
+    """Return a statement as a candidate, if it counts rows of one table.
+
+    Whether it was answered alone changes nothing: the same statements are the same measurement.
+    """
     plan = item.plan
     simple = len(plan.stages) == 1 and len(plan.measures) == 1 and not (plan.bounds or plan.steps)
-    if not item.paid or item.own or item.task.apart or not simple or session.stored(plan) is not None:
+    if not item.paid or item.own or item.task.apart or not simple:
         return None
     split = rewritten(session, item.query)
     if split.needed or len(split.stages) != 1 or len(split.stages[0].measures) != 1:
@@ -128,7 +143,7 @@ def _planned(session: Session, candidates: Sequence[_Candidate]) -> dict[str, Pl
 
 def _raised(weight: float, worse: float) -> float:
     """Return more weight for a statement that would be less exact by so many times, in whole sixteenths."""
-    return weight if worse <= WORSE else round(16 * weight * 2 * worse**2) / 16
+    return weight if worse <= WORSE else max(1, round(16 * weight * 2 * worse**2)) / 16
 
 
 def _price(session: Session, candidates: Sequence[_Candidate]) -> float:

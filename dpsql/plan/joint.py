@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -75,6 +75,13 @@ class Asked:
     rows: Relation
     conditions: tuple[Scalar, ...] = ()
     weight: float | None = None
+
+
+def file_strategies(folder: Path, measures: Iterable[MeasurePlan]) -> None:
+    """Keep the strategies of measures that are paid for: a later process finds the same ones there."""
+    for planned in measures:
+        if planned.joint is not None:
+            strategies(folder).file(planned.joint.applied.gram, planned.joint.cells.noise.norm)
 
 
 def joint(facts: MeasureFacts, facts_of: Callable[[Measure], MeasureFacts]) -> MeasurePlan | None:

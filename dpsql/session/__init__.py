@@ -63,7 +63,8 @@ class Session(AnalystBudget):
             self.engine.close()
             raise
         self.clock: datetime.datetime | None = None  # a fixed time for now(), for all queries
-        self.together: dict[str, Plan] = {}  # plans of statements that are measured with others, by text
+        self.joint_plans: dict[str, Plan] = {}  # of a file's statements that are measured together, by name
+        self.together: Plan | None = None  # the one of the statement that is asked now
         self.kept = KeptPlans(self._stands)
         self.sealed = Sealed(self._public_rows, self.policy.timezone, self.policy.limits)
         try:

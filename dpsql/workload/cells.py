@@ -69,7 +69,7 @@ def cells_of(numbers: Sequence[Sequence[Scalar]], facts: Facts) -> Cells | None:
         for condition in conditions:
             leaves.add(condition)
     axes = leaves.axes()
-    if axes is None:
+    if not axes:  # too many combinations, or no condition
         return None
     sizes = tuple(len(axis.vectors) for axis in axes)
     if math.prod(sizes) > _TRIED or math.prod(sizes) * len(numbers) > _NUMBERS:

@@ -209,3 +209,45 @@ def test_a_statement_with_its_own_price_stays_outside(data: Path) -> None:
         data, FILE.replace("-- name: old\nSELECT", "-- name: old\nSELECT OPTIONS(epsilon = 0.2)"), 1.0
     )
     assert {item.task.name for item in bill.items if item.alone is not None} == TOGETHER - {"old"}
+
+
+def test_what_was_asked_alone_stays_with_the_others(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same statements are the same measurement, whatever the ledger holds beside it."""
+    assert run(data, "first") == 0
+    share = entries(data.with_name("first"))["old"]["epsilon"]
+    assert isinstance(share, float)
+    with dpsql.connect(str(data)) as db:
+        db.execute("SELECT COUNT(*) AS n FROM people p WHERE p.age >= 60", epsilon=share)
+        spent = db.budget.spent
+    assert run(data, "second") == 0
+    assert "paid epsilon 0," in capsys.readouterr().out
+    with dpsql.connect(str(data)) as db:
+        assert db.budget.spent == spent
+
+
+@pytest.mark.parametrize("before", ["-- workload: off\n", "SET epsilon = 0.3;\n"])
+def test_a_statement_apart_has_its_own_price(data: Path, before: str) -> None:
+    """The same text stands twice: once by itself, and once among the others."""
+    twin = "SELECT COUNT(*) AS n FROM people p WHERE p.age >= 60;\n"
+    after = "SET epsilon = default;\n" if before.startswith("SET") else ""
+    data.with_name("asked.sql").write_text(f"{before}-- name: twin\n{twin}{after}{FILE}")
+    assert run(data, "out") == 0
+    by_name = entries(data.with_name("out"))
+    assert by_name["twin"]["together"] is False
+    assert by_name["twin"]["paid"] == by_name["twin"]["price"]
+    assert by_name["old"]["together"] is True
+    assert by_name["twin"]["digest"] != by_name["old"]["digest"]
+
+
+def test_a_page_shows_the_answers_of_an_earlier_call(data: Path) -> None:
+    assert run(data, "out") == 0
+    page = data.with_name("page.html")
+    assert run(data, "out", "--resume", "--report", str(page)) == 0
+    assert "The answer is in" not in page.read_text()
+
+
+def test_numbers_without_conditions_are_no_cells(data: Path) -> None:
+    counts = "SELECT COUNT(*) AS n FROM people; SELECT COUNT(1) AS n FROM people; SELECT COUNT(*) FROM people"
+    assert not any(item.alone for item in billed(data, counts, 1.0).items)
+    with dpsql.connect(str(data)) as db:
+        assert len(list(db.execute("SELECT COUNT(*) FROM people GROUP BY GROUPING SETS ((), (), ())"))) == 3

@@ -584,6 +584,8 @@ def test_the_same_questions_have_the_same_strategy(tmp_path: Path, norm: Norm) -
     found = strategies.strategy(workload, norm, GRID, 1.0)
     assert found is not None
     assert strategies.strategy(3 * workload, norm, GRID, 1.0) is found
+    assert not (tmp_path / "new").exists()
+    strategies.file(workload, norm)
     (file,) = (tmp_path / "new").iterdir()
     assert file.name == f"{digest(workload, norm)}.npz"
     for other in (kept(tmp_path / "new", workload, norm), kept(None, workload, norm)):

@@ -85,36 +85,43 @@ class StrategyCache:
         if path is not None and (design := _read(path, norm, len(gram))) is not None:
             return design
         search = laplace.optimal if norm is Norm.L1 else gaussian.optimal
-        design = _on_grid(search(gram))
-        if path is not None:
-            _write(path, design)
-        return design
+        return _on_grid(search(gram))
+
+    def file(self, gram: Floats, norm: Norm) -> None:
+        """Write the strategy for these questions into the folder, if searching so many cells takes long."""
+        key = digest(gram, norm)
+        kept = self._found(key)
+        if kept is None or self._folder is None or len(gram) < LEAST_FILED:
+            return
+        path = self._folder / f"{key}.npz"
+        if not path.exists():
+            _write(path, kept.design)
 
 
 class _Kept:
     """A design, and what it becomes at the shifts that were asked for."""
 
     def __init__(self, design: Design) -> None:
-        self._design = design
+        self.design = design
         self._columns: dict[int, int] = {}
         self._strategies: dict[int, Dense] = {}
 
     @property
     def size(self) -> int:
-        return self._design.matrix.nbytes * (1 + 4 * len(self._strategies))
+        return self.design.matrix.nbytes * (1 + 4 * len(self._strategies))
 
     def whole_numbered(self, clip: int, deviation: float, limit: float) -> Dense | None:
-        for shift in self._design.shifts:
+        for shift in self.design.shifts:
             if fits(self._column(shift), clip, deviation, limit):
                 if shift not in self._strategies:
-                    matrix = self._design.rounded(shift)
-                    self._strategies[shift] = Dense(self._design.name, matrix, shift)
+                    matrix = self.design.rounded(shift)
+                    self._strategies[shift] = Dense(self.design.name, matrix, shift)
                 return self._strategies[shift]
         return None
 
     def _column(self, shift: int) -> int:
         if shift not in self._columns:
-            self._columns[shift] = integers.column_norm(self._design.rounded(shift), self._design.norm)
+            self._columns[shift] = integers.column_norm(self.design.rounded(shift), self.design.norm)
         return self._columns[shift]
 
 
