@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from zlib import crc32
 
 import pytest
 import sqlglot
 from cases import Case, all_cases
 from likeness import apart
+from tiers import without_sweeps
 from worlds import APPROX, Worlds
 
 import dpsql
@@ -118,9 +120,13 @@ def test_stability(case: Case, worlds: Worlds) -> None:
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=ids)
-def test_answered(case: Case, worlds: Worlds) -> None:
-    """With real noise, on adversarial and on empty data: an answer of the planned shape, no error."""
-    for world in ("world", "empty"):
+def test_answered(case: Case, worlds: Worlds, pytestconfig: pytest.Config) -> None:
+    """With real noise, on adversarial and on empty data: an answer of the planned shape, no error.
+
+    Without sweeps one case in four is asked of empty data.
+    """
+    fewer = without_sweeps(pytestconfig) and crc32(case.id.encode()) % 4 > 0
+    for world in ("world",) if fewer else ("world", "empty"):
         db = worlds.connections[world, case.policy.name]
         answer = db.execute(case.sql, epsilon=case.epsilon)
         assert len(answer.columns) == len(answer.types)

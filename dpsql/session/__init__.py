@@ -49,7 +49,7 @@ class Session(AnalystBudget):
         super().__init__(load_policy(policy), analyst)
         self.engine = open_database(database, self.policy)
         try:
-            self.strategies = ledger.with_name(f"{ledger.name}-strategies")
+            self.strategies = Path(f"{ledger}-strategies")
             places = second_places(self.policy, policy, ledger)
             bound = promise(self.policy, self.engine)
             self.ledger = Ledger.open(ledger, bound, self.granted(), places=places)

@@ -143,7 +143,7 @@ def test_a_header_is_added_where_there_is_none(shop: Path, capsys: pytest.Captur
     assert says(capsys, shop, "--write")[0] == 0
     text = shop.with_suffix(".toml").read_text()
     assert re.search(
-        r"\[tables.orders\]\nrows_per_unit = .\n\n\[tables.orders.columns\]\namount = { range", text
+        r"\[tables.orders\]\nrows_per_unit = [0-9]+\n\n\[tables.orders.columns\]\namount = { range", text
     )
 
 
