@@ -288,8 +288,8 @@ def _times(sizes: Sequence[int], rounds: int) -> Table:
             kept.strategy(ranges, norm, GRID, 1.0)
         searches: list[Callable[[], object]] = [
             lambda ranges=ranges: StrategyCache().strategy(ranges, Norm.L1, GRID, 1.0),  # type: ignore[misc]  # bound at once
-            lambda ranges=ranges: StrategyCache().strategy(ranges, Norm.L2, GRID, 1.0),  # type: ignore[misc]
-            lambda ranges=ranges, kept=kept: kept.strategy(ranges, Norm.L2, GRID, 1.0),  # type: ignore[misc]
+            lambda ranges=ranges: StrategyCache().strategy(ranges, Norm.L2, GRID, 1.0),  # type: ignore[misc]  # bound at once
+            lambda ranges=ranges, kept=kept: kept.strategy(ranges, Norm.L2, GRID, 1.0),  # type: ignore[misc]  # bound at once
         ]
         found: list[Runs] = alternate(searches, rounds)
         table.rows.append((cells, *found))

@@ -107,7 +107,7 @@ class Witness:
                 time.sleep(0.001)
             yield
         finally:
-            with suppress(OSError):
+            with suppress(OSError):  # closing the folder gives the lock back too
                 fcntl.flock(folder, fcntl.LOCK_UN)  # a child of a fork would keep it
             os.close(folder)
 
@@ -124,7 +124,7 @@ class Witness:
                 os.fsync(descriptor)
             yield lambda: self._replace(draft)
         finally:
-            with suppress(OSError):
+            with suppress(OSError):  # it has become the witness, or could not be made
                 os.unlink(draft)
 
     def _replace(self, draft: Path) -> None:

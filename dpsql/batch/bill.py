@@ -70,7 +70,7 @@ def first_bill(db: Connection, script: Script, total: float | None, apart: bool 
         return _priced(db, task, item.query, shares.get(task.name, item.epsilon))
 
     items, refused_at_share = _apply_to_each(script, [item.task for item in items], at_share)
-    return _billed(db, items if apart else joined(db, items), [*refused, *refused_at_share])
+    return _billed(db, items if apart else _joined(db, items), [*refused, *refused_at_share])
 
 
 def second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:
@@ -86,7 +86,7 @@ def second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:
     items, refused = _apply_to_each(
         script, tasks, lambda task: _priced(db, task, _read(db, task), prices[task.name])
     )
-    joint = joined(db, [item for item in items if item.task.name in together])  # answered ones, too
+    joint = _joined(db, [item for item in items if item.task.name in together])  # answered ones, too
     plans = {item.task.name: item for item in joint}
     items = [plans.get(item.task.name, item) for item in items if item.task.name in waiting]
     refused = [(task, error) for task, error in refused if task.name in waiting]
@@ -96,6 +96,12 @@ def second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:
         return bill
     refused += [(task, script.error(loss(task), task)) for task in lost_tasks]
     return _billed(db, [item for item in items if item.task not in lost_tasks], refused)
+
+
+def _joined(db: Connection, items: list[Item]) -> list[Item]:
+    """Return the items, those that gain by it with plans for a common measurement."""
+    with limited(db._open(), db.timeout):
+        return guarded(lambda: joined(db, items))
 
 
 def _apply_to_each(

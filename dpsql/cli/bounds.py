@@ -127,7 +127,7 @@ def _declared(policy: Policy, missing: MissingBound, bound: Bound) -> Policy:
         wanted = replace(table, columns=columns)
     tables = tuple(wanted if rule is table else rule for rule in policy.tables)
     for text in with_setting(policy.text, path, setting):
-        with suppress(Error):
+        with suppress(Error):  # another way to write it is tried
             written = parse_policy(text, policy.name)
             if digest(written) == digest(replace(policy, tables=tables)):
                 return written

@@ -183,6 +183,13 @@ class Applied:
     unit: int
     asked: str
 
+    def first_places(self) -> list[int]:
+        """Return the first group of each cell: there the released number of the cell stands."""
+        firsts: dict[int, int] = {}
+        for group, cell in enumerate(self.places):
+            firsts.setdefault(cell, group)
+        return [firsts[cell] for cell in range(self.strategy.cells)]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Joint:
@@ -203,8 +210,8 @@ class Joint:
     def first_groups(self) -> list[tuple[Value, ...]]:
         """Return the group of released cells in which the number of each cell stands."""
         assert isinstance(self.cells.rule, PublicKeys)
-        groups, places = self.cells.rule.groups(), self.applied.places
-        return [groups[places.index(cell)] for cell in range(self.applied.strategy.cells)]
+        groups = self.cells.rule.groups()
+        return [groups[place] for place in self.applied.first_places()]
 
     def deviations(self) -> Floats:
         """Return the deviation of each number, for noise of deviation 1 in what is measured."""

@@ -1,7 +1,7 @@
 """Matrices that are measured in place of groups: ranges of groups in order, and strategies of cells.
 
     A x    exact, whole, private; noise is added to it      ``measured``
-    x      by least squares, made whole: released           ``_from_runs``, ``_cells``
+    x      by least squares, made whole: released           ``_from_runs``, ``_from_cells``
 
 The proofs are in mechanisms/prefix.py and mechanisms/strategies/strategy.py.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from dpsql.detail_kinds import Draw
 from dpsql.ir.column import Value
 from dpsql.ir.group_order import order_of
-from dpsql.ir.plan import Applied, MeasurePlan
+from dpsql.ir.plan import Applied, MeasurePlan, Runs
 from dpsql.ir.table import ExactTable
 from dpsql.mechanisms import prefix
 from dpsql.mechanisms.strategies.whole_cells import whole
@@ -35,11 +35,7 @@ def has_matrix(planned: MeasurePlan) -> bool:
 
 def measured(exact: ExactTable, planned: MeasurePlan) -> list[int]:
     """Return A x: private, like the sums of groups."""
-    groups, sums = completed(exact, planned)
-    if planned.runs is not None:
-        return prefix.measured(planned.runs.branching, [int(sums[i, 0]) for i in order_of(groups)])
-    assert planned.applied is not None
-    return planned.applied.strategy.measured(_summed(sums, planned.applied))
+    return _measured(*completed(exact, planned), planned)
 
 
 def noised(
@@ -48,39 +44,44 @@ def noised(
     """Return the groups of a measure and their noisy numbers."""
     groups, sums = completed(exact, planned)
     if planned.runs is not None:
-        return groups, _from_runs(groups, sums, exact, planned, draw)
+        return groups, _from_runs(groups, _noisy(groups, sums, planned, draw), planned.runs)
     if planned.applied is not None:
-        return groups, _spread(_cells(exact, planned, draw), planned.applied)
+        return groups, _from_cells(_noisy(groups, sums, planned, draw), planned.applied)
     return groups, sums + draw(planned.noise, sums.size).reshape(sums.shape)
 
 
-def _noisy(exact: ExactTable, planned: MeasurePlan, draw: Draw) -> list[int]:
-    numbers = measured(exact, planned)
+def _measured(
+    groups: Sequence[tuple[Value, ...]], sums: NDArray[np.int64], planned: MeasurePlan
+) -> list[int]:
+    if planned.runs is not None:
+        return prefix.measured(planned.runs.branching, [int(sums[i, 0]) for i in order_of(groups)])
+    assert planned.applied is not None
+    return planned.applied.strategy.measured(_summed(sums, planned.applied))
+
+
+def _noisy(
+    groups: Sequence[tuple[Value, ...]], sums: NDArray[np.int64], planned: MeasurePlan, draw: Draw
+) -> list[int]:
+    numbers = _measured(groups, sums, planned)
     return [number + int(n) for number, n in zip(numbers, draw(planned.noise, len(numbers)), strict=True)]
 
 
-def _from_runs(
-    groups: Sequence[tuple[Value, ...]],
-    sums: NDArray[np.int64],
-    exact: ExactTable,
-    planned: MeasurePlan,
-    draw: Draw,
-) -> NDArray[np.int64]:
+def _from_runs(groups: Sequence[tuple[Value, ...]], noisy: list[int], runs: Runs) -> NDArray[np.int64]:
     """Estimate the sums of groups from noisy sums over ranges of consecutive groups."""
-    runs = planned.runs
-    assert runs is not None
-    estimates = np.zeros_like(sums)
-    noisy = _noisy(exact, planned, draw)
+    estimates = np.zeros((len(groups), 1), dtype=np.int64)
     estimates[order_of(groups), 0] = prefix.groups_from(runs.branching, runs.groups, noisy, runs.unit)
     return estimates
 
 
-def _cells(exact: ExactTable, planned: MeasurePlan, draw: Draw) -> NDArray[np.int64]:
-    """Return whole estimates of a strategy's cells: every number is a sum of these, so all numbers agree."""
-    applied = planned.applied
-    assert applied is not None
-    cells, _ = whole(applied.strategy.solve(_noisy(exact, planned, draw)), applied.gram, unit=applied.unit)
-    return cells
+def _from_cells(noisy: list[int], applied: Applied) -> NDArray[np.int64]:
+    """Return whole estimates of the cells: every number is a sum of these, so all numbers agree.
+
+    A cell of several groups stands in the first of them.
+    """
+    cells, _ = whole(applied.strategy.solve(noisy), applied.gram, unit=applied.unit)
+    numbers = np.zeros((len(applied.places), 1), dtype=np.int64)
+    numbers[applied.first_places(), 0] = cells
+    return numbers
 
 
 def _summed(sums: NDArray[np.int64], applied: Applied) -> list[int]:
@@ -90,11 +91,3 @@ def _summed(sums: NDArray[np.int64], applied: Applied) -> list[int]:
         if place >= 0:
             cells[place] += number
     return [max(-_LARGEST, min(_LARGEST, cell)) for cell in cells]
-
-
-def _spread(cells: NDArray[np.int64], applied: Applied) -> NDArray[np.int64]:
-    """Return the cells as groups: a cell of several groups stands in the first of them."""
-    numbers = np.zeros((len(applied.places), 1), dtype=np.int64)
-    for cell, number in enumerate(cells.tolist()):
-        numbers[applied.places.index(cell), 0] = number
-    return numbers

@@ -189,7 +189,8 @@ def test_lists_and_completions_show_what_exists(clinic: Path) -> None:
 
 
 def test_sqlalchemy_inspects_what_exists(clinic: Path) -> None:
-    alchemy = pytest.importorskip("sqlalchemy")
+    import sqlalchemy as alchemy
+
     limited(clinic, "visits.cost", "visits.patient_id", "drugs")
     engine = alchemy.create_engine(f"dpsql:///{clinic}?analyst=ana")
     inspector = alchemy.inspect(engine)

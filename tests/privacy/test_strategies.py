@@ -140,8 +140,8 @@ class OneStepLess(Dense):
     """A norm that is one step too small."""
 
     @property
-    def l1(self) -> int:  # type: ignore[override]
-        return super().l1 - 1  # type: ignore[misc]
+    def l1(self) -> int:  # type: ignore[override]  # a planted error
+        return super().l1 - 1  # type: ignore[misc]  # a planted error
 
     @property
     def l2(self) -> int:
@@ -545,7 +545,7 @@ def test_nearest_cells_that_are_not_negative(name: str) -> None:
     """Where a cell is above 0 the slope is 0, and nowhere does it point upwards."""
     strategy = examples()[name]
     factors = strategy.factors if isinstance(strategy, Product) else (strategy,)
-    precisions = [(each.matrix / 2.0**each.shift).T @ (each.matrix / 2.0**each.shift) for each in factors]  # type: ignore[attr-defined]
+    precisions = [(each.matrix / 2.0**each.shift).T @ (each.matrix / 2.0**each.shift) for each in factors]  # type: ignore[attr-defined]  # all are Dense
     cells = np.random.default_rng(13).normal(1, 5, strategy.cells)
     found = nonnegative.nearest(cells, *precisions)
     whole_matrix = precisions[0]

@@ -135,14 +135,14 @@ def _on_grid(design: Design) -> Design:
 
 def _write(path: Path, design: Design) -> None:
     """Write a new file and put it in its place; without a folder that can be written, nothing is kept."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError):  # nothing is kept; it is searched for again
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".npz")
         try:
             with os.fdopen(handle, "wb") as file:
                 np.savez(file, matrix=design.rounded(MOST_SHIFT), name=np.array(design.name))
             os.replace(name, path)
-        except BaseException:
+        except BaseException:  # Ctrl-C too: no half of a file is left, and it is raised again
             os.unlink(name)
             raise
 
