@@ -35,7 +35,9 @@ _DRAWS = 1_024
 PRECISE = 16_384
 """Number of draws for a single number, where more precision is affordable."""
 
-_NUMBERS = 4_000_000  # simulated at once
+_NUMBERS = 2**16
+"""Number of floats simulated at once: so few stay in the processor's cache."""
+
 _APART = 2
 """Most sums that are simulated one by one; of more, numpy's order of additions would depend on the layout."""
 
@@ -115,7 +117,7 @@ def _middle(moved: Floats, confidence: float) -> Floats:
     """Return the distances below and above for differences; each row is one number."""
     there = np.isfinite(moved)
     known = there.sum(axis=1)
-    ordered = np.sort(np.where(there, moved, np.inf), axis=1)  # those that are not known come last
+    ordered = np.sort(moved if there.all() else np.where(there, moved, np.inf), axis=1)  # not known: last
     distances = np.full((2, len(moved)), np.nan)
     for many in np.unique(known[known * 2 > moved.shape[1]]).tolist():
         low, high = _places(many, confidence)
