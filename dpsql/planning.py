@@ -44,12 +44,15 @@ _BOUND: WeakKeyDictionary[Query, Split] = WeakKeyDictionary()
 """Queries as they were bound first. Binding reads the query, with its moment, the policy and the public
 tables of its session, and no price: at another price it would give the same again."""
 
+_REWRITTEN: WeakKeyDictionary[Query, Split] = WeakKeyDictionary()
+"""The same, rewritten with what is declared alone, which reads no price either."""
+
 
 def parsed(session: Session, source: Source, parameters: Sequence[Value]) -> Query:
     """Text -> Query, at the session's time."""
     session.sealed.begin()
     try:
-        query = parse(replace(source, parameters=tuple(parameters)), parameters, cache(session.now))
+        query = parse(replace(source, parameters=tuple(parameters)), parameters, session.moment())
     except Error as refusal:
         raise pictured(refusal, source.text, session.known) from None
     if not _only_aggregates(query.tree):
@@ -73,8 +76,8 @@ def prepared(
     """Text -> Plan at the price of a call, which is kept for as long as it holds."""
     session.sealed.begin()
 
-    def make() -> Prepared:
-        query, terms = parsed(session, source, parameters), session.terms(epsilon)
+    def make(query: Query | None) -> Prepared:
+        query, terms = query or parsed(session, source, parameters), session.terms(epsilon)
         return Prepared(query, terms, planned_query(session, query, terms))
 
     key = key_of(source, parameters, epsilon, session.usual)
@@ -125,10 +128,11 @@ def planned_at(
     def bound_with(known: Known) -> Split:
         return _bound_with(session, query, known)
 
-    first = _bound(session, query)
-
     def make(known: Known, share: Fraction, chosen: Mapping[MissingClip, Bound]) -> Plan | NeededBounds:
-        split = rewrite(with_found_ranges(first, known) or bound_with(known), known)
+        if known is session.known:
+            split = rewritten(session, query)
+        else:
+            split = rewrite(with_found_ranges(_bound(session, query), known) or bound_with(known), known)
         split = split if clip is None else clipped(split, clip)
         return plan(
             split,
@@ -156,7 +160,9 @@ def planned_at(
 
 def rewritten(session: Session, query: Query) -> Split:
     """Query -> Split, with what is declared alone."""
-    return rewrite(_bound(session, query), session.known)
+    if query not in _REWRITTEN:
+        _REWRITTEN[query] = rewrite(_bound(session, query), session.known)
+    return _REWRITTEN[query]
 
 
 def _bound(session: Session, query: Query) -> Split:

@@ -32,7 +32,7 @@ from dpsql.session.checks import (
 )
 from dpsql.session.data_versions import DataVersions
 from dpsql.session.found_bounds import bounds_in, marked
-from dpsql.session.kept_plans import KeptPlans
+from dpsql.session.kept_plans import KeptPlans, ReadOnce
 
 if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
     from dpsql.accounting.entries import Measured, Search
@@ -166,10 +166,9 @@ class Session(AnalystBudget):
     def _asked(self, asker: str) -> bool:
         return any(map(self._is_now, self.ledger.asked(asker)))
 
-    def now(self) -> datetime.datetime:
-        """Return the value of now() in a query."""
-        moment, _ = self.kept.ask(self._now)
-        return moment
+    def moment(self) -> ReadOnce:
+        """Return the value of now() in a query, which is read with its first use."""
+        return ReadOnce(self.kept, self._now)
 
     def _now(self) -> tuple[datetime.datetime, str]:
         """Return the time, and its spelling: one moment has another date in another time zone."""

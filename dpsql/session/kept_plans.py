@@ -16,6 +16,9 @@ Proof   Planning is deterministic: its plan follows from what it is given and fr
         end alike.
 Test    tests/privacy/test_kept_plans.py, with planted keys that ignore one part each
 
+A new price is planned anew, but its text need not be read and bound again: neither asks the price, and both
+ask nothing but the time, through the moment of the query. While that is the same, a query is kept too.
+
 A plan holds nothing private. What is paid, stored and left is never kept: a debit is made, and a budget is
 checked, each time. A refusal is not kept either.
 """
@@ -41,11 +44,31 @@ T = TypeVar("T")
 Question = tuple[Callable[[], object], object]
 """What was asked, and the answer."""
 
+Key = tuple[Hashable, ...]
+"""What planning is given; the prices come last."""
+
 MOST = 64
 """How many plans are kept; the one that was used least recently goes first."""
 
 LONGEST = 4_000
 """Characters of the text and the values of a plan that is kept; values of public keys, and of an answer."""
+
+
+class ReadOnce:
+    """The moment of a query: read when the query first asks for it, and then always the same."""
+
+    __slots__ = ("_kept", "_read", "questions")
+
+    def __init__(self, kept: KeptPlans, read: Callable[[], tuple[datetime.datetime, str]]) -> None:
+        self._kept, self._read = kept, read
+        self.questions: tuple[Question, ...] = ()
+
+    def __call__(self) -> datetime.datetime:
+        if not self.questions:
+            self.questions = ((self._read, self._kept.ask(self._read)),)
+        ((_, answer),) = self.questions
+        return cast("tuple[datetime.datetime, str]", answer)[0]
+
 
 _PLAIN = (type(None), bool, int, float, str, Decimal, datetime.date, datetime.datetime)
 
@@ -96,7 +119,7 @@ class KeptPlans:
 
     def __init__(self, stands: Callable[[], bool]) -> None:
         self._stands = stands
-        self._plans: dict[Hashable, Prepared] = {}
+        self._plans: dict[Key, Prepared] = {}
         self._heard: list[Question] | None = None  # None while nothing is planned
 
     def ask(self, question: Callable[[], T]) -> T:
@@ -106,15 +129,17 @@ class KeptPlans:
             self._heard.append((question, answer))
         return answer
 
-    def prepared(self, key: Hashable | None, make: Callable[[], Prepared]) -> Prepared:
-        """Return the kept plan of this key if it still holds, else a new one, which is kept."""
+    def prepared(self, key: Key | None, make: Callable[[Query | None], Prepared]) -> Prepared:
+        """Return the kept plan of this key if it still holds, else a new one, which is kept.
+
+        ``make`` is given the query of a plan at another price, if that is kept and still holds.
+        """
         kept = None if key is None else self._plans.pop(key, None)
-        if kept is None or any(question() != answer for question, answer in kept.questions):
+        if kept is None or not _hold(kept.questions):
             before, heard = self._heard, list[Question]()  # a signal's handler may ask in the midst of this
             self._heard = heard
             try:
-                self.ask(self._stands)
-                kept = make()
+                kept = make(self._query(key) if self.ask(self._stands) else None)
             finally:
                 self._heard = before
             kept.questions = tuple(heard)
@@ -124,18 +149,35 @@ class KeptPlans:
                 del self._plans[next(iter(self._plans))]
         return kept
 
+    def _query(self, key: Key | None) -> Query | None:
+        """Return the query of a plan with this text and these values, at any price, if it still holds."""
+        for other, kept in self._plans.items():
+            if key is not None and other[:-1] == key[:-1]:
+                assert isinstance(kept.query.now, ReadOnce)
+                if _hold(kept.query.now.questions):
+                    assert self._heard is not None, "a plan is being made"
+                    self._heard += kept.query.now.questions
+                    return kept.query
+        return None
 
-def key_of(
-    source: Source, parameters: Sequence[object], epsilon: float | None, usual: float
-) -> Hashable | None:
-    """Return what planning is given; None if values or text are not plain, or long."""
-    values = [epsilon, usual, *parameters]
-    if type(source.text) is not str or not all(_is_plain(value) for value in values):
+
+def _hold(questions: Sequence[Question]) -> bool:
+    """Whether all questions have the same answers again."""
+    return all(question() == answer for question, answer in questions)
+
+
+def key_of(source: Source, parameters: Sequence[object], epsilon: float | None, usual: float) -> Key | None:
+    """Return what planning is given, prices last; None if values or text are not plain, or long."""
+    values, prices = tuple(map(_spelled, parameters)), tuple(map(_spelled, (epsilon, usual)))
+    if type(source.text) is not str or None in (*values, *prices):
         return None
-    spelled = tuple((type(value), repr(value)) for value in values)
-    if len(source.text) + sum(len(value) for _, value in spelled) > LONGEST:
+    if len(source.text) + sum(len(each[1]) for each in (*values, *prices) if each is not None) > LONGEST:
         return None
-    return source.text, source.name, spelled
+    return source.text, source.name, values, prices
+
+
+def _spelled(value: object) -> tuple[type, str] | None:
+    return (type(value), repr(value)) if _is_plain(value) else None
 
 
 def _is_plain(value: Any) -> bool:

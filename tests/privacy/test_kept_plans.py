@@ -23,6 +23,7 @@ from dpsql import planning
 from dpsql.ir.column import Value
 from dpsql.ir.plan import BoundSearchPlan, Plan
 from dpsql.ir.source import Source
+from dpsql.parse.parse import parse
 from dpsql.session import Session, kept_plans
 from dpsql.session.kept_plans import KeptPlans
 
@@ -101,6 +102,11 @@ def at(session: Session, moment: str) -> None:
     session.clock = datetime.datetime.fromisoformat(moment)
 
 
+def at_price(db: dpsql.Connection, moment: str, epsilon: float) -> None:
+    at(db._open(), moment)
+    db.epsilon = epsilon
+
+
 NOON = "2024-06-01T12:00:00+00:00"
 
 
@@ -133,6 +139,8 @@ def all_differing(clinic: Path, policy: Path) -> Iterator[str]:
             partial(at, session, "2024-06-01T00:30:00+00:00"),
             partial(setattr, db, "epsilon", 0.5),
             partial(setattr, db, "epsilon", 1.0),
+            partial(at_price, db, "2023-05-31T22:30:00+00:00", 0.75),  # another time, at a new price
+            partial(at_price, db, "2024-06-01T00:30:00+00:00", 1.0),
             partial(bound_is_found, db),
             # as a process that had planned before, and is killed then: a repeat pays the rest of its price
             partial(session.pay, search.plan, search),
@@ -221,6 +229,34 @@ def test_a_moment_without_its_time_zone_is_found(
     assert any(all_differing(clinic, policy))
 
 
+def test_a_query_that_is_kept_longer_than_its_moment_is_found(
+    clinic: Path, policy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def any_query(self: KeptPlans, key: kept_plans.Key) -> object:
+        return next((kept.query for other, kept in self._plans.items() if other[:-1] == key[:-1]), None)
+
+    monkeypatch.setattr(KeptPlans, "_query", any_query)
+    found = list(all_differing(clinic, policy))
+    assert found
+    assert all("now()" in call or "current_date" in call or "recent" in call for call in found)
+
+
+def test_a_query_at_another_price_is_not_parsed_again(clinic: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with dpsql.connect(clinic) as db:
+        for sql in ("SELECT COUNT(*) FROM patients", "SELECT COUNT(*) FROM patients WHERE seen < now()"):
+            db.explain(sql, epsilon=0.5)
+        parsed: list[str] = []
+
+        def noted(source: Source, *rest: Any) -> Any:
+            parsed.append(source.text)
+            return parse(source, *rest)
+
+        monkeypatch.setattr(planning, "parse", noted)
+        for sql in ("SELECT COUNT(*) FROM patients", "SELECT COUNT(*) FROM patients WHERE seen < now()"):
+            db.explain(sql, epsilon=0.75)
+    assert parsed == ["SELECT COUNT(*) FROM patients WHERE seen < now()"]
+
+
 def test_a_file_that_is_not_looked_at_is_found(
     clinic: Path, policy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -306,7 +342,7 @@ def test_few_plans_are_kept_and_no_large_ones(clinic: Path) -> None:
         )
         for sql in large:
             db.explain(sql)
-        texts = [key[0] for key in kept._plans]  # type: ignore[index]  # a key begins with the text
+        texts = [key[0] for key in kept._plans]  # a key begins with the text
         ages = range(10, kept_plans.MOST + 10)
         assert texts == [f"SELECT COUNT(*) FROM patients WHERE age > {number}" for number in ages]
 
