@@ -1,4 +1,4 @@
-"""Errors planted in the statements for tables of many rows: fixtures find each, number by number."""
+"""Errors planted in the statements for tables of many rows, or few: fixtures find each, number by number."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from worlds import Worlds
 
 from dpsql.audit.oracles import ready_measures
 from dpsql.engines import corrected_sql, special_units
+from dpsql.engines import measure_sql as statements
 from dpsql.engines.corrected_sql import Special
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.extremes import Extremes
 from dpsql.engines.fast_sums import FastSums
 from dpsql.engines.measure_sql import measure_sql
+from dpsql.engines.row_cells import Row
 from dpsql.engines.special_units import Limits, SpecialUnits
-from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.plan import MeasurePlan, Shape
 
 FOLDERS = ("aggregates", "bounds", "group_by", "joins", "per_unit")
 
@@ -66,6 +68,40 @@ def test_planted_errors_are_found(
     plant(monkeypatch)
     fast = FastSums(worlds.whole._all, Limits(least=0, before=0, most=1, distinct=1))
     assert any(differs(worlds, fast, each) for each in measures(worlds))
+
+
+def few_without_lists(patch: pytest.MonkeyPatch) -> None:
+    def without(print_: Callable[[MeasurePlan, Row, bool], str]) -> Callable[[MeasurePlan, Row, bool], str]:
+        def printed(planned: MeasurePlan, row: Row, few: bool) -> str:
+            with pytest.MonkeyPatch.context() as inner:
+                if few:
+                    inner.setattr(statements, "inside", lambda planned, names: [])
+                return print_(planned, row, few)
+
+        return printed
+
+    patch.setattr(statements, "_cells", without(statements._cells))
+
+
+def few_unclipped(patch: pytest.MonkeyPatch) -> None:
+    cells = statements._cells
+
+    def unclipped(planned: MeasurePlan, row: Row, few: bool) -> str:
+        return cells(planned, row, few).replace(" WHERE n > ", " WHERE NOT n > " if few else " WHERE n > ")
+
+    patch.setattr(statements, "_cells", unclipped)
+
+
+@pytest.mark.parametrize("plant", [few_without_lists, few_unclipped])
+def test_planted_errors_of_few_rows_are_found(
+    worlds: Worlds, monkeypatch: pytest.MonkeyPatch, plant: Callable[[pytest.MonkeyPatch], None]
+) -> None:
+    """Where lists are checked before the clip; rows that are not clipped are in test_cases.py."""
+    fast = FastSums(worlds.whole._all)
+    clipped = [each for each in measures(worlds) if each.shape is not Shape.ROWS]
+    assert not any(differs(worlds, fast, each) for each in clipped)
+    plant(monkeypatch)
+    assert any(differs(worlds, fast, each) for each in clipped)
 
 
 def measures(worlds: Worlds) -> Iterator[MeasurePlan]:

@@ -2,6 +2,7 @@
 
     one row per unit                    rows summed as DOUBLEs, without clamps where values are in range
     a clip, and many rows in a table    sum everything, correct the few (corrected_sql.py)
+    few rows in a table                 a statement that is planned in less time
     all else                            measure_sql.py
 
 All statements of a measure have the same result, number by number, so the choice is seen in time alone. It is
@@ -33,12 +34,14 @@ from dpsql.ir.statistic import Statistic
 class FastSums:
     """The statements of one engine's measures. ``run`` runs a statement and fetches its rows.
 
-    Nothing is found out of the tables that are ``left_out``: to read them takes longer than to sum them.
+    Nothing is found out of the tables that are ``left_out``: to read them takes longer than to sum them. Up
+    to ``few`` rows, planning takes most of the time.
     """
 
     run: Callable[[str], list[tuple[object, ...]]]
     limits: Limits = field(default_factory=Limits)
     left_out: frozenset[str] = frozenset()
+    few: int = 10_000
     _units: SpecialUnits = field(init=False)
     _extremes: Extremes = field(init=False)
     _totals: UnitTotals = field(init=False)
@@ -53,9 +56,12 @@ class FastSums:
     def statement(self, planned: MeasurePlan) -> str:
         """Return the SELECT of a measure's exact sums."""
         source = row_source(planned.measure.uncopied)
-        size = 0 if source is None else self._size(source.scan.table)
-        if source is None or size < self.limits.least or planned.bound[1] >= CELL:
+        if source is None or planned.bound[1] >= CELL:
             return measure_sql(planned)
+        size = self._size(source.scan.table)
+        if size < self.limits.least:
+            few = 0 < size * source.fan * planned.measure.copies <= self.few
+            return measure_sql(planned, few)
         self._asked[source.scan.table] += 1
         if self._asked[source.scan.table] <= self.limits.before:
             return measure_sql(planned)

@@ -286,7 +286,7 @@ class Database:
         return by_two_columns(sql) if self.several else sql
 
     def fast_sums(self, planned: MeasurePlan) -> ExactTable:
-        """Measure the sums of the whole in one of the ways of large tables."""
+        """Measure the sums of the whole in one of the ways of larger tables."""
         way = self.ways[len(planned.measure.statistics) % len(self.ways)]
         return measured(replace(planned, details=()), self.whole._all, self.whole._arrays, way.statement)
 
@@ -354,7 +354,7 @@ def open_world(folder: Path, ledger: Path, stack: ExitStack) -> Database:
 
 def _ways(whole: DuckDB) -> tuple[FastSums, ...]:
     limits = (Limits(least=0, before=0, most=1, distinct=1, copied=part) for part in (0, 1))
-    return tuple(FastSums(whole._all, limit) for limit in limits)
+    return (*(FastSums(whole._all, limit) for limit in limits), FastSums(whole._all, few=0))
 
 
 def open_calm(folder: Path, ledger: Path, stack: ExitStack) -> Database:
