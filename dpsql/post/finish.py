@@ -115,7 +115,7 @@ def _finished(
     statistics = [planned.measure.statistics[cells[0]] for cells in finish.statistics]
     sums = np.stack([_added(released.sums, cells) for cells in finish.statistics], axis=1)
     estimate = estimated(finish, statistics, sums.astype(np.float64))
-    if len(shelf()[finish.call.function].needs) > 1:
+    if not _is_linear(finish):
         values: list[Value] = [None if math.isnan(number) else float(number) for number in estimate]
     else:
         values = _exact(finish, statistics, sums)
@@ -127,6 +127,11 @@ def _finished(
     return Finished(finish.call.name, finish.type, values, half, delivered - below, delivered + above)
 
 
+def _is_linear(finish: Finish) -> bool:
+    """Whether an aggregate is a sum with constant weights of its statistics."""
+    return len(shelf()[finish.call.function].needs) == 1
+
+
 def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> float | None:
     """Return the margin of an aggregate for any value; None if the margin depends on the value."""
     if planned.rests_on_noise or planned.joint is not None:
@@ -134,7 +139,7 @@ def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> f
     if finish.places:
         detail = planned.detail_at(finish.places[0])
         return part("finish", detail.detail.kind).reach(detail, confidence)
-    if len(shelf()[finish.call.function].needs) > 1:
+    if not _is_linear(finish):
         return None
     cells = sorted({position for group in finish.statistics for position in group})
     statistics = [planned.measure.statistics[group[0]] for group in finish.statistics]
@@ -258,8 +263,12 @@ def _reach(
     cells = sorted({position for group in finish.statistics for position in group})
     spread = spread if spread.ndim == 1 else spread[:, cells[0]]
     if len(cells) > 1:
-        estimate = partial(estimated, finish, statistics)
-        return simulated(estimate, sums, _incidence(finish, cells), planned.noise, spread, confidence)
+        estimate, incidence = partial(estimated, finish, statistics), _incidence(finish, cells)
+        if not _is_linear(finish):
+            return simulated(estimate, sums, incidence, planned.noise, spread, confidence)
+        nothing = np.zeros((1, len(finish.statistics)))  # the same margin for any value
+        reach = simulated(estimate, nothing, incidence, planned.noise, np.ones(1), confidence)
+        return Reach(reach.below * spread, reach.above * spread)
     reach = plain(_step(finish, statistics), planned.noise, spread, confidence)
     rule = planned.rule
     if not isinstance(rule, Threshold) or cells != [planned.measure.units]:
