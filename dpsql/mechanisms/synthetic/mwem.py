@@ -46,8 +46,8 @@ SHARES = Shares(one_column=Fraction(0), choices=Fraction(3, 10), two_columns=Fra
 _PENALTY = 0.5
 """Of the noise expected in a marginal: averages with others and with zero take the rest off."""
 
-_PASSES = 3
-_LAST_PASSES = 40
+_PASSES = 2
+_LAST_PASSES = 20
 _GUARD = 1e-6
 """Part of the total that is added where a count may be 0."""
 
