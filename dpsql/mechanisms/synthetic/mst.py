@@ -10,7 +10,8 @@
 3. Measure these. Combine all by least squares (``consistent``), none negative, and make the tables of two
    columns add up to those of one by iterative proportional fitting.
 
-Claim   costs the events of its plan. The fitted marginals have the same bits on every machine.
+Claim   costs the events of its plan. The tables of the tree, and so rows from the same bytes, have the same
+        bits on every machine; ``marginal`` of other columns multiplies them, to a float's precision.
 Proof   exact counts reach ``Spending`` alone: marginals, which a unit moves by at most the clip in L2, and
         scores: distances from products of *noisy* marginals, which are fixed whole numbers then, so that it
         moves them by at most the clip in either direction (``counts``), minus a public number. What is
