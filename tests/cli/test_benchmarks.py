@@ -57,6 +57,7 @@ TITLES = {
     "persons": "COUNT(*): 40 releases in each row",
     "edge": "whole calls, ms",
     "workloads": "root mean squared errors, 20 draws",
+    "synthetic": "total variation, mean of 1 data sets",
 }
 """A title of each benchmark; those that run together share the data that they make."""
 
