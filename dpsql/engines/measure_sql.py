@@ -301,7 +301,7 @@ def scaled_sql(vector: tuple[tuple[int, Statistic], ...], row: Row) -> Scaled:
         case Part.VALUE:
             assert not following, "a sum stands alone"
             cell = row.cells[first]
-            norm = f"coalesce(sum({f'abs({cell})' if first.low < 0 else cell}), 0)"
+            norm = row.arithmetic.summed(f"abs({cell})" if first.low < 0 else cell)
             return Scaled(norm, ((place, _truncated(cell)),))
         case Part.ROWS:
             assert not following, "a count stands alone"
