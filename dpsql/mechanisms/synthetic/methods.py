@@ -54,4 +54,4 @@ class Method(Protocol):
         ...
 
 
-METHODS: dict[str, Method] = {mwem.NAME: mwem, mst.NAME: mst}
+METHODS: dict[str, Method] = {mwem.METHOD: mwem, mst.METHOD: mst}

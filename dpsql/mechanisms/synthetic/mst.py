@@ -44,7 +44,7 @@ from dpsql.mechanisms.synthetic.draws import Spending
 from dpsql.mechanisms.synthetic.measured import Measured, check, measure
 from dpsql.mechanisms.synthetic.plan import Allow, Plan, Shape, Shares, bought
 
-NAME = "mst"
+METHOD = "mst"
 MOST_CELLS = 200_000
 SHARES = Shares(Fraction(20, 100), choices=Fraction(15, 100), two_columns=Fraction(65, 100))
 ALONE = Shares(Fraction(1), choices=Fraction(0), two_columns=Fraction(0))
@@ -64,7 +64,7 @@ def plan(shape: Shape, allow: Allow) -> Plan:
         raise ValueError(f"two columns of {largest} cells: at most {MOST_CELLS}")
     columns = len(shape.sizes)
     shares = SHARES if columns > 1 else ALONE
-    return bought(NAME, shape, shares, (columns, columns - 1, columns - 1), allow)
+    return bought(METHOD, shape, shares, (columns, columns - 1, columns - 1), allow)
 
 
 def measured(plan: Plan, counts: Counts, spending: Spending) -> Measured:
@@ -77,7 +77,7 @@ def measured(plan: Plan, counts: Counts, spending: Spending) -> Measured:
     pairs = _chosen(plan, released, counts, spending)
     for columns, noise in zip(pairs, plan.two_columns, strict=True):
         marginals.append(measure(columns, noise, counts, spending))
-    return Measured(NAME, plan.sizes, plan.step, tuple(marginals))
+    return Measured(METHOD, plan.sizes, plan.step, tuple(marginals))
 
 
 def fitted(measured: Measured) -> Tree:

@@ -38,7 +38,7 @@ from dpsql.mechanisms.synthetic.draws import Spending
 from dpsql.mechanisms.synthetic.measured import Marginal, Measured, check, measure
 from dpsql.mechanisms.synthetic.plan import Allow, Plan, Shape, Shares, bought
 
-NAME = "mwem"
+METHOD = "mwem"
 MOST_CELLS = 200_000
 ROUNDS = 30
 SHARES = Shares(one_column=Fraction(0), choices=Fraction(3, 10), two_columns=Fraction(7, 10))
@@ -57,7 +57,7 @@ def plan(shape: Shape, allow: Allow) -> Plan:
     if math.prod(shape.sizes) > MOST_CELLS:
         raise ValueError(f"a table of {math.prod(shape.sizes)} cells: at most {MOST_CELLS}")
     rounds = min(ROUNDS, len(_candidates(shape.sizes)))
-    return bought(NAME, shape, SHARES, (0, rounds, rounds), allow)
+    return bought(METHOD, shape, SHARES, (0, rounds, rounds), allow)
 
 
 def measured(plan: Plan, counts: Counts, spending: Spending) -> Measured:
@@ -77,7 +77,7 @@ def measured(plan: Plan, counts: Counts, spending: Spending) -> Measured:
         ]
         columns = candidates[spending.choose(scores, plan.clip, choice)]
         marginals.append(measure(columns, noise, counts, spending))
-    return Measured(NAME, plan.sizes, plan.step, tuple(marginals))
+    return Measured(METHOD, plan.sizes, plan.step, tuple(marginals))
 
 
 def fitted(measured: Measured) -> Table:
