@@ -57,7 +57,7 @@ class Terminal:
         """Ctrl-C, again if it came between the prompt and the wait for a line: a person is not that fast."""
         while self.process.poll() is None:
             self.process.send_signal(signal.SIGINT)
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            with contextlib.suppress(subprocess.TimeoutExpired):  # asked once more
                 self.process.wait(10)
 
     def end(self) -> int:

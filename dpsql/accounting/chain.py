@@ -342,7 +342,7 @@ class Chain:
         if connection is None:
             return
         if self._process == os.getpid():
-            with suppress(sqlite3.Error):
+            with suppress(sqlite3.Error):  # nothing is left to write
                 connection.close()
         else:
             _abandon(connection)

@@ -115,7 +115,7 @@ class Ledger:
                     for change in [*ledger._account.changes(granted), *ledger._new_places()]:
                         pen.append(change)
             elif not ledger._chain.placed:  # an old ledger without an index; read as it is if not writable
-                with suppress(DatabaseError), ledger._chain.writing():
+                with suppress(DatabaseError), ledger._chain.writing():  # as said above
                     pass
         except BaseException:  # Ctrl-C too: closed, and raised again
             ledger.close()

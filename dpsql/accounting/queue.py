@@ -84,13 +84,13 @@ class Queue:
         return number
 
     def _wait(self, number: int, end: float) -> None:
-        with suppress(OSError):
+        with suppress(OSError):  # SQLite's own lock keeps order then
             while not self._locked(fcntl.LOCK_SH, 1, _FIRST + number - 1):
                 _sleep_before_retry(end, number - self._read(8))
             fcntl.lockf(self._file, fcntl.LOCK_UN, _FIRST + number - 1, 1)
 
     def _leave(self, number: int) -> None:
-        with suppress(OSError):
+        with suppress(OSError):  # closing the file gives the lock back too
             os.pwrite(self._file, (number + 1).to_bytes(8, "little"), 8)  # tells others how long to sleep
             fcntl.lockf(self._file, fcntl.LOCK_UN, 1, _FIRST + number)
 

@@ -93,7 +93,7 @@ def _table(table: KnownTable) -> str:
 def _name(name: str) -> str:
     """Spell a name in SQL, in quotes where it needs them."""
     if re.fullmatch(r"[a-zA-Z_]\w*", name, re.ASCII) and name.upper() not in DuckDB.Tokenizer.KEYWORDS:
-        with suppress(Error):
+        with suppress(Error):  # it needs quotes
             check_grammar(f"SELECT {name} FROM {name}")
             return name
     return '"' + name.replace('"', '""') + '"'

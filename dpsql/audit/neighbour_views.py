@@ -129,7 +129,7 @@ def attached(path: Path, timezone: str, threads: int | None) -> duckdb.DuckDBPyC
             f"ATTACH {text(str(path))} AS whole (READ_ONLY)",
         ):
             connection.execute(sql)
-    except BaseException:
+    except BaseException:  # Ctrl-C too: closed, and raised again
         connection.close()
         raise
     return connection

@@ -58,7 +58,7 @@ def alone(folder: Path) -> Iterator[None]:
         if not os.access(folder, os.W_OK):
             raise InterfaceError(f"{folder} cannot be written to", help="name another with --out")
         for aside in folder.glob(f".*{_ASIDE}"):  # left by a killed run
-            with suppress(OSError):
+            with suppress(OSError):  # left for the next run
                 aside.unlink()
         yield
     finally:

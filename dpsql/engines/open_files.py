@@ -139,7 +139,7 @@ class Held:
         assert self._descriptor is not None
         header = os.pread(self._descriptor, _HEADERS, 0)
         log = None
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # there is no log
             log = seen(self._log.stat())
         return State(seen(os.fstat(self._descriptor)), header, log)
 

@@ -47,7 +47,7 @@ class _Spill:
             try:
                 folder = self._own()
                 rows = os.path.join(folder, _ROWS)
-                with suppress(FileExistsError):
+                with suppress(FileExistsError):  # it is there already
                     os.mkdir(rows, 0o700)
             except OSError:
                 raise refuse(

@@ -81,7 +81,7 @@ def document_of(text: str, name: str) -> Document:
 def places_of(text: str) -> dict[Path, Spot]:
     """Return the positions of every key, table and array element of a TOML text."""
     scan = _Scan(text)
-    with contextlib.suppress(_Lost, RecursionError):
+    with contextlib.suppress(_Lost, RecursionError):  # positions found so far are kept
         scan.document()
     return scan.places
 

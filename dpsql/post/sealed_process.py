@@ -159,7 +159,7 @@ class Process:
         """Kill the process; a thread that waits for a reply gets ``Full``."""
         with self._lock:
             if self.usable:
-                with suppress(ProcessLookupError):
+                with suppress(ProcessLookupError):  # it has ended by itself
                     os.kill(self._pid, signal.SIGKILL)
 
     def end(self) -> None:
@@ -171,7 +171,7 @@ class Process:
                 self._ended = True
                 os.close(self._requests)
                 os.close(self._replies)
-                with suppress(ChildProcessError):
+                with suppress(ChildProcessError):  # another has waited for it
                     os.waitpid(self._pid, 0)
 
 

@@ -53,6 +53,8 @@ MOST = 64
 LONGEST = 4_000
 """Characters of the text and the values of a plan that is kept; values of public keys, and of an answer."""
 
+_PLAIN = (type(None), bool, int, float, str, Decimal, datetime.date, datetime.datetime)
+
 
 class ReadOnce:
     """The moment of a query: read when the query first asks for it, and then always the same."""
@@ -68,9 +70,6 @@ class ReadOnce:
             self.questions = ((self._read, self._kept.ask(self._read)),)
         ((_, answer),) = self.questions
         return cast("tuple[datetime.datetime, str]", answer)[0]
-
-
-_PLAIN = (type(None), bool, int, float, str, Decimal, datetime.date, datetime.datetime)
 
 
 class Prepared:

@@ -162,7 +162,7 @@ class _SessionFacts:
 
     def warm(self) -> None:
         """Load the lists of functions before the first key needs them."""
-        with suppress(Error):
+        with suppress(Error):  # only loads what the first key needs
             self.colours("SELECT AVG(")
 
     def forget(self) -> None:

@@ -44,5 +44,5 @@ class _HistoryFile(FileHistory):
     """A history file that ignores errors when writing: a full disk must not end the session."""
 
     def store_string(self, string: str) -> None:
-        with suppress(OSError):
+        with suppress(OSError):  # a history that cannot be written ends no session
             super().store_string(string)

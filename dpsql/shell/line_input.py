@@ -18,7 +18,7 @@ from dpsql.terminal.output import paint, tell
 def reader(opening: Opening, options: Namespace, complete: Complete) -> Typed:
     """Return a function that reads one command or some complete statements; it raises EOFError at the end."""
     tell(paint(_greeting(Path(options.database), options.analyst), "dim", sys.stderr))
-    with suppress(ImportError):
+    with suppress(ImportError):  # the editor is an extra: without it, plain lines
         if os.environ.get("TERM", "dumb") != "dumb":
             from dpsql.shell.editor import editor_reader
 
@@ -32,7 +32,7 @@ def _greeting(database: Path, analyst: str | None) -> str:
 
 
 def _plain_reader(opening: Opening, database: Path, complete: Complete) -> Typed:
-    with suppress(ImportError):
+    with suppress(ImportError):  # not everywhere: without it, plain lines
         import readline  # noqa: F401 - input() edits with it
 
     def read_text() -> str:

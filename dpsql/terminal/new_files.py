@@ -35,7 +35,7 @@ def check_new(file: Path) -> None:
     if not os.path.isdir(file.parent):
         raise InterfaceError(f"there is no folder {file.parent}", help="create it, or name another")
     try:
-        with suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):  # the name is free
             os.lstat(file)  # fails if the name is too long
         temporary = _temporary(file)
         os.close(_create(temporary))
@@ -58,7 +58,7 @@ def new_file(content: bytes, file: Path, help: str = _KEPT) -> None:
                 os.fsync(stream.fileno())
             _give_name(temporary, file)
         finally:
-            with suppress(OSError):
+            with suppress(OSError):  # it has been given its name
                 temporary.unlink()
     except FileExistsError:
         check_new(file)

@@ -63,7 +63,7 @@ def flush() -> None:
 
 def tell(text: str) -> None:
     """Write a message to standard error; ignore errors while writing it."""
-    with suppress(OSError, AttributeError):
+    with suppress(OSError, AttributeError):  # nobody listens: nothing more can be said
         print(_fit(text, sys.stderr), file=sys.stderr, flush=True)
 
 
@@ -72,7 +72,7 @@ def abandon_output() -> None:
     try:
         flush()
     except (OSError, InterfaceError):
-        with suppress(OSError, ValueError):
+        with suppress(OSError, ValueError):  # it has no descriptor, or is closed
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, sys.stdout.fileno())
             os.close(null)

@@ -62,6 +62,6 @@ class Progress:
 
     def _write(self, text: str) -> None:
         if self._shown:
-            with suppress(OSError):
+            with suppress(OSError):  # nobody looks at it any more
                 sys.stderr.write(text)
                 sys.stderr.flush()

@@ -80,7 +80,7 @@ def elapsed() -> Iterator[Callable[[], None]]:
 
 
 def _write(text: str) -> None:
-    with suppress(OSError):
+    with suppress(OSError):  # nobody looks at it any more
         sys.stderr.write(text)
         sys.stderr.flush()
 

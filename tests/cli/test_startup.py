@@ -12,7 +12,7 @@ import pytest
 CODE = """
 import json, sys
 from contextlib import suppress
-with suppress(SystemExit):
+with suppress(SystemExit):  # --help and --version exit
     if len(sys.argv) == 1:
         import dpsql
     else:

@@ -127,7 +127,7 @@ def debits(database: Path, ledger: Path) -> list[tuple[str, Units]]:
 
 def manifest(folder: Path) -> dict[str, Any] | None:
     """Whole, at any moment."""
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError):  # not written yet
         found: dict[str, Any] = json.loads((folder / "manifest.json").read_text())
         return found
     return None
@@ -141,7 +141,7 @@ def results(folder: Path) -> dict[str, bytes]:
 def wait_for(folder: Path, changes: int, pid: int) -> None:
     """Until the manifest was written so many times more, or the process is gone."""
     last = _written(folder)
-    with suppress(ProcessLookupError):
+    with suppress(ProcessLookupError):  # it is gone
         while changes:
             os.kill(pid, 0)
             time.sleep(0.001)
@@ -150,7 +150,7 @@ def wait_for(folder: Path, changes: int, pid: int) -> None:
 
 
 def _written(folder: Path) -> int:
-    with suppress(FileNotFoundError):
+    with suppress(FileNotFoundError):  # not written yet
         return (folder / "manifest.json").stat().st_ino
     return 0
 
@@ -188,7 +188,7 @@ def test_killed_twenty_times(clinic: Path, tmp_path: Path, nursery: Nursery) -> 
         else:
             wait_for(out, chance.randint(1, 5), pid)
             time.sleep(chance.uniform(0, 1.5 * work / len(STATEMENTS)))
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError):  # it has ended by itself
             os.kill(pid, signal.SIGKILL)
         assert nursery.ended() in (-signal.SIGKILL, 0), nursery.said.read_text()
         now = results(out)

@@ -90,7 +90,7 @@ class Asker:
 
     def kill(self) -> list[str]:
         """Kill -9 it while it is at work: the answers that were given until then."""
-        with suppress(ProcessLookupError):
+        with suppress(ProcessLookupError):  # it has ended by itself
             os.kill(self.pid, signal.SIGKILL)
         for _ in range(60_000):
             try:

@@ -85,7 +85,7 @@ def _argument_values(
 def _files(prefix: str) -> Iterator[str]:
     """Yield the files and folders with this prefix; hidden ones only if the prefix names them."""
     folder, _, name = prefix.rpartition("/")
-    with suppress(OSError):
+    with suppress(OSError):  # what cannot be read completes nothing
         directory = Path(os.path.expanduser(f"{folder}/") if "/" in prefix else ".")
         for file in islice(sorted(directory.iterdir()), _MAX_FILES):
             if file.name.startswith(name) and (name or not file.name.startswith(".")):
