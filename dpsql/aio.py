@@ -32,10 +32,14 @@ Path = str | os.PathLike[str]
 
 
 def connect(
-    database: Path, policy: Path | None = None, ledger: Path | None = None, analyst: str | None = None
+    database: Path,
+    policy: Path | None = None,
+    ledger: Path | None = None,
+    analyst: str | None = None,
+    study: str | None = None,
 ) -> Opening:
     """``dpsql.connect`` without blocking: await the result, or use it in ``async with``."""
-    return Opening(lambda: dpsql.connect(database, policy, ledger, analyst))
+    return Opening(lambda: dpsql.connect(database, policy, ledger, analyst, study))
 
 
 class Opening:

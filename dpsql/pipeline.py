@@ -17,12 +17,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from dpsql.accounting.entries import Stored
 from dpsql.answer import Answer
 from dpsql.ir.bound import Bound
 from dpsql.ir.column import Value
 from dpsql.ir.explanation import Explanation
-from dpsql.ir.plan import BoundSearchPlan
+from dpsql.ir.heading import Heading
+from dpsql.ir.plan import BoundSearchPlan, Plan
 from dpsql.ir.source import Source
+from dpsql.parse.parse import Query
 from dpsql.plan.bound_search import plan_again
 from dpsql.plan.terms import Terms
 from dpsql.planning import planned_query, prepared
@@ -30,7 +33,9 @@ from dpsql.post.stages import types_of_stages
 from dpsql.pricing import explained
 from dpsql.release.serialization import to_bytes
 from dpsql.releasing import (
+    BOUGHT,
     answer_of,
+    bought_answer,
     check_printable,
     release_stages,
     released,
@@ -53,8 +58,7 @@ def answer(
         return _explanation_rows(session, explained(session, plan))
     types = _types(session, kept)
     if not plan.events:
-        tables = release_stages(session, plan)  # of public keys at most: no private row is read
-        return answer_of(session, plan, tables, types, cost=0.0, repeated=False)
+        return _free_answer(session, kept, types)
     kept.once("printable", partial(check_printable, session, plan))
     if _complete_searches(session, plan.bounds, terms):
         kept = _planned_again(session, kept)
@@ -85,12 +89,31 @@ def answer(
     repeated = receipt.answer is not None
     stored = stored_release(session, plan, receipt)
     cost = search_cost if repeated and not receipt.joined else search_cost + plan.epsilon
+    _conclude(session, query, plan, receipt)
+    if query.view is not None:
+        return bought_answer(session, plan, tables_of(plan, stored), cost, repeated)
     shown = kept.shown(stored)
     if shown is not None:
         return replace(shown, cost=cost, remaining=session.remaining(), repeated=repeated)
     shown = answer_of(session, plan, tables_of(plan, stored), types, cost, repeated)
     kept.show(stored, shown)
     return shown
+
+
+def headings(
+    session: Session, source: Source, parameters: Sequence[Value], epsilon: float | None
+) -> tuple[Heading, ...]:
+    """Return the columns of what ``answer`` would return. Nothing is paid, and no private row is read."""
+    kept = prepared(session, source, parameters, epsilon)
+    if kept.query.explained:
+        return (Heading("explain", "VARCHAR"),)
+    if kept.query.view is not None and kept.plan.events:
+        return BOUGHT
+    post = kept.plan.stages[-1].post
+    computed = () if post.replicated is None else post.replicated.places
+    noised = {*computed, *post.without, *(at for at, place in enumerate(post.margins) if place is not None)}
+    pairs = zip(post.columns, _types(session, kept), strict=False)  # half-widths follow the columns
+    return tuple(Heading(name, sql, at in noised) for at, (name, sql) in enumerate(pairs))
 
 
 def stored_answer(
@@ -107,17 +130,40 @@ def stored_answer(
         return _explanation_rows(session, explained(session, plan))
     types = _types(session, kept)
     if not plan.events and plan.first is None:
-        return answer_of(session, plan, release_stages(session, plan), types, cost=0.0, repeated=False)
+        return _free_answer(session, kept, types)
     check_printable(session, plan)
     if plan.steps:
         return stored_steps(session, query, terms, plan)
     receipt = None if plan.first is not None else session.answered(plan)
     if receipt is not None and receipt.answer is not None:
-        return answer_of(session, plan, tables_of(plan, receipt.answer), types, cost=0.0, repeated=True)
+        tables = tables_of(plan, receipt.answer)
+        _conclude(session, query, plan, receipt)
+        if query.view is not None:
+            return bought_answer(session, plan, tables, cost=0.0, repeated=True)
+        return answer_of(session, plan, tables, types, cost=0.0, repeated=True)
     check_worth(session, query, terms, plan)
     if session.stored(plan) is None:
         session.afford(plan)
     return None
+
+
+def _free_answer(session: Session, kept: Prepared, types: list[str]) -> Answer:
+    """Answer what costs nothing: public rows, and statements about private views."""
+    if kept.query.view is not None:
+        from dpsql.private_views import check_own
+
+        check_own(session, kept.query)
+    tables = release_stages(session, kept.plan)  # of public keys at most: no private row is read
+    _conclude(session, kept.query, kept.plan, None)
+    return answer_of(session, kept.plan, tables, types, cost=0.0, repeated=False)
+
+
+def _conclude(session: Session, query: Query, plan: Plan, receipt: Stored | None) -> None:
+    """Note what has become of a private view; of other queries there is nothing to note."""
+    if query.view is not None or any(measure.measure.view is not None for measure in plan.measures):
+        from dpsql.private_views import conclude
+
+        conclude(session, query, plan, receipt)
 
 
 def _planned_again(session: Session, kept: Prepared) -> Prepared:

@@ -28,13 +28,14 @@ from dpsql.ir.options import Goal, Option
 from dpsql.ir.plan import Plan
 from dpsql.ir.source import Source
 from dpsql.parse.parse import Query, parse
+from dpsql.parse.view_statements import Create, Drop, Refresh
 from dpsql.plan.bound_lookup import Lookup, bounded, to_find
 from dpsql.plan.bound_search import asker_of, bound_search_plan, good_enough
 from dpsql.plan.bound_search_price import worth_finding
 from dpsql.plan.plan import plan
 from dpsql.plan.terms import Terms
-from dpsql.policy.catalogue import Known
-from dpsql.policy.picture import pictured
+from dpsql.policy.catalogue import Known, KnownView
+from dpsql.policy.names import fold
 from dpsql.post.accuracy_price import priced
 from dpsql.rewrite import rewrite
 from dpsql.session import Session
@@ -54,6 +55,8 @@ def parsed(session: Session, source: Source, parameters: Sequence[Value]) -> Que
     try:
         query = parse(replace(source, parameters=tuple(parameters)), parameters, session.moment())
     except Error as refusal:
+        from dpsql.policy.picture import pictured
+
         raise pictured(refusal, source.text, session.known) from None
     if not _only_aggregates(query.tree):
         session.sealed.start()  # starts while the query is planned
@@ -107,6 +110,9 @@ def planned_query(session: Session, query: Query, terms: Terms, lookup: Lookup |
     if made is not None and lookup is None and made.source.text == query.source.text:
         return made
     refuse_randomized_response(query)
+    over_view = _over_private_view(session, query, terms)
+    if over_view is not None:
+        return over_view
     if query.goal is not None:
         return _within(session, query, query.goal, terms, lookup)
     if query.epsilon is not None:
@@ -115,6 +121,57 @@ def planned_query(session: Session, query: Query, terms: Terms, lookup: Lookup |
     if result.first is not None:
         worth_finding(result.first, session.known, terms)
     return result
+
+
+def _over_private_view(session: Session, query: Query, terms: Terms) -> Plan | None:
+    """Return the plan of a private view that a query creates or reads; None if it does neither."""
+    if not _may_name_private_view(session, query):
+        return None
+    from dpsql.private_views import answered_from, known_with, price_of_view, view_read
+
+    try:
+        known = known_with(session, query)
+        if known is None:
+            return None
+        split = rewrite(_bound_with(session, query, known), known)
+        measures = [measure for stage in split.stages for measure in stage.measures]
+        view = view_read([measure.view for measure in measures], query)
+        if view is None and measures and not split.needed:
+            return None  # another name hides it
+        asked = terms
+        if view is not None and not isinstance(query.view, Create):
+            terms = replace(terms, epsilon=price_of_view(session, view))
+        elif query.epsilon is not None:
+            terms = price_of_query(session, query.epsilon, query.source, terms)
+        if isinstance(query.view, Create) and session.pending is not None and not query.explained:
+            price = replace(query.view.view, epsilon=terms.epsilon)
+            others = [each for each in session.pending if each.name != price.name]
+            session.pending = (*others, KnownView(price.name, query.view.text, price))
+        if split.needed:
+            raise _declared(split.needed[0].refusal)
+        result = plan(split, known, terms, session.engine.combinations)
+        if isinstance(result, NeededBounds):
+            raise _declared(result.refusal)
+        return result if view is None else answered_from(session, query, view, result, asked)
+    except Error as error:
+        raise error.within(query.source.text, query.source.name) from None
+
+
+def _declared(refusal: Error) -> Error:
+    """Return the refusal of what is missing for a private view, which rests on what is declared alone."""
+    refusal.help = "let the owner declare it in the policy: a private view uses no bound that was found"
+    return refusal
+
+
+def _may_name_private_view(session: Session, query: Query) -> bool:
+    """Whether a query is about a private view, or names what is neither a table nor a plain view."""
+    if isinstance(query.view, Drop) and session.pending is not None:
+        session.pending = tuple(each for each in session.pending if fold(each.name) != fold(query.view.name))
+    if isinstance(query.view, Create | Refresh):
+        return True
+    plain = {fold(table.name) for table in session.known.seen}
+    plain |= {fold(view.name) for view in session.known.views if view.private is None}
+    return any(fold(table.name) not in plain for table in query.tree.find_all(exp.Table))
 
 
 def planned_at(

@@ -11,16 +11,21 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from dpsql.accounting.entries import Stored
 from dpsql.answer import Answer
 from dpsql.errors import Error
 from dpsql.explain.doubts import doubts_of
 from dpsql.explain.public_spellings import spellings
 from dpsql.ir.column import type_named
+from dpsql.ir.heading import Heading
 from dpsql.ir.measure import Post
 from dpsql.ir.plan import MeasurePlan, Plan, Threshold
 from dpsql.ir.table import ReleasedTable
+from dpsql.mechanisms import mechanism
 from dpsql.plan.joint import file_strategies
+from dpsql.plan.noise_choice import deviation
 from dpsql.post.margins import CONFIDENCE
 from dpsql.post.notes import note_on, note_without
 from dpsql.post.stages import StageOutputs
@@ -139,6 +144,38 @@ def answer_of(
     )
 
 
+BOUGHT = (
+    Heading("private view", "VARCHAR"),
+    Heading("combinations", "BIGINT"),
+    Heading("rows", "BIGINT", noised=True),
+)
+"""The columns of what is said of a private view that was bought."""
+
+
+def bought_answer(
+    session: Session, plan: Plan, tables: list[ReleasedTable], cost: float, repeated: bool
+) -> Answer:
+    """Say what a private view has, in place of its rows: its combinations, and how many rows they count."""
+    (planned,), (table,) = plan.measures, tables
+    assert planned.applied is not None
+    assert planned.measure.view is not None
+    one = planned.measure.statistics[0].most  # in steps
+    variance = planned.applied.strategy.variances_of(np.ones((1, planned.applied.strategy.cells)))[0]
+    usual = mechanism("gaussian").half_width(1.0) - 0.5
+    margin = usual * math.sqrt(variance) * deviation(planned.noise) / one
+    total = round(int(table.sums[:, 0].sum(dtype=object)) / one)
+    return Answer(
+        tuple(heading.name for heading in BOUGHT),
+        tuple(heading.type for heading in BOUGHT),
+        [(planned.measure.view.name, len(table.groups), total)],
+        [(None, None, float(math.ceil(margin)))],
+        cost,
+        session.remaining(),
+        repeated,
+        _note(session, plan, [], empty=False),
+    )
+
+
 def _totals(post: Post, rows: list[tuple[Any, ...]]) -> frozenset[tuple[int, int]]:
     """Return the keys, by row and column, that are NULL because the row is a total over them."""
     marks = [(at, mark) for at, mark in enumerate(post.totals) if mark is not None]
@@ -171,12 +208,27 @@ def _without(
 
 def _note(session: Session, plan: Plan, bare: list[str], empty: bool) -> str:
     """Return the note on an answer: numbers without margin, what hardly shows, what shows more if empty."""
+    older = ""
+    if plan.bought is not None and plan.bought.version != session.versions.of(plan.tables):
+        name, day = plan.bought.name, plan.bought.time[:10]
+        older = f"{name} is of {day}, older than the data: REFRESH PRIVATE VIEW {name} pays for it anew."
     said = dict.fromkeys(doubt.beside for doubt in doubts_of(plan, session.known))
-    sentences = [note_on(plan, session.known.unit), note_without(bare)]
+    without = _too_many_combinations(plan) or note_without(bare) if bare else ""
+    sentences = [older, note_on(plan, session.known.unit), without]
     sentences += [f"{words[:1].upper()}{words[1:]}." for words in said]
     if empty:
         sentences += _without_threshold(plan)
     return " ".join(filter(None, sentences))
+
+
+def _too_many_combinations(plan: Plan) -> str:
+    """Say that a private view is too large for margins of what is computed from it."""
+    from dpsql.post.replicas import MOST_OF_VIEWS
+
+    views = [measure for measure in plan.measures if measure.measure.view is not None]
+    if not any(view.applied is not None and len(view.applied.places) > MOST_OF_VIEWS for view in views):
+        return ""
+    return f"No margin: the view has more than {MOST_OF_VIEWS:,} combinations."
 
 
 def _without_threshold(plan: Plan) -> list[str]:

@@ -11,14 +11,16 @@ from collections.abc import Iterable, Iterator
 from types import ModuleType
 
 
-def modules(package: str, path: Iterable[str]) -> Iterator[ModuleType]:
-    """Load and yield every module below a package, including sub-packages, in the order of their names.
+def modules(package: str, path: Iterable[str], *, deep: bool = True) -> Iterator[ModuleType]:
+    """Load and yield every module below a package, in the order of their names.
 
-    ``pkgutil.iter_modules`` stops at sub-packages, and a member in one would be lost silently. A file with a
-    name that begins with an underscore is skipped.
+    ``pkgutil.iter_modules`` stops at sub-packages, and a member in one would be lost silently: only what is
+    not ``deep`` leaves them out. A file with a name that begins with an underscore is skipped.
     """
     for entry in pkgutil.iter_modules(path, package + "."):
         if entry.name.rpartition(".")[2].startswith("_"):
+            continue
+        if entry.ispkg and not deep:
             continue
         module = importlib.import_module(entry.name)
         yield module

@@ -25,7 +25,7 @@ POLICY = """
 [budget]
 epsilon = 6.0
 delta = 1e-7
-accountant = "zcdp"                     # or "pure", or "approx"
+accountant = "zcdp"                     # or "rdp", "pure", "approx"
 
 [query]
 epsilon = 0.5                           # the default price of a query

@@ -51,6 +51,18 @@ CHAPTERS = (
                 ),
             ),
             (
+                "A private view counts all combinations of some columns' values in `n`: bought once, asked "
+                "free ([design note](design/0019-a-view-is-bought-once.md)). "
+                "`CREATE PRIVATE VIEW headcounts WITH (epsilon = 1, ranges = (age)) AS SELECT age, sex, ward "
+                "FROM patients` makes one, and `REFRESH`, `DROP` and `GRANT SELECT ON headcounts TO bo` "
+                "serve it; so does `private = { }` in the policy. `COUNT(*)` of it is `SUM(n)`:",
+                (
+                    ("views/private_views.sql", "a range and a value of a private view"),
+                    ("views/private_views.sql", "shares of all rows of a private view"),
+                    ("views/private_views.sql", "a mean over a private view weighs each row"),
+                ),
+            ),
+            (
                 "Stars, with EXCLUDE, REPLACE and RENAME:",
                 (
                     ("select/stars.sql", "a star without some columns"),
@@ -484,5 +496,10 @@ REFUSED: tuple[Example, ...] = (
     ("refused/d404_kept_rows.sql", "a public table kept, all rows counted"),
     ("refused/d405_public_rows_chosen.sql", "places somebody visits"),
     ("refused/d406_set_operations.sql", "private and public rows together"),
+    ("refused/d407_private_views.sql", "a column without public values"),
+    ("refused/d407_private_views.sql", "too many combinations"),
+    ("refused/d407_private_views.sql", "an aggregate that leaves the counts out"),
+    ("refused/d407_private_views.sql", "a private view beside private rows"),
+    ("refused/d407_private_views.sql", "a private view with the name of a view"),
     ("refused/d406_set_operations.sql", "the unit in different places"),
 )

@@ -132,3 +132,4 @@ CREATE VIEW stays AS
 CREATE VIEW spending AS SELECT patient_id, SUM(cost) AS spent, COUNT(*) AS n FROM visits GROUP BY patient_id;
 CREATE VIEW ward_sizes AS SELECT ward, COUNT(*) AS n, AVG(age) AS mean_age FROM patients GROUP BY ward;
 CREATE VIEW large_wards AS SELECT * RENAME (beds AS places) FROM wards WHERE beds >= 12;
+CREATE VIEW headcounts AS SELECT age, sex, ward, COUNT(*) AS n FROM patients GROUP BY ALL;

@@ -49,11 +49,11 @@ def rows_of_nobody(patch: pytest.MonkeyPatch) -> None:
 
 def strays_unclamped(patch: pytest.MonkeyPatch) -> None:
     """Only where no value is NaN: a NaN would be seen at once."""
-    patch.setattr(Extremes, "in_range", lambda self, statistic, relation: statistic.argument is not None)
+    patch.setattr(Extremes, "of_argument", lambda self, statistic, relation: (statistic.low, statistic.high))
 
 
 def lists_after_norms(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(corrected_sql, "inside", lambda planned, names: [])
+    patch.setattr(corrected_sql, "inside", lambda planned, names, codes: [])
 
 
 PLANTED: tuple[Callable[[pytest.MonkeyPatch], None], ...] = (

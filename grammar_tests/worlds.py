@@ -132,7 +132,8 @@ def worlds(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
         [] if fast else [Copy(folder / f"shuffled-{threads}.duckdb", threads=threads) for threads in (1, 2)]
     )
     ways = [
-        FastSums(whole._all, Limits(least=0, before=0, most=1, distinct=1, copied=part)) for part in (0, 1)
+        FastSums(whole._all, Limits(least=0, before=0, most=1, distinct=1, copied=part, long=part))
+        for part in (0, 1)
     ]
     ways.append(FastSums(whole._all, few=0))
     yield Worlds(connections, plain, whole, families, shuffles, ways, fast, most_neighbours(pytestconfig))

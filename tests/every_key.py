@@ -6,7 +6,9 @@ timezone = "Europe/Oslo"
 [budget]
 epsilon = 10.0
 delta = 1e-6
-accountant = "approx"
+accountant = "rdp"
+responses = 1.2
+up_to = 12.0
 
 [query]
 epsilon = 1.0
@@ -28,6 +30,9 @@ mirror = "other/"
 
 [analysts.ana]
 epsilon = 5.0
+per_day = 0.5
+per_week = 2.0
+per_month = 3.0
 megabytes = 3
 tables = ["people.age", "adults"]
 
@@ -37,6 +42,11 @@ group = "trainees"
 
 [groups.trainees]
 tables = ["people.age"]
+epsilon = 3.0
+analysts = ["ana"]
+
+[studies.flu]
+epsilon = 1.0
 
 [unit]
 name = "person"
@@ -79,4 +89,8 @@ key = "town"
 
 [views.adults]
 sql = "SELECT * FROM people WHERE age >= 18"
+
+[views.census]
+sql = "SELECT age, town FROM people"
+private = { epsilon = 0.5, ranges = ["age"], dimensions = ["town"] }
 """

@@ -36,6 +36,7 @@ HEADINGS = {
     "the policy": "The sections",
     "unit = { }": "`unit = { }` in `[tables.NAME]`",
     "csv = { }": "`csv = { }` in `[tables.NAME]`",
+    "private = { }": "`private = { }` in `[views.NAME]`",
 }
 
 

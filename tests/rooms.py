@@ -21,6 +21,7 @@ BESIDE = {
     "tests/cli/": "The command line, the shell, terminals, files and pages, as people and scripts meet them.",
     "tests/privacy/": "Oracles, attacks, the ledger, noise, sensitivity, audits, found bounds.",
     "tests/drivers/": "Other people's tools, against the installed package.",
+    "tests/server/": "What PostgreSQL's clients send, and what is right to answer.",
     "grammar_tests/": "The language: cases in SQL, the worlds that judge them, queries drawn at random.",
     "benchmarks/": "How fast and how exact: `python -m benchmarks`.",
     "examples/": "Short programs, numbered.",

@@ -43,7 +43,7 @@ QUICK_FILES = tuple(
     for room, names in {
         "unit": "bins catalogue conjuncts density functions_reading key_lists other_group tiers",
         "cli": "completion policy_check readme_figures rooms scripts",
-        "privacy": "audit_chances exponential geometric mechanisms min_units oracles "
+        "privacy": "attack_chances audit_chances exponential geometric mechanisms min_units oracles "
         "ownership_rules randomized_response threshold what_a_repeat_rests_on",
     }.items()
     for name in names.split()

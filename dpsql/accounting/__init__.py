@@ -6,7 +6,7 @@ An accountant is a file of this folder that defines ``ACCOUNTANT``.
 
 An accountant is a pure function of events. It counts in a currency of its own: only the accountant itself
 creates, adds, compares and parses an ``Amount``; to all other code an amount is opaque. Budgets are rounded
-down and charges are rounded up. Arithmetic is exact, so sums do not depend on their order. The three
+down and charges are rounded up. Arithmetic is exact, so sums do not depend on their order. The
 accountants here count in whole units: see ``units``.
 """
 
@@ -16,11 +16,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar
 
 from dpsql.ir.allowance import Allowance
 from dpsql.ir.event import Event
 from dpsql.shelf import modules
+
+if TYPE_CHECKING:
+    from dpsql.policy.model import BudgetRule
 
 DELTA_UNIT = 10**24
 """Delta units in a delta of 1."""
@@ -32,7 +35,7 @@ DEFAULT = "zcdp"
 class Shortage(NamedTuple):
     """The component of an amount that does not fit: how much is needed, left and granted."""
 
-    kind: str  # "budget", or "delta"
+    kind: str  # "budget", "delta", or "responses"
     needed: int
     left: int
     granted: int
@@ -73,10 +76,21 @@ A = TypeVar("A", bound=Amount)
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The epsilon and delta that the owner's policy grants."""
+    """The epsilon and delta that the owner's policy grants.
+
+    ``responses`` is the part of epsilon that is kept for randomized responses. ``up_to`` is the largest
+    epsilon that the owner means to grant, if that is more than this one.
+    """
 
     epsilon: float
     delta: float
+    responses: float = 0.0
+    up_to: float | None = None
+
+
+def budget_of(rule: BudgetRule) -> Budget:
+    """Return what the policy grants to all together."""
+    return Budget(rule.epsilon, rule.delta, rule.responses or 0.0, rule.up_to)
 
 
 class AccountantOf(Protocol[A]):
@@ -97,6 +111,21 @@ class AccountantOf(Protocol[A]):
         If p is at most 1/2, releases with shares of an amount, averaged by their precisions, are as exact
         as one release with the whole amount.
         """
+        ...
+
+    @property
+    def has_reserve(self) -> bool:
+        """Whether a part of its budget may be kept for responses."""
+        ...
+
+    # ---- what a ledger fixes when it is opened -----------------------------------------------------
+
+    def best_order(self, budget: Budget) -> float | None:
+        """Return the Renyi order for a ledger that is opened with this budget; None if it needs none."""
+        ...
+
+    def bound(self, order: float | None, reserve: bool) -> AccountantOf[A]:
+        """Return the accountant of a ledger with this order, and with or without a reserve for responses."""
         ...
 
     # ---- its currency ------------------------------------------------------------------------------
@@ -129,7 +158,11 @@ class AccountantOf(Protocol[A]):
     # ---- amounts as epsilons, and as prices --------------------------------------------------------
 
     def epsilon(self, spent: A, budget: Budget) -> float:
-        """Return the spent amount as an epsilon to show."""
+        """Return the spent amount as an epsilon to show, with what responses spent of their reserve."""
+        ...
+
+    def responses(self, spent: A) -> float:
+        """Return how much of an amount is from the reserve for responses, as an epsilon; 0 without one."""
         ...
 
     def delta(self, spent: A) -> int:
@@ -174,8 +207,19 @@ def _shelf() -> dict[str, Accountant]:
 
 
 def accountant(name: str) -> Accountant:
-    """Return the accountant of that name, or raise KeyError."""
+    """Return the accountant of that name, or raise KeyError; to charge, it may need what a ledger fixes."""
     return _shelf()[name]
+
+
+def bound(promise: Mapping[str, Any]) -> Accountant:
+    """Return the accountant of a ledger, with what its promise fixes."""
+    return accountant(promise["accountant"]).bound(promise.get("order"), bool(promise.get("responses")))
+
+
+def opened(name: str, budget: Budget) -> Accountant:
+    """Return the accountant that a ledger would have if it were opened now, with this budget."""
+    rules = accountant(name)
+    return rules.bound(rules.best_order(budget), bool(budget.responses))
 
 
 def names() -> tuple[str, ...]:

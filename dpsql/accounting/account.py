@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from dpsql.accounting import Accountant, Amount, accountant
+from dpsql.accounting import Accountant, Amount, bound
 from dpsql.accounting.chain import SUMS, Link
-from dpsql.accounting.entries import Content, Debit, Granted, Overdrawn, now
+from dpsql.accounting.entries import Content, Granted, Overdrawn, now
 from dpsql.accounting.ledger_file import damaged
+from dpsql.accounting.shared_accounts import SharedAccounts
 from dpsql.errors import refuse
 
 
@@ -35,16 +36,17 @@ class Account:
     spent: dict[str | None, Amount] = field(default_factory=dict)
     filled: defaultdict[str, Filled] = field(default_factory=lambda: defaultdict(Filled))
     places: frozenset[str] = frozenset()  # other files that the entries are written to
+    shared: SharedAccounts = field(default_factory=SharedAccounts)
 
     def clear(self) -> None:
         self.promise, self.salt, self.places = {}, "", frozenset()
-        for mapping in (self.grants, self.spent, self.filled):
+        for mapping in (self.grants, self.spent, self.filled, self.shared):
             mapping.clear()
 
     @property
     def accountant(self) -> Accountant:
         """Return the accountant of the file's promise: amounts are read in its currency, whoever reads."""
-        return accountant(self.promise["accountant"])
+        return bound(self.promise)
 
     def granted_to(self, analyst: str | None) -> tuple[float, Amount]:
         return self.grants.get(analyst, (0.0, self.accountant.zero))
@@ -70,26 +72,30 @@ class Account:
                 self.filled[entry["analyst"]] += Filled(1, link.size)
             case "share":
                 priced = self._keys() <= entry.keys()
-                self._add(entry["analyst"], entry if priced else read(entry["debit"]).content)
+                if entry.get("own", True):  # else only groups and studies had not paid for the debit
+                    self._add(entry["analyst"], entry if priced else read(entry["debit"]).content)
                 self.filled[entry["analyst"]] += Filled(1, link.size)
-            case "part" | "answer":
+            case "part" | "answer" | "view" | "access":
                 self.filled[origin["analyst"]] += Filled(0, link.size)
-            case "verified" | "contents" | "forgotten":
+            case "verified" | "contents" | "forgotten" | "cap" | "members":
                 pass
             case "moved":
                 self.promise = self.promise | {"database": str(entry["database"])}
             case "place":
                 self.places |= {str(entry["path"])}
             case "sums":
-                if (self.promise, self.salt, self._rows(), sorted(self.places)) != (
+                if (self.promise, self.salt, self._rows(), sorted(self.places), self._shared_rows()) != (
                     entry["promise"],
                     entry["salt"],
                     entry["accounts"],
                     entry.get("places", []),
+                    entry.get("shared", []),
                 ):
                     raise damaged(f"the sums in entry {link.id} are not those of the entries before it")
             case kind:
                 raise ValueError(kind)
+        if entry["kind"] in ("debit", "share", "cap", "members"):
+            self.shared.fold(entry, self.accountant)
 
     def _add(self, analyst: str | None, priced: Content) -> None:
         self.spent[analyst] = self.spent_by(analyst) + self.accountant.read(priced)
@@ -106,7 +112,11 @@ class Account:
             "salt": self.salt,
             "accounts": self._rows(),
         }
-        return sums | ({"places": sorted(self.places)} if self.places else {})
+        sums |= {"places": sorted(self.places)} if self.places else {}
+        return sums | ({"shared": rows} if (rows := self._shared_rows()) else {})
+
+    def _shared_rows(self) -> list[list[Any]]:
+        return self.shared.rows(self.accountant)
 
     def load(self, sums: Content) -> None:
         self.promise, self.salt = sums["promise"], sums["salt"]
@@ -116,13 +126,14 @@ class Account:
                 self.grants[name] = epsilon, self._amount(granted)
             self.spent[name] = self._amount(spent)
             self.filled[name or ""] += Filled(*filled)
+        self.shared.load(sums.get("shared", ()), self.accountant)
 
     def _amount(self, values: list[Any]) -> Amount:
         return self.accountant.read(dict(zip(self._keys(), values, strict=True)))
 
     @property
     def width(self) -> int:
-        return len(self.grants) + len(self.filled)
+        return len(self.grants) + len(self.filled) + len(self.shared.spent)
 
     def _rows(self) -> list[list[Any]]:
         """Return a row for each account: name (None is all), epsilon, granted, spent, what it fills."""
@@ -136,16 +147,22 @@ class Account:
                 rows.append([name, epsilon, *amounts, list(astuple(filled))])
         return rows
 
-    def changes(self, granted: Granted) -> list[Content]:
-        """Return the entries that turn present grants into these. Analysts no longer named are granted 0."""
+    def changes(self, granted: Granted, entries: Iterable[Link] = ()) -> list[Content]:
+        """Return the entries that turn present grants into these. Analysts no longer named are granted 0.
+
+        ``entries`` are all entries: they are read if somebody joins a group.
+        """
         wanted: dict[str | None, tuple[float, Amount]] = {None: (granted.epsilon, granted.total)}
         wanted |= {name: (epsilon, total) for name, epsilon, total in granted.analysts}
         wanted |= {name: (0.0, self.accountant.zero) for name in self.grants if name not in wanted}
-        return [
+        grants: list[Content] = [
             {"kind": "grant", "time": now(), "analyst": name, "epsilon": epsilon} | total.written()
             for name, (epsilon, total) in wanted.items()
             if self.grants.get(name) != (epsilon, total)
         ]
+        if not granted.shared and not self.shared.caps:
+            return grants
+        return [*grants, *self.shared.changes(granted.shared, entries, self.accountant)]
 
     def afford(self, analyst: str | None, price: Amount) -> None:
         """Raise unless what was spent and this price fit the grant."""
@@ -157,14 +174,14 @@ class Account:
         if not (spent + price).within(total):
             raise Overdrawn(price, total - spent, total, analyst)
 
-    def fits(self, debit: Debit) -> None:
+    def fits(self, analyst: str, room: int | None) -> None:
         """Raise D510 if the ledger already stores as many bytes for this analyst as the policy allows."""
-        size = self.filled.get(debit.analyst, Filled()).size
-        if debit.room is not None and size >= debit.room:
+        size = self.filled.get(analyst, Filled()).size
+        if room is not None and size >= room:
             raise refuse(
                 "D510",
-                f"the ledger has no more room for {debit.analyst}'s queries and answers",
-                label=f"they fill {size:,} bytes, of {debit.room:,}",
+                f"the ledger has no more room for {analyst}'s queries and answers",
+                label=f"they fill {size:,} bytes, of {room:,}",
                 help="queries that were answered before can be repeated free; for more room, "
-                f"the owner raises megabytes of [analysts.{debit.analyst}]",
+                f"the owner raises megabytes of [analysts.{analyst}]",
             )

@@ -4,6 +4,7 @@
     analytic_sigma(epsilon, delta)   up      its inverse
     zcdp_eps(rho, delta)             up      the epsilon of rho-zCDP
     zcdp_rho(epsilon, delta)         down    its inverse
+    best_order(epsilon, delta)       -       the Renyi order at which that inverse is largest
     laplace_rho(eps0)                up      rho of Laplace noise, exact to fifty digits
     laplace_eps0(rho)                down    its inverse
     rho_sigma(rho)                   up      the Gaussian noise that costs rho
@@ -72,11 +73,12 @@ def analytic_sigma(epsilon: float, delta: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def zcdp_eps(rho: float, delta: float) -> float:
+def zcdp_eps(rho: float, delta: float, least: float = 1.0) -> float:
     """Return the epsilon at which rho-zCDP is (epsilon, delta)-private (Canonne et al. 2020, prop. 12).
 
     delta = exp((a-1)(a rho - eps)) (1-1/a)^a / (a-1) holds for every order a > 1: a missed minimum would
-    cost accuracy, not privacy.
+    cost accuracy, not privacy. If the divergence is at most a rho from an order ``least`` on only, the
+    minimum is taken over these.
     """
     _check(rho, delta)
 
@@ -84,19 +86,31 @@ def zcdp_eps(rho: float, delta: float) -> float:
         return (b + 1) * rho + _excess(delta, b)
 
     b = _best_order(lambda b: (2 * b + 1) * rho - epsilon_at(b) - math.log1p(1 / b))
+    b = max(b, at_least(Fraction(least) - 1))
     return max(0.0, epsilon_at(b) + (b + 1) * rho * _ULPS + _excess_error(delta, b))
 
 
 @lru_cache(maxsize=256)
-def zcdp_rho(epsilon: float, delta: float) -> float:
-    """Return the largest rho with zcdp_eps(rho, delta) <= epsilon."""
+def zcdp_rho(epsilon: float, delta: float, least: float = 1.0) -> float:
+    """Return the largest rho with zcdp_eps(rho, delta, least) <= epsilon."""
     _check(epsilon, delta)
+    b = max(_best_rho(epsilon, delta), at_least(Fraction(least) - 1))
+    return max(0.0, (epsilon * (1 - _ULPS) - _excess(delta, b) - _excess_error(delta, b)) / (b + 1))
+
+
+def best_order(epsilon: float, delta: float) -> float:
+    """Return the order a at which (epsilon - excess(a)) / a is largest, to six digits."""
+    _check(epsilon, delta)
+    return float(f"{_best_rho(epsilon, delta) + 1:.6g}")
+
+
+def _best_rho(epsilon: float, delta: float) -> float:
+    """Return that order, less one."""
 
     def rho_at(b: float) -> float:
         return (epsilon - _excess(delta, b)) / (b + 1)
 
-    b = _best_order(lambda b: (2 * b + 1) * rho_at(b) - epsilon - math.log1p(1 / b))
-    return max(0.0, (epsilon * (1 - _ULPS) - _excess(delta, b) - _excess_error(delta, b)) / (b + 1))
+    return _best_order(lambda b: (2 * b + 1) * rho_at(b) - epsilon - math.log1p(1 / b))
 
 
 def _excess(delta: float, b: float) -> float:

@@ -4,6 +4,8 @@ open      the promise                              once, the first entry
 grant     what an analyst, or all, may spend       whenever the policy's grant changes
 debit     a plan is about to be measured           counts for its analyst and for the database
 share     an analyst joins another's debit         counts for that analyst only; has their own text
+cap       what a group or a study may spend        whenever the policy's cap changes
+members   analysts who join a group                each once, with what they paid before
 part      a released table, before the rest        the first of a debit and place is the only one
 answer    the released tables of a debit           the first of a debit is the only one
 verified  declared facts that hold                 for one version of the data
@@ -11,12 +13,14 @@ contents  digests of files in their present states so that no file is read twice
 forgotten a found bound                            that later queries are to find anew
 moved     the people's data has another name       whenever the owner says so
 place     another file that entries are written to the policy's witness or mirror, once for each
+view      a debit has a name, or has it no longer  of its creator, "" for the policy's and the owner's
+access    another analyst may read a named view    or may no longer
 sums      the totals of all entries before it      so that nobody must read those to know what is left
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -30,21 +34,62 @@ Content = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """The database, unit, accountant and delta that a ledger is bound to for its whole life."""
+    """What a ledger is bound to for its whole life.
+
+    ``order`` is the Renyi order of a new ledger; one that exists keeps its own, and is refused only if the
+    policy asks for this one (``ordered``). ``responses`` is the part of epsilon that is kept for them.
+    """
 
     database: str
     unit: str
     accountant: str
     delta: float
+    order: float | None = None
+    responses: float | None = None
+    ordered: bool = False
+
+    def written(self) -> Content:
+        """Return what the first entry says of it."""
+        fields = asdict(self)
+        del fields["ordered"]
+        return {name: value for name, value in fields.items() if value is not None}
+
+    def differs(self, stored: Content) -> list[str]:
+        """Return what a ledger was bound to otherwise."""
+        names = ["database", "unit", "accountant", "delta", "responses", *["order"][: self.ordered]]
+        return [name for name in names if stored.get(name) != getattr(self, name)]
+
+
+@dataclass(frozen=True, slots=True)
+class SharedGrant:
+    """The cap of a group or a study, if it has one, and the present members of a group."""
+
+    account: str
+    epsilon: float | None
+    total: Amount
+    members: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """The policy's present grants: to all analysts together, and to each by name."""
+    """The policy's present grants: to all analysts together, to each by name, to groups and studies."""
 
     epsilon: float
     total: Amount
     analysts: tuple[tuple[str, float, Amount], ...] = ()
+    shared: tuple[SharedGrant, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TimeCap:
+    """What an analyst may spend from a moment on, ``until`` another, which is for display."""
+
+    analyst: str
+    name: str  # per_day
+    since: str
+    until: str
+    epsilon: float
+    total: Amount
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +117,8 @@ class Debit:
     parameters: str = ""
     room: int | None = None
     digested: bool = False
+    caps: tuple[TimeCap, ...] = ()
+    study: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +172,9 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry of the ledger for display; ``price`` of a grant is its total.
+    """One entry of the ledger for display.
+
+    ``price`` of a grant is its total, and of a share what its analyst paid.
 
     ``borrowed``: the texts are those of the debit that was joined, which may name what does not exist for who
     joined it.
@@ -133,7 +182,7 @@ class Entry:
 
     id: int
     time: str
-    kind: str  # open, grant, debit, share, part, answer, verified, contents, forgotten, moved, place, sums
+    kind: str  # one of those above
     analyst: str
     sql: str
     digest: str
@@ -149,8 +198,17 @@ class Entry:
 class Overdrawn(OperationalError):
     """D501 with the amounts, for a caller that converts them to epsilon; analyst None is the database."""
 
-    def __init__(self, needed: Amount, left: Amount, total: Amount, analyst: str | None) -> None:
-        payer = "the database" if analyst is None else f"analyst {analyst}"
+    def __init__(
+        self,
+        needed: Amount,
+        left: Amount,
+        total: Amount,
+        analyst: str | None,
+        cap: TimeCap | None = None,
+        account: str = "",
+    ) -> None:
+        payer = account or ("the database" if analyst is None else f"analyst {analyst}")
+        payer += "" if cap is None else f" ({cap.name} until {cap.until})"
         super().__init__(
             "D501",
             f"the budget of {payer} does not hold this price",
@@ -160,16 +218,18 @@ class Overdrawn(OperationalError):
         self.needed = needed
         self.left = left
         self.analyst = analyst
+        self.cap = cap
+        self.account = account
 
 
 LONGEST = 4_000
 """Characters of a text that an entry keeps; of a longer one its beginning, its length and its digest."""
 
 
-def kept_text(text: str) -> str:
+def kept_text(text: str, longest: int = LONGEST) -> str:
     """Shorten a text for the ledger. The comment before the query of a bound search is shortened apart."""
     head, rest = in_two(text)
-    return _shortened(head) + _shortened(rest)
+    return _shortened(head, longest) + _shortened(rest, longest)
 
 
 def in_two(text: str) -> tuple[str, str]:
@@ -178,11 +238,14 @@ def in_two(text: str) -> tuple[str, str]:
     return head + mark, rest
 
 
-def _shortened(text: str) -> str:
-    if len(text) <= LONGEST:
+def _shortened(text: str, longest: int) -> str:
+    if len(text) <= longest:
         return text
     digest = sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
     return f"{text[: LONGEST - 200]} ... ({len(text)} characters, sha256 {digest})"
+
+
+_NO_PRICE = ("part", "answer", "view", "access")
 
 
 def entry_of(link: Link, origin: Content, answered: bool, rules: Accountant) -> Entry:
@@ -193,6 +256,7 @@ def entry_of(link: Link, origin: Content, answered: bool, rules: Accountant) -> 
     kind = link.content["kind"]
     borrowed = kind == "share" and "sql" not in link.content
     content = origin | link.content
+    priced = kind in ("debit", "share", "grant") and content.get("own", True)
     if kind == "share" and not borrowed:
         content["parameters"] = link.content.get("parameters", "")
     return Entry(
@@ -204,8 +268,8 @@ def entry_of(link: Link, origin: Content, answered: bool, rules: Accountant) -> 
         digest=content.get("digest", ""),
         version=content.get("version", ""),
         events=", ".join(content["facts"]) if kind == "verified" else content.get("events", ""),
-        epsilon=content.get("epsilon", 0.0) if kind not in ("part", "answer") else 0.0,
-        price=rules.read(content) if kind in ("debit", "share", "grant") else rules.zero,
+        epsilon=content.get("epsilon", 0.0) if kind not in _NO_PRICE and content.get("own", True) else 0.0,
+        price=rules.read(content) if priced else rules.zero,
         answered=answered,
         parameters=content.get("parameters", ""),
         borrowed=borrowed,
@@ -216,8 +280,12 @@ def measured(debit: Content) -> Measured:
     return Measured(tuple(debit["tables"]), debit["version"])
 
 
+def clock() -> datetime:
+    return datetime.now(UTC)
+
+
 def now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    return clock().isoformat(timespec="milliseconds")
 
 
 def _shortage(needed: Amount, left: Amount, total: Amount) -> str:

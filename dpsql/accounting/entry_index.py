@@ -8,6 +8,7 @@ answer    by its debit
 verified  by version
 contents  by the state of each file
 forgotten by its kind
+view      by what it is about, as access is
 sums      by its kind
 """
 
@@ -29,6 +30,7 @@ class Paid:
     link: Link
     price: Amount
     payers: frozenset[str]
+    charged: frozenset[str]  # accounts of groups and studies
     answer: Link | None
     parts: dict[int, int]
     entries: frozenset[int]
@@ -36,10 +38,12 @@ class Paid:
     @classmethod
     def of(cls, debit: Link, price: Amount, belonging: list[Link]) -> Paid:
         by_kind = {kind: [link for link in belonging if link.content["kind"] == kind] for kind in _BELONGING}
+        bought = (debit, *by_kind["share"])
         return cls(
             debit,
             price,
-            frozenset(link.content["analyst"] for link in (debit, *by_kind["share"])),
+            frozenset(link.content["analyst"] for link in bought if link.content.get("own", True)),
+            frozenset(account for link in bought for account in link.content.get("accounts", ())),
             next(iter(by_kind["answer"]), None),
             {link.content["place"]: link.id for link in reversed(by_kind["part"])},
             frozenset(link.id for link in belonging),
@@ -87,13 +91,15 @@ def names_of(content: Content) -> tuple[str, ...]:
             return tuple(map(content_name, content["files"]))
         case "forgotten":
             return (FORGOTTEN,)
+        case "view" | "access":
+            return (NAMED,)
         case "sums":
             return (SUMS,)
         case _:
             return ()
 
 
-BOUGHT, FORGOTTEN = "bought", "forgotten"
+BOUGHT, FORGOTTEN, NAMED = "bought", "forgotten", "named"
 
 
 def buyer_name(analyst: str) -> str:

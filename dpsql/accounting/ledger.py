@@ -17,14 +17,14 @@ import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import TracebackType
 
-from dpsql.accounting import Amount
+from dpsql.accounting import Accountant, Amount, bound
 from dpsql.accounting.account import Account
-from dpsql.accounting.chain import Chain, Link, create
+from dpsql.accounting.chain import START, Chain, Link, create
 from dpsql.accounting.entries import (
     Content,
     Debit,
@@ -32,9 +32,11 @@ from dpsql.accounting.entries import (
     Found,
     Granted,
     Measured,
+    Overdrawn,
     Promise,
     Search,
     Stored,
+    TimeCap,
     entry_of,
     in_two,
     kept_text,
@@ -44,6 +46,7 @@ from dpsql.accounting.entries import (
 from dpsql.accounting.entry_index import (
     BOUGHT,
     FORGOTTEN,
+    NAMED,
     Paid,
     asker_name,
     bound_name,
@@ -55,6 +58,9 @@ from dpsql.accounting.entry_index import (
     part_name,
 )
 from dpsql.accounting.ledger_file import damaged, exists, place
+from dpsql.accounting.named_views import Bought, NamedView, named_views
+from dpsql.accounting.recent import Recent
+from dpsql.accounting.recomputed import Recomputed, recomputed
 from dpsql.accounting.second_places import (
     SecondPlace,
     all_prepared,
@@ -62,7 +68,11 @@ from dpsql.accounting.second_places import (
     check_place,
     reached,
 )
+from dpsql.accounting.stored_events import LONGEST as EVENTS
 from dpsql.errors import DatabaseError, refuse
+
+Grants = Callable[[Accountant], Granted]
+"""The policy's present grants, in the currency of the ledger's accountant."""
 
 SILENT = 1_000  # debits without an answer for which the last entry searched is remembered
 
@@ -80,6 +90,7 @@ class Ledger:
         self._places = places
         prepared = partial(all_prepared, places) if places else None
         self._chain = Chain(path, patience, self._account, names_of, prepared)
+        self._recent: dict[str, Recent] = {}  # what each analyst with caps in time spent lately
         self._silent: dict[int, Link] = {}  # debits without an answer -> last entry searched for one
         self.created = created
 
@@ -88,7 +99,7 @@ class Ledger:
         cls,
         path: Path,
         promise: Promise,
-        granted: Granted,
+        granted: Granted | Grants,
         *,
         create: bool = True,
         patience: float = 10.0,
@@ -96,23 +107,25 @@ class Ledger:
     ) -> Ledger:
         """Open the ledger bound to this promise, creating it; wait ``patience`` seconds for a lock.
 
-        Entries are written to ``places`` too.
+        Entries are written to ``places`` too. Grants may depend on what the ledger was opened with.
         """
-        _check_grants(granted)
         real = place(path)
         if not exists(real):
             check_gone(places, real)
-        created = not exists(real) and _create(real, promise, granted, create)
+        created = not exists(real) and _create(
+            real, promise, _checked(granted, bound(promise.written())), create
+        )
         ledger = cls(real, promise, patience, created, places)
         try:
             with ledger._chain.reading():
                 ledger._check_promise()
                 ledger._check_places()
-                changes = [*ledger._account.changes(granted), *ledger._new_places()]
+                granted = _checked(granted, ledger.accountant)
+                changes = ledger._changes(granted)
             if changes:
                 ledger._begin_places()
                 with ledger._chain.writing() as pen:
-                    for change in [*ledger._account.changes(granted), *ledger._new_places()]:
+                    for change in ledger._changes(granted):
                         pen.append(change)
             elif not ledger._chain.placed:  # an old ledger without an index; read as it is if not writable
                 with suppress(DatabaseError), ledger._chain.writing():  # as said above
@@ -180,6 +193,11 @@ class Ledger:
                     pen.append(content | {"before": before})
             return bool(before)
 
+    @property
+    def accountant(self) -> Accountant:
+        """Return the accountant, with what the ledger fixes of it."""
+        return self._account.accountant
+
     def spent(self, analyst: str | None = None) -> Amount:
         """Return what all analysts together have spent, or one of them."""
         with self._chain.reading():
@@ -197,13 +215,18 @@ class Ledger:
             epsilon, _ = self._account.granted_to(analyst)
             return epsilon
 
-    def stored(self, digest: str, version: str, analyst: str) -> Stored | None:
-        """Return the receipt of a plan that is free for this analyst; for the owner ('') if anybody paid."""
+    def stored(self, digest: str, version: str, analyst: str, study: str = "") -> Stored | None:
+        """Return the receipt of a plan that is free for this analyst; for the owner ('') if anybody paid.
+
+        It is free if their groups and the study have paid too.
+        """
         with self._chain.reading():
             paid = self._latest(digest, version)
-            return None if paid is None or (analyst and analyst not in paid.payers) else self._stored(paid)
+            if paid is None or (analyst and analyst not in paid.payers):
+                return None
+            return None if self._lacking(paid, analyst, study) else self._stored(paid)
 
-    def answered(self, digest: str, version: str, analyst: str) -> Stored | None:
+    def answered(self, digest: str, version: str, analyst: str, study: str = "") -> Stored | None:
         """Return the receipt of a plan that this very analyst has paid for, and that has its answer.
 
         It is what ``debit_or_join`` would return without writing, so nothing is locked for it.
@@ -212,6 +235,8 @@ class Ledger:
             link = next(self._chain.found(debit_name(digest, version), 1), None)
             paid = None if link is None else self._paid_for(link)
             if paid is None or paid.answer is None or analyst not in paid.payers:
+                return None
+            if self._lacking(paid, analyst, study):
                 return None
             return self._stored(paid)
 
@@ -223,34 +248,44 @@ class Ledger:
             account = self._account
             analyst = debit.analyst or None
             paid = self._latest(debit.digest, debit.version)
+            shared = account.shared.of(debit.analyst, debit.study)
             # The price sets the noise: a debit without an answer is joined only at its own price.
             if paid is None or (paid.answer is None and paid.price != debit.price):
                 account.afford(analyst, debit.price)
+                self._afford_now(debit.caps, debit.price)
+                account.shared.afford(shared, debit.price, account.accountant)
                 account.afford(None, debit.price)
-                account.fits(debit)
+                account.fits(debit.analyst, debit.room)
                 content = {
                     "kind": "debit",
                     "time": now(),
                     "analyst": debit.analyst,
                     "digest": debit.digest,
                     "version": debit.version,
-                    "events": kept_text(debit.events),
+                    "events": kept_text(debit.events, EVENTS),
                     "epsilon": debit.epsilon,
                     **self._texts(debit),
                 }
+                if shared:
+                    content["accounts"] = shared
                 if debit.tables:
                     content["tables"] = list(debit.tables)
                 if debit.finds:
                     search = {"finds": list(debit.finds), "strength": debit.strength, "asker": debit.asker}
                     content |= search
                 return Stored(pen.append(content | debit.price.written()), None, debit.price)
-            if debit.analyst not in paid.payers:
-                if analyst is not None:
+            own, lacking = debit.analyst not in paid.payers, self._lacking(paid, debit.analyst, debit.study)
+            if own or lacking:
+                if own and analyst is not None:
                     account.afford(analyst, paid.price)
-                account.fits(debit)
-                share = {"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id}
+                    self._afford_now(debit.caps, paid.price)
+                account.shared.afford(lacking, paid.price, account.accountant)
+                account.fits(debit.analyst, debit.room)
+                share: Content = {"kind": "share", "time": now(), "analyst": debit.analyst, "debit": paid.id}
+                share |= {"accounts": lacking} if lacking else {}
+                share |= {} if own else {"own": False}
                 pen.append(share | self._texts(debit) | paid.price.written())
-                return replace(self._stored(paid), joined=analyst is not None)
+                return replace(self._stored(paid), joined=bool(lacking) or analyst is not None)
             return self._stored(paid)
 
     def store(self, debit_id: int, answer: bytes) -> bytes:
@@ -319,11 +354,58 @@ class Ledger:
         with self._chain.reading():
             return Counter(link.content["bound"] for link in self._chain.found(FORGOTTEN))
 
-    def check(self, analyst: str, price: Amount) -> None:
-        """Raise unless this price fits the analyst's account and the database's. Nothing is debited."""
+    def views(self) -> tuple[NamedView, ...]:
+        """Return the private views that have a name now, oldest first."""
+        with self._chain.reading():
+            return named_views(link.content for link in self._chain.found(NAMED))
+
+    def bought_view(self, view: NamedView, digest: str, analyst: str, newest: bool) -> Bought | None:
+        """Return a purchase of this plan under a name: the newest, or the newest that was paid by an analyst.
+
+        If nobody bought this plan, return a purchase of another one.
+        """
+        with self._chain.reading():
+            paid = [self._paid_for(self._chain.link(debit)) for debit in reversed(view.debits)]
+            paid = [each for each in paid if each.answer is not None]
+            same = [each for each in paid if each.link.content["digest"] == digest]
+            own = [each for each in same if analyst in each.payers and not newest]
+            chosen = next(iter([*own, *same, *paid]), None)
+            return None if chosen is None else Bought.of(chosen.link.content)
+
+    def note_view(self, content: Content, room: int | None = None) -> None:
+        """Note the name of a purchase, that a name is gone, or who may read it; D510 if there is no room.
+
+        A ``room`` of None is not looked at: a purchase that was paid for now is noted in any case, since what
+        may be refused is refused before a debit.
+        """
+        with self._chain.writing() as pen:
+            self._account.fits(content["analyst"], room)
+            pen.append({"time": now()} | content)
+
+    def check(self, analyst: str, price: Amount, caps: Sequence[TimeCap] = (), study: str = "") -> None:
+        """Raise unless this price fits the analyst's accounts and the database's. Nothing is debited."""
         with self._chain.reading():
             self._account.afford(analyst or None, price)
+            self._afford_now(caps, price)
+            shared = self._account.shared
+            shared.afford(shared.of(analyst, study), price, self._account.accountant)
             self._account.afford(None, price)
+
+    def shared(self, analyst: str | None = None, study: str = "") -> list[tuple[str, Amount, float, Amount]]:
+        """Return (account, spent, epsilon, total) of groups and studies with a cap; all of them for None."""
+        with self._chain.reading():
+            shared, zero = self._account.shared, self._account.accountant.zero
+            accounts = sorted(shared.caps) if analyst is None else shared.of(analyst, study)
+            return [
+                (account, shared.spent.get(account, zero), *shared.caps[account])
+                for account in accounts
+                if account in shared.caps
+            ]
+
+    def spent_within(self, caps: Sequence[TimeCap]) -> list[Amount]:
+        """Return what was spent in the window of each cap."""
+        with self._chain.reading():
+            return [self._spent_since(cap.analyst, cap.since) for cap in caps]
 
     def verified(self, version: str) -> frozenset[str]:
         """Return the declared facts that were verified for this version of the data."""
@@ -388,6 +470,12 @@ class Ledger:
     def verify(self) -> None:
         """Read all entries; D506 unless each follows from the one before it, and the sums from all."""
         self._chain.verify(Account(), lambda link: None)
+
+    def recomputed(self) -> Recomputed:
+        """Read all entries, checked, and compare each price with its events."""
+        self.verify()
+        with self._chain.reading():
+            return recomputed(self._chain.after(START), self._account.accountant)
 
     def times(self, analyst: str | None = None) -> int:
         """Return how often anybody has paid, or one analyst."""
@@ -460,6 +548,11 @@ class Ledger:
             raise refuse("D901", title, help="please report the query")
         return self._paid(link)
 
+    def _lacking(self, paid: Paid, analyst: str, study: str) -> list[str]:
+        """Return the analyst's groups, and the study, that have not paid for a debit."""
+        shared = self._account.shared
+        return shared.lacking(shared.of(analyst, study), paid.charged, paid.payers)
+
     def _paid_for(self, debit: Link) -> Paid:
         """Return a debit with the entries that the index names: enough to display it."""
         price = self._account.accountant.read(debit.content)
@@ -477,6 +570,32 @@ class Ledger:
             self._silent.clear()
         self._silent[debit.id] = self._chain.tail
         return paid
+
+    def _changes(self, granted: Granted) -> list[Content]:
+        """Return the entries of present grants and places that the ledger lacks."""
+        return [*self._account.changes(granted, self._chain.after(START)), *self._new_places()]
+
+    def _afford_now(self, caps: Sequence[TimeCap], price: Amount) -> None:
+        """Raise unless what was spent in the window of each cap, and this price, fit it."""
+        for cap in caps:
+            spent = self._spent_since(cap.analyst, cap.since)
+            if not (spent + price).within(cap.total):
+                raise Overdrawn(price, cap.total - spent, cap.total, cap.analyst, cap)
+
+    def _spent_since(self, analyst: str, since: str) -> Amount:
+        recent = self._recent.get(analyst)
+        if recent is None or since < recent.since:
+            recent = self._recent[analyst] = Recent(since)
+        recent.read(buyer_name(analyst), self._chain.found, self._price_of)
+        return recent.spent(since, self._account.accountant.zero)
+
+    def _price_of(self, bought: Link) -> Amount:
+        """Return what a debit or a share cost its analyst; the first shares leave it to their debit."""
+        if not bought.content.get("own", True):
+            return self._account.accountant.zero
+        content, keys = bought.content, self._account.accountant.zero.written().keys()
+        origin = content if keys <= content.keys() else self._chain.link(content["debit"]).content
+        return self._account.accountant.read(origin)
 
     def _check_places(self) -> None:
         """Raise unless the ledger has all entries that its other places know."""
@@ -499,15 +618,17 @@ class Ledger:
         ]
 
     def _check_promise(self, but: str = "") -> None:
-        stored, wanted = self._account.promise, asdict(self._promise)
-        wrong = [name for name in wanted if stored.get(name) != wanted[name] and name != but]
+        stored, wanted = self._account.promise, self._promise
+        wrong = [name for name in wanted.differs(stored) if name != but]
         if wrong:
             moved = "if these people's data was moved here, the owner says so: dpsql ledger move OLD NEW; or "
             raise refuse(
                 "D505",
                 f"this ledger belongs to another {' and '.join(wrong)}",
                 label=f"{self._chain.path} was created under a promise that cannot be changed",
-                notes=tuple(f"{name}: {stored.get(name)!r} there, {wanted[name]!r} here" for name in wrong),
+                notes=tuple(
+                    f"{name}: {stored.get(name)!r} there, {getattr(wanted, name)!r} here" for name in wrong
+                ),
                 help=f"{moved if wrong == ['database'] else ''}"
                 "restore what the ledger was created with, or name another ledger file; "
                 "a new ledger's grant comes on top of everything that this one has spent",
@@ -523,8 +644,8 @@ def _create(path: Path, promise: Promise, granted: Granted, allowed: bool) -> bo
             help="a new ledger is a new budget: restore the old one, or let the owner create one",
         )
     salt = secrets.token_hex(16)
-    first = {"kind": "open", "time": now(), "promise": asdict(promise), "salt": salt}
-    return create(path, [first, *Account().changes(granted)], names_of)
+    first = {"kind": "open", "time": now(), "promise": promise.written(), "salt": salt}
+    return create(path, [first, *Account(promise.written()).changes(granted)], names_of)
 
 
 def _check_epsilon(epsilon: float) -> None:
@@ -539,9 +660,11 @@ def _check_debit(debit: Debit) -> None:
         raise refuse("D503", "a price must be more than zero", help="pay at least one unit")
 
 
-def _check_grants(granted: Granted) -> None:
+def _checked(granted: Granted | Grants, rules: Accountant) -> Granted:
+    granted = granted(rules) if callable(granted) else granted
     for name, epsilon, total in (("all", granted.epsilon, granted.total), *granted.analysts):
         total.check()
         _check_epsilon(epsilon)
         if not name:
             raise refuse("D504", "an analyst needs a name", help="write [analysts.ana] in the policy")
+    return granted

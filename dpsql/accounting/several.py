@@ -57,13 +57,14 @@ def together(accounts: Sequence[Held]) -> Together:
     """Return what several accounts about the same units add up to."""
     delta = math.fsum(account.budget.delta for account in accounts)
     epsilon = math.fsum(account.budget.epsilon for account in accounts)
-    names = {account.rules.name for account in accounts}
-    if len(names) > 1:
+    names = sorted({account.rules.name for account in accounts})
+    if len({account.rules for account in accounts}) > 1:
         spent = math.fsum(account.epsilon for account in accounts)
-        how = f"epsilons and deltas add up: {' and '.join(sorted(names))} have no closer sum"
-        return Together(epsilon, spent, delta, how)
+        several = " and ".join(names) if len(names) > 1 else f"{names[0]} of several orders or reserves"
+        return Together(epsilon, spent, delta, f"epsilons and deltas add up: {several} have no closer sum")
     rules = accounts[0].rules
-    largest = Budget(epsilon, max(account.budget.delta for account in accounts))
+    responses = math.fsum(account.budget.responses for account in accounts)
+    largest = Budget(epsilon, max(account.budget.delta for account in accounts), responses)
     granted, spent = (
         rules.epsilon(reduce(add, amounts, rules.zero), largest)
         for amounts in ([account.total for account in accounts], [account.spent for account in accounts])

@@ -117,6 +117,7 @@ def advice(planner: Planner, texts: Sequence[str] = (), persons: int | None = No
     number, parts = _parts(planner, first, setting, prices, sizes)
     compared = setting if setting.budget.delta else replace(setting, budget=_with_delta(setting.budget))
     budgets = _among(setting.budget.epsilon, BUDGETS)
+    names = tuple(dict.fromkeys((*ACCOUNTANTS, setting.accountant)))  # the policy's own too
 
     def of_share(setting: Setting, share: int) -> float | None:
         return _error(_number(planner, first, shared(setting, share), number), persons)
@@ -149,10 +150,9 @@ def advice(planner: Planner, texts: Sequence[str] = (), persons: int | None = No
             )
             for share in SHARES
         ),
-        accountants=ACCOUNTANTS,
+        accountants=names,
         by_accountant=tuple(
-            tuple(of_share(replace(compared, accountant=name), share) for name in ACCOUNTANTS)
-            for share in SHARES
+            tuple(of_share(replace(compared, accountant=name), share) for name in names) for share in SHARES
         ),
         suited=tuple(_suited(planner, query, compared, at) for at, query in enumerate(answered, 1)),
         compared_delta=compared.budget.delta,

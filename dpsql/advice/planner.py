@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from dpsql.accounting import Amount, Budget, accountant
+from dpsql.accounting import Amount, Budget, accountant, budget_of, opened
 from dpsql.bind.export import refuse_randomized_response
 from dpsql.bind.split import bind
 from dpsql.engines import Engine
@@ -55,7 +55,9 @@ class Setting:
     def terms(self) -> Terms:
         rules = accountant(self.accountant)
         budget = self.budget if rules.has_delta else Budget(self.budget.epsilon, 0.0)
-        return Terms(rules, budget, self.epsilon)
+        if not rules.has_reserve:
+            budget = replace(budget, responses=0.0)
+        return Terms(opened(self.accountant, budget), budget, self.epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class Planner:
     def setting(self) -> Setting:
         """Return the policy's own setting."""
         rule = self.policy.budget
-        return Setting(rule.accountant, Budget(rule.epsilon, rule.delta), self.policy.query.epsilon)
+        return Setting(rule.accountant, budget_of(rule), self.policy.query.epsilon)
 
     @property
     def many(self) -> tuple[KnownTable, ...]:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import duckdb
 
-from dpsql.engines.identifiers import quote, table_sql
+from dpsql.engines.identifiers import quote, table_sql, text
 from dpsql.ir.relation import Columns, names_of
 from dpsql.policy.catalogue import Known, KnownTable
 
@@ -29,20 +29,29 @@ def units_of(database: Path, known: Known) -> list[object]:
 
 def without(source: Path, target: Path, known: Known, unit: object) -> None:
     """Copy a database without one unit's rows."""
-    _copy(source, target)
+    copy(source, target)
     with duckdb.connect(str(target)) as connection:
-        # the longest paths first: they lead through rows that are deleted later
-        for table in sorted(known.tables, key=lambda entry: -len(entry.links)):
-            if not table.public:
-                parts = unit if isinstance(unit, tuple) else (unit,)
-                # as text: a number may be beyond the column's type
-                its = " AND ".join(f"CAST({reached} AS VARCHAR) = ?" for reached in _reaches(table))
-                connection.execute(f"DELETE FROM {table_sql(table.name)} WHERE {its}", [*map(str, parts)])
+        for sql in deletions(known, unit):
+            connection.execute(sql)
+
+
+def deletions(known: Known, unit: object) -> list[str]:
+    """Return the statements that delete one unit's rows."""
+    parts = [text(str(part)) for part in (unit if isinstance(unit, tuple) else (unit,))]
+    statements = []
+    # the longest paths first: they lead through rows that are deleted later
+    for table in sorted(known.tables, key=lambda entry: -len(entry.links)):
+        if not table.public:
+            # as text: a number may be beyond the column's type
+            pairs = zip(_reaches(table), parts, strict=True)
+            its = " AND ".join(f"CAST({reached} AS VARCHAR) = {part}" for reached, part in pairs)
+            statements.append(f"DELETE FROM {table_sql(table.name)} WHERE {its}")
+    return statements
 
 
 def shuffled(source: Path, target: Path, known: Known, salt: int) -> None:
     """Copy a database with the rows of every private table in another order."""
-    _copy(source, target)
+    copy(source, target)
     with duckdb.connect(str(target)) as connection:
         for table in known.tables:
             if table.public:
@@ -56,10 +65,11 @@ def shuffled(source: Path, target: Path, known: Known, salt: int) -> None:
             connection.execute("DROP TABLE shuffled")
 
 
-def _copy(source: Path, target: Path) -> None:
+def copy(source: Path, target: Path) -> None:
+    """Copy a database into a new file."""
     with duckdb.connect() as connection:
-        connection.execute(f"ATTACH '{source}' AS source (READ_ONLY)")
-        connection.execute(f"ATTACH '{target}' AS target")
+        connection.execute(f"ATTACH {text(str(source))} AS source (READ_ONLY)")
+        connection.execute(f"ATTACH {text(str(target))} AS target")
         connection.execute("COPY FROM DATABASE source TO target")
 
 

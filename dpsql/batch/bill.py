@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from dpsql.batch.item import Item
@@ -56,6 +57,21 @@ def first_bill(db: Connection, script: Script, total: float | None, apart: bool 
 
     Statements that share the total are measured together where that makes them more exact, unless ``apart``.
     """
+    with _creating(db):
+        return _first_bill(db, script, total, apart)
+
+
+@contextmanager
+def _creating(db: Connection) -> Iterator[None]:
+    """Let statements name the private views that statements before them create."""
+    db._open().pending = ()
+    try:
+        yield
+    finally:
+        db._open().pending = None
+
+
+def _first_bill(db: Connection, script: Script, total: float | None, apart: bool) -> Bill:
     items, refused = _apply_to_each(
         script,
         script.tasks,
@@ -75,6 +91,11 @@ def first_bill(db: Connection, script: Script, total: float | None, apart: bool 
 
 def second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:
     """Return the bill of the statements that a run still has to answer, at its original prices."""
+    with _creating(db):
+        return _second_bill(db, script, manifest)
+
+
+def _second_bill(db: Connection, script: Script, manifest: Manifest) -> Bill:
     waiting = {
         entry.name: entry.epsilon
         for entry in manifest.statements

@@ -12,6 +12,7 @@ from dpsql.batch.script import Task
 from dpsql.ir.plan import Plan
 from dpsql.ir.price import Price
 from dpsql.parse.parse import Query
+from dpsql.parse.view_statements import Create
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,15 @@ class Item:
 
     @property
     def paid(self) -> bool:
-        """Whether it has a price."""
-        return not self.query.explained and bool(self.plan.events or self.plan.first)
+        """Whether it has a price; a private view that is bought already has none."""
+        bought = self.plan.bought is not None and not self.price.cost
+        return not self.query.explained and not bought and bool(self.plan.events or self.plan.first)
+
+    @property
+    def reads_view(self) -> bool:
+        """Whether it asks a private view, which has a price of its own."""
+        view = any(measure.measure.view is not None for measure in self.plan.measures)
+        return view and not isinstance(self.query.view, Create)
 
     @property
     def said(self) -> bool:
@@ -45,7 +53,7 @@ class Item:
     @property
     def own(self) -> bool:
         """Whether the query or a SET before it sets its price or accuracy."""
-        return self.said or self.task.epsilon is not None
+        return self.said or self.task.epsilon is not None or self.reads_view
 
     @property
     def measured(self) -> tuple[str, str]:

@@ -111,8 +111,9 @@ def _errors(measure: MeasurePlan) -> list[float]:
     """Return the error of each statistic and detail, relative to what one unit adds to a group."""
     rows = measure.rows or 1
     width = _half_width(measure.noise)
-    if measure.joint is not None:
-        width *= float(measure.joint.deviations().mean())
+    deviations = measure.deviations()
+    if deviations is not None:
+        width *= float(deviations.mean())
     errors = [width / (rows * statistic.most) for statistic in measure.measure.statistics]
     return [*errors, *map(_detail_error, measure.details)] or [1.0]
 

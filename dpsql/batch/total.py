@@ -25,8 +25,12 @@ def shares_of(db: Connection, items: Sequence[Item], total: float) -> dict[str, 
     rule, accountant = session.budget, session.accountant
     if not 0 < total < MOST:
         raise refuse("D503", "a total is a finite positive number", help="for example --epsilon 2.0")
-    fixed = _by_measurement([item for item in items if item.paid and item.own])
     sharing = _by_measurement([item for item in items if item.paid and not item.own])
+    shared_already = {same[0].measured for same in sharing}  # private views that the file creates, and asks
+    own = [item for item in items if item.paid and item.own]
+    fixed = _by_measurement(
+        [item for item in own if not (item.reads_view and item.measured in shared_already)]
+    )
     if not sharing:
         if not fixed:
             return {}  # nothing costs anything

@@ -37,6 +37,7 @@ from dpsql.policy.model import Policy
 from dpsql.policy.toml_positions import document_of
 
 RELEASED = "a release, paid when it is asked"
+BOUGHT = "counts of all combinations, paid once and then free"
 
 
 def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Describe) -> dict[str, View]:
@@ -54,8 +55,10 @@ def check_views(policy: Policy, known: Known, evaluate: Evaluate, describe: Desc
 
 
 def _view_columns(view: KnownView, known: Known, evaluate: Evaluate, describe: Describe, now: Moment) -> View:
-    """Return the columns of a view, and whether it is private, public or a release."""
+    """Return the columns of a view, and whether it is private, public, a release or bought."""
     tree = tree_of(view, now)
+    if view.private is not None:
+        known, tree = replace(known, views=(*known.views, view)), tree_of(_shown(view), now)
     words = {identifier.name for identifier in tree.find_all(exp.Identifier)}
     named = {name.casefold() for name in words}
     fresh = Fresh(words | {table.name for table in known.seen})
@@ -83,7 +86,14 @@ def _view_columns(view: KnownView, known: Known, evaluate: Evaluate, describe: D
     else:
         types, _ = evaluate(post.sql, post.tables, 0)
     columns = (Column(name, Fact(type_named(sql))) for name, sql in zip(bound.columns, types, strict=False))
-    return View(RELEASED if ctx.measures else "public", tuple(columns))
+    bought = BOUGHT if view.private is not None else RELEASED
+    return View(bought if ctx.measures else "public", tuple(columns))
+
+
+def _shown(view: KnownView) -> KnownView:
+    """Return a view of all columns of a view."""
+    name = view.name.replace('"', '""')
+    return KnownView(view.name, f'FROM "{name}"')
 
 
 def refused_view(policy: Policy, view: KnownView, error: Error) -> Error:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 
 from dpsql.bind.private.projection import refuse_order_and_limit, refuse_order_or_limit
 from dpsql.bind.private.set_operations import set_of_rows
+from dpsql.bind.private_views import private_view
 from dpsql.bind.released.public_sql import (
     identifier,
     open_set_operation,
@@ -25,7 +27,7 @@ from dpsql.bind.select import select
 from dpsql.bind.subqueries.evaluation import subquery_binder
 from dpsql.bind.syntax.pivots import in_from, pivot
 from dpsql.bind.views import moved_to
-from dpsql.errors import refuse
+from dpsql.errors import Error, refuse
 from dpsql.functions.reading import literal_of
 from dpsql.parse.allow_list import unknown_function
 
@@ -136,7 +138,19 @@ def table(ctx: Context, node: exp.Table, env: Mapping[str, Cte]) -> Private | Op
     cte = env.get(node.name.casefold())
     if cte is not None and (not node.db or (cte.view and node.db.casefold() == "main")):
         ctx.count_scan(ctx.span(node))
-        return cte_source(ctx, cte, moved_to(cte.node, node) if cte.view else cte.node)
+        if cte.view is None:
+            return cte_source(ctx, cte, cte.node)
+        moved = cte.node if cte.view.created else moved_to(cte.node, node)
+        if cte.view.private is None:
+            return cte_source(ctx, cte, moved)
+        try:
+            cte.opened = cte.opened or private_view(ctx, cte.view.private, moved, cte.env)
+        except Error:
+            if not cte.view.lent:
+                raise
+            cte.opened = None  # it reads what does not exist for this analyst
+        if cte.opened is not None:
+            return cte.opened
     ctx.count_scan(ctx.span(node))
     name = node.name if node.db.casefold() in ("", "main") else f"{node.db}.{node.name}"
     known = ctx.known.table(name)
@@ -208,7 +222,11 @@ def plain_table(ctx: Context, node: exp.Table) -> None:
 def nearest_table(ctx: Context, name: str, env: Mapping[str, Cte]) -> str:
     """Return a help text with the nearest name of a table, or all names."""
     names = sorted(
-        {*(table.name for table in ctx.known.seen), *(view.name for view in ctx.known.views), *env}
+        {
+            *(table.name for table in ctx.known.seen),
+            *(view.name for view in ctx.known.views if not view.created),
+            *env,
+        }
     )
     close = difflib.get_close_matches(name.casefold(), names, 1, 0.67)
     return f"did you mean {close[0]}?" if close else f"the tables here are {', '.join(names)}"
@@ -247,7 +265,12 @@ def set_operation(ctx: Context, node: exp.SetOperation, env: Mapping[str, Cte]) 
     if isinstance(left, Open) and isinstance(right, Open):
         subqueries = subquery_binder(ctx, env)
         union = open_union(node, left, right, subqueries, ctx.fresh)
-        return union or open_set_operation(node, left, right, subqueries, ctx.fresh)
+        either = union or open_set_operation(node, left, right, subqueries, ctx.fresh)
+        if left.counts is None and right.counts is None:
+            return either
+        place = left.columns.index(left.counts) if left.counts else -1
+        same = place >= 0 and right.counts == right.columns[place]
+        return replace(either, counts=either.columns[place] if same else "")
     if isinstance(left, Open) or isinstance(right, Open):
         raise refuse(
             "D406",

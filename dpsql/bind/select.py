@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from sqlglot import exp
@@ -18,6 +19,7 @@ from dpsql.bind.private.projection import projected, refuse_order_and_limit, ref
 from dpsql.bind.private.query_options import refuse_clip
 from dpsql.bind.private.row_items import most_of
 from dpsql.bind.private.selected_unnests import unnests_of
+from dpsql.bind.private_views import counting, passed_on
 from dpsql.bind.release_point import release_point
 from dpsql.bind.released.provenance import ColumnLineage
 from dpsql.bind.released.public_sql import open_select
@@ -71,7 +73,9 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
             for item in node.expressions:
                 if lineage.computed(item):
                     refuse_computed(item, ctx.text)
-        return open_select(node, items, subqueries, ctx.fresh, ctx.text, output_name)
+        counted = counting(ctx, node, items)
+        opened = open_select(counted, items, subqueries, ctx.fresh, ctx.text, output_name)
+        return replace(opened, counts=passed_on(node, items, opened.columns))
     for unnest in unnests_of(ctx, node):
         items += clause.joined_to(items, unnest)
     joined = clause.joined(node, items)

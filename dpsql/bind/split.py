@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from dpsql.bind.headings import asks_for_no_rows, headings
 from dpsql.bind.private.row_items import refuse_unused
-from dpsql.bind.released.replicas import replicated
+from dpsql.bind.private_views import with_created
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.public_facts import Describe, Evaluate
 from dpsql.bind.scope.scope import Visible
@@ -35,12 +35,11 @@ from dpsql.ir.measure import Post, Split, Stage
 from dpsql.ir.relation import Aggregate, Filter, Project, stage_inputs
 from dpsql.parse.parse import Query
 from dpsql.policy.catalogue import Known
-from dpsql.policy.listing import column_of
-from dpsql.policy.picture import picture
 
 
 def bind(query: Query, known: Known, evaluate: Evaluate, describe: Describe) -> Split:
     """Return the measures of a query and the SQL over their released tables, or refuse with a span."""
+    query, known = with_created(query, known)
     try:
         ctx, views = starting_context(query, known, evaluate, describe)
     except Error as error:
@@ -79,6 +78,8 @@ def _split(ctx: Context, query: Query, views: Mapping[str, Cte]) -> Split:
     margins = (outputs.index(margin[0], len(bound.columns)) if margin else None for margin in bound.margins)
     post = post_of(ctx, bound.tree, bound.columns, tuple(margins))
     if not post.plain and ctx.goal is None:
+        from dpsql.bind.released.replicas import replicated
+
         read = [measure for measure in ctx.measures if measure.name in post.released]
         again, without = replicated(bound.tree, read, len(bound.columns), post.margins)
         post = replace(post, replicated=again, without=without)
@@ -123,6 +124,9 @@ def _example_key(bound: Private, secret: list[Visible]) -> str:
 
 def _picture(ctx: Context, bound: Private, identifiers: list[Visible]) -> tuple[str, ...]:
     """Return what is declared of the columns that the query would show. A count of rows has no range."""
+    from dpsql.policy.listing import column_of
+    from dpsql.policy.picture import picture
+
     facts = facts_of(bound.relation)
     shown = bound.scope.starred
     found = [fact_of(visible.scalar, facts) for visible in shown]

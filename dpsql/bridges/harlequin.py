@@ -70,6 +70,8 @@ class Connection(HarlequinConnection):
         analyst_remaining = [
             account.remaining for account in db.budget.accounts if account.analyst == db.analyst
         ]
+        analyst_remaining += [account.remaining for account in db.budget.shared if db.analyst is not None]
+        analyst_remaining += [cap.remaining for cap in db.budget.time_caps if cap.analyst == db.analyst]
         self.init_message = f"epsilon {min([db.budget.remaining, *analyst_remaining]):.4g} remains"
 
     def execute(self, query: str) -> Cursor:

@@ -9,6 +9,7 @@ An answer goes to standard output, a refusal to standard error. A command never 
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
@@ -27,14 +28,25 @@ _PAID = "stopped: what was paid stays paid; ask the same query again, and it is 
 
 
 def program() -> NoReturn:
-    """Run ``main`` as the console script, set up to start quickly.
+    """Run ``main`` as the console script, set up to start and to end quickly.
 
     Imports create many objects and no garbage, so the collector runs less often. numpy must not start
     threads: the matrices here are small.
     """
-    gc.set_threshold(50_000)
+    gc.set_threshold(200_000)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.exit(main())
+    _end(main())
+
+
+def _end(code: int) -> NoReturn:
+    """End the process as Python does, but for taking apart all that was imported: a fifth of a short command.
+
+    All threads are daemons, and the answer has been flushed or abandoned.
+    """
+    atexit._run_exitfuncs()
+    with suppress(OSError, ValueError, AttributeError):  # closed, or nobody listens: all has been said
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

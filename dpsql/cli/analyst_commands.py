@@ -74,11 +74,13 @@ def arguments(names: Commands) -> None:
         "budget",
         "the epsilon granted and spent, by analyst, and the latest purchases",
         "Show the epsilon granted and spent, by analyst, and the latest purchases; of several databases "
-        "about the same people, what they add up to.",
+        "about the same people, what they add up to. The word verify before the database checks the "
+        "ledger instead: every entry, and each price against what it paid for.",
         (
             "dpsql budget clinic.duckdb",
             "dpsql budget clinic.duckdb --all",
             "dpsql budget clinic.duckdb labs.duckdb",
+            "dpsql budget verify clinic.duckdb",
         ),
     )
     shared_arguments.database(parser)
@@ -152,7 +154,14 @@ def explain(options: Namespace) -> int:
 
 
 def budget(options: Namespace) -> int:
-    """Print what was granted and spent, and the purchases; of several databases, the sum."""
+    """Print what was granted and spent, and the purchases; of several databases, the sum.
+
+    ``budget verify DB`` checks the ledger.
+    """
+    if options.database == Path("verify") and len(options.more) == 1:
+        from dpsql.cli.verify import verified
+
+        return verified(options.more[0], options.policy, options.ledger)
     if options.more:
         from dpsql.cli.several_budgets import budgets
 

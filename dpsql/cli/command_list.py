@@ -25,9 +25,12 @@ COMMANDS = {
     "why": "analyst_commands",
     "run": "run",
     "audit": "audit",
+    "attack": "attack",
     "export": "export",
     "estimate": "export",
     "ledger": "ledger",
+    "serve": "serve",
+    "analyst": "serve",
 }
 """The file of this folder that holds each command."""
 

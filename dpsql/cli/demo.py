@@ -100,7 +100,7 @@ def demo(options: Namespace) -> int:
         if interactive():
             put("\nAnd here is the shell, for questions of your own: \\? lists what there is, \\q leaves.\n")
             flush()
-            return shell(Namespace(database=database, policy=None, ledger=None, analyst="ana"))
+            return shell(Namespace(database=database, policy=None, ledger=None, analyst="ana", study=None))
     finally:
         if not keep:
             shutil.rmtree(folder, ignore_errors=True)

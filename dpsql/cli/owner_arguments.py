@@ -23,7 +23,8 @@ def _init(names: Commands) -> None:
         "init",
         "the owner's: write a policy from a few questions",
         "Ask a few questions, show the policy that they make, check it against the database, and write it. "
-        "Enter takes the default of a question; Ctrl-C leaves without a file. Answers may come from a pipe.",
+        "Enter takes the default of a question; Ctrl-C leaves without a file. Answers may come from a pipe. "
+        "(What an epsilon lets an attacker win: dpsql attack.)",
         ("dpsql init clinic.duckdb", "dpsql init clinic.duckdb --yes --unit patient_id"),
     )
     parser.add_argument(

@@ -14,7 +14,7 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 
-from dpsql.accounting import Budget, accountant
+from dpsql.accounting import Budget
 from dpsql.accounting.ledger import Ledger
 from dpsql.dbapi.connection import beside
 from dpsql.engines import Engine
@@ -99,7 +99,7 @@ def _check_types(policy: Policy, engine: Engine, ledger: Ledger, accept: bool) -
 
 def left(policy: Policy, ledger: Ledger, name: str) -> list[str]:
     """Return a line for the whole budget, and one per analyst: spent and remaining."""
-    rule, rules = policy.budget, accountant(policy.budget.accountant)
+    rule, rules = policy.budget, ledger.accountant
     lines = []
     for who, granted in [(None, rule.epsilon), *((rule.name, rule.epsilon) for rule in policy.analysts)]:
         spent = rules.epsilon(ledger.spent(who), Budget(granted, rule.delta))

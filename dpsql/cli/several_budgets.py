@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from dpsql.accounting import Budget, accountant
+from dpsql.accounting import Budget, budget_of, opened
 from dpsql.accounting.ledger import Ledger
 from dpsql.accounting.several import Held, Together, together
 from dpsql.dbapi.connection import beside
@@ -57,14 +57,15 @@ def _account(path: Path, analyst: str | None) -> tuple[str, Held]:
     if analyst is not None and epsilon is None:
         title = f"the policy {file} knows no analyst {analyst}"
         raise refuse("D504", title, help="leave --analyst out, for all together")
-    rules, budget = accountant(rule.accountant), Budget(epsilon or rule.epsilon, rule.delta)
+    budget = budget_of(rule) if epsilon is None else Budget(epsilon, rule.delta)
     with closing(open_database(path, policy)) as engine:
         bound = promise(policy, engine)
     ledger = Ledger.look(ledger_path, bound, places=second_places(policy, file, ledger_path))
+    rules = opened(rule.accountant, budget_of(rule))
     spent = rules.zero
     if ledger is not None:
         with ledger:
-            spent = ledger.spent(analyst)
+            rules, spent = ledger.accountant, ledger.spent(analyst)
     return bound.database, Held(str(path), policy.unit.name, rules, budget, spent, rules.total(budget))
 
 

@@ -45,9 +45,10 @@ def database(parser: ArgumentParser, analyst: bool = True) -> None:
     parser.add_argument("--policy", type=Path, metavar="FILE", help="default: DB with .toml")
     parser.add_argument("--ledger", type=Path, metavar="FILE", help="default: DB with .ledger")
     if not analyst:
-        parser.set_defaults(analyst=None)
+        parser.set_defaults(analyst=None, study=None)
         return
     parser.add_argument("--analyst", metavar="NAME", help="who asks; the analyst's own budget pays too")
+    parser.add_argument("--study", metavar="NAME", help="what it is asked for; the study's budget pays too")
 
 
 def query(parser: ArgumentParser) -> None:
@@ -79,7 +80,7 @@ def text_of(options: Namespace) -> str | None:
 
 def opened(options: Namespace) -> Connection:
     """Open the connection that the options describe; tell if a ledger was created."""
-    db = connect(options.database, options.policy, options.ledger, options.analyst)
+    db = connect(options.database, options.policy, options.ledger, options.analyst, options.study)
     if db.ledger_created:
         path = on_a_line(db.ledger_path)
         tell(f"created the ledger {path}: it keeps what was spent and every answer, so keep it")

@@ -19,10 +19,27 @@ class Account:
 
 
 @dataclass(frozen=True, slots=True)
+class TimeCap:
+    """What an analyst may spend in the day (``name`` is per_day), week or month of now, and has spent."""
+
+    analyst: str
+    name: str
+    until: str
+    granted: float
+    spent: float
+
+    @property
+    def remaining(self) -> float:
+        return max(0.0, self.granted - self.spent)
+
+
+@dataclass(frozen=True, slots=True)
 class Balance:
     """The account of the database, and one account per analyst of the policy.
 
     ``fits`` is the largest price of one query that both the database's and the analyst's account can pay.
+    What is kept for randomized responses is not among what is granted: see ``responses``, None if nothing is.
+    ``shared`` are the accounts of groups and studies, named in ``analyst``: "group students", "study flu".
     """
 
     granted: float
@@ -32,6 +49,20 @@ class Balance:
     delta: float
     accounts: tuple[Account, ...]
     fits: float
+    responses: Account | None = None
+    time_caps: tuple[TimeCap, ...] = ()
+    shared: tuple[Account, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """How many ``more`` queries like the latest ten fit (None before the first), and ``group_privacy``.
+
+    That is (units, (epsilon, delta)) of the whole budget over several units; None promises nothing.
+    """
+
+    more: int | None
+    group_privacy: tuple[tuple[int, tuple[float, float] | None], ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from dpsql.dbapi.accounts import Account, Balance, Purchase
+from dpsql.dbapi.accounts import Account, Balance, Outlook, Purchase, TimeCap
 from dpsql.dbapi.guard import guarded, name_of, own, path_of, text_of, values_of
 from dpsql.dbapi.limits import interrupt, limited
 from dpsql.dbapi.rows import Rows
@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # loaded when the first database is opened
     from dpsql.ir.column import Value
     from dpsql.ir.explanation import Explanation
     from dpsql.ir.export import Export
+    from dpsql.ir.heading import Heading
     from dpsql.ir.plan import Plan
     from dpsql.ir.price import Price
     from dpsql.policy.listing import Table
@@ -35,11 +36,12 @@ def connect(
     policy: str | os.PathLike[str] | None = None,
     ledger: str | os.PathLike[str] | None = None,
     analyst: str | None = None,
+    study: str | None = None,
 ) -> Connection:
     """Open a database (a DuckDB file, a parquet or csv file, a folder of them) under its owner's policy.
 
     Policy and ledger default to files beside it: clinic.toml and clinic.ledger beside clinic.duckdb,
-    data.toml beside the folder data.
+    data.toml beside the folder data. What is asked for a ``study`` is paid from its budget too.
     """
     path = path_of(database, "a database")
     if not os.path.exists(path):
@@ -49,6 +51,7 @@ def connect(
         beside(path, ".toml") if policy is None else path_of(policy, "a policy"),
         beside(path, ".ledger") if ledger is None else path_of(ledger, "a ledger"),
         name_of(analyst),
+        name_of(study, "a study"),
     )
 
 
@@ -63,11 +66,13 @@ def beside(database: Path, ending: str) -> Path:
 class Connection(Exceptions):
     """A database under its policy. Safe to share between threads; one query runs at a time."""
 
-    def __init__(self, database: Path, policy: Path, ledger: Path, analyst: str | None) -> None:
+    def __init__(
+        self, database: Path, policy: Path, ledger: Path, analyst: str | None, study: str | None = None
+    ) -> None:
         from dpsql.session import Session
 
         self._process = os.getpid()
-        self._session: Session | None = guarded(lambda: Session(database, policy, ledger, analyst))
+        self._session: Session | None = guarded(lambda: Session(database, policy, ledger, analyst, study))
         self._lock = threading.RLock()
         self._calls = 0  # calls of the thread that holds the lock: a signal handler may call within a call
         self._closing = False
@@ -167,11 +172,26 @@ class Connection(Exceptions):
 
             return guarded(lambda: stored_answer(session, source, values, own(epsilon)))
 
+    def headings(
+        self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None
+    ) -> tuple[Heading, ...]:
+        """Return the columns of what ``execute`` would return. Reads no row, costs nothing."""
+        source, values = Source(text_of(sql)), values_of(parameters)
+        with self._using() as session, limited(session, own(self.timeout)):
+            from dpsql.pipeline import headings
+
+            return guarded(lambda: headings(session, source, values, own(epsilon)))
+
     @property
     def tables(self) -> tuple[Table, ...]:
         """Return the tables and views that queries may use, with what is publicly known of their columns."""
         with self._using() as session:
-            return guarded(session.tables)
+            tables = guarded(session.tables)
+            if not session.ledger.views():
+                return tables
+            from dpsql.private_views import listed
+
+            return tables + guarded(lambda: listed(session))
 
     def export(self, sql: str, parameters: Sequence[Value] = (), *, epsilon: float | None = None) -> Export:
         """Return rows of randomized responses; ``dpsql.estimates`` estimates counts from them."""
@@ -194,9 +214,18 @@ class Connection(Exceptions):
         """Return what was granted, what is spent and what remains."""
         with self._using() as session:
             total, *accounts = (Account(*account) for account in session.accounts())
-            rule, fits = session.policy.budget, session.fits()
+            rule, fits, reserve = session.policy.budget, session.fits(), session.reserve()
+            shared = tuple(Account(*account) for account in session.shared_accounts())
+            caps = tuple(TimeCap(*cap) for cap in session.time_caps())
         fields = total.granted, total.spent, total.remaining, rule.accountant, rule.delta
-        return Balance(*fields, tuple(accounts), fits)
+        responses = None if reserve is None else Account("responses", *reserve)
+        return Balance(*fields, tuple(accounts), fits, responses, caps, shared)
+
+    @property
+    def outlook(self) -> Outlook:
+        """Return how many more queries like the latest ones fit, and what is promised of several units."""
+        with self._using() as session:
+            return Outlook(session.forecast(), tuple(session.group_privacy()))
 
     @property
     def purchases(self) -> tuple[Purchase, ...]:
@@ -236,6 +265,17 @@ class Connection(Exceptions):
         with self._using() as session:
             usual = session.policy.query.epsilon
             session.usual = usual if price is None else guarded(lambda: session.terms(own(price))).epsilon
+
+    @property
+    def study(self) -> str | None:
+        """The study whose budget pays too, if one was chosen; another may be."""
+        with self._using() as session:
+            return session.study or None
+
+    @study.setter
+    def study(self, name: str | None) -> None:
+        with self._using() as session:
+            guarded(lambda: session.choose_study(name_of(name, "a study")))
 
     # ---- PEP 249 -----------------------------------------------------------------------------------
 

@@ -98,10 +98,11 @@ def path_of(value: object, noun: str) -> Path:
     return Path(_encodable(path))
 
 
-def name_of(analyst: object) -> str | None:
-    if analyst is None or isinstance(analyst, str):
-        return None if analyst is None else _encodable(analyst)
-    raise InterfaceError(f"an analyst is a name, not a {type(analyst).__name__}", help='write analyst="ana"')
+def name_of(name: object, what: str = "an analyst") -> str | None:
+    if name is None or isinstance(name, str):
+        return None if name is None else _encodable(name)
+    example = 'write analyst="ana"' if what == "an analyst" else 'write study="flu"'
+    raise InterfaceError(f"{what} is a name, not a {type(name).__name__}", help=example)
 
 
 def number_of(rows: object) -> int:

@@ -2,12 +2,15 @@
 
     WHOLE      CAST(z AS BIGINT), summed in 128 bits                  whatever the cells
     DOUBLES    z + 1.5 * 2^52 - 1.5 * 2^52, summed as DOUBLEs         where ``fits`` says so: half the time
+    SMALL      the same                                               and no sum reaches ``CELL``
 
 Claim   a cell and the sum of any cells of a table are the same in both.
 Proof   A cell is the DOUBLE z, |z| < 2^51, rounded to a whole number, half to even. CAST rounds so, and so
         does the addition of 1.5 * 2^52: the sum is between 2^52 and 2^53, where DOUBLEs are whole numbers,
         and the difference is exact. All else is arithmetic of whole numbers below 2^53. ``fits`` bounds the
-        absolute values of all cells together by 2^53: every partial sum, in any order, is exact.
+        absolute values of all cells together by 2^53: every partial sum, in any order, is exact; so of
+        cells that a factor of at most 1 made smaller and TRUNC whole. Sums of
+        sums with the coefficients of polynomials, 4 at most, stay below 2^57, so that 64 bits hold them.
 Test    tests/privacy/test_light_units.py, grammar_tests/test_corrected.py
 
 The constant has an exponent: without one it would be a DECIMAL, and nothing would be rounded.
@@ -16,7 +19,7 @@ The constant has an exponent: without one it would be a DECIMAL, and nothing wou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 _HALVES = "6755399441055744e0"
 _LARGEST = 2**50
@@ -24,22 +27,39 @@ _LARGEST = 2**50
 
 @dataclass(frozen=True, slots=True)
 class Arithmetic:
-    """How cells are rounded, and how they are added up; ``doubles`` are DOUBLEs of whole numbers."""
+    """How cells are rounded, and how they are added up; ``doubles`` are DOUBLEs of whole numbers.
+
+    ``whole`` is the type of sums. ``small``: none reaches ``CELL``.
+    """
 
     doubles: bool
+    whole: str
     rounded: Callable[[str], str]
+    truncated: Callable[[str], str]
     summed: Callable[[str], str]
+    small: bool = False
 
 
-WHOLE = Arithmetic(False, "CAST({} AS BIGINT)".format, "coalesce(sum({}), 0)".format)
-DOUBLES = Arithmetic(
-    True, f"({{}} + {_HALVES} - {_HALVES})".format, "CAST(coalesce(sum({}), 0) AS HUGEINT)".format
+WHOLE = Arithmetic(
+    doubles=False,
+    whole="HUGEINT",
+    rounded="CAST({} AS BIGINT)".format,
+    truncated="CAST(trunc({}) AS BIGINT)".format,
+    summed="coalesce(sum({}), 0)".format,
 )
+DOUBLES = Arithmetic(
+    doubles=True,
+    whole="BIGINT",
+    rounded=f"({{}} + {_HALVES} - {_HALVES})".format,
+    truncated="trunc({})".format,
+    summed="CAST(coalesce(sum({}), 0) AS BIGINT)".format,
+)
+SMALL = replace(DOUBLES, small=True)
 
 
-def fits(rows: int, most: int) -> bool:
+def fits(rows: int, most: int, below: int = 2**53) -> bool:
     """Whether that many cells of at most ``most`` steps can be added up as DOUBLEs."""
-    return most < _LARGEST and rows * most < 2**53
+    return most < _LARGEST and rows * most < below
 
 
 TIES = f"""

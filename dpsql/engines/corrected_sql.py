@@ -19,8 +19,8 @@ Test    grammar_tests/test_corrected.py (all fixtures, neighbours), tests/privac
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from dpsql.engines.arithmetic import Arithmetic
 from dpsql.engines.measure_sql import (
@@ -38,7 +38,8 @@ from dpsql.engines.measure_sql import (
     vectors_of,
 )
 from dpsql.engines.relation_sql import Found, Reading, needs_units
-from dpsql.engines.row_cells import Row, rows_sql
+from dpsql.engines.row_cells import NOT_KNOWN, Ends, Row, rows_sql
+from dpsql.engines.row_copies import decoded_sql
 from dpsql.ir.plan import MeasurePlan, Norm, Shape, Threshold
 from dpsql.ir.statistic import Part, Statistic
 
@@ -48,11 +49,12 @@ class Special:
     """The rows of a table that are summed apart.
 
     ``units`` reads the rows of units that a clip might scale, ``nobody`` those that belong to no unit; None
-    where there are none.
+    where there are none. ``codes``: the keys at these places are codes of these values in ``units``.
     """
 
     units: Reading | None = None
     nobody: Reading | None = None
+    codes: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
 
 def counts_units(planned: MeasurePlan) -> bool:
@@ -64,20 +66,20 @@ def corrected_sql(
     planned: MeasurePlan,
     special: Special,
     arithmetic: Arithmetic,
-    unclamped: Collection[Statistic] = (),
+    ends: Mapping[Statistic, Ends] = NOT_KNOWN,
     found: Found | None = None,
 ) -> str:
     """Return the SELECT of one row per group: its keys, then its exact clipped sums in grid steps.
 
-    ``unclamped`` and ``found`` say what is known of the values in all rows (extremes.py).
+    ``ends`` and ``found`` say what is known of the values in all rows (extremes.py).
     """
     assert planned.bound[1] < CELL
     units = counts_units(planned) or needs_units(planned.measure.relation)
-    row = rows_sql(planned, Reading(units=units, found=found), arithmetic, unclamped)
+    row = rows_sql(planned, Reading(units=units, found=found), arithmetic, ends)
     parts = [_summed(planned, row, "", inside_groups(planned, row.keys))]
     if special.units is not None:
         apart = replace(special.units, found=found)
-        parts.append(_differences(planned, rows_sql(planned, apart, arithmetic, unclamped)))
+        parts.append(_differences(planned, rows_sql(planned, apart, arithmetic, ends), special.codes))
     if special.nobody is not None and not units:
         nobody = rows_sql(planned, special.nobody)
         parts.append(_summed(planned, nobody, "-", inside_groups(planned, row.keys)))
@@ -109,16 +111,23 @@ def _sum(statistic: Statistic, row: Row) -> str:
     return row.summed(statistic)
 
 
-def _differences(planned: MeasurePlan, row: Row) -> str:
+def _differences(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...]]) -> str:
     """Print what the clip changes in the sums of special units."""
     if planned.shape is not Shape.L1:
-        return _of_cells(planned, row)
-    conditions = inside(planned, row.keys)
-    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    return _of_rows(planned, row, f"SELECT * FROM ({row.sql}){where}")
+        changes = _of_cells(planned, row, codes)
+    else:
+        conditions = inside(planned, row.keys, codes)
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        changes = _of_rows(planned, row, f"SELECT * FROM ({row.sql}){where}")
+    values = [
+        f"{decoded_sql(key, codes[place])} AS {key}" if place in codes else key
+        for place, key in enumerate(row.keys)
+    ]
+    totals = (f"total{i}" for i in range(len(planned.measure.statistics)))
+    return f"SELECT {', '.join([*values, *totals])} FROM ({changes})"
 
 
-def _of_cells(planned: MeasurePlan, row: Row) -> str:
+def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...]]) -> str:
     statistics = planned.measure.statistics
     names = [f"s{i}" for i in range(len(statistics))]
     by = ", ".join(["u", *row.keys])
@@ -131,19 +140,25 @@ def _of_cells(planned: MeasurePlan, row: Row) -> str:
     sums = ", ".join(
         f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
     )
-    bounded = ", ".join(f"{bounded_sql(name, CELL)} AS b{name}" for name in names)
-    conditions = inside_groups(planned, row.keys)
+    conditions = inside_groups(planned, row.keys, codes)
     having = f" HAVING {' AND '.join(conditions)}" if conditions else ""
-    cells = f"SELECT *, {bounded} FROM (SELECT {by}, {sums} FROM ({row.sql}) GROUP BY {by}{having})"
-    norm = norm_sql([f"b{name}" for name in names], bound)
+    cells, bounded = f"SELECT {by}, {sums} FROM ({row.sql}) GROUP BY {by}{having}", names
+    if not row.arithmetic.small:
+        bounded = [f"b{name}" for name in names]
+        listed = ", ".join(
+            f"{bounded_sql(name, CELL)} AS {b}" for name, b in zip(names, bounded, strict=True)
+        )
+        cells = f"SELECT *, {listed} FROM ({cells})"
+    norm = norm_sql(bounded, bound)
     norms = f"SELECT u, sum({norm}) AS n, count(*) AS g FROM q GROUP BY u"
     factors = f"SELECT u, {factor} AS f FROM ({norms}) WHERE {heavy}"
     changes = [
-        f"coalesce(sum({clipped_sql(f'b{name}')} - {name}), 0) AS total{i}" for i, name in enumerate(names)
+        f"coalesce(sum({clipped_sql(b)} - {name}), 0) AS total{i}"
+        for i, (name, b) in enumerate(zip(names, bounded, strict=True))
     ]
     return (
-        f"SELECT * FROM (WITH q AS MATERIALIZED ({cells}), h AS ({factors}) "
-        f"SELECT {', '.join([*row.keys, *changes])} FROM q JOIN h ON q.u = h.u{_by(row, ())})"
+        f"WITH q AS MATERIALIZED ({cells}), h AS ({factors}) "
+        f"SELECT {', '.join([*row.keys, *changes])} FROM q JOIN h ON q.u = h.u{_by(row, ())}"
     )
 
 
@@ -151,7 +166,7 @@ def _of_rows(planned: MeasurePlan, row: Row, rows: str) -> str:
     vectors = [scaled_sql(vector, row) for vector in vectors_of(planned.measure)]
     weights = dict.fromkeys(vector.most for vector in vectors if vector.most is not None)
     _, limit = planned.bound
-    scaled = "".join(f", CAST(trunc({most}::DOUBLE * f) AS BIGINT) AS w{most}" for most in weights)
+    scaled = "".join(f", {row.arithmetic.truncated(f'{most}::DOUBLE * f')} AS w{most}" for most in weights)
     units = f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM r GROUP BY u"
     factor = (
         f"SELECT u, {factor_sql(planned)} / CAST(n AS DOUBLE) AS f FROM ({units}) WHERE n > {limit}::HUGEINT"
@@ -163,8 +178,8 @@ def _of_rows(planned: MeasurePlan, row: Row, rows: str) -> str:
     ]
     heavy = "SELECT r.*, h.* EXCLUDE (u) FROM r JOIN h ON r.u = h.u"
     return (
-        f"SELECT * FROM (WITH {read_twice(planned, rows)}, h AS (SELECT u, f{scaled} FROM ({factor})) "
-        f"SELECT {', '.join([*row.keys, *changes])} FROM ({heavy}){_by(row, ())})"
+        f"WITH {read_twice(planned, rows)}, h AS (SELECT u, f{scaled} FROM ({factor})) "
+        f"SELECT {', '.join([*row.keys, *changes])} FROM ({heavy}){_by(row, ())}"
     )
 
 

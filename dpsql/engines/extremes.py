@@ -2,9 +2,10 @@
 
     extendedprice * (1 - discount)    [901, 104950] * (1 - [0, 0.1]), within [0, 105000]: no clamp is printed,
                                       and no CASE for products that a DECIMAL(18,4) does not hold
+    cost in [0, 500], of [0, 200]     no value is below 0: the upper limit alone is printed
 
-Claim   a statistic for which ``in_range`` is true has no argument in this version of the table that its clamp
-        would change: none is beyond the range, and none is NaN. No column has values beyond its ``interval``.
+Claim   a statistic has no argument in this version of the table beyond the ends that ``of_argument`` gives,
+        and none that is NaN. No column has values beyond its ``interval``.
 Proof   A column's own values, as DOUBLEs, are between the two that were read. The largest is NaN if one is,
         since DuckDB orders it last; then nothing is said. +, - and * of DOUBLEs are monotone in each
         argument, rounding too, so that the ends of a result are at ends of its arguments, computed in the
@@ -27,14 +28,13 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 
 from dpsql.engines.identifiers import quote, table_sql
+from dpsql.engines.row_cells import Ends
 from dpsql.facts.columns_read import defined, stored_column
 from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.column import Interval, Kind, Type, decimal_size
 from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.statistic import Part, Statistic
-
-Ends = tuple[float, float]
 
 _DIGITS = 1e15
 """DOUBLEs hold all whole numbers up to this one, and as many digits of a decimal."""
@@ -49,12 +49,11 @@ class Extremes:
     run: Callable[[str], list[tuple[object, ...]]]
     _known: dict[tuple[str, str], Ends | None] = field(default_factory=dict)
 
-    def in_range(self, statistic: Statistic, relation: Relation) -> bool:
-        """Whether the clamp of a value changes nothing."""
+    def of_argument(self, statistic: Statistic, relation: Relation) -> Ends | None:
+        """Return the ends of the argument of a sum; None if they are not known."""
         if statistic.argument is None or statistic.part not in (Part.VALUE, Part.REST):
-            return False
-        ends = self.ends(statistic.argument, relation)
-        return ends is not None and statistic.low <= ends[0] and ends[1] <= statistic.high
+            return None
+        return self.ends(statistic.argument, relation)
 
     def interval(self, relation: Relation, name: str) -> Interval | None:
         """Return the range of all values of a column of whole numbers or decimals; None if not known."""

@@ -1,6 +1,6 @@
 """Choose the statement that gives a measure's exact sums in the least time.
 
-    one row per unit                    rows summed as DOUBLEs, without clamps where values are in range
+    one row per unit                    rows summed as DOUBLEs, without limits that no value passes
     a clip, and many rows in a table    sum everything, correct the few (corrected_sql.py)
     few rows in a table                 a statement that is planned in less time
     all else                            measure_sql.py
@@ -16,13 +16,13 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from dpsql.engines.arithmetic import DOUBLES, TIES, WHOLE, Arithmetic, fits
+from dpsql.engines.arithmetic import DOUBLES, SMALL, TIES, WHOLE, Arithmetic, fits
 from dpsql.engines.corrected_sql import Special, corrected_sql
 from dpsql.engines.extremes import Extremes
 from dpsql.engines.identifiers import table_sql
 from dpsql.engines.measure_sql import CELL, measure_sql, summed_rows
 from dpsql.engines.relation_sql import Reading
-from dpsql.engines.row_cells import rows_sql
+from dpsql.engines.row_cells import Ends, rows_sql
 from dpsql.engines.special_units import Limits, SpecialUnits
 from dpsql.engines.unit_totals import UnitTotals
 from dpsql.facts.light_units import row_source
@@ -66,15 +66,15 @@ class FastSums:
         if self._asked[source.scan.table] <= self.limits.before:
             return measure_sql(planned)
         arithmetic = self._arithmetic(planned, size * source.fan)
-        unclamped = self._unclamped(planned) if arithmetic.doubles else ()
+        ends = self._ends(planned) if arithmetic.doubles else {}
         found = self._extremes.interval
         if planned.shape is Shape.ROWS:
-            return summed_rows(planned, rows_sql(planned, Reading(found=found), arithmetic, unclamped))
+            return summed_rows(planned, rows_sql(planned, Reading(found=found), arithmetic, ends))
         light = self._totals.all_light(planned, source)
         special = Special() if light else self._units.special(planned, source, size)
         if special is None:
             return measure_sql(planned)
-        return corrected_sql(planned, special, arithmetic, unclamped, found)
+        return corrected_sql(planned, special, arithmetic, ends, found)
 
     def many_groups(self, planned: MeasurePlan) -> bool:
         """Whether there may be many groups of which few are shown, and sums are all that is released."""
@@ -102,13 +102,17 @@ class FastSums:
 
     def _arithmetic(self, planned: MeasurePlan, rows: int) -> Arithmetic:
         most = max(statistic.together for statistic in planned.measure.statistics)
-        if not fits(rows * planned.measure.copies, most):
+        rows *= planned.measure.copies
+        if not fits(rows, most):
             return WHOLE
         if self._rounds is None:
             self._rounds = self.run(TIES) == [(True,)]
-        return DOUBLES if self._rounds else WHOLE
+        if not self._rounds:
+            return WHOLE
+        return SMALL if fits(rows, most, CELL) else DOUBLES
 
-    def _unclamped(self, planned: MeasurePlan) -> tuple[Statistic, ...]:
-        """Return the statistics whose values are in range; without DOUBLEs, a product could be too large."""
+    def _ends(self, planned: MeasurePlan) -> dict[Statistic, Ends]:
+        """Return the ends of arguments, where known; without DOUBLEs, a product could be too large."""
         measure = planned.measure
-        return tuple(each for each in measure.statistics if self._extremes.in_range(each, measure.relation))
+        found = {each: self._extremes.of_argument(each, measure.relation) for each in measure.statistics}
+        return {each: ends for each, ends in found.items() if ends is not None}

@@ -17,7 +17,7 @@ by one. The numbers are the same, but for groups that are not on their lists, wh
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
@@ -34,6 +34,9 @@ from dpsql.ir.statistic import SLACK, Part, Statistic
 
 CELL = 2**50
 """Largest sum of a unit before clipping; its square fits 128 bits."""
+
+LISTED = 1_000
+"""The longest list of keys that is checked in SQL."""
 
 TOTAL = 2**62
 """Largest sum of a group; fits 64 bits (the engine clamps fetched sums to it)."""
@@ -106,25 +109,29 @@ def carried(key: Type, name: str) -> str:
     return f"CAST({name} AS VARCHAR) AS {name}" if key.kind in TEXTED else name
 
 
-def inside_groups(planned: MeasurePlan, names: Sequence[str]) -> list[str]:
+def inside_groups(planned: MeasurePlan, names: Sequence[str], coded: Collection[int] = ()) -> list[str]:
     """Return ``inside`` for groups: with count(*) in it, DuckDB tests a list once per group."""
-    return [f"CASE WHEN count(*) > 0 THEN {condition} END" for condition in inside(planned, names)]
+    return [f"CASE WHEN count(*) > 0 THEN {condition} END" for condition in inside(planned, names, coded)]
 
 
-def inside(planned: MeasurePlan, names: Sequence[str]) -> list[str]:
-    """Return the conditions that keys are on their public lists; long lists are checked after fetching."""
+def inside(planned: MeasurePlan, names: Sequence[str], coded: Collection[int] = ()) -> list[str]:
+    """Return the conditions that keys are on their public lists; long lists are checked after fetching.
+
+    The keys at the places ``coded`` are codes of their values: 0 is not listed (row_copies.py).
+    """
     if not isinstance(planned.rule, PublicKeys):
         return []
     conditions = []
-    keys = list(zip(planned.keys, names, planned.rule.domains, strict=True))
-    for column, key, values in keys[1:] if planned.measure.sets else keys:
+    keys = list(enumerate(zip(planned.keys, names, planned.rule.domains, strict=True)))
+    for place, (column, key, values) in keys[1:] if planned.measure.sets else keys:
         present = [value for value in values if value is not None]
-        if len(present) > 1_000 or column.fact.type.kind is Kind.BOOLEAN:
+        if len(present) > LISTED or column.fact.type.kind is Kind.BOOLEAN:
             continue
         column_type = column.fact.type
         as_text = column_type.kind is Kind.TEXT  # compare an enum as text: no constant is cast to it
         listed = ", ".join(constant_sql(value, VARCHAR if as_text else column_type) for value in present)
         is_listed = f"{f'CAST({key} AS VARCHAR)' if as_text else key} IN ({listed})" if present else "false"
+        is_listed = f"{key} > 0" if place in coded else is_listed
         missing = None in values or planned.measure.sets  # a grouping set may not contain this key
         conditions.append(f"({is_listed} OR {key} IS NULL)" if missing else is_listed)
     return conditions
@@ -291,21 +298,21 @@ def scaled_sql(vector: tuple[tuple[int, Statistic], ...], row: Row) -> Scaled:
             cells = [replace(first, cell=i) for i in range(3 if first.other is None else 9)]
             assert [statistic for _, statistic in vector] == cells, "the cells of one argument, or of two"
             norm = f"{rows} * {first.most + SLACK}::HUGEINT"
-            return Scaled(norm, tuple((i, _truncated(row.cells[statistic])) for i, statistic in vector))
+            return Scaled(norm, tuple((i, _truncated(row, row.cells[statistic])) for i, statistic in vector))
         case Part.REST:
             ((second, value),) = following
             assert value == replace(first, part=Part.VALUE), "a pair is of one value under one condition"
-            total = _truncated(row.cells[value])
-            rest = f"coalesce(sum({weighed}), 0) - {total}"
+            total = _truncated(row, row.cells[value])
+            rest = f"{row.arithmetic.summed(weighed)} - {total}"
             return Scaled(f"{rows} * {first.most}::HUGEINT", ((place, rest), (second, total)), first.most)
         case Part.VALUE:
             assert not following, "a sum stands alone"
             cell = row.cells[first]
             norm = row.arithmetic.summed(f"abs({cell})" if first.low < 0 else cell)
-            return Scaled(norm, ((place, _truncated(cell)),))
+            return Scaled(norm, ((place, _truncated(row, cell)),))
         case Part.ROWS:
             assert not following, "a count stands alone"
-            total = f"coalesce(sum({weighed}), 0)"
+            total = row.arithmetic.summed(weighed)
             return Scaled(f"{rows} * {first.most}::HUGEINT", ((place, total),), first.most)
         case Part.UNITS:
             raise AssertionError("units are counted once in a group, not row by row")
@@ -313,8 +320,8 @@ def scaled_sql(vector: tuple[tuple[int, Statistic], ...], row: Row) -> Scaled:
             assert_never(first.part)
 
 
-def _truncated(cell: str) -> str:
-    return f"coalesce(sum(CAST(trunc(({cell}) * f) AS BIGINT)), 0)"
+def _truncated(row: Row, cell: str) -> str:
+    return row.arithmetic.summed(row.arithmetic.truncated(f"({cell}) * f"))
 
 
 def factor_sql(planned: MeasurePlan) -> str:

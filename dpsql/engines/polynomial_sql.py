@@ -33,7 +33,7 @@ def single(statistic: Statistic, place: str, square: str, arithmetic: Arithmetic
     """Print a cell of one row, and its sum over a group."""
     of_count, of_place, of_square = _OF_PLACES[statistic.part][statistic.cell]
     row = f"{of_count * statistic.most} + {of_place} * {place} + {of_square} * {square}"
-    parts = [f"count({place}) * {statistic.most}::HUGEINT"] if of_count else []
+    parts = [f"count({place}) * {statistic.most}::{arithmetic.whole}"] if of_count else []
     parts += [f"{of_place} * {arithmetic.summed(place)}"] if of_place else []
     parts += [f"{of_square} * {arithmetic.summed(square)}"] if of_square else []
     return row, f"({' + '.join(parts)})"

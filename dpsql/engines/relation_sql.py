@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import partial
 from typing import TypeAlias, assert_never
@@ -32,7 +32,6 @@ from dpsql.ir.relation import (
     Project,
     Relation,
     Scan,
-    ScanColumn,
     StageInput,
     Union,
     Window,
@@ -45,11 +44,6 @@ from dpsql.ir.scalar import Call, Literal, Ref, Scalar, conjuncts, refs
 # ---- relations ---------------------------------------------------------------------------------------
 
 
-def copied(column: str) -> str:
-    """Name a column in a copy of rows, beside their unit ``u``."""
-    return quote(f"c {column}")
-
-
 Found: TypeAlias = Callable[[Relation, str], Interval | None]
 
 
@@ -59,15 +53,18 @@ class Reading:
 
     ``units`` is false where no unit is needed: a scan then does not join the path to its unit, so it has the
     rows of nobody too, but for those whose link is NULL. ``only`` is a scan of which some rows are read:
-    those of a ``copy``, which has their unit and these ``columns``, or those whose unit, or link to it, is
-    in the SELECT ``keys``. ``found`` gives the range of all values of a stored column.
+    those of a ``copy``, or those whose unit, or link to it, is in the SELECT ``keys``. A copy has their
+    ``unit``, or the ``rank`` of it, and ``columns`` by their names in the query. ``found`` gives the range
+    of all values of a stored column.
     """
 
     units: bool = True
     only: Scan | None = None
     keys: str = ""
     copy: str = ""
-    columns: tuple[ScanColumn, ...] = ()
+    unit: str = "u"
+    ranked: bool = False
+    columns: Mapping[str, str] = field(default_factory=dict)
     twice: bool = False
     found: Found | None = None
 
@@ -86,7 +83,7 @@ class Reading:
     def columns_of(self, scan: Scan) -> dict[str, str]:
         """Return the columns that are read, by their names in the query."""
         if scan is self.only and self.copy:
-            return {column.name: f"t0.{copied(column.source)}" for column in self.columns}
+            return {name: f"t0.{column}" for name, column in self.columns.items()}
         return {column.name: f"t0.{quote(column.source)}" for column in scan.columns}
 
     def joins(self, scan: Scan) -> int:
@@ -480,17 +477,18 @@ def _scan(scan: Scan, read: Reading) -> str:
         on = equal_sql(link.column, f"t{step}", link.key, f"t{step + 1}")
         tables += f" JOIN {read.rows(table_sql(link.table))} AS t{step + 1} ON {on}"
     holder = f"t{len(owner.links)}"
-    unit = "t0.u" if from_copy else value_sql(owner.column, holder, _composite_type(owner))
+    unit = f"t0.{read.unit}" if from_copy else value_sql(owner.column, holder, _composite_type(owner))
     columns = columns if owner.name in columns else {owner.name: unit, **columns}
-    if owner.widened and (from_copy or not owner.composite):
+    ranked = from_copy and read.ranked
+    if owner.widened and not ranked and (from_copy or not owner.composite):
         columns[owner.name] = f"CAST({unit} AS {owner.fact.type.sql})"
     if owner.widened and owner.composite and not owner.links:
         types = dict(zip(names_of(owner.column), unit_types(owner.fact.type), strict=True))
         for column in scan.columns:
             if column.source in types and column.name in columns:
                 columns[column.name] = f"CAST({columns[column.name]} AS {types[column.source].sql})"
-    there = "t0.u IS NOT NULL" if from_copy else there_sql(owner.column, holder)
-    where = "" if owner.filled else f" WHERE {there}"
+    there = f"{unit} IS NOT NULL" if from_copy else there_sql(owner.column, holder)
+    where = "" if owner.filled or ranked else f" WHERE {there}"
     return f"SELECT {_named(columns)} FROM {tables}{where}"
 
 

@@ -7,9 +7,10 @@ A cell is a whole number, and NULL where the row does not count (arithmetic.py s
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import assert_never
+from types import MappingProxyType
+from typing import TypeAlias, assert_never
 
 from dpsql.engines.arithmetic import WHOLE, Arithmetic
 from dpsql.engines.identifiers import quote
@@ -21,6 +22,11 @@ from dpsql.ir.column import Fact, Kind
 from dpsql.ir.plan import MeasurePlan, Shape
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import CELLS, Part, Statistic, width_of
+
+Ends: TypeAlias = tuple[float, float]
+"""Numbers that no value of an argument is below or above; with them, no value is NaN."""
+
+NOT_KNOWN: Mapping[Statistic, Ends] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +45,17 @@ class Row:
 
     def summed(self, statistic: Statistic) -> str:
         """Print the sum of a statistic over a group of rows (UNITS: over one unit's rows)."""
-        count = f"count({self.counted[statistic]})"
+        count, whole = f"count({self.counted[statistic]})", self.arithmetic.whole
         match statistic.part:
             case Part.ROWS:
-                return f"{count} * {statistic.most}::HUGEINT"
+                return f"{count} * {statistic.most}::{whole}"
             case Part.UNITS:
                 return f"CASE WHEN {count} > 0 THEN {statistic.most} ELSE 0 END"
             case Part.VALUE:
                 return self.arithmetic.summed(self.cells[statistic])
             case Part.REST:
                 return (
-                    f"({count} * {statistic.most}::HUGEINT - {self.arithmetic.summed(self.cells[statistic])})"
+                    f"({count} * {statistic.most}::{whole} - {self.arithmetic.summed(self.cells[statistic])})"
                 )
             case Part.BERNSTEIN | Part.LAGRANGE:
                 return self.sums[statistic]
@@ -61,11 +67,11 @@ def rows_sql(
     planned: MeasurePlan,
     reading: Reading = AS_IT_IS,
     arithmetic: Arithmetic = WHOLE,
-    unclamped: Collection[Statistic] = (),
+    ends: Mapping[Statistic, Ends] = NOT_KNOWN,
 ) -> Row:
     """Return the rows of a measure, each with its unit ``u`` unless the shape or the reading has none.
 
-    The arguments of ``unclamped`` statistics are known to be in their ranges.
+    The ``ends`` of some arguments are known.
     """
     m = planned.measure
     owned = ownership_of(m.relation)
@@ -95,11 +101,11 @@ def rows_sql(
     sums: dict[Statistic, str] = {}
     for statistic in m.statistics:
         if statistic.part in (Part.VALUE, Part.REST):
-            cell = _value(statistic, read, facts, arithmetic, statistic in unclamped)
+            cell = _value(statistic, read, facts, arithmetic, ends.get(statistic))
             counted[statistic] = cells[statistic] = named.setdefault(cell, f"g{len(named)}")
         elif statistic.part in CELLS and statistic.other is None:
             place = named.setdefault(
-                _value(statistic, read, facts, arithmetic, statistic in unclamped), f"g{len(named)}"
+                _value(statistic, read, facts, arithmetic, ends.get(statistic)), f"g{len(named)}"
             )
             square = derived.setdefault(rounded_square(place, statistic.most, arithmetic), f"h{len(derived)}")
             counted[statistic] = place
@@ -138,7 +144,7 @@ def _value(
     read: dict[Scalar, str],
     facts: dict[Scalar, Fact],
     arithmetic: Arithmetic,
-    unclamped: bool,
+    ends: Ends | None,
 ) -> str:
     """Print (clamped argument - offset) / step as an integer, total for every value of the type.
 
@@ -147,9 +153,9 @@ def _value(
     assert statistic.argument is not None
     name, fact = read[statistic.argument], facts[statistic.argument]
     if not _whole(statistic, fact):
-        sql = _float(statistic, name, fact, arithmetic, unclamped)
+        sql = _float(statistic, name, fact, arithmetic, ends)
     elif arithmetic.doubles and max(abs(statistic.low), abs(statistic.high)) < 2**53:
-        sql = _integer_in_doubles(statistic, name, unclamped)
+        sql = _integer_in_doubles(statistic, name, ends)
     else:
         sql = _integer(statistic, name, fact)
         sql = f"CAST({sql} AS DOUBLE)" if arithmetic.doubles else sql
@@ -162,10 +168,9 @@ def _whole(statistic: Statistic, fact: Fact) -> bool:
     return fact.type.kind is Kind.INTEGER and integral and _integral(statistic)
 
 
-def _integer_in_doubles(statistic: Statistic, name: str, unclamped: bool) -> str:
+def _integer_in_doubles(statistic: Statistic, name: str, ends: Ends | None) -> str:
     """Print the cell of a whole number in DOUBLEs: one beyond 2^53 is beyond the range, rounded or not."""
-    cell = f"CAST({name} AS DOUBLE)"
-    cell = cell if unclamped else clamped_sql(cell, statistic.low, statistic.high)
+    cell = clamped_sql(f"CAST({name} AS DOUBLE)", statistic.low, statistic.high, ends)
     cell = f"({cell} - {number(statistic.offset)})" if statistic.offset else cell
     per_step = int(1 / statistic.step)
     return cell if per_step == 1 else f"{cell} * {number(per_step)}"
@@ -186,20 +191,22 @@ def _integer(statistic: Statistic, name: str, fact: Fact) -> str:
     return sql if wide == "BIGINT" else f"CAST({sql} AS BIGINT)"
 
 
-def _float(statistic: Statistic, name: str, fact: Fact, arithmetic: Arithmetic, unclamped: bool) -> str:
+def _float(statistic: Statistic, name: str, fact: Fact, arithmetic: Arithmetic, ends: Ends | None) -> str:
     """Print a cell computed in floats.
 
     Subtraction, product and rounding are monotone: the cell of a clamped value lies between the cells of the
     range's ends.
     """
-    clamped = _double(name, fact) if unclamped else _clamped(name, fact, statistic.low, statistic.high)
+    clamped = clamped_sql(_double(name, fact), statistic.low, statistic.high, ends)
     shifted = f"({clamped} - {number(statistic.offset)})" if statistic.offset else clamped
     factor = float(1 / statistic.step)
     cell = arithmetic.rounded(f"{shifted} * {number(factor)}")
     least = 0 if statistic.offset or statistic.low >= 0 else -statistic.most
-    ends = [round((float(end) - float(statistic.offset)) * factor) for end in (statistic.low, statistic.high)]
+    places = [
+        round((float(end) - float(statistic.offset)) * factor) for end in (statistic.low, statistic.high)
+    ]
     most = statistic.most
-    if least <= ends[0] and ends[1] <= most:
+    if least <= places[0] and places[1] <= most:
         return cell
     return f"CASE WHEN {cell} > {most} THEN {most} WHEN {cell} < {least} THEN {least} ELSE {cell} END"
 

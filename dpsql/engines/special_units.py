@@ -6,7 +6,8 @@
     n      the rows of the unit in the whole table, or the sum of their squares over groups of plain keys
     c      the rows of k
 
-Where special rows are few, the columns that were asked for are copied, with the unit beside them.
+Where they are not too many, the rows of special units are copied, with the columns that were asked for
+(row_copies.py).
 
 Claim   with ``limit`` or less of n, a unit is light, for every query that asks for that limit.
 Proof   facts/light_units.py. A table that was made for a lower limit holds more units; those asked for are
@@ -27,11 +28,11 @@ from dataclasses import dataclass, field, replace
 
 from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.identifiers import quote, table_sql
-from dpsql.engines.relation_sql import Reading, copied, first_link, key_sql, with_units
-from dpsql.engines.unit_values import nullable_sql, there_sql, value_sql
-from dpsql.facts.columns_read import columns_read
+from dpsql.engines.relation_sql import Reading, first_link, key_sql, with_units
+from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_sql
+from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.facts.light_units import RowSource, most_rows, most_squares, plain_keys
-from dpsql.ir.plan import MeasurePlan
+from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.relation import Columns, Scan, ScanColumn
 from dpsql.ir.scalar import Ref
 
@@ -45,17 +46,12 @@ _Place = tuple[str, Columns, tuple[str, ...]]
 
 @dataclass(slots=True)
 class _Found:
-    """A table of special units, and the limit of n that it was made for.
-
-    ``nobody``: there are rows of nobody. ``copy`` has these ``columns`` of the rows of units above ``above``.
-    """
+    """A table of special units, and the limit of n that it was made for; ``nobody``: and rows of nobody."""
 
     name: str
     limit: int
     nobody: bool
-    copy: str = ""
-    above: int = 0
-    columns: tuple[str, ...] = ()
+    copy: Copy | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,15 +60,19 @@ class Limits:
 
     ``least`` is the rows of a table below which sums per unit take less time. What a table has is found out
     when ``before`` measures have read it: finding out takes longer than one measure. ``most`` is the part of
-    its rows that may be special, ``distinct`` where units are counted too, since then all rows are grouped
-    by unit anyway; ``copied`` is the part up to which the rows are copied.
+    its rows that may be special; ``distinct`` where units are counted too, since then all rows are grouped
+    by unit anyway, unless keys are public, and a copy has ranks and codes alone. ``copied`` is the part up to
+    which the rows are copied, ``long`` where the copy has texts or units as they are, which take longer to
+    read than in the table. All copies take about ``bytes`` at most.
     """
 
     least: int = 50_000
     before: int = 1
     most: float = 3 / 4
     distinct: float = 1 / 10
-    copied: float = 1 / 4
+    copied: float = 3 / 4
+    long: float = 1 / 4
+    bytes: int = 2**28
 
 
 @dataclass(slots=True)
@@ -95,43 +95,60 @@ class SpecialUnits:
         else:
             keys, limit = (), most_rows(planned) // source.fan
         found = self._found(scan, keys, limit)
-        asked = f"FROM {found.name} WHERE n > {limit}"
-        [(rows,)] = self.run(f"SELECT coalesce(sum(c), 0)::BIGINT {asked}")
-        assert isinstance(rows, int)
-        if rows > (self.limits.distinct if counts_units(planned) else self.limits.most) * size:
+        rows, units = self._above(found, limit)
+        needed, many = Needed.of(planned, scan), rows > self.limits.distinct * size
+        small = needed.fixed and isinstance(planned.rule, PublicKeys)
+        if rows > self.limits.most * size or (many and counts_units(planned) and not small):
             return None
         nobody = f"SELECT k FROM {found.name} WHERE u IS NULL"
-        return Special(
-            self._units(planned, scan, found, limit, copied=rows <= self.limits.copied * size)
-            if rows
-            else None,
-            Reading(units=False, only=scan, keys=nobody) if found.nobody else None,
+        apart = Reading(units=False, only=scan, keys=nobody) if found.nobody else None
+        if not rows:
+            return Special(nobody=apart)
+        part = self.limits.copied if needed.fixed else self.limits.long
+        copy = self._copied(scan, found, limit, needed) if rows <= part * size else None
+        if copy is None and many and counts_units(planned):
+            return None
+        if copy is None:
+            return Special(Reading(only=scan, keys=f"SELECT k FROM {found.name} WHERE n > {limit}"), apart)
+        read = Reading(
+            only=scan,
+            copy=copy.rows(None if limit == copy.above else units),
+            unit=copy.unit(needed),
+            ranked=needed.ranked,
+            columns=copy.names(needed),
         )
+        return Special(read, apart, needed.keys)
 
-    def _units(self, planned: MeasurePlan, scan: Scan, found: _Found, limit: int, *, copied: bool) -> Reading:
-        """Return how the rows of units above the limit are read."""
-        if not copied:
-            return Reading(only=scan, keys=f"SELECT k FROM {found.name} WHERE n > {limit}")
-        columns = columns_read(planned.measure, scan)
-        self._copy(scan, found, limit, {column.source for column in columns})
-        read = f"SELECT * FROM {found.copy} WHERE n > {limit}"
-        return Reading(only=scan, copy=read, columns=columns)
+    def _above(self, found: _Found, limit: int) -> tuple[int, int]:
+        """Return the rows and the number of the units above the limit."""
+        counted = "coalesce(sum(c), 0)::BIGINT, count(DISTINCT u)"
+        [(rows, units)] = self.run(f"SELECT {counted} FROM {found.name} WHERE n > {limit}")
+        assert isinstance(rows, int)
+        assert isinstance(units, int)
+        return rows, units
 
-    def _copy(self, scan: Scan, found: _Found, limit: int, names: set[str]) -> None:
-        """Copy these columns of the rows of units above the limit, unless they are there."""
-        if found.copy and found.above <= limit and names <= set(found.columns):
-            return
-        if found.copy:
-            names, limit = names | set(found.columns), min(limit, found.above)
-            before, found.copy = found.copy, ""  # an interrupted statement leaves nothing that is not there
-            self.run(f"DROP TABLE {before}")
-        name, columns = f'temp.main."rows {next(_NUMBERS)}"', tuple(sorted(names))
-        listed = "".join(f", t.{quote(column)} AS {copied(column)}" for column in columns)
-        heavy = f"(FROM {found.name} WHERE n > {limit}) AS h"
-        near = nullable_sql(first_link(scan), "t")
-        rows = f"{table_sql(scan.table)} AS t JOIN {heavy} ON {near} = h.k"
-        self.run(f"CREATE TEMP TABLE {name} AS SELECT h.u, h.n{listed} FROM {rows}")
-        found.copy, found.above, found.columns = name, limit, columns
+    def _copied(self, scan: Scan, found: _Found, limit: int, needed: Needed) -> Copy | None:
+        """Return a copy of the rows of units above the limit, the one that is there if it will do."""
+        known = found.copy
+        if known is not None and known.has(needed, limit):
+            return known
+        above, columns = limit, needed.copied
+        if known is not None:
+            above, columns = min(above, known.above), columns | set(known.columns)
+        others = sum(each.copy.bytes for each in self._tables.values() if each.copy and each is not found)
+        size = bytes_of(columns, self._above(found, above)[0])
+        if others + size > self.limits.bytes:
+            return None
+        self._uncopy(found)
+        table, listed = f'temp.main."rows {next(_NUMBERS)}"', tuple(sorted(columns))
+        self.run(f"CREATE TEMP TABLE {table} AS {copy_sql(scan, found.name, above, listed)}")
+        found.copy = Copy(table, above, listed, size)
+        return found.copy
+
+    def _uncopy(self, found: _Found) -> None:
+        known, found.copy = found.copy, None  # an interrupted statement leaves nothing that is not there
+        if known is not None:
+            self.run(f"DROP TABLE {known.table}")
 
     def _found(self, scan: Scan, keys: tuple[ScanColumn, ...], limit: int) -> _Found:
         """Return the table of units whose n is above the limit, and perhaps more."""
@@ -156,8 +173,8 @@ class SpecialUnits:
             self._drop(self._tables.popitem()[1])
 
     def _drop(self, found: _Found) -> None:
-        for name in filter(None, (found.copy, found.name)):
-            self.run(f"DROP TABLE {name}")
+        self._uncopy(found)
+        self.run(f"DROP TABLE {found.name}")
 
 
 def _place(scan: Scan, keys: tuple[ScanColumn, ...]) -> _Place:

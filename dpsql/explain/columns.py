@@ -59,11 +59,11 @@ def _facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str, Any]
             for table, column in sorted(origins_of(planned.measure.relation, last.argument))
             if _is_bounded(table, column, known)
         ]
-    if planned.joint is not None:
-        place = finish.statistics[0][0]
-        wide = planned.joint.deviations().reshape(-1, len(planned.measure.statistics))[:, place].max()
+    deviations, (_, clip) = planned.deviations(), planned.bound
+    if deviations is not None:
+        wide = deviations[:, finish.statistics[0][0]].max()
         facts["scale"] = float(planned.noise.scale * wide * last.step)
-        facts["sensitivity"] = float(planned.joint.applied.clip * last.step)
+        facts["sensitivity"] = float(clip * last.step)
         facts["expected_error"] = float(chosen.half_width(planned.noise.scale * wide) * last.step)
         return facts
     if planned.runs is not None:

@@ -56,6 +56,13 @@ def _instead(planned: MeasurePlan) -> str | None:
             f"{applied.strategy.cells} cells that their conditions tell apart ({applied.strategy.name}); the "
             "cells are found from these by least squares, and every number is a sum of the same cells"
         )
+    if planned.applied is not None and planned.measure.view is not None:
+        strategy = planned.applied.strategy
+        return (
+            f"of {strategy.cells:,} combinations: {strategy.numbers:,} sums of them ({strategy.name}), made "
+            "for ranges, values and totals; the combinations are found from these by least squares, and "
+            "every later answer is a sum of them"
+        )
     if planned.runs is None:
         return None
     way = (
@@ -97,7 +104,8 @@ def _but_null(planned: MeasurePlan) -> str:
     """Return words on groups of NULL, which are left out where their noisy count is within its margin."""
     assert isinstance(planned.rule, PublicKeys)
     possible = any(None in values for values in planned.rule.domains)
-    left_out = possible and planned.measure.counted and planned.runs is None
+    summed = planned.runs is not None or planned.measure.view is not None
+    left_out = possible and planned.measure.counted and not summed
     return "; those of NULL only with more rows than their margin" if left_out else ""
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from dpsql.ir.measure import Measure
 from dpsql.ir.relation import (
+    Aggregate,
     Filter,
     Join,
     Materialized,
@@ -14,6 +16,7 @@ from dpsql.ir.relation import (
     Scan,
     ScanColumn,
     StageInput,
+    Union,
     Window,
 )
 from dpsql.ir.scalar import Ref, Scalar, refs
@@ -55,6 +58,74 @@ def defined(relation: Relation, name: str) -> tuple[Relation, Scalar] | None:
             return None
 
 
+def origin(relation: Relation, name: str) -> tuple[Scan, str] | None:
+    """Return the scan that a column comes from as it is, its unit too, and the name there; else None."""
+    match relation:
+        case Scan(columns=columns, owner=owner):
+            names = {column.name for column in columns} | (set() if owner is None else {owner.name})
+            return (relation, name) if name in names else None
+        case Filter(source) | Window(source):
+            return origin(source, name)
+        case Project(source, columns):
+            below = next((column.scalar for column in columns if column.name == name), None)
+            return origin(source, below.name) if isinstance(below, Ref) else None
+        case Join(left=left, right=right):
+            return origin(left, name) or origin(right, name)
+        case _:
+            return None
+
+
+def values_read(measure: Measure, scan: Scan) -> frozenset[str] | None:
+    """Return the columns of a scan whose values a scalar reads, by their names in it; None if not known.
+
+    Keys and the unit are not read as values where they are columns as they are.
+    """
+    if _reads_rows(measure.relation):
+        return None
+    read = [(measure.relation, scalar) for scalar in _cells(measure)]
+    read += [(measure.relation, key.scalar) for key in measure.keys if not isinstance(key.scalar, Ref)]
+    read += _computed(measure.relation)
+    found = (origin(relation, name) for relation, scalar in read for name in refs(scalar))
+    return frozenset(each[1] for each in found if each is not None and each[0] is scan)
+
+
+def _computed(relation: Relation) -> Iterable[tuple[Relation, Scalar]]:
+    """Yield the scalars of a relation but for columns as they are, each with the rows that it reads."""
+    match relation:
+        case Filter(source, condition):
+            yield source, condition
+            yield from _computed(source)
+        case Project(source, columns):
+            yield from ((source, column.scalar) for column in columns if not isinstance(column.scalar, Ref))
+            yield from _computed(source)
+        case Join(_, left, right, condition):
+            if condition is not None:
+                yield relation, condition
+            yield from _computed(left)
+            yield from _computed(right)
+        case _:
+            return
+
+
+def private_scans(measure: Measure) -> int:
+    """Return how many scans of private tables a measure reads."""
+    return _private_scans(measure.relation)
+
+
+def _private_scans(relation: Relation) -> int:
+    match relation:
+        case Scan(owner=owner):
+            return owner is not None
+        case Filter(source) | Project(source) | Window(source) | Aggregate(source):
+            return _private_scans(source)
+        case Join(left=left, right=right) | Union(left, right):
+            return _private_scans(left) + _private_scans(right)
+        case Materialized() | StageInput():
+            return 0
+        case _:
+            assert_never(relation)
+
+
 def columns_read(measure: Measure, scan: Scan) -> tuple[ScanColumn, ...]:
     """Return the columns of a scan that a measure reads, or more."""
     read = {name for scalar in _scalars(measure) for name in refs(scalar)}
@@ -63,8 +134,12 @@ def columns_read(measure: Measure, scan: Scan) -> tuple[ScanColumn, ...]:
 
 
 def _scalars(measure: Measure) -> Iterable[Scalar]:
-    for key in measure.keys:
-        yield key.scalar
+    yield from (key.scalar for key in measure.keys)
+    yield from _cells(measure)
+    yield from _scalars_of(measure.relation)
+
+
+def _cells(measure: Measure) -> Iterable[Scalar]:
     for statistic in measure.statistics:
         if statistic.argument is not None:
             yield statistic.argument
@@ -72,7 +147,6 @@ def _scalars(measure: Measure) -> Iterable[Scalar]:
             yield statistic.condition
         if statistic.other is not None:
             yield statistic.other.argument
-    yield from _scalars_of(measure.relation)
 
 
 def _scalars_of(relation: Relation) -> Iterable[Scalar]:

@@ -21,6 +21,17 @@ MOST_OF_RANGES = 1_000
 """The same where a key's list is the values of its range: nobody listed them to be shown."""
 
 
+MOST_OF_VIEWS = 200_000
+"""The same of a private view, which is asked for all its combinations."""
+
+
+def combinations_of(measure: Measure, known: Known) -> int | None:
+    """Return how many combinations the keys of a measure have; None where a key has no list."""
+    sizes = [None if key_list is None else _size(key_list, known) for key_list in measure.lists]
+    listed = [(i, size) for i, size in enumerate(sizes) if size is not None]
+    return _combined_size(measure, known, listed) if len(listed) == len(sizes) else None
+
+
 @dataclass(frozen=True, slots=True)
 class Public:
     """The public part of a measure's keys.
@@ -44,12 +55,13 @@ def public_keys(measure: Measure, known: Known) -> Public:
         if None in counts:
             return None
         count = _combined_size(measure, known, [(i, sizes[i] or 0) for i in positions])
-        ranged = any(of_range[i] for i in positions)
+        ranged = any(of_range[i] for i in positions) and measure.view is None
         return None if ranged and (count > MOST_OF_RANGES or not measure.aggregates) else count
 
     if not measure.sets:
         count = groups(tuple(range(len(measure.keys))))
-        return Public(measure.lists, (), count is not None and count <= MOST_GROUPS)
+        most = MOST_GROUPS if measure.view is None else MOST_OF_VIEWS
+        return Public(measure.lists, (), count is not None and count <= most)
     listed, left = [], MOST_GROUPS
     counted = ((groups(positions), number) for number, positions in enumerate(measure.sets))
     for count, number in sorted((count, number) for count, number in counted if count is not None):

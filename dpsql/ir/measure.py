@@ -16,6 +16,7 @@ from dpsql.ir.column import Categories, Listed, Type, Value
 from dpsql.ir.detail import Detail
 from dpsql.ir.formula import Derived
 from dpsql.ir.options import Option
+from dpsql.ir.private_view import PrivateView
 from dpsql.ir.relation import AggregateCall, Join, Named, Relation, StageInput
 from dpsql.ir.source import Source, Span
 from dpsql.ir.statistic import Family, Statistic
@@ -103,6 +104,7 @@ class Measure:
     Post reads the ends of intervals. ``derived``: outputs computed from aggregates, with half-widths that the
     Post reads. ``running`` names the aggregates that are running totals over the only key, each with whether
     the total per group is shown too. ``added_up``: SQL above aggregates the groups, or has windows over them.
+    ``view``: these are the counts of a private view.
     """
 
     name: str
@@ -128,6 +130,7 @@ class Measure:
     running: tuple[tuple[str, bool], ...] = ()
     derived: tuple[Derived, ...] = ()
     added_up: bool = False
+    view: PrivateView | None = None
 
     @property
     def copies(self) -> int:

@@ -100,11 +100,11 @@ class PublicKeys:
     def sizes(self) -> dict[int, int]:
         """Return the number of groups of each grouping set by its number; 0 is the only one without sets."""
         sets = self.sets or ((0, tuple(range(len(self.domains)))),)
-        return {number: prod(len(rows) for _, rows in self._parts(positions)) for number, positions in sets}
+        return {number: prod(len(rows) for _, rows in self.parts(positions)) for number, positions in sets}
 
     def _combined(self, group: Sequence[Value], positions: Iterable[int]) -> list[tuple[Value, ...]]:
         """Return the combinations of the keys at these positions, and of ``group`` elsewhere."""
-        parts = self._parts(positions)
+        parts = self.parts(positions)
         combined: list[tuple[Value, ...]] = []
         for rows in itertools.product(*(rows for _, rows in parts)):
             filled = list(group)
@@ -114,8 +114,12 @@ class PublicKeys:
             combined.append(tuple(filled))
         return combined
 
-    def _parts(self, positions: Iterable[int]) -> list[tuple[tuple[int, ...], list[tuple[Value, ...]]]]:
+    def parts(
+        self, positions: Iterable[int] | None = None
+    ) -> list[tuple[tuple[int, ...], list[tuple[Value, ...]]]]:
         """Return what is combined freely: single keys, and keys of one public row with its combinations."""
+        if positions is None:
+            positions = range(len(self.domains))
         left, parts = list(positions), list[tuple[tuple[int, ...], list[tuple[Value, ...]]]]()
         for places, rows in self.tied:
             kept = [i for i, place in enumerate(places) if place in left]
@@ -170,8 +174,9 @@ class Applied:
     """A strategy that is measured instead of one sum per group; the groups are found again from it.
 
     ``clip`` bounds the L1 norm of a unit over all groups; the sensitivity is ``column`` times that. The cell
-    of a strategy is the sum of the groups whose ``places`` say so; -1 is read by nobody. ``gram`` says what
-    the cells are for: they are made whole, in steps of ``unit``, such that their sums keep their answers.
+    of a strategy is the sum of the groups whose ``places`` say so; -1 is read by nobody. ``grams``, one for
+    each factor of a strategy, say what the cells are for: they are made whole, in steps of ``unit``, such
+    that their sums keep their answers.
     ``asked`` is a digest of all that is asked of them, with the weights: a strategy is found for it.
     """
 
@@ -179,7 +184,7 @@ class Applied:
     clip: int
     column: int
     places: tuple[int, ...]
-    gram: Floats
+    grams: tuple[Floats, ...]
     unit: int
     asked: str
 
@@ -270,6 +275,19 @@ class MeasurePlan:
             return Norm.L1, self.runs.clip
         return self.noise.norm, self.noise.sensitivity
 
+    def deviations(self) -> Floats | None:
+        """Return the deviation of each number of all groups, for noise of deviation 1 in what is measured.
+
+        None where the numbers themselves are measured.
+        """
+        if self.joint is not None:
+            found = self.joint.deviations()
+        elif self.applied is not None:
+            found = self.applied.strategy.variances().clip(min=0.0)[list(self.applied.places)] ** 0.5
+        else:
+            return None
+        return found.reshape(-1, len(self.measure.statistics))
+
     @property
     def measured(self) -> MeasurePlan:
         """What the engine measures: the cells, where numbers are sums of cells."""
@@ -301,13 +319,23 @@ class StagePlan:
     awaited: StageInput | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class BoughtView:
+    """The purchase of a private view that answers a plan, of this version of the data."""
+
+    name: str
+    time: str
+    version: str
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
     """The auditable artefact: explain prints it, the ledger records its digest, the audit checks it.
 
     ``bounds`` are the found bounds that it depends on. If some are still to be found, ``first`` is the plan
     that finds them; it is paid and run before this query is planned again. ``goal`` is the accuracy that
-    determined the price, or that ``steps`` at these prices approach.
+    determined the price, or that ``steps`` at these prices approach. ``bought`` is the private view that it
+    reads, if there is one with a purchase.
     """
 
     source: Source
@@ -319,6 +347,7 @@ class Plan:
     first: BoundSearchPlan | None = None
     goal: Goal | None = None
     steps: tuple[float, ...] = ()
+    bought: BoughtView | None = None
 
     @property
     def price(self) -> float:

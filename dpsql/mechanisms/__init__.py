@@ -73,7 +73,7 @@ class Mechanism(Protocol):
 @cache
 def shelf() -> dict[str, Mechanism]:
     """Return every mechanism by name."""
-    named = (module for module in modules(__name__, __path__) if hasattr(module, "NAME"))
+    named = (module for module in modules(__name__, __path__, deep=False) if hasattr(module, "NAME"))
     return {module.NAME: cast(Mechanism, module) for module in named}
 
 

@@ -39,8 +39,8 @@ def shown(
     """Return for each group whether it is shown: not if it is a listed one of NULL and seems empty."""
     counted, kept = planned.measure.counted, np.ones(len(groups), dtype=np.bool_)
     listed = planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
-    if not counted or planned.runs is not None or listed is None:
-        return kept
+    if not counted or planned.runs is not None or planned.measure.view is not None or listed is None:
+        return kept  # groups of runs and of a view are there to be added up
     reach = _reach(planned, len(groups))
     every = tuple(range(len(planned.keys)))
     places: dict[Value, tuple[int, ...]] = dict(listed.sets)

@@ -118,6 +118,12 @@ _WORDS = frozenset(  # keywords and types that may precede an opening parenthesi
     substring position trim ceil percent zone at floor text date time group window rows groups
     """.split()
 ) | {"grouping sets", "partition by", "order by", "group by"}
+_MISREAD: dict[type[exp.Expr], tuple[str, str]] = {
+    exp.ToChar: ("to_char", "write strftime(x, '%Y-%m') for moments, format or printf for numbers"),
+    exp.ToNumber: ("to_number", "write x::DOUBLE, or TRY_CAST(x AS DOUBLE)"),
+    exp.MakeInterval: ("make_interval", "write INTERVAL '1' DAY, or to_days(x)"),
+}
+"""Functions that DuckDB lacks, and of which sqlglot drops arguments where it prints them for DuckDB."""
 _REMEDIES: dict[str, str] = {
     "Dot": "write the function's call as f(x), a column as table.column",
     "TableSample": "leave the sample out: noise is added whatever the size",
@@ -161,6 +167,9 @@ def check_tree(tree: exp.Expr, text: str) -> None:
             word, called, _ = ("", "", "") if span is None else text[span.start : span.end].partition("(")
             name = word.strip() if called else type(node).sql_name().lower()
             raise unknown_function(name, span)
+        if type(node) in _MISREAD:
+            name, instead = _MISREAD[type(node)]
+            raise refuse("D204", f"there is no function {name}", span_of(node, text), help=instead)
         if isinstance(node, _NEVER) or not isinstance(node, _SYNTAX) or _misplaced(node):
             name = type(node).__name__
             raise refuse(

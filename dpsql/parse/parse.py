@@ -27,6 +27,7 @@ from dpsql.parse.parameters import Moment, fill, number_marks
 from dpsql.parse.samples import take_samples
 from dpsql.parse.token_checks import check_json_paths, check_parts
 from dpsql.parse.token_edits import token_edits
+from dpsql.parse.view_statements import Create, ViewStatement, query_text, view_statement
 
 logging.getLogger("sqlglot").setLevel(logging.CRITICAL)  # its warnings contain the text of the query
 
@@ -40,7 +41,8 @@ class Query:
     ``epsilon`` and ``delta`` are the price that its clauses set, ``goal`` is the accuracy, ``max_unnest`` how
     many items of a list count. The other options are attached to their SELECT. ``now`` reads the clock.
     ``anyway``: it is asked even if its answer would show nothing.
-    ``explained``: the statement was an EXPLAIN, so the plan is described and nothing is run.
+    ``explained``: the statement was an EXPLAIN, so the plan is described and nothing is run. A statement
+    about a private view, ``view``, has the tree of the query that it is planned as.
     """
 
     source: Source
@@ -52,6 +54,7 @@ class Query:
     max_unnest: Option | None = None
     explained: bool = False
     anyway: bool = False
+    view: ViewStatement | None = None
 
 
 def parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
@@ -80,6 +83,10 @@ def _parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
     if explained is not None:
         text, tokens = explained, _tokens(explained)
         check_explained(tokens)
+    statement = view_statement(text)
+    if statement is not None:
+        text = query_text(statement, text)
+        tokens = _tokens(text)
     _check_parentheses(tokens)
     check_parts(tokens)
     check_json_paths(tokens)
@@ -127,16 +134,18 @@ def _parse(source: Source, parameters: Sequence[Value], now: Moment) -> Query:
     tree = clamped(fill(tree, parameters, marks, now), edited.mark, clamps)
     check_tree(take_any_values(take_histograms(take_samples(tree))), text)
     check_grammar(edited.plain)
+    price = statement.epsilon if isinstance(statement, Create) else None
     return Query(
         source,
         tree,
         now,
-        agreed(clauses, "epsilon"),
+        agreed(clauses, "epsilon") or price,
         agreed(clauses, "delta"),
         goal_of(clauses),
         agreed(clauses, "max_unnest"),
         explained is not None,
         any(option.value for clause in clauses if (option := clause.get("anyway")) is not None),
+        statement,
     )
 
 

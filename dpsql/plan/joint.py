@@ -50,7 +50,7 @@ GAIN = 0.95
 
 MOST_NUMBERS = 8_192
 
-_QUICK = 2.0**42
+QUICK = 2.0**42
 """Scales below it are sampled quickly: entries of a matrix have fewer digits where that is enough."""
 
 _FEW = 3
@@ -80,8 +80,9 @@ class Asked:
 def file_strategies(folder: Path, measures: Iterable[MeasurePlan]) -> None:
     """Keep the strategies of measures that are paid for: a later process finds the same ones there."""
     for planned in measures:
-        if planned.joint is not None:
-            strategies(folder).file(planned.joint.applied.gram, planned.joint.cells.noise.norm)
+        applied = planned.measured.applied
+        for gram_of_factor in () if applied is None else applied.grams:
+            strategies(folder).file(gram_of_factor, planned.noise.norm)
 
 
 def joint(facts: MeasureFacts, facts_of: Callable[[Measure], MeasureFacts]) -> MeasurePlan | None:
@@ -117,7 +118,7 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
     parts = [rows[start:end] for start, end in itertools.pairwise(ends)]
     gram_of_all = gram.of_statements([(each.weight, part) for each, part in zip(asked, parts, strict=True)])
     counted = facts_of(by_cell(asked[0].facts.measure, asked[0].rows, cells))
-    best = min(_plans(counted, places, gram_of_all, _digest(asked, parts)), key=_error, default=None)
+    best = min(_plans(counted, places, gram_of_all, _digest(asked, parts)), key=error, default=None)
     if best is None:
         return None
     return [_of_cells(each, best, part) for each, part in zip(asked, parts, strict=True)]
@@ -189,23 +190,38 @@ def by_cell(measure: Measure, relation: Relation, cells: Cells) -> Measure:
 
 
 def _plans(facts: MeasureFacts, places: tuple[int, ...], v: Floats, asked: str) -> Iterator[MeasurePlan]:
-    """Yield a plan of the cells for each noise: the best strategy that is found for it."""
+    found = strategies(facts.terms.strategies)
+
+    def chosen(norm: Norm, clip: int, one: float) -> Strategy | None:
+        return found.strategy(v, norm, clip, one, QUICK) or found.strategy(v, norm, clip, one)
+
+    return plans_with(chosen, facts, places, (v,), asked)
+
+
+def plans_with(
+    chosen: Callable[[Norm, int, float], Strategy | None],
+    facts: MeasureFacts,
+    places: tuple[int, ...],
+    grams: tuple[Floats, ...],
+    asked: str,
+) -> Iterator[MeasurePlan]:
+    """Yield a plan of the cells for each noise: the best strategy that is found for it.
+
+    ``chosen`` is given the norm of the columns, the clip, and the noise's deviation for a clip of one step.
+    """
     clip, _ = clips_of(facts)  # in L1 for any noise, so that the columns' norms bound it
-    allowance, found = facts.allowance, strategies(facts.terms.strategies)
+    allowance = facts.allowance
     for name, norm in (("laplace", Norm.L1), ("gaussian", Norm.L2)):
         ratio = 1 / allowance.laplace if name == "laplace" else allowance.gaussian
         if ratio is None:
             continue
         try:
-            one = mechanism(name).deviation(ratio)
-            strategy = found.strategy(v, norm, clip.steps, one, _QUICK) or found.strategy(
-                v, norm, clip.steps, one
-            )
+            strategy = chosen(norm, clip.steps, mechanism(name).deviation(ratio))
         except (RankError, np.linalg.LinAlgError):
             continue
         if strategy is None:
             continue
-        declared = _declared(strategy, norm)
+        declared = declared_column(strategy, norm)
         wider = Clip(norm, clip.steps * declared, clip.shape)
         if not mechanism(name).scale_for(wider.steps, ratio) < LARGEST_SCALE:
             continue
@@ -214,17 +230,17 @@ def _plans(facts: MeasureFacts, places: tuple[int, ...], v: Floats, asked: str) 
         yield MeasurePlan(
             *(facts.measure, facts.columns, facts.listed(), clip.shape, noise, None),
             *(facts.rows, facts.rows_from),
-            applied=Applied(strategy, clip.steps, declared, places, v, unit, asked),
+            applied=Applied(strategy, clip.steps, declared, places, grams, unit, asked),
         )
 
 
-def _declared(strategy: Strategy, norm: Norm) -> int:
+def declared_column(strategy: Strategy, norm: Norm) -> int:
     """Return a norm that no column is above, which does not depend on the last bits of a search."""
     exact = column(strategy, norm)
     return exact if strategy.shift == 0 else max(exact, 1 << strategy.shift)
 
 
-def _error(planned: MeasurePlan) -> float:
+def error(planned: MeasurePlan) -> float:
     """Return the sum of the variances of all numbers, in grid steps."""
     assert planned.applied is not None
-    return planned.applied.strategy.error(planned.applied.gram) * deviation(planned.noise) ** 2
+    return planned.applied.strategy.error(*planned.applied.grams) * deviation(planned.noise) ** 2

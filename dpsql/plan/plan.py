@@ -22,7 +22,7 @@ from dpsql.ir.measure import Measure, Split
 from dpsql.ir.plan import MeasurePlan, Norm, Plan, PublicKeys, Runs, StagePlan, Threshold
 from dpsql.ir.statistic import CELLS, Part
 from dpsql.mechanisms import mechanism, prefix
-from dpsql.plan import joint
+from dpsql.plan import joint, private_view
 from dpsql.plan.clip_search import assumed, fitted_in, missing_clip
 from dpsql.plan.clips import Clip, clips_of
 from dpsql.plan.delta_ceiling import check_delta
@@ -103,6 +103,8 @@ def _best_of(
     measure: Measure, facts_of: _FactsOf, chosen: Mapping[MissingClip, Bound], together: bool
 ) -> MeasurePlan:
     """Return the best plan of a measure: its numbers one by one, or measured together."""
+    if measure.view is not None:
+        return private_view.planned(facts_of(measure), measure.view)
     best = _best(_options(measure, facts_of, chosen))
     if not together or best.fitted is not None:
         return best

@@ -106,6 +106,12 @@ def _values(key_list: KeyList, own_type: Type, combinations: Combinations) -> tu
         case Listed(table, column):
             found = combinations(table, (column,))
             candidates = tuple(value for (value,) in found if value is not None)
-    literals = (as_own(value, own_type) for value in candidates)
-    present = unique(tuple(literal for literal in literals if literal is not None))
+    texts = all(type(value) is str for value in candidates)  # which are equal only if they are the same
+    present = (_present if texts else _present.__wrapped__)(candidates, own_type)
     return (*present, None) if key_list.null else present
+
+
+@lru_cache(maxsize=16)  # plans of other queries list the same texts
+def _present(candidates: tuple[Value, ...], own_type: Type) -> tuple[Value, ...]:
+    literals = (as_own(value, own_type) for value in candidates)
+    return unique(tuple(literal for literal in literals if literal is not None))

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dpsql.policy.model import AnalystRule, GroupRule
+from dpsql.policy.model import AnalystRule, GroupRule, StudyRule
 from dpsql.policy.names import fold, perhaps
 from dpsql.policy.seen import in_two
-from dpsql.policy.toml_keys import ANALYST, GROUP
+from dpsql.policy.toml_keys import ANALYST, GROUP, STUDY
 from dpsql.policy.toml_section import Section, sort_of
 from dpsql.policy.toml_values import optional, regular_values
 
@@ -24,8 +24,53 @@ def read_groups(section: Section, names: Sequence[str]) -> tuple[GroupRule, ...]
         group.allow(GROUP)
         if not name.strip():
             raise section.wrong(name, "a group needs a name", on_key=True)
-        group.need(GROUP["tables"])
-        rules.append(GroupRule(name, read_tables(group, names), section.line(name)))
+        if not {"tables", "epsilon"} & group.values.keys():
+            raise section.wrong(
+                name,
+                f"the group {name} says nothing",
+                on_key=True,
+                help='tables = ["visits", "patients.age"] is what exists for it, epsilon caps what it spends',
+            )
+        tables = optional(group, GROUP["tables"], lambda group: read_tables(group, names))
+        members = optional(group, GROUP["analysts"], read_members)
+        regular = regular_values(group, GROUP)
+        rules.append(GroupRule(name, tables, section.line(name), analysts=members, **regular))
+    return tuple(rules)
+
+
+def read_members(section: Section) -> tuple[str, ...]:
+    """Read the analysts of a group; ``check_members`` compares them with the policy's."""
+    value = section.values["analysts"]
+    if not isinstance(value, list) or not all(type(name) is str for name in value):
+        label, example = f"this is {sort_of(value)}", 'for example: ["ana", "bo"]'
+        raise section.wrong("analysts", "analysts must be a list of names", label=label, help=example)
+    return tuple(value)
+
+
+def check_members(section: Section, groups: Sequence[GroupRule], analysts: Sequence[AnalystRule]) -> None:
+    """Refuse unknown members, and a cap of a group without any."""
+    known = [rule.name for rule in analysts]
+    for name, group in section.tables():
+        rule = next(each for each in groups if each.name == name)
+        for place, member in enumerate(rule.analysts):
+            if member not in known or member in rule.analysts[:place]:
+                what = "there is no analyst" if member not in known else "the group has twice the analyst"
+                hint = perhaps(member, known) or f"write [analysts.{member}] with an epsilon"
+                raise group.wrong("analysts", f"{what} {member}", at=place, help=hint)
+        if rule.epsilon is not None and not rule.analysts and name not in (each.group for each in analysts):
+            title = f"the group {name} has no analysts to share its epsilon"
+            raise group.wrong("epsilon", title, on_key=True, help='list them: analysts = ["ana", "bo"]')
+
+
+def read_studies(section: Section) -> tuple[StudyRule, ...]:
+    """Read every [studies.<name>]."""
+    rules = []
+    for name, study in section.tables():
+        study.allow(STUDY)
+        if not name.strip():
+            raise section.wrong(name, "a study needs a name", on_key=True)
+        study.need(STUDY["epsilon"])
+        rules.append(StudyRule(name=name, line=section.line(name), **regular_values(study, STUDY)))
     return tuple(rules)
 
 

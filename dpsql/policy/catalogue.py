@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from dpsql.ir.column import Column, Type
+from dpsql.ir.private_view import PrivateView
 from dpsql.ir.relation import Columns, Link, names_of
 from dpsql.policy.model import CsvRule
 from dpsql.policy.names import fold
@@ -137,10 +138,17 @@ class KnownTable:
 
 @dataclass(frozen=True, slots=True)
 class KnownView:
-    """A named query of the policy. It may use the views before it."""
+    """A named query of the policy. It may use the views before it.
+
+    A ``private`` view is bought. While it is ``created``, its query stands in the text of the statement;
+    ``lent`` is one that another analyst created.
+    """
 
     name: str
     sql: str
+    private: PrivateView | None = None
+    created: bool = False
+    lent: bool = False
 
 
 @dataclass(frozen=True, slots=True)

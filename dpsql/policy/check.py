@@ -17,11 +17,12 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
 from dpsql.ir.column import ANYTHING, Categories, Column, Domain, Fact, Kind, Listed, Type, type_named
+from dpsql.ir.private_view import PrivateView, with_ranges
 from dpsql.policy.catalogue import Catalogue, FoundColumn, Key, Known, KnownTable, KnownView
 from dpsql.policy.checks import checks_of
 from dpsql.policy.domain import Mismatch, categories_of, interval_of, shown, size_of
 from dpsql.policy.keys import Declared, check_key_kinds, identity, keys_of, not_a_key
-from dpsql.policy.model import ColumnRule, Policy
+from dpsql.policy.model import ColumnRule, Policy, ViewRule
 from dpsql.policy.names import fold
 from dpsql.policy.resolve import Held, column_of, name_in, table_of, type_of
 from dpsql.policy.toml_positions import Document, Path, document_of
@@ -46,7 +47,7 @@ def known(policy: Policy, catalogue: Catalogue, sizes: Mapping[str, int], verifi
     tables = tuple(
         replace(table, size=sizes.get(table.name)) if table.public else table for table in checked.tables
     )
-    views = tuple(KnownView(view.name, view.sql) for view in policy.views)
+    views = tuple(KnownView(view.name, view.sql, _private(view)) for view in policy.views)
     return Known(
         policy.unit.name,
         checked.unit_type,
@@ -94,6 +95,14 @@ def changed(before: str, policy: Policy, catalogue: Catalogue) -> tuple[Changed,
             if was.sql != now.sql:
                 changes.append(Changed(table.name, column.name, _type_change(was, now)))
     return tuple(changes)
+
+
+def _private(view: ViewRule) -> PrivateView | None:
+    rule = view.private
+    if rule is None:
+        return None
+    columns = with_ranges(rule.dimensions, rule.ranges) if rule.dimensions else ()
+    return PrivateView(view.name, rule.ranges, columns, rule.epsilon)
 
 
 def compare(before: str, policy: Policy, catalogue: Catalogue) -> None:

@@ -17,7 +17,9 @@ from dpsql.policy.toml_keys import (
     GROUP,
     LEDGER,
     LIMITS,
+    PRIVATE,
     QUERY,
+    STUDY,
     TABLE,
     TOP,
     UNIT,
@@ -47,6 +49,9 @@ def _lines(policy: Policy) -> Iterator[str]:
     for group in policy.groups:
         yield f"\n[groups.{spelled(group.name)}]"
         yield from lines(GROUP, group)
+    for study in policy.studies:
+        yield f"\n[studies.{spelled(study.name)}]"
+        yield from lines(STUDY, study)
     yield f"\n{_header('unit')}"
     yield from lines(UNIT, policy.unit)
     for table in policy.tables:
@@ -54,6 +59,8 @@ def _lines(policy: Policy) -> Iterator[str]:
     for view in policy.views:
         yield f"\n[views.{spelled(view.name)}]"
         yield from lines(VIEW, view)
+        if view.private is not None:
+            yield f"private = {inline(PRIVATE.keys, view.private) or '{ }'}"
 
 
 def _header(section: str) -> str:

@@ -6,7 +6,8 @@
     |-- limits      LimitsRule      of planning, post-processing and answers
     |-- ledger      LedgerRule      what the ledger keeps
     |-- analysts    AnalystRule...  a cap each
-    |-- groups      GroupRule...    what exists for some of them
+    |-- groups      GroupRule...    what exists for some of them, and a cap for them together
+    |-- studies     StudyRule...    a cap each
     |-- unit        UnitRule        whom the promise protects: one value of ``table.key``
     |-- views       ViewRule...     named queries, in an order in which they may use each other
     `-- tables      TableRule...    public, or owned through a UnitPath; with ColumnRules
@@ -36,7 +37,9 @@ from dpsql.policy.toml_keys import (
     LEDGER,
     LIMITS,
     PATHS,
+    PRIVATE,
     QUERY,
+    STUDY,
     TABLE,
     TOP,
     UNIT,
@@ -63,11 +66,17 @@ LEAST = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class BudgetRule:
-    """What all analysts together may spend; ``accountant`` is one by its name."""
+    """What all analysts together may spend; ``accountant`` is one by its name.
+
+    ``responses`` is the part of epsilon that is kept for randomized responses. ``up_to`` is the largest
+    epsilon that the owner means to grant later.
+    """
 
     epsilon: float
     delta: float
     accountant: str
+    responses: float | None = None
+    up_to: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +125,7 @@ class AnalystRule:
     """What one analyst may spend, and how many ``megabytes`` of the ledger queries and answers may fill.
 
     ``tables`` lists the tables, columns and views that exist for them; None: their ``group``'s, or all.
+    ``per_day``, ``per_week`` and ``per_month`` cap what they spend in that time.
     """
 
     name: str
@@ -124,14 +134,31 @@ class AnalystRule:
     megabytes: float = 100.0
     tables: tuple[str, ...] | None = None
     group: str = ""
+    per_day: float | None = None
+    per_week: float | None = None
+    per_month: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GroupRule:
-    """What exists for several analysts: ``tables`` as one of them may list."""
+    """Several analysts: ``tables`` as one of them may list exist for those who say ``group``, None for all.
+
+    ``epsilon`` caps what the ``analysts`` and those spend together; None is no cap.
+    """
 
     name: str
-    tables: tuple[str, ...]
+    tables: tuple[str, ...] | None
+    line: int
+    epsilon: float | None = None
+    analysts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRule:
+    """What may be spent for one study, by whom so ever."""
+
+    name: str
+    epsilon: float
     line: int
 
 
@@ -243,12 +270,22 @@ class TableRule:
 
 
 @dataclass(frozen=True, slots=True)
+class PrivateRule:
+    """What is bought of a view: see ``ir.private_view``."""
+
+    epsilon: float | None = None
+    ranges: tuple[str, ...] = ()
+    dimensions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ViewRule:
     """An owner's query that analysts may name like a table."""
 
     name: str
     sql: str
     line: int
+    private: PrivateRule | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +304,12 @@ class Policy:
     limits: LimitsRule = LimitsRule()
     ledger: LedgerRule = LedgerRule()
     groups: tuple[GroupRule, ...] = ()
+    studies: tuple[StudyRule, ...] = ()
+
+    def members_of(self, group: GroupRule) -> tuple[str, ...]:
+        """Return the analysts of a group: those that it lists, and those that name it."""
+        named = (rule.name for rule in self.analysts if rule.group == group.name)
+        return tuple(dict.fromkeys((*group.analysts, *named)))
 
     def group_of(self, analyst: AnalystRule) -> GroupRule | None:
         """Return the group whose tables exist for an analyst, if there is one."""
@@ -330,6 +373,7 @@ Wanted: TypeAlias = Callable[[Key], bool]
 def _content(policy: Policy, wanted: Wanted) -> dict[str, object]:
     analysts = policy.analysts if any(map(wanted, ANALYST.keys)) else ()
     groups = policy.groups if any(map(wanted, GROUP.keys)) else ()
+    studies = policy.studies if any(map(wanted, STUDY.keys)) else ()
     return {
         **_keys(TOP, policy, wanted),
         **_keys(BUDGET, policy.budget, wanted),
@@ -338,11 +382,16 @@ def _content(policy: Policy, wanted: Wanted) -> dict[str, object]:
         **_keys(LEDGER, policy.ledger, wanted),
         **_by_name(ANALYST, {analyst.name: analyst for analyst in analysts}, wanted),
         **_by_name(GROUP, {group.name: group for group in groups}, wanted),
+        **_by_name(STUDY, {study.name: study for study in studies}, wanted),
         **_keys(UNIT, policy.unit, wanted),
         PATHS: unit_text(policy),
         "tables": {fold(table.name): _table(table, wanted) for table in policy.tables},
         **_by_name(VIEW, {fold(view.name): view for view in policy.views}, wanted),
-        VIEWS: [[fold(view.name), view.sql] for view in policy.views],
+        **_by_name(PRIVATE, {fold(v.name): v.private for v in policy.views if v.private is not None}, wanted),
+        VIEWS: [
+            [fold(view.name), view.sql, *(() if view.private is None else ("private",))]
+            for view in policy.views
+        ],
     }
 
 

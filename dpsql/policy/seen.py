@@ -32,7 +32,7 @@ def seen_by(known: Known, policy: Policy, analyst: str | None) -> Known:
     """Return what exists for an analyst: all, for the owner and where the policy lists no tables."""
     rule = next((rule for rule in policy.analysts if rule.name == analyst), None)
     group = None if rule is None else policy.group_of(rule)
-    entries = group.tables if group is not None else None if rule is None else rule.tables
+    entries = None if rule is None else rule.tables if group is None else group.tables
     if rule is None or entries is None:
         return known
     path = ("analysts", rule.name) if group is None else ("groups", group.name)

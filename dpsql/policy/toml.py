@@ -22,7 +22,7 @@ from typing import Protocol
 from dpsql.errors import DatabaseError, refuse
 from dpsql.ir.relation import Columns, names_of
 from dpsql.ir.source import Span
-from dpsql.policy.analysts import read_analysts, read_groups
+from dpsql.policy.analysts import check_members, read_analysts, read_groups, read_studies
 from dpsql.policy.checks import read_check
 from dpsql.policy.columns import read_columns
 from dpsql.policy.files import read_csv, read_files
@@ -64,6 +64,9 @@ class Accountant(Protocol):
     @property
     def has_delta(self) -> bool: ...
 
+    @property
+    def has_reserve(self) -> bool: ...
+
 
 def read_policy(text: str, name: str, accountants: Sequence[Accountant]) -> Policy:
     """Read a policy; ``name`` is the name of the file in errors.
@@ -82,12 +85,15 @@ def read_policy(text: str, name: str, accountants: Sequence[Accountant]) -> Poli
     views = read_views(root.table("views"), tables)
     names = [*(rule.name for rule in tables), *(rule.name for rule in views)]
     groups = read_groups(root.table("groups"), names)
+    analysts = read_analysts(root.table("analysts"), names, groups)
+    check_members(root.table("groups"), groups, analysts)
     return Policy(
         name=name,
         text=text,
         budget=budget,
         query=_query(root.table("query"), budget),
-        analysts=read_analysts(root.table("analysts"), names, groups),
+        analysts=analysts,
+        studies=read_studies(root.table("studies")),
         unit=unit,
         tables=tables,
         timezone=optional(root, TOP["timezone"], _timezone),
@@ -125,16 +131,38 @@ def _budget(section: Section, accountants: Sequence[Accountant]) -> BudgetRule:
     if "period" in section.values:
         raise section.wrong(
             "period",
-            "a budget cannot be renewed",
+            "a budget never comes back",
             on_key=True,
-            label="not supported",
-            help="leave it out: a budget lasts for the life of the database",
+            label="what was answered stays known",
+            help="leave it out: a budget lasts for the life of the database; per_day slows spending",
         )
     section.allow(BUDGET)
     section.need(BUDGET["epsilon"])
     regular = regular_values(section, BUDGET)
     chosen = _accountant(section, accountants)
-    return BudgetRule(**regular, delta=_delta(section, chosen), accountant=chosen.name)
+    rule = BudgetRule(**regular, delta=_delta(section, chosen), accountant=chosen.name)
+    if rule.responses is not None and not chosen.has_reserve:
+        raise section.wrong(
+            "responses",
+            f'accountant = "{chosen.name}" keeps no part of the budget for responses',
+            on_key=True,
+            help="leave it out: a response costs its epsilon there, as it does in a reserve",
+        )
+    if rule.responses is not None and rule.responses >= rule.epsilon:
+        raise section.wrong(
+            "responses",
+            "responses take the whole budget",
+            label=f"the budget's epsilon is {rule.epsilon:g}",
+            help="keep a part of it: responses = " + f"{rule.epsilon / 4:g}",
+        )
+    if rule.up_to is not None and rule.up_to < rule.epsilon:
+        raise section.wrong(
+            "up_to",
+            "up_to is less than the budget",
+            label=f"the budget's epsilon is {rule.epsilon:g}",
+            help="name the largest epsilon that you may grant later, or leave it out",
+        )
+    return rule
 
 
 def _accountant(section: Section, accountants: Sequence[Accountant]) -> Accountant:

@@ -24,7 +24,7 @@ from typing import Final, TypeAlias
 MOST_ROWS = 10**6
 MOST_LENGTH = 10_000
 MOST_UNITS = 10**12
-ACCOUNTANTS = ("zcdp", "pure", "approx")
+ACCOUNTANTS = ("zcdp", "rdp", "pure", "approx")
 LEAST_DELTA, LARGEST_DELTA = 1e-18, 0.01
 DEFAULT_PRICE = 0.1
 LEAST_EPSILON, LARGEST_EPSILON = 1e-9, 1e9
@@ -232,11 +232,31 @@ BUDGET = Keys(
         Key(
             "accountant",
             Own(str, "one of " + ", ".join(f'`"{name}"`' for name in ACCOUNTANTS), "toml._accountant"),
-            "How prices add up: tightly (zcdp), without delta (pure), or by addition (approx).",
+            "How prices add up: tightly (rdp, and zcdp), without delta (pure), or by addition (approx).",
             default="zcdp",
             original="budget",
             always=True,
             draft='accountant = "zcdp"',
+        ),
+        Key(
+            "responses",
+            Epsilon(),
+            "The part of `epsilon` that is kept for randomized responses; a ledger fixes it.",
+            default=None,
+            otherwise="none: responses are paid from the whole",
+            unrelated=_SPENDING,
+            later="responses",
+            remark="kept for randomized responses, fixed when the ledger is opened",
+        ),
+        Key(
+            "up_to",
+            Epsilon(),
+            "The largest `epsilon` that you may grant later: rdp fixes its order for it.",
+            default=None,
+            otherwise="`epsilon`",
+            unrelated=_SPENDING,
+            later="up_to",
+            remark="the largest epsilon that may be granted later",
         ),
     ),
 )
@@ -348,6 +368,23 @@ ANALYST = Keys(
             original="analysts",
             draft="# epsilon = 0.5",
         ),
+        *(
+            Key(
+                name,
+                Epsilon(),
+                f"The most that this analyst may spend in {window} of the policy's time zone.",
+                default=None,
+                otherwise="no such cap",
+                unrelated=_SPENDING,
+                later=name,
+                remark=f"the most that they may spend in {window}",
+            )
+            for name, window in (
+                ("per_day", "a day"),
+                ("per_week", "a week, from Monday,"),
+                ("per_month", "a month"),
+            )
+        ),
         Key(
             "megabytes",
             Number(),
@@ -390,10 +427,46 @@ GROUP = Keys(
             Names(
                 'a list of tables, `"visits"`, columns, `"patients.age"`, and views', "analysts.read_tables"
             ),
-            "What exists for the analysts of this group.",
-            needed='a group lists what exists for its analysts: tables = ["visits", "patients.age"]',
+            "What exists for the analysts who name this group.",
+            default=None,
+            otherwise="all that exists for analysts",
             unrelated="it limits who may ask for which answer",
             later="group sees",
+            remark="nothing else exists for those who name it",
+        ),
+        Key(
+            "epsilon",
+            Epsilon(),
+            "What the analysts of this group may spend together, with all who ever were in it.",
+            default=None,
+            otherwise="no cap",
+            unrelated=_SPENDING,
+            later="group epsilon",
+            remark="of all its analysts together",
+        ),
+        Key(
+            "analysts",
+            Names('a list of analysts, `["ana", "bo"]`', "analysts.read_members"),
+            "The analysts whose spending the cap is for, beside those who name the group.",
+            default=(),
+            otherwise="those who name it",
+            unrelated=_SPENDING,
+            later="group analysts",
+        ),
+    ),
+)
+
+STUDY = Keys(
+    "[studies.NAME]",
+    "StudyRule",
+    (
+        Key(
+            "epsilon",
+            Epsilon(),
+            "What may be spent for this study; it is bookkeeping, and promises nothing.",
+            needed="epsilon is what may be spent for this study",
+            unrelated=_SPENDING,
+            later="study epsilon",
         ),
     ),
 )
@@ -700,6 +773,34 @@ TABLE = Keys(
     ),
 )
 
+PRIVATE = Keys(
+    "private = { }",
+    "PrivateRule",
+    (
+        Key(
+            "epsilon",
+            Epsilon(),
+            "The price of the view, which the first who asks it pays.",
+            default=None,
+            otherwise="the policy's price of a query",
+        ),
+        Key(
+            "ranges",
+            Names("a list of columns", "views._names"),
+            "Ordered columns: the noise is made for all their ranges.",
+            default=(),
+            otherwise="it is made for single values and totals",
+        ),
+        Key(
+            "dimensions",
+            Names("a list of columns", "views._names"),
+            "The columns whose combinations are counted, beside `ranges`.",
+            default=(),
+            otherwise="all columns of the query",
+        ),
+    ),
+)
+
 VIEW = Keys(
     "[views.NAME]",
     "ViewRule",
@@ -710,6 +811,13 @@ VIEW = Keys(
             "The query; it may use tables and the views above it.",
             needed='sql = "SELECT ... FROM ..."',
             original=VIEWS,
+        ),
+        Key(
+            "private",
+            Below(PRIVATE),
+            "It counts the rows of each combination of its columns, bought once and then free to ask.",
+            default=None,
+            otherwise="it is a query that is expanded where it is named",
         ),
     ),
 )
@@ -734,7 +842,8 @@ TOP = Keys(
         ),
         Key("ledger", Below(LEDGER), "What the ledger keeps."),
         Key("analysts", Below(ANALYST), "A spending cap for each analyst, if wanted.", default=()),
-        Key("groups", Below(GROUP), "What exists for several analysts.", default=()),
+        Key("groups", Below(GROUP), "What exists for several analysts, and what they may spend.", default=()),
+        Key("studies", Below(STUDY), "A spending cap for each study, if wanted.", default=()),
         Key(
             "unit",
             Below(UNIT),
@@ -759,5 +868,6 @@ TOP = Keys(
     ),
 )
 
-SECTIONS = (TOP, BUDGET, QUERY, LIMITS, LEDGER, ANALYST, GROUP, UNIT, TABLE, UNIT_PATH, COLUMN, CSV, VIEW)
+SECTIONS: tuple[Keys, ...] = (TOP, BUDGET, QUERY, LIMITS, LEDGER, ANALYST, GROUP, STUDY)
+SECTIONS += (UNIT, TABLE, UNIT_PATH, COLUMN, CSV, VIEW, PRIVATE)
 """The sections, in the order of the documentation."""

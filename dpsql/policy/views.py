@@ -3,18 +3,25 @@
     [views.adults]
     sql = "SELECT * FROM patients WHERE age >= 18"
 
+    [views.census]
+    sql = "SELECT age, sex FROM patients"
+    private = { epsilon = 0.5, ranges = ["age"] }
+
 The SQL is checked when queries are bound: see ``bind.views``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
+from typing import Any
 
-from dpsql.policy.model import TableRule, ViewRule
+from dpsql.ir.private_view import COUNT
+from dpsql.policy.model import PrivateRule, TableRule, ViewRule
 from dpsql.policy.names import fold
-from dpsql.policy.toml_keys import VIEW
+from dpsql.policy.toml_keys import PRIVATE, VIEW
 from dpsql.policy.toml_section import Section
-from dpsql.policy.toml_values import regular_values
+from dpsql.policy.toml_values import optional, regular_values
 
 
 def read_views(section: Section, tables: Iterable[TableRule]) -> tuple[ViewRule, ...]:
@@ -37,5 +44,27 @@ def read_views(section: Section, tables: Iterable[TableRule]) -> tuple[ViewRule,
                 label="a view needs a name of its own",
                 help="analysts could not tell the view from the table: choose another name",
             )
-        rules.append(ViewRule(name=name, line=section.line(name), **regular_values(view, VIEW)))
+        private = optional(view, VIEW["private"], _private)
+        rules.append(
+            ViewRule(name=name, line=section.line(name), private=private, **regular_values(view, VIEW))
+        )
     return tuple(rules)
+
+
+def _private(view: Section) -> PrivateRule:
+    inner = view.table("private")
+    inner.allow(PRIVATE)
+    ranges = optional(inner, PRIVATE["ranges"], partial(_names, key="ranges"))
+    dimensions = optional(inner, PRIVATE["dimensions"], partial(_names, key="dimensions"))
+    return PrivateRule(ranges=ranges, dimensions=dimensions, **regular_values(inner, PRIVATE))
+
+
+def _names(section: Section, key: str) -> tuple[str, ...]:
+    """Read names of columns, each once."""
+    names: Any = section.values[key]
+    listed = [name for name in names if isinstance(name, str) and name] if isinstance(names, list) else []
+    if not listed or len(listed) < len(names):
+        raise section.wrong(key, f"{key} must be a list of columns", help=f'for example: {key} = ["age"]')
+    if len({fold(name) for name in listed}) < len(listed) or COUNT in map(fold, listed):
+        raise section.wrong(key, f"{key} must name each column once, and not {COUNT}, which is the count")
+    return tuple(listed)

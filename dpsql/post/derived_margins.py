@@ -23,6 +23,7 @@ from dpsql.ir.formula import Derived, Formula, Operation, columns_in
 from dpsql.ir.measure import Finish
 from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.mechanisms import mechanism
+from dpsql.post.joint import numbers_measured
 from dpsql.post.margins import bootstrap, counts_behind, unit_draws
 
 Follow = Callable[[Finish, Floats], Floats]
@@ -104,7 +105,7 @@ def derived(
     cells = sums.shape[1]
     columns = [column for column in columns if column.name in columns_in(output.formula)]
     noised = [column for column in columns if column.name in finishes]
-    measured = cells if planned.joint is None else planned.joint.applied.strategy.numbers
+    measured = numbers_measured(planned) or cells
     draws = planned.noise.scale * unit_draws(planned.noise.mechanism, measured)
     moved_together = None if together is None else np.moveaxis(together(draws.T), -1, 0)
     draws = draws[:, np.newaxis, :]

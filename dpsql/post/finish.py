@@ -26,7 +26,7 @@ from dpsql.ir.statistic import CELLS, Part, Statistic
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import prefix
 from dpsql.post.derived_margins import derived
-from dpsql.post.joint import noise_of_numbers, spread_of
+from dpsql.post.joint import noise_of_numbers, numbers_measured, spread_of
 from dpsql.post.margins import CONFIDENCE, PRECISE, Reach, above_threshold, barely_shown, plain, simulated
 from dpsql.post.moment_cells import sums_of_cells, weights_of_cells
 from dpsql.post.other_group import MOST, with_other
@@ -55,7 +55,7 @@ def _with_margins(released: ReleasedTable, planned: MeasurePlan, confidence: flo
     released, spread = with_other(released, planned)
     if planned.runs is not None:
         spread = np.sqrt(prefix.variances(planned.runs.branching, planned.runs.groups)[0])
-    if planned.joint is not None:
+    if numbers_measured(planned) is not None:
         spread = spread_of(released, planned)
     columns = [
         Finished(column.name, column.fact.type, [group[i] for group in released.groups], None)
@@ -67,7 +67,8 @@ def _with_margins(released: ReleasedTable, planned: MeasurePlan, confidence: flo
         return columns
     sums = released.sums[:, : len(planned.measure.statistics)].astype(np.float64)
     follow, near = partial(followed, planned), barely(released, planned)
-    together = None if planned.joint is None else partial(noise_of_numbers, released, planned)
+    alone = numbers_measured(planned) is None
+    together = None if alone else partial(noise_of_numbers, released, planned)
     return columns + [
         derived(output, planned, sums, spread, columns, follow, near, confidence, together)
         for output in planned.measure.derived
@@ -134,7 +135,7 @@ def _is_linear(finish: Finish) -> bool:
 
 def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> float | None:
     """Return the margin of an aggregate for any value; None if the margin depends on the value."""
-    if planned.rests_on_noise or planned.joint is not None:
+    if planned.rests_on_noise or numbers_measured(planned) is not None:
         return None
     if finish.places:
         detail = planned.detail_at(finish.places[0])

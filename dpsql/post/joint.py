@@ -1,4 +1,4 @@
-"""Noise of numbers that are measured together: sums of the same cells, so that they vary together.
+"""Noise of numbers that are measured together: cells, or sums of the same cells, so that they vary together.
 
 A strategy's noisy sums give the cells by least squares; a number is a sum of cells. All of this is linear, so
 the noise of the numbers is the same linear map of the noise that was added.
@@ -35,10 +35,16 @@ def numbers_of(cells: ReleasedTable, planned: MeasurePlan, every_group: bool = F
     return ReleasedTable([left[place] for place in order], sums[kept][order])
 
 
+def numbers_measured(planned: MeasurePlan) -> int | None:
+    """Return how many numbers are measured in place of a measure's own; None where these are."""
+    applied = planned.applied if planned.joint is None else planned.joint.applied
+    return None if applied is None else applied.strategy.numbers
+
+
 def spread_of(released: ReleasedTable, planned: MeasurePlan) -> Floats:
     """Return the deviation of each released number for noise of deviation 1: groups by statistics."""
-    assert planned.joint is not None
-    deviations = planned.joint.deviations().reshape(-1, len(planned.measure.statistics))
+    deviations = planned.deviations()
+    assert deviations is not None
     return deviations[_places(released, planned)]
 
 
@@ -47,9 +53,12 @@ def noise_of_numbers(released: ReleasedTable, planned: MeasurePlan, drawn: Float
 
     ``drawn`` has the noise of what is measured, a row for each sum.
     """
-    assert planned.joint is not None
-    cells = planned.joint.applied.strategy.solve(drawn)
-    numbers = planned.joint.rows.astype(np.float64) @ cells
+    if planned.joint is not None:
+        cells = planned.joint.applied.strategy.solve(drawn)
+        numbers = planned.joint.rows.astype(np.float64) @ cells
+    else:
+        assert planned.applied is not None
+        numbers = planned.applied.strategy.solve(drawn)[list(planned.applied.places)]
     by_group = numbers.reshape(-1, len(planned.measure.statistics), drawn.shape[1])
     return by_group[_places(released, planned)]
 

@@ -34,11 +34,15 @@ from dpsql.ir.plan import MeasurePlan, Threshold
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism, prefix
 from dpsql.post.finish import barely, followed, rows_behind
-from dpsql.post.joint import noise_of_numbers
+from dpsql.post.joint import noise_of_numbers, numbers_measured
 from dpsql.post.margins import counts_behind, even_quantiles
 
 MOST = 4_000
 """The most numbers of an answer that have replicas: more would take longer than a second."""
+
+
+MOST_OF_VIEWS = 10_000
+"""The same of a private view: its questions are free, and may take some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +62,7 @@ def replicas_of(released: ReleasedTable, planned: MeasurePlan, number: int) -> l
         return None
     simple = [finish for finish in planned.measure.finishes if not finish.places]
     simple = [each for each in simple if set(shelf()[each.call.function].needs) <= _ADDITIVE]
-    if len(released.groups) * len(simple) > MOST:
+    if len(released.groups) * len(simple) > (MOST if planned.measure.view is None else MOST_OF_VIEWS):
         return None
     sums = np.moveaxis(_sums(released, planned, number), -1, 0)
     return [Replica(finish.call.name, _numbers(finish, planned, sums)) for finish in simple]
@@ -71,8 +75,8 @@ def _numbers(finish: Finish, planned: MeasurePlan, sums: Floats) -> Floats:
     """Compute an aggregate from the sums of each replica; NaN for a mean of what may be no row at all."""
     with np.errstate(all="ignore"):
         numbers = followed(planned, finish, sums)
-        if finish.type.kind is Kind.INTEGER:
-            numbers = np.rint(numbers)
+        if finish.type.kind is Kind.INTEGER and planned.measure.view is None:
+            numbers = np.rint(numbers)  # of a view not: sums of its groups would add up what is rounded
         rows = rows_behind(planned, finish, sums) if len(shelf()[finish.call.function].needs) > 1 else None
     if rows is not None:
         away = np.sqrt(np.square(rows[1:] - rows[0]).mean(axis=0))
@@ -108,8 +112,8 @@ def _noise(released: ReleasedTable, planned: MeasurePlan, number: int) -> Floats
     """Draw noise for every cell of every group."""
     generator = np.random.Generator(np.random.Philox(key=_seed(released, number)))
     cells = (len(released.groups), len(planned.measure.statistics))
-    if planned.joint is not None:
-        measured = planned.joint.applied.strategy.numbers
+    measured = numbers_measured(planned)
+    if measured is not None:
         return noise_of_numbers(released, planned, _even(planned, (measured, 1), generator)[:, 0])
     if planned.runs is None:
         return _even(planned, cells, generator)

@@ -78,7 +78,7 @@ def _from_cells(noisy: list[int], applied: Applied) -> NDArray[np.int64]:
 
     A cell of several groups stands in the first of them.
     """
-    cells, _ = whole(applied.strategy.solve(noisy), applied.gram, unit=applied.unit)
+    cells, _ = whole(applied.strategy.solve(noisy), *applied.grams, unit=applied.unit)
     numbers = np.zeros((len(applied.places), 1), dtype=np.int64)
     numbers[applied.first_places(), 0] = cells
     return numbers

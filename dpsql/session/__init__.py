@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from dpsql.accounting.ledger import Ledger
 from dpsql.engines.open_database import open_database
 from dpsql.errors import Error
-from dpsql.policy.catalogue import Key, Known
+from dpsql.policy.catalogue import Key, Known, KnownView
 from dpsql.policy.check import compare, declared_keys, known, snapshot
 from dpsql.policy.seen import seen_by
 from dpsql.post.sealed import Sealed
@@ -45,15 +45,18 @@ if TYPE_CHECKING:  # what binds, plans and releases loads with the first query
 class Session(AnalystBudget):
     """One analyst (or the owner, ``analyst`` None) at one database under one policy."""
 
-    def __init__(self, database: Path, policy: Path, ledger: Path, analyst: str | None) -> None:
-        super().__init__(load_policy(policy), analyst)
+    def __init__(
+        self, database: Path, policy: Path, ledger: Path, analyst: str | None, study: str | None = None
+    ) -> None:
+        super().__init__(load_policy(policy), analyst, study)
         self.engine = open_database(database, self.policy)
         try:
             self.strategies = Path(f"{ledger}-strategies")
             places = second_places(self.policy, policy, ledger)
             bound = promise(self.policy, self.engine)
-            self.ledger = Ledger.open(ledger, bound, self.granted(), places=places)
+            self.ledger = Ledger.open(ledger, bound, self.granted, places=places)
             try:
+                self.accountant = self.ledger.accountant
                 self.versions = DataVersions(self.engine, self.ledger)
                 self.known: Known = self._checked()
             except BaseException:  # Ctrl-C too: closed, and raised again
@@ -65,6 +68,7 @@ class Session(AnalystBudget):
         self.clock: datetime.datetime | None = None  # a fixed time for now(), for all queries
         self.joint_plans: dict[str, Plan] = {}  # of a file's statements that are measured together, by name
         self.together: Plan | None = None  # the one of the statement that is asked now
+        self.pending: tuple[KnownView, ...] | None = None  # private views that a file creates, to price it
         self.kept = KeptPlans(self._stands)
         self.sealed = Sealed(self._public_rows, self.policy.timezone, self.policy.limits)
         try:

@@ -6,15 +6,15 @@ terms -> quoted or bill (the cost now) -> afford -> pay -> store -> remaining
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import ROUND_FLOOR, Context, Decimal
 from typing import TYPE_CHECKING
 
-from dpsql.accounting import Amount, Budget, accountant
-from dpsql.accounting.entries import Debit, Granted, Overdrawn, Stored
+from dpsql.accounting import Accountant, Amount, Budget, budget_of, opened
+from dpsql.accounting.entries import Debit, Granted, Overdrawn, SharedGrant, Stored, TimeCap
+from dpsql.accounting.stored_events import stored
 from dpsql.errors import Error, refuse
 from dpsql.plan.terms import Terms
-from dpsql.plan.written_form import written
 from dpsql.render.digits import unlike
 
 if TYPE_CHECKING:
@@ -40,12 +40,13 @@ class AnalystBudget:
     versions: DataVersions
     strategies: Path
 
-    def __init__(self, policy: Policy, analyst: str | None) -> None:
+    def __init__(self, policy: Policy, analyst: str | None, study: str | None = None) -> None:
         self.policy, self.analyst = policy, analyst
+        self.choose_study(study)
         rule = policy.budget
-        self.budget = Budget(rule.epsilon, rule.delta)
+        self.budget = budget_of(rule)
         self.usual = policy.query.epsilon  # default price of a query
-        self.accountant = accountant(rule.accountant)
+        self.accountant = opened(rule.accountant, self.budget)  # until its ledger says more
         if analyst is not None and all(rule.name != analyst for rule in policy.analysts):
             from dpsql.policy.names import perhaps  # only a refusal compares names
 
@@ -56,12 +57,43 @@ class AnalystBudget:
                 help=hint or f"the owner adds [analysts.{analyst}] with an epsilon of their own",
             )
 
-    def granted(self) -> Granted:
+    def choose_study(self, study: str | None) -> None:
+        """Choose the study that is paid for from now on; None is no study."""
+        known = [rule.name for rule in self.policy.studies]
+        if study and study not in known:
+            from dpsql.policy.names import perhaps  # only a refusal compares names
+
+            raise refuse(
+                "D504",
+                f"the policy {self.policy.name} knows no study {study}",
+                help=perhaps(study, known) or f"the owner adds [studies.{study}] with an epsilon",
+            )
+        self.study = study or ""
+
+    def granted(self, rules: Accountant | None = None) -> Granted:
+        """Return the policy's grants in the currency of a ledger's accountant."""
+        rules = self.accountant if rules is None else rules
         analysts = tuple(
-            (rule.name, rule.epsilon, self.accountant.total(Budget(rule.epsilon, self.budget.delta)))
+            (rule.name, rule.epsilon, rules.total(Budget(rule.epsilon, self.budget.delta)))
             for rule in self.policy.analysts
         )
-        return Granted(self.budget.epsilon, self.accountant.total(self.budget), analysts)
+        return Granted(self.budget.epsilon, rules.total(self.budget), analysts, tuple(self._shared(rules)))
+
+    def _shared(self, rules: Accountant) -> Iterator[SharedGrant]:
+        """Yield the caps of the policy's groups and studies."""
+        if not (self.policy.groups or self.policy.studies):
+            return
+        from dpsql.accounting.shared_accounts import group_account, study_account
+
+        def total(epsilon: float | None) -> Amount:
+            return rules.zero if epsilon is None else rules.total(Budget(epsilon, self.budget.delta))
+
+        for group in self.policy.groups:
+            if group.epsilon is not None:
+                members = self.policy.members_of(group)
+                yield SharedGrant(group_account(group.name), group.epsilon, total(group.epsilon), members)
+        for study in self.policy.studies:
+            yield SharedGrant(study_account(study.name), study.epsilon, total(study.epsilon))
 
     def terms(self, epsilon: float | None) -> Terms:
         """Return the terms of one query under the owner's rules, or raise D502, D503."""
@@ -121,7 +153,7 @@ class AnalystBudget:
         if first is not None and self.stored(first.plan) is None:
             price += self.price(first.plan)
         try:
-            self.ledger.check(self._payer, price)
+            self.ledger.check(self.payer, price, self._caps(), self.study)
         except Overdrawn as error:
             raise self._exhausted(planned.price, planned.events, error) from None
 
@@ -147,7 +179,7 @@ class AnalystBudget:
 
     def stored(self, planned: Plan) -> Stored | None:
         """Return the receipt if this analyst has paid for the plan, with the answer if there is one."""
-        return self.ledger.stored(planned.digest, self.versions.of(planned.tables), self._payer)
+        return self.ledger.stored(planned.digest, self._version(planned), self.payer, self.study)
 
     def _most(self, planned: Plan) -> Amount:
         """Return what a plan costs at most: in steps, all of them."""
@@ -158,7 +190,7 @@ class AnalystBudget:
     def holds(self, price: Amount) -> bool:
         """Whether this price fits the database's account and the analyst's now."""
         try:
-            self.ledger.check(self._payer, price)
+            self.ledger.check(self.payer, price, self._caps(), self.study)
         except Overdrawn:
             return False
         return True
@@ -169,29 +201,34 @@ class AnalystBudget:
         return self.policy.ledger.texts == "digest"
 
     @property
-    def _payer(self) -> str:
+    def payer(self) -> str:
+        """Return the name in the ledger: '' is the owner."""
         return self.analyst or ""
 
     def answered(self, planned: Plan) -> Stored | None:
         """Return what ``pay`` would return without a debit, if there is an answer to show."""
         self.engine.unchanged()
-        return self.ledger.answered(planned.digest, self.versions.of(planned.tables), self._payer)
+        return self.ledger.answered(planned.digest, self._version(planned), self.payer, self.study)
 
     def pay(self, planned: Plan | ExportPlan, finds: BoundSearchPlan | None = None) -> Stored:
         """Debit a plan durably, or return the receipt of an equal plan that was paid before."""
+        from dpsql.ir.export import ExportPlan  # loaded by then
+
         debit = Debit(
-            self._payer,
+            self.payer,
             planned.source.text,
             planned.digest,
-            self.versions.of(planned.tables),
-            written(planned.events),
+            self._version(planned),
+            stored(planned.events),
             planned.epsilon,
             self.price(planned),
             tuple(sorted(planned.tables)),
             *(((), 0.0, "") if finds is None else (finds.names, finds.strength, finds.asker)),
             ", ".join(map(_written, planned.source.parameters)),
-            next((round(1e6 * rule.megabytes) for rule in self._rules), None),
+            self.room,
             self.keeps_digests,
+            self._caps(),
+            "" if isinstance(planned, ExportPlan) else self.study,  # an export is the owner's own
         )
         self.engine.unchanged()
         try:
@@ -199,17 +236,51 @@ class AnalystBudget:
         except Overdrawn as error:
             raise self._exhausted(planned.epsilon, planned.events, error) from None
 
+    def _version(self, planned: Plan | ExportPlan) -> str:
+        """Return the version of the data that answers a plan: of a private view, that of its purchase."""
+        from dpsql.ir.plan import Plan
+
+        if isinstance(planned, Plan) and planned.bought is not None:
+            return planned.bought.version
+        return self.versions.of(planned.tables)
+
+    @property
+    def room(self) -> int | None:
+        """Return how many bytes of the ledger this analyst may fill; None for the owner."""
+        return next((round(1e6 * rule.megabytes) for rule in self._rules), None)
+
     def _exhausted(self, price: float, events: tuple[Event, ...], error: Overdrawn) -> Error:
         from dpsql.session.budget_refusal import Means, too_dear
 
-        means = Means(self.accountant, self.budget, self._accounts(), self.holds)
+        means = Means(self.accountant, self.budget, self._accounts(), self.holds, self.ceiling)
         return too_dear(price, events, means, error)
 
     def _accounts(self) -> list[tuple[Amount, Amount]]:
-        """Return (spent, granted) of the database's account and of the analyst's."""
+        """Return (spent, granted) of the database's account and of the analyst's, with caps in time."""
+        return [*self._lasting(), *((spent, cap.total) for cap, spent in self._within(self._caps()))]
+
+    def _lasting(self) -> list[tuple[Amount, Amount]]:
+        """Return the same of the accounts that never come back."""
         granted = self.granted()
         totals = [(None, granted.total), *((name, total) for name, _, total in granted.analysts)]
-        return [(self.ledger.spent(name), total) for name, total in totals if name in (None, self.analyst)]
+        whole = [(self.ledger.spent(name), total) for name, total in totals if name in (None, self.analyst)]
+        shared = [(spent, total) for _, spent, _, total in self.ledger.shared(self.payer, self.study)]
+        return [*whole, *shared]
+
+    def _caps(self) -> tuple[TimeCap, ...]:
+        """Return the caps in time of this analyst."""
+        return self._caps_of(self._rules)
+
+    def _caps_of(self, rules: Sequence[AnalystRule]) -> tuple[TimeCap, ...]:
+        def total(epsilon: float) -> Amount:
+            return self.accountant.total(Budget(epsilon, self.budget.delta))
+
+        capped = [rule for rule in rules if (rule.per_day, rule.per_week, rule.per_month) != (None,) * 3]
+        if not capped:
+            return ()
+        from dpsql.session.time_caps import time_caps  # only such policies need time zones
+
+        return tuple(cap for rule in capped for cap in time_caps(rule, self.policy.timezone, total))
 
     def store(self, receipt: Stored, released: bytes) -> bytes:
         """Store released tables as the answer; return those that were stored first."""
@@ -223,17 +294,37 @@ class AnalystBudget:
         """Store one released table; return the one that was stored first at this place."""
         return self.ledger.keep(receipt.debit_id, place, released)
 
-    def _left(self, epsilon: float, spent: Amount) -> float:
-        return max(0.0, epsilon - self._in_epsilon(spent, epsilon))
+    def _balance(self, name: str | None, spent: Amount, granted: float) -> tuple[float, float]:
+        """Return what is granted and spent, as epsilons; of the database (None), without the reserve.
 
-    def _in_epsilon(self, spent: Amount, granted: float) -> float:
-        """Convert an amount to an epsilon, which may exceed what is granted now, and that may be nothing."""
-        return self.accountant.epsilon(spent, Budget(granted or self.budget.epsilon, self.budget.delta))
+        What is spent may exceed what is granted now, and that may be nothing.
+        """
+        rules, kept = self.accountant, self.budget.responses if name is None else 0.0
+        shown = rules.epsilon(spent, Budget(granted or self.budget.epsilon, self.budget.delta, kept))
+        if not kept:
+            return granted, shown
+        return round(granted - kept, 9), max(0.0, round(shown - rules.responses(spent), 9))
 
     def remaining(self, after: Amount | None = None) -> float:
         """Return what is left after this price, of the database or the analyst, whichever has less."""
         price = self.accountant.zero if after is None else after
-        return self._smaller(lambda spent: spent + price, lambda spent: spent + price)
+        left = [self._smaller(lambda spent: spent + price, lambda spent: spent + price)]
+        for cap, spent in self._within(self._caps()):
+            granted, gone = self._balance(cap.analyst, spent + price, cap.epsilon)
+            left.append(max(0.0, granted - gone))
+        for account, spent, epsilon, _ in self.ledger.shared(self.payer, self.study):
+            granted, gone = self._balance(account, spent + price, epsilon)
+            left.append(max(0.0, granted - gone))
+        return min(left)
+
+    def shared_accounts(self) -> list[tuple[str, float, float]]:
+        """Return (account, granted, spent) of groups and studies with a cap: of this analyst, or all."""
+        accounts = self.ledger.shared(self.analyst, self.study)
+        return [(name, *self._balance(name, spent, epsilon)) for name, spent, epsilon, _ in accounts]
+
+    def _within(self, caps: Sequence[TimeCap]) -> list[tuple[TimeCap, Amount]]:
+        """Return each cap with what was spent in its window."""
+        return [*zip(caps, self.ledger.spent_within(caps), strict=True)]
 
     def remained(self, debits: Amount, shares: Amount) -> float:
         """Return what was left before these payments. Shares of others' debits charge the analyst only."""
@@ -242,9 +333,11 @@ class AnalystBudget:
     def _smaller(self, change: Callable[[Amount], Amount], change_own: Callable[[Amount], Amount]) -> float:
         """Return what is left where what was spent is changed: by all together, and by the analyst."""
         names = [None, *(rule.name for rule in self._rules)]
-        (spent, granted), *own = self.ledger.balances(names)
-        left = self._left(granted, change(spent))
-        return min([left, *(self._left(granted, change_own(spent)) for spent, granted in own)])
+        left = []
+        for name, (spent, total) in zip(names, self.ledger.balances(names), strict=True):
+            granted, gone = self._balance(name, (change if name is None else change_own)(spent), total)
+            left.append(max(0.0, granted - gone))
+        return min(left)
 
     def fits(self) -> float:
         """Return the largest price of one query that still fits, in six digits.
@@ -276,7 +369,39 @@ class AnalystBudget:
         """
         names = [None, *(rule.name for rule in self.policy.analysts)]
         rows = zip(names, self.ledger.balances(names), strict=True)
-        return [(name or "", granted, self._in_epsilon(spent, granted)) for name, (spent, granted) in rows]
+        return [(name or "", *self._balance(name, spent, granted)) for name, (spent, granted) in rows]
+
+    def time_caps(self) -> list[tuple[str, str, str, float, float]]:
+        """Return (analyst, name, until, granted, spent) of each cap in time, of this analyst or of all."""
+        rules = self._rules if self.analyst is not None else self.policy.analysts
+        return [
+            (cap.analyst, cap.name, cap.until, *self._balance(cap.analyst, spent, cap.epsilon))
+            for cap, spent in self._within(self._caps_of(rules))
+        ]
+
+    def group_privacy(self) -> list[tuple[int, tuple[float, float] | None]]:
+        """Return (units, epsilon and delta) that the whole budget promises over 1, 2 and 4 units."""
+        from dpsql.accounting.group_privacy import STEPS, group_privacy
+
+        thresholds = bool(self.accountant.delta(self.ledger.spent()))
+        return [(units, group_privacy(self.accountant, self.budget, units, thresholds)) for units in STEPS]
+
+    def forecast(self) -> int | None:
+        """Return how many more queries like the latest ten fit; None if there is none yet.
+
+        Caps in time come back, and are no part of it. What only joined a debit cost the database nothing.
+        """
+        from dpsql.accounting.forecast import LATEST, more_like
+
+        bought = self.ledger.bought(self.analyst, LATEST)
+        latest = [entry.price for entry in bought if self.analyst is not None or entry.kind == "debit"]
+        return more_like(latest, self._lasting()) if latest else None
+
+    def reserve(self) -> tuple[float, float] | None:
+        """Return what is kept for responses, and what they have spent of it, as epsilons; None without."""
+        if not self.budget.responses:
+            return None
+        return self.budget.responses, self.accountant.responses(self.ledger.spent())
 
 
 def _written(value: object) -> str:

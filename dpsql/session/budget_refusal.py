@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from dpsql.accounting import Accountant, Amount, Budget
 from dpsql.accounting.entries import Overdrawn
+from dpsql.accounting.units import UNIT
 from dpsql.errors import Error, refuse
 from dpsql.ir.event import Event, ResponseEvent
 from dpsql.render.digits import above, below
@@ -25,13 +26,26 @@ class Means:
     budget: Budget
     accounts: Sequence[tuple[Amount, Amount]]
     holds: Callable[[Amount], bool]
+    ceiling: float = math.inf  # the highest price of one query
 
 
 def too_dear(price: float, events: tuple[Event, ...], means: Means, error: Overdrawn) -> Error:
     """Return D501 for a price and the events that it pays for."""
     payer = "the database's budget" if error.analyst is None else f"{error.analyst}'s budget"
-    fits = means.accountant.largest(means.accounts, means.budget, (error.needed, error.left))
+    wait = ""
+    if error.account:
+        payer = f"the budget of {error.account}"
+    if error.cap is not None:
+        payer = f"{error.analyst}'s {error.cap.name}, {error.cap.epsilon:g},"
+        if error.needed.within(error.cap.total):
+            wait = f"; from {error.cap.until} there is room again"
+    largest = means.accountant.largest(means.accounts, means.budget, (error.needed, error.left))
+    fits = min(means.ceiling, largest)
     most = f"at most {below(fits)} fits" if fits >= 1e-4 else "next to nothing is left"
+    short = error.needed.shortage(error.left, error.left)
+    if short.kind == "responses":
+        payer, kept = "what is kept for responses", means.budget.responses
+        most = f"{below(short.left / UNIT)} of {kept:g} is left for responses"
     takes = means.accountant.price_of(error.needed, means.budget)
     responses = [event.epsilon for event in events if isinstance(event, ResponseEvent)]
     cost = f"the {'export' if responses else 'query'} costs epsilon {_price_text(price, fits)}"
@@ -42,7 +56,7 @@ def too_dear(price: float, events: tuple[Event, ...], means: Means, error: Overd
         "D501",
         f"{payer} does not hold this price",
         label=f"{cost}; {most}",
-        help=smaller or "ask for a smaller epsilon, or repeat an earlier query: that is free",
+        help=smaller or f"ask for a smaller epsilon, or repeat an earlier query: that is free{wait}",
     )
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dpsql.accounting import accountants
+from dpsql.accounting import accountant, accountants, budget_of
 from dpsql.accounting.entries import Promise
 from dpsql.accounting.entry_index import names_of
 from dpsql.accounting.ledger_file import place
@@ -115,7 +115,15 @@ def fact(kind: str, table: str, columns: Sequence[str]) -> str:
 def promise(policy: Policy, engine: Engine) -> Promise:
     """Return the promise that binds a ledger of this database under this policy."""
     rule = policy.budget
-    return Promise(engine.identity(), unit_text(policy), rule.accountant, rule.delta)
+    return Promise(
+        engine.identity(),
+        unit_text(policy),
+        rule.accountant,
+        rule.delta,
+        accountant(rule.accountant).best_order(budget_of(rule)),
+        rule.responses,
+        ordered=rule.up_to is not None,
+    )
 
 
 def second_places(policy: Policy, file: Path, ledger: Path) -> tuple[SecondPlace, ...]:

@@ -7,10 +7,11 @@ is read.
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from functools import cache
 
-from dpsql.accounting import Budget, accountant
-from dpsql.bind.checked_views import RELEASED, check_views, refused_view
+from dpsql.accounting import budget_of, opened
+from dpsql.bind.checked_views import BOUGHT, RELEASED, check_views, refused_view
 from dpsql.bind.split import bind
 from dpsql.engines import Engine
 from dpsql.errors import Error
@@ -37,17 +38,19 @@ def check_all_views(policy: Policy, known: Known, engine: Engine, sealed: Sealed
     sealed.begin()
     views = check_views(policy, known, sealed.public, sealed.check)
     rule = policy.budget
-    terms = Terms(accountant(rule.accountant), Budget(rule.epsilon, rule.delta), policy.query.epsilon)
+    terms = Terms(opened(rule.accountant, budget_of(rule)), budget_of(rule), policy.query.epsilon)
     for view in known.views:
-        if views[view.name].kind != RELEASED:
+        if views[view.name].kind not in (RELEASED, BOUGHT):
             continue
+        price = None if view.private is None else view.private.epsilon
         sealed.begin()
         name = view.name.replace('"', '""')
         try:
             now = cache(lambda: datetime.datetime.now(datetime.UTC))
             query = parse(Source(f'FROM "{name}"', view.name), (), now)
             split = rewrite(bind(query, known, sealed.public, sealed.check), known)
-            planned = plan(split, known, terms, engine.combinations)
+            at_price = terms if price is None else replace(terms, epsilon=price)
+            planned = plan(split, known, at_price, engine.combinations)
             if isinstance(planned, NeededBounds):
                 raise planned.refusal
             types_of_stages(planned.stages, sealed)

@@ -51,7 +51,9 @@ def run(options: Namespace, text: str | None = None) -> int:
 
 
 def _open_shell(options: Namespace, interactive: bool) -> Shell:
-    shell = Shell(connect(options.database, options.policy, options.ledger, options.analyst), interactive)
+    shell = Shell(
+        connect(options.database, options.policy, options.ledger, options.analyst, options.study), interactive
+    )
     shell.read = lambda text, name: read(shell, text.splitlines(keepends=True), name)
     return shell
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from dpsql.dbapi import Connection
+from dpsql.dbapi import Account, Balance, Connection
 from dpsql.errors import Error
 from dpsql.render.digits import below, printable, wide
 
@@ -57,7 +57,14 @@ def remaining(db: Connection) -> tuple[float, float]:
     accounts += [
         (account.remaining, account.granted) for account in balance.accounts if account.analyst == db.analyst
     ]
+    accounts += [(cap.remaining, cap.granted) for cap in balance.time_caps if cap.analyst == db.analyst]
+    accounts += [(account.remaining, account.granted) for account in _own_shared(db, balance)]
     return min(accounts)
+
+
+def _own_shared(db: Connection, balance: Balance) -> list[Account]:
+    """Return the accounts of groups and studies that this connection pays from."""
+    return [each for each in balance.shared if db.analyst is not None or each.analyst == f"study {db.study}"]
 
 
 def short(epsilon: float) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from textwrap import fill
 
 from dpsql.dbapi import Connection, Purchase
+from dpsql.dbapi.accounts import Account
 from dpsql.render.box import box
 from dpsql.render.digits import above, below, printable, wide
 from dpsql.render.display import Look
@@ -28,11 +30,21 @@ def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
         for account in balance.accounts
         if _visible(db, account.analyst)
     ]
+    rows += [(account.analyst, account.granted, account.spent) for account in balance.shared]
+    rows += [(f"{cap.analyst}, {cap.name}", cap.granted, cap.spent) for cap in balance.time_caps]
+    if balance.responses is not None:
+        rows.append(("(responses)", balance.responses.granted, balance.responses.spent))
     cells = [
         (printable(name), f"{granted:g}", above(spent), below(max(0.0, granted - spent)))
         for name, granted, spent in rows
     ]
-    left = min(granted - spent for name, granted, spent in rows if name in ("database", db.analyst))
+    left = min(
+        [
+            *(granted - spent for name, granted, spent in rows if name in ("database", db.analyst)),
+            *(cap.remaining for cap in balance.time_caps if cap.analyst == db.analyst),
+            *(account.remaining for account in balance.shared if db.analyst is not None),
+        ]
+    )
     largest_query = (
         f"; one query of up to {below(balance.fits)} fits" if balance.fits > 1.0001 * max(left, 1e-4) else ""
     )
@@ -40,6 +52,12 @@ def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
         f"epsilon, under {balance.accountant} at delta {balance.delta:g}{largest_query}",
         _box(("account", "granted", "spent", "remaining"), cells, (False, True, True, True), columns),
     ]
+    more, several = db.outlook.more, db.outlook.group_privacy
+    if more is not None:
+        queries = "query" if more == 1 else "queries"
+        lines.append(fill(f"about {more:,} more {queries} like the latest fit", columns))
+    if most is None:
+        lines.append(fill(_of_several(several), columns))
     purchases = [
         (
             purchase.time[:19].replace("T", " "),
@@ -59,6 +77,15 @@ def budget_text(db: Connection, columns: int, most: int | None = None) -> str:
     if count > len(purchases):
         lines.append(f"({count} purchases, the last {len(purchases)} shown; dpsql budget --all shows all)")
     return "\n".join(lines)
+
+
+def _of_several(promised: Sequence[tuple[int, tuple[float, float] | None]]) -> str:
+    """Say what the whole budget promises over several units."""
+    parts = []
+    for units, each in promised[1:]:
+        delta = f" at delta {each[1]:.2g}" if each is not None and each[1] else ""
+        parts.append(f"of {units}: {'nothing' if each is None else f'epsilon {above(each[0])}{delta}'}")
+    return f"what is promised of several units together, when all is spent: {'; '.join(parts)}"
 
 
 def _box(names: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool], columns: int) -> str:
@@ -95,6 +122,7 @@ def budget_json(db: Connection, most: int | None = None) -> str:
         for account in balance.accounts
         if _visible(db, account.analyst)
     ]
+    responses, outlook = balance.responses, db.outlook
     document = {
         "granted": balance.granted,
         "spent": balance.spent,
@@ -102,11 +130,23 @@ def budget_json(db: Connection, most: int | None = None) -> str:
         "fits": balance.fits,
         "accountant": balance.accountant,
         "delta": balance.delta,
+        **({} if responses is None else {"responses": _shares(responses)}),
+        "forecast": outlook.more,
+        "group_privacy": [
+            {"units": units, "epsilon": each and each[0], "delta": each and each[1]}
+            for units, each in outlook.group_privacy
+        ],
         "analysts": accounts,
+        **({"shared": [asdict(account) for account in balance.shared]} if balance.shared else {}),
+        **({"time_caps": [asdict(cap) for cap in balance.time_caps]} if balance.time_caps else {}),
         "purchase_count": db.purchase_count,
         "purchases": [asdict(purchase) for purchase in _purchases(db, most)],
     }
     return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _shares(account: Account) -> dict[str, float]:
+    return {"granted": account.granted, "spent": account.spent, "remaining": account.remaining}
 
 
 def _purchases(db: Connection, most: int | None) -> Sequence[Purchase]:

@@ -47,12 +47,12 @@ def check_new(file: Path) -> None:
         ) from None
 
 
-def new_file(content: bytes, file: Path, help: str = _KEPT) -> None:
-    """Create a file with this content and default permissions: completely, or not at all."""
+def new_file(content: bytes, file: Path, help: str = _KEPT, mode: int = 0o666) -> None:
+    """Create a file with this content and these permissions, less the umask: completely, or not at all."""
     temporary = _temporary(file)
     try:
         try:
-            with os.fdopen(_create(temporary), "wb") as stream:
+            with os.fdopen(_create(temporary, mode), "wb") as stream:
                 stream.write(content)
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -81,8 +81,8 @@ def _give_name(temporary: Path, file: Path) -> None:
         os.replace(temporary, file)
 
 
-def _create(file: Path) -> int:
-    return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+def _create(file: Path, mode: int = 0o666) -> int:
+    return os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), mode)
 
 
 def _temporary(file: Path) -> Path:

@@ -353,7 +353,7 @@ def open_world(folder: Path, ledger: Path, stack: ExitStack) -> Database:
 
 
 def _ways(whole: DuckDB) -> tuple[FastSums, ...]:
-    limits = (Limits(least=0, before=0, most=1, distinct=1, copied=part) for part in (0, 1))
+    limits = (Limits(least=0, before=0, most=1, distinct=1, copied=part, long=part) for part in (0, 1))
     return (*(FastSums(whole._all, limit) for limit in limits), FastSums(whole._all, few=0))
 
 

@@ -22,6 +22,9 @@ SEED = 1
 JUDGED, FEWER, TRIPLES = 700, 300, 1_000
 """Nearly all planted errors show within a third of those that are judged."""
 
+OF_PRIVATE_VIEWS = {"D407", "D408", "D409", "D410", "D411"}
+"""Codes that no drawn query meets: none creates or asks a private view."""
+
 NOTHING = frozenset({("nothing", "of a query")})
 """What occurs in no query, so that none is judged."""
 
@@ -57,7 +60,7 @@ def test_no_violations(folder: Path, capsys: pytest.CaptureFixture[str], pytestc
     assert {name for name in NODES if coverage.share("node", name) <= 0.005} == set()
     assert {name for name in KEYS if not coverage.drawn["key", name]} == set()
     assert {name for name in shelf() if not coverage.drawn["function", name]} == NOT_DRAWN
-    assert {code for code in OF_QUERIES if not coverage.codes[code]} == set()
+    assert {code for code in OF_QUERIES if not coverage.codes[code]} == OF_PRIVATE_VIEWS
 
 
 def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) -> None:

@@ -20,3 +20,13 @@ SELECT flor(COUNT(*) / 2) FROM patients;
 -- outcome: refused D204 at 1:37
 -- instead: SELECT COUNT(*) FROM patients WHERE age % 2 = 1
 SELECT COUNT(*) FROM patients WHERE isodd(age);
+
+-- case: of PostgreSQL, whose format would be dropped
+-- outcome: refused D204 at 1:8
+-- instead: SELECT printf('%d', n) FROM (SELECT COUNT(*) AS n FROM patients)
+SELECT to_char(n, '999') FROM (SELECT COUNT(*) AS n FROM patients);
+
+-- case: of PostgreSQL, with units of time
+-- outcome: refused D204 at 1:8
+-- instead: SELECT INTERVAL '1' DAY
+SELECT make_interval(days => 1);

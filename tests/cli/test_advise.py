@@ -297,3 +297,22 @@ def test_a_plot_has_its_lines_where_they_belong() -> None:
     assert room[3].startswith("b")
     assert room[-1].endswith("b")
     assert all(len(line) <= 40 for line in lines)
+
+
+def test_the_policys_own_accountant_is_compared_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Under rdp its column stands beside the three, and is never worse than zcdp's."""
+    path = tmp_path / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE people (id INTEGER PRIMARY KEY, age INTEGER)")
+    path.with_suffix(".toml").write_text(
+        '[budget]\nepsilon = 5.0\ndelta = 1e-6\naccountant = "rdp"\n[unit]\ntable = "people"\nkey = "id"\n'
+        "[tables.people.columns]\nage = { range = [0, 100] }\n"
+    )
+    assert main(["advise", str(path), "--persons", "1000"]) == 0
+    shown = capsys.readouterr().out
+    assert re.search(r"│ questions │ +pure │ +approx │ +zcdp │ +rdp │", shown)
+    rows = re.findall(r"^│ [\d,]+ +" + r"│ +± ([\d,]+)[ <]+" * 4 + "│$", shown, re.MULTILINE)
+    assert rows
+    assert all(int(rdp.replace(",", "")) <= int(zcdp.replace(",", "")) for *_, zcdp, rdp in rows)

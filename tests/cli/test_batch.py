@@ -21,7 +21,7 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql.accounting import Budget, accountant, names
+from dpsql.accounting import Budget, accountant, names, opened
 from dpsql.accounting.units import Units
 from dpsql.batch.script import read
 from dpsql.batch.shares import balance, combined, shared, strain
@@ -320,7 +320,8 @@ def test_two_runs_do_not_write_into_one_folder(clinic_run: Runner) -> None:
 @pytest.mark.parametrize("total", [0.01, 1.0, 3.0])
 def test_shares_add_up_to_the_total(name: str, total: float) -> None:
     """What these prices buy together is what the total buys; four digits lose little."""
-    chosen, budget = accountant(name), Budget(5.0, 1e-6)
+    budget = Budget(5.0, 1e-6)
+    chosen = opened(name, budget)
     prices = shared(total, [1, 2, 5], chosen, budget, 10.0)
     whole = chosen.weight(total, budget)
     assert 0.995 * whole <= sum(chosen.weight(each, budget) for each in prices) <= whole
@@ -596,7 +597,8 @@ def test_a_run_that_ran_short_goes_on_with_what_the_owner_grants(
     with dpsql.connect(clinic_run.database, analyst="bob") as db:
         session = db._open()
         debits = [each for each in session.ledger.entries() if each.kind == "debit"]
-        assert had == session._left(4.0, next(each.price for each in debits if "AVG" in each.sql))
+        granted, gone = session._balance("bob", next(each.price for each in debits if "AVG" in each.sql), 4.0)
+        assert had == granted - gone
         assert remaining == session.remaining()
 
 

@@ -58,6 +58,7 @@ TITLES = {
     "edge": "whole calls, ms",
     "workloads": "root mean squared errors, 20 draws",
     "synthetic": "total variation, mean of 1 data sets",
+    "budget": "how many fit epsilon 1, delta 1e-06",
 }
 """A title of each benchmark; those that run together share the data that they make."""
 

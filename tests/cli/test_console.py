@@ -348,7 +348,7 @@ def test_without_prompt_toolkit_lines_are_plain(
     monkeypatch.setattr("builtins.input", person)
     monkeypatch.setattr(loop, "interactive", lambda: True)
     before = signal.getsignal(signal.SIGINT)
-    assert loop.run(Namespace(database=clinic, policy=None, ledger=None, analyst="ana")) == 0
+    assert loop.run(Namespace(database=clinic, policy=None, ledger=None, analyst="ana", study=None)) == 0
     assert "42" in capsys.readouterr().out
     assert [each.strip()[-5:] for each in prompts][1] == "...>"
     assert signal.getsignal(signal.SIGINT) is before

@@ -35,7 +35,11 @@ column = "patient_id"
 [tables.samples]
 """
 
-FIRST = {"dpsql estimate": "dpsql export"}
+FIRST = {
+    "dpsql estimate": "dpsql export",
+    "dpsql analyst passwd": "dpsql analyst add",
+    "dpsql analyst remove": "dpsql analyst add",
+}
 """Commands whose examples need those of another."""
 
 
@@ -44,6 +48,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo's clinic, and files of questions."""
     folder = tmp_path_factory.mktemp("documented")
     build(folder)
+    (folder / "password.txt").write_text("correct horse battery\n")
     (folder / "questions.sql").write_text("SELECT COUNT(*) FROM patients;\n")
     monthly = re.search(r"^```sql\n(.*?)^```$", (DOCS / "batch.md").read_text(encoding="utf-8"), re.M | re.S)
     assert monthly is not None

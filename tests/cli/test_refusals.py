@@ -21,6 +21,9 @@ OTHERWISE = {
         "rows_per_unit = 15 ": "# ",
     },
     "D304": {"delta = 1e-6": 'accountant = "pure"'},
+    "D410": {
+        "[tables.wards]": '[views.ages]\nsql = "SELECT age FROM patients"\nprivate = { }\n\n[tables.wards]'
+    },
 }
 """What the policy says instead, where the demo's answers the question."""
 

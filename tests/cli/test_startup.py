@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,6 +69,21 @@ def test_a_query_loads_what_it_needs(clinic: Path) -> None:
     assert not modules & NEVER
     assert "duckdb" not in modules, "the driver is the compiled module alone"
     assert not rooms(modules) & {"audit", "bridges", "aio", "batch", "shell", "estimates", "export"}
+    unused = {"mechanisms.synthetic", "bind.released.replicas", "policy.picture"}
+    assert not modules & {f"dpsql.{each}" for each in unused}
+
+
+def test_the_end_leaves_nothing(clinic: Path, tmp_path: Path) -> None:
+    """The folder for rows that spill is removed, although nothing else is taken apart."""
+    words = ("query", clinic, "--format", "csv", "-c", "SELECT COUNT(*) AS n FROM patients")
+    script = [sys.executable, "-m", "dpsql.cli", *map(str, words)]
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    there = os.environ | {"TMPDIR": str(folder)}
+    done = subprocess.run(script, capture_output=True, text=True, env=there, check=True)
+    assert done.stdout.startswith("n\n")
+    assert "cost epsilon" in done.stderr or "repeated" in done.stderr
+    assert not list(folder.iterdir())
 
 
 def test_a_budget_loads_no_parser(clinic: Path) -> None:

@@ -6,8 +6,17 @@ once more from elsewhere against the wheel.
 
 from __future__ import annotations
 
+import json
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -27,6 +36,14 @@ INSERT INTO kinds VALUES
      '2024-02-29 08:30:00', '2024-02-29 08:30:00+00', INTERVAL 3 DAY, '\\x00\\xFF'::BLOB, [1, 2]),
     (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 """
+FAR = """
+CREATE TABLE far AS SELECT
+    DATE '290000-01-01' AS later, DATE '0044-03-15 (BC)' AS earlier,
+    TIMESTAMP '200000-01-01 00:00:00.5' AS moment,
+    'NaN'::DOUBLE AS nothing, 'inf'::DOUBLE AS high, '-inf'::FLOAT AS low, TIME '24:00:00' AS midnight,
+    -1::TINYINT AS minus, 18446744073709551615::UBIGINT AS big, -0.00012::DECIMAL(9, 5) AS little,
+    {'a': 1} AS pair, MAP {'k': 1} AS named, '{"a": 1}'::JSON AS json, INTERVAL '-1 day -1.5 seconds' AS back
+"""
 PUBLIC = """
 [tables.kinds]
 public = true
@@ -35,6 +52,11 @@ VIEWS = """
 [views.seniors]
 sql = "SELECT * FROM patients WHERE age >= 65"
 """
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Elsewhere no plugin says so."""
+    config.addinivalue_line("markers", "sweep: takes long")
 
 
 @pytest.fixture(scope="session")
@@ -98,3 +120,107 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
         'table = "people"\nkey = "id"\n[tables.people.columns]\nname = {}\n'
     )
     return database
+
+
+# ---- dpsql serve ---------------------------------------------------------------------------------------
+
+PASSWORD = "correct horse battery"
+
+
+class Served:
+    """``dpsql serve`` in a process of its own, on a port of this machine and on a Unix socket."""
+
+    def __init__(self, database: Path, *words: str, analysts: tuple[str, ...] = ("ana", "bob")) -> None:
+        self.database, self.folder = database, Path(tempfile.mkdtemp(prefix="dpsql-served-"))
+        self.file, self.log_file = self.folder / "own.analysts", self.folder / "log.json"
+        self.words = (
+            str(database),
+            "--analysts",
+            str(self.file),
+            "--ledger",
+            str(self.folder / "own.ledger"),
+        )
+        for name in analysts:
+            self.analyst("add", name)
+        self.start(*words)
+
+    def start(self, *words: str) -> None:
+        places = ("--listen", "127.0.0.1:0", "--listen", str(self.folder))
+        command = [sys.executable, "-m", "dpsql.cli", "serve", *self.words, "--log", str(self.log_file)]
+        self.process = subprocess.Popen([*command, *places, *words], stderr=subprocess.PIPE, text=True)
+        assert self.process.stderr is not None
+        self.said = list(iter(self.process.stderr.readline, "ready\n"))[:20]
+        assert self.process.poll() is None, self.said
+        (self.port,) = {int(found[1]) for found in re.finditer(r"127.0.0.1:(\d+)", "".join(self.said))}
+
+    def analyst(self, kind: str, *names: str, password: str = PASSWORD) -> None:
+        typed = ("--password-stdin",) if kind in ("add", "passwd") else ()
+        words = [kind, str(self.database), *names, "--analysts", str(self.file), *typed]
+        subprocess.run(
+            [sys.executable, "-m", "dpsql.cli", "analyst", *words], input=password, text=True, check=True
+        )
+
+    def url(self, scheme: str = "postgresql", analyst: str = "ana", more: str = "") -> str:
+        password = PASSWORD.replace(" ", "%20")
+        return f"{scheme}://{analyst}:{password}@127.0.0.1:{self.port}/clinic{more}"
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """What drivers are given to connect."""
+        return {
+            "host": "127.0.0.1",
+            "port": self.port,
+            "user": "ana",
+            "password": PASSWORD,
+            "database": "clinic",
+        }
+
+    def log(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.log_file.read_text().splitlines()]
+
+    def stop(self, number: int = signal.SIGTERM) -> int:
+        """End the process by a signal, and return its exit code."""
+        self.process.send_signal(number)
+        code = self.process.wait(60)
+        assert self.process.stderr is not None
+        self.process.stderr.close()
+        return code
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            assert self.stop() == 0
+        shutil.rmtree(self.folder)
+
+
+@pytest.fixture(scope="session")
+def clinic_for_all(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's clinic with a public table of all types, and room in the budget for many questions."""
+    database = build(tmp_path_factory.mktemp("served"))
+    with duckdb.connect(str(database)) as owner:
+        owner.execute(KINDS)
+        owner.execute(FAR)
+    file = database.with_suffix(".toml")
+    policy = file.read_text()
+    for demo, ours in (
+        ("n = 5.0", "n = 1e6"),
+        ("n = 4.0", "n = 1e6"),
+        ("n = 2.0", "n = 2.0\nmin_epsilon = 0.01"),
+    ):
+        policy = policy.replace(f"epsilo{demo}", f"epsilo{ours}", 1)
+    few = '\n[analysts.bob]\nepsilon = 0.3\ntables = ["patients", "wards"]\n'
+    file.write_text(policy + PUBLIC + PUBLIC.replace("kinds", "far") + few)
+    return database
+
+
+@pytest.fixture(scope="session")
+def served(clinic_for_all: Path) -> Iterator[Served]:
+    """A server that all tests of a worker share: none of them stops it or changes its files."""
+    with closing(Served(clinic_for_all)) as server:
+        yield server
+
+
+@pytest.fixture
+def own_server(clinic_for_all: Path) -> Iterator[Served]:
+    """A server of one's own."""
+    with closing(Served(clinic_for_all)) as server:
+        yield server

@@ -27,7 +27,7 @@ import pytest
 from processes import LONGEST, told
 
 import dpsql
-from dpsql.accounting import Budget, pure, zcdp
+from dpsql.accounting import Budget, concentrated, pure, zcdp
 from dpsql.accounting import accountant as accountant_of
 from dpsql.accounting.account import Account
 from dpsql.accounting.conversions import response_rho, zcdp_eps
@@ -395,18 +395,18 @@ def test_several_steps_cost_what_the_promise_says() -> None:
     epsilon, delta = 5.0, 1e-6
     budget = Budget(epsilon, delta)
     rho = zcdp.ACCOUNTANT.total(budget).main
-    kept = delta * (1 - float(zcdp.SELECTION))
+    kept = delta * (1 - float(concentrated.SELECTION))
     rows = []
     for k in (1, 2, 4):
         generic = 0.0
         for _ in range(k):
             generic = math.exp(epsilon) * generic + delta
-        concentrated = zcdp.ACCOUNTANT.epsilon(Units(k * k * rho), budget)
+        several = zcdp.ACCOUNTANT.epsilon(Units(k * k * rho), budget)
         if generic < 1:
             said = f"({k * epsilon:g}, {generic:.1e})".replace("e-0", "e-").replace("1.0e", "1e")
         else:
             said = f"nothing: a delta of {generic:.1f}"
-        most = f"({round(concentrated, 2):g}, {kept:.0e})".replace("e-0", "e-")
+        most = f"({round(several, 2):g}, {kept:.0e})".replace("e-0", "e-")
         rows.append(f"| {k} | ({k * epsilon:g}, 0) | {most} | {said} |")
     assert "\n".join(rows) in PROMISE
     assert rows[1] == "| 2 | (10, 0) | (11.15, 8e-7) | (10, 1.5e-4) |"

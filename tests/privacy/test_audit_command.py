@@ -27,6 +27,8 @@ from dpsql.engines.identifiers import table_sql
 from dpsql.ir.plan import DetailPlan, MeasurePlan, Noise, Plan
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.exponential import Choices, Chosen
+from dpsql.mechanisms.geometric import UNIT
+from dpsql.mechanisms.threshold import steps_for
 from dpsql.post.sealed import Sealed
 from dpsql.release.details import released_detail
 from dpsql.release.release import from_system
@@ -112,6 +114,13 @@ def test_what_is_proven_of_laplace_noise(epsilon: float) -> None:
     )
     proven = noise_tests.at_least(ours.astype(float), theirs.astype(float), 0.0)
     assert epsilon / 3 < proven <= epsilon
+
+
+def test_what_is_proven_of_a_count() -> None:
+    """20,000 releases prove at least 0.85 of the epsilon of a count's noise, and never more. Seeded."""
+    scale, words = float(UNIT), random.Random("one count").randbytes
+    ours, theirs = (mechanism("geometric").draw(scale, 20_000, words) + shift for shift in (UNIT, 0))
+    assert 0.85 <= noise_tests.at_least(ours.astype(float), theirs.astype(float), 0.0) <= 1.0
 
 
 def test_bounds_of_a_chance() -> None:
@@ -240,6 +249,22 @@ def test_what_is_broken_is_found(
     ((_, verdict),) = verdicts(out)["1"]
     assert re.fullmatch(said, verdict)
     assert "FAILED" in out
+
+
+def test_a_threshold_that_is_one_unit_lower_is_found(
+    clinic: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Patient 1 alone lives in Nome, whose chance to be shown is compared with delta exactly."""
+
+    def lower(mechanism: str, scale: float, one: int, *more: Any) -> int:
+        return steps_for(mechanism, scale, one, *more) - one
+
+    monkeypatch.setattr("dpsql.plan.key_rule.steps_for", lower)
+    file = tmp_path / "q.sql"
+    file.write_text("SELECT city, COUNT(*) FROM patients GROUP BY city;")
+    assert run(clinic, file, "--trials", "0") == 1
+    ((_, verdict),) = verdicts(capsys.readouterr().out)["1"]
+    assert verdict == "moves too far"
 
 
 def test_a_terminal_shows_how_far_it_is_and_stops_it(clinic: Path, questions: Path) -> None:

@@ -16,12 +16,13 @@ import pytest
 
 import dpsql
 from dpsql.audit import plan_of
-from dpsql.engines import corrected_sql, fast_sums, special_units
+from dpsql.engines import corrected_sql, fast_sums, row_copies, special_units
+from dpsql.engines import measure_sql as measure_sql_module
 from dpsql.engines.arithmetic import DOUBLES, TIES, WHOLE, fits
 from dpsql.engines.duckdb import DuckDB
 from dpsql.engines.extremes import Extremes
 from dpsql.engines.fast_sums import FastSums
-from dpsql.engines.measure_sql import measure_sql
+from dpsql.engines.measure_sql import CELL, measure_sql
 from dpsql.engines.relation_sql import Reading
 from dpsql.engines.special_units import Limits
 from dpsql.engines.unit_totals import UnitTotals
@@ -42,7 +43,8 @@ SELECT row_number() OVER (), person, ['a', 'b', NULL][1 + n % 3], n % 5, 100, 5,
 FROM range(1, 61) AS p(person), range(60) AS r(n) WHERE n < person;
 INSERT INTO visits VALUES
     (NULL, 1, 'a', 0, 1, 1, 'p', 0), (9001, NULL, 'a', 0, 100, 5, 'p', 0),
-    (9002, 777, 'b', 1, 100, 5, 'p', 0);
+    (9002, 777, 'b', 1, 100, 5, 'p', 0), (9003, 59, 'c', 1, 100, 5, 'p', 0),
+    (9004, 60, '', 1, 100, 5, 'p', 0);
 CREATE TABLE lines (visit BIGINT, amount DOUBLE, ward VARCHAR);
 INSERT INTO lines SELECT visit, 10, ward FROM visits, range(2);
 INSERT INTO lines VALUES (NULL, 10, 'a'), (9999, 10, 'b');
@@ -102,6 +104,9 @@ QUERIES = (
     "SELECT day, SUM(amount) FROM lines JOIN visits ON lines.visit = visits.visit GROUP BY day",
     "SELECT day, SUM(cost) FROM visits WHERE visit IN (SELECT visit FROM lines) GROUP BY day",
     "SELECT place, COUNT(*), SUM(cost) FROM visits GROUP BY place",
+    "SELECT ward, COUNT(*), SUM(cost) FROM visits WHERE ward <> 'b' GROUP BY ward",
+    "SELECT ward, SUM(cost) FROM visits WHERE person % 2 = 0 GROUP BY ward",
+    "SELECT ward, day, COUNT(*) FROM visits WHERE stars > 2 GROUP BY ward, day",
     "SELECT OPTIONS(max_groups_contributed = 2) place, COUNT(*), SUM(cost) FROM visits GROUP BY place",
 )
 
@@ -134,7 +139,9 @@ def everything(db: dpsql.Connection, copied: float = 1) -> tuple[DuckDB, FastSum
     """Return an engine, and statements of its measures that all sum everything."""
     engine = db._open().engine
     assert isinstance(engine, DuckDB)
-    return engine, FastSums(engine._all, Limits(least=0, before=0, most=1, distinct=1, copied=copied))
+    return engine, FastSums(
+        engine._all, Limits(least=0, before=0, most=1, distinct=1, copied=copied, long=copied)
+    )
 
 
 def differ(db: dpsql.Connection, copied: float = 1) -> list[str]:
@@ -198,7 +205,29 @@ def totals_of_a_quarter(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(UnitTotals, "_most", lambda *given: f"({most(*given)}) / 4")
 
 
-PLANTED = (one_row_too_many, no_fan_out, rows_of_nobody, totals_of_a_quarter)
+def two_units_of_a_rank(patch: pytest.MonkeyPatch) -> None:
+    printed = row_copies.copy_sql
+    patch.setattr(
+        special_units,
+        "copy_sql",
+        lambda *given: printed(*given).replace("SELECT h.r", "SELECT (h.r + 1) // 2 AS r"),
+    )
+
+
+def ranks_are_computed_with(patch: pytest.MonkeyPatch) -> None:
+    read = row_copies.values_read
+    patch.setattr(row_copies, "values_read", lambda *given: (read(*given) or frozenset()) - {"person_2"})
+
+
+def others_have_a_listed_code(patch: pytest.MonkeyPatch) -> None:
+    printed = row_copies.copy_sql
+    patch.setattr(special_units, "copy_sql", lambda *given: printed(*given).replace("+ 1, 0)", "+ 1, 1)"))
+
+
+PLANTED = (
+    *(one_row_too_many, no_fan_out, rows_of_nobody, totals_of_a_quarter),
+    *(two_units_of_a_rank, ranks_are_computed_with, others_have_a_listed_code),
+)
 
 
 @pytest.mark.parametrize("plant", PLANTED, ids=lambda plant: plant.__name__.replace("_", " "))
@@ -207,6 +236,23 @@ def test_planted_errors_are_found(
 ) -> None:
     plant(monkeypatch)
     assert differ(db)
+
+
+def test_copies_have_ranks_and_codes_where_no_scalar_reads_them(db: dpsql.Connection) -> None:
+    """Of ten queries by ward some compute with it or with the unit; too large a copy is not made."""
+    engine, fast = everything(db)
+    coded, ranked, made = [], [], list[str]()
+    fast._units.run = lambda sql: (made.append(sql), engine._all(sql))[1]
+    for each in measures(db):
+        statement = fast.statement(each)
+        coded += [statement] if "list_extract" in statement else []
+        ranked += [statement] if '"rows ' in statement and "t0.r AS" in statement else []
+    assert len(coded) >= 5
+    assert not any("<> 'b'" in statement for statement in coded)
+    assert not any("% " in statement for statement in ranked)
+    assert any("enum_code" in sql for sql in made)
+    small = FastSums(engine._all, replace(fast.limits, bytes=0))
+    assert not any('"rows ' in small.statement(each) for each in measures(db))
 
 
 @pytest.mark.parametrize("stray", ["1e17", "-1e17", "'nan'", "'inf'", "'-inf'", "100.00000000000001"])
@@ -381,6 +427,21 @@ def test_sums_too_large_for_doubles_are_whole() -> None:
     assert fits(2**20, 2**32)
     assert not fits(2**20, 2**33)
     assert not fits(1, 2**50)
+    assert fits(2**20, 2**29, CELL)
+    assert not fits(2**20, 2**30, CELL)
+
+
+@pytest.mark.parametrize("db", [ZCDP], indirect=True, ids=["zcdp"])
+def test_sums_that_may_be_too_large_are_bounded(
+    db: dpsql.Connection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a limit so low that units of 42 rows pass it; planted: none is thought to."""
+    for module in (measure_sql_module, corrected_sql, fast_sums):
+        monkeypatch.setattr(module, "CELL", 2**25)
+    monkeypatch.setattr(sys.modules[__name__], "QUERIES", ("SELECT COUNT(*), SUM(cost) FROM visits",))
+    assert differ(db) == []
+    monkeypatch.setattr(fast_sums, "fits", lambda rows, most, below=0: fits(rows, most))
+    assert differ(db)
 
 
 def test_rounding_by_addition_is_rounding(db: dpsql.Connection) -> None:
@@ -394,3 +455,43 @@ def test_rounding_by_addition_is_rounding(db: dpsql.Connection) -> None:
         f"WITH t AS MATERIALIZED ({cells}) SELECT {', '.join(both)} FROM t"
     )
     assert (whole, of_ties) == (doubles, in_doubles)
+
+
+SHARED_UNIT = """[budget]
+epsilon = 100
+delta = 1e-6
+[query]
+epsilon = 1.0
+max_epsilon = 10.0
+[unit]
+name = "patient"
+table = "patients"
+key = ["hospital", "number"]
+[tables.patients.columns]
+age = { range = [0, 100] }
+[tables.visits]
+unit = { column = ["clinic", "patient"] }
+rows_per_unit = 20
+[tables.visits.columns]
+clinic = { values = ["b", "a", "zz"] }
+ward = { values = ["x", "y"] }
+cost = { range = [0, 90] }
+"""
+
+
+def test_a_key_that_is_a_part_of_the_unit_has_no_code(tmp_path: Path) -> None:
+    """It is cast with the unit where its types differ: a unit of many rows once made the query fail."""
+    data = tmp_path / "parts.duckdb"
+    with duckdb.connect(str(data)) as connection:
+        connection.execute(
+            """CREATE TABLE patients (hospital VARCHAR, number BIGINT, age INTEGER);
+            INSERT INTO patients SELECT ['a', 'b'][1 + i % 2], i, 5 FROM range(6001) AS r(i);
+            CREATE TABLE visits (clinic VARCHAR, patient INTEGER, ward VARCHAR, cost DOUBLE);
+            INSERT INTO visits SELECT ['a', 'b'][1 + i % 2], i, ['x', 'y'][1 + k % 2], 5
+            FROM range(6000) AS r(i), range(10) AS s(k);
+            INSERT INTO visits SELECT 'a', 6000, 'x', 5 FROM range(300)"""
+        )
+    data.with_suffix(".toml").write_text(SHARED_UNIT)
+    with dpsql.connect(data) as db:
+        db.execute("SELECT COUNT(*) FROM visits")
+        assert len(db.execute("SELECT clinic, COUNT(*), SUM(cost) FROM visits GROUP BY clinic").rows) == 3

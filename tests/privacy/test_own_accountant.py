@@ -83,6 +83,18 @@ class Renyi:
     has_delta = True
     noise_power = 0.5
     zero = Divergences()
+    has_reserve = False
+
+    def best_order(self, budget: Budget) -> float | None:
+        return None
+
+    def bound(self, order: float | None, reserve: bool) -> Renyi:
+        assert order is None
+        assert not reserve
+        return self
+
+    def responses(self, spent: Divergences) -> float:
+        return 0.0
 
     def read(self, entry: Mapping[str, Any]) -> Divergences:
         return Divergences(tuple(entry[f"order {order}"] for order in ORDERS))
@@ -331,7 +343,7 @@ def test_a_ledger_is_read_in_the_currency_that_it_was_written_in(people: Path) -
 def test_the_policy_knows_it_by_its_place_on_the_shelf(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(dpsql.ProgrammingError, match='accountant = "renyi" needs a delta above zero'):
         parse_policy(POLICY.replace("1e-6", "0.0"), "people.toml")
-    with pytest.raises(dpsql.ProgrammingError, match=re.escape("there are zcdp, pure, approx, renyi")):
+    with pytest.raises(dpsql.ProgrammingError, match=re.escape("there are zcdp, pure, approx, rdp, renyi")):
         parse_policy(POLICY.replace('"renyi"', '"moments"'), "people.toml")
     monkeypatch.undo()
     with pytest.raises(dpsql.ProgrammingError, match="no accountant is called renyi"):

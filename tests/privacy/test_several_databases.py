@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 import dpsql
-from dpsql.accounting import Budget, accountant, accountants
+from dpsql.accounting import Budget, names, opened
 from dpsql.accounting.conversions import zcdp_eps
 from dpsql.accounting.several import Held, together
 from dpsql.accounting.units import UNIT, Units
@@ -151,10 +151,27 @@ def test_what_cannot_be_added_is_told(
     assert told in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("rules", accountants(), ids=lambda rules: rules.name)
-def test_a_sum_is_never_below_its_parts_and_never_above_their_sum(rules: object) -> None:
+def test_orders_and_reserves_have_no_closer_sum() -> None:
+    """Amounts at two Renyi orders, or with and without a reserve, are no amounts of one ledger."""
+    budgets = Budget(1.0, 1e-6), Budget(5.0, 1e-6), Budget(5.0, 1e-6, 1.2)
+    accounts = [
+        Held("", "person", rules, each, rules.total(each), rules.total(each))
+        for each in budgets
+        for rules in [opened("rdp", each)]
+    ]
+    for pair in (accounts[:2], accounts[1:]):
+        both = together(pair)
+        assert both.spent == pytest.approx(sum(account.budget.epsilon for account in pair))
+        assert "rdp of several orders or reserves" in both.how
+    kept = together([accounts[2], accounts[2]])
+    assert 5.0 < kept.spent < 10.0
+    assert "as in one ledger" in kept.how
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_sum_is_never_below_its_parts_and_never_above_their_sum(name: str) -> None:
     """For every accountant and all parts of two budgets; one account alone is itself."""
-    named = accountant(rules.name)  # type: ignore[attr-defined]  # an accountant
+    named = opened(name, Budget(8.0, 1e-6))
     delta = 1e-6 if named.has_delta else 0.0
     for epsilons in ((1.0, 1.0), (0.1, 8.0), (5.0, 0.5)):
         budgets = [Budget(epsilon, delta) for epsilon in epsilons]

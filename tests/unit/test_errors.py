@@ -116,6 +116,11 @@ def no_room(clinic: Path) -> None:
     ask(COUNT.replace("patients", "visits"), analyst="bob")(clinic)
 
 
+def another_range(clinic: Path) -> None:
+    ask("CREATE PRIVATE VIEW ages WITH (ranges = age) AS SELECT age FROM patients")(clinic)
+    with_policy("age = { range = [0, 120] }", "age = { range = [0, 100] }", "SELECT SUM(n) FROM ages")(clinic)
+
+
 def nothing_to_show(clinic: Path) -> None:
     policy = clinic.with_suffix(".toml")
     policy.write_text(policy.read_text().replace("[unit]", "[unit]\nabout = 10"))
@@ -142,6 +147,7 @@ TRIGGERS: dict[str, Trigger] = {
     "D510": no_room,
     "D511": nothing_to_show,
     "D512": older_ledger,
+    "D513": another_range,
     "D601": ask("SELECT CAST('x' || COUNT(*) AS INTEGER) FROM patients"),
     "D602": lambda clinic: ask(COUNT)(clinic.with_name("none.duckdb")),
     "D603": time_limit,

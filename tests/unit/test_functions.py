@@ -560,7 +560,7 @@ def test_no_member_of_a_shelf_is_lost() -> None:
     assert len(shelf()) == 245
     assert len(aggregates.shelf()) == 41
     assert sorted(mechanisms.shelf()) == ["gaussian", "geometric", "laplace"]
-    assert accounting.names() == ("approx", "pure", "zcdp")
+    assert accounting.names() == ("approx", "pure", "rdp", "zcdp")
 
 
 @pytest.mark.parametrize("name", sorted(shelf()))

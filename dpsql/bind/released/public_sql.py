@@ -71,7 +71,8 @@ def with_names(bound: Open, names: tuple[str, ...], fresh: Fresh) -> Open:
     ]
     listed += [column(name, alias) for name in bound.hidden]
     tree = exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)))
-    return Open(tree, columns, bound.margins, None, bound.released, bound.totals)
+    counts = bound.counts and columns[bound.columns.index(bound.counts)]
+    return Open(tree, columns, bound.margins, None, bound.released, bound.totals, counts)
 
 
 def with_clauses(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Open:
@@ -79,7 +80,7 @@ def with_clauses(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Ope
     alias = fresh("sub")
     listed = [column(name, alias) for name in (*bound.columns, *bound.hidden)]
     tree = exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)), **clauses)
-    return Open(tree, bound.columns, bound.margins, None, bound.released, bound.totals)
+    return Open(tree, bound.columns, bound.margins, None, bound.released, bound.totals, bound.counts)
 
 
 def open_set_operation(

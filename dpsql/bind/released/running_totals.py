@@ -33,6 +33,8 @@ def running_totals(
             elif order is not None and _by_key(order, keys, table, names) and _from_first(window):
                 added.setdefault(column.name, set()).add(id(column))
                 ordered.add(column.name)
+    if not ordered:
+        return ()
     seen: dict[str, set[int]] = {}
     for item in items:
         for column in item.find_all(exp.Column):

@@ -19,7 +19,7 @@ from dpsql.ir.relation import Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.source import Span
 from dpsql.parse.spans import span_of
-from dpsql.policy.catalogue import Known
+from dpsql.policy.catalogue import Known, KnownView
 
 MOST_SCANS = 100
 MOST_NODES = 20_000
@@ -33,7 +33,7 @@ class Cte:
     names: tuple[str, ...]
     env: Mapping[str, Cte]
     opened: Private | Open | None = None
-    view: bool = False
+    view: KnownView | None = None
 
 
 @dataclass(slots=True)

@@ -38,7 +38,8 @@ class Open:
     them, the ends of its interval; it is empty for a column that is no released number. ``rows`` is the same
     as a relation, for joins with private rows; only a public table or a plain selection from one has it.
     ``totals`` names, for each column that is a key of ROLLUP or the like, the further output that is 1 in the
-    rows of which it is no key.
+    rows of which it is no key. The rows of a private view stand for as many rows as the column ``counts``
+    says; it is '' where that column was left out, and None for all other rows.
     """
 
     tree: exp.Query | exp.Table
@@ -47,6 +48,7 @@ class Open:
     rows: Private | None = None
     released: bool = False
     totals: tuple[str | None, ...] = ()
+    counts: str | None = None
 
     @property
     def hidden(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from dpsql.bridges.alchemy.compiler import Compiler, Preparer, TypeCompiler
 from dpsql.bridges.alchemy.reflection import MAIN, Reflection
 from dpsql.bridges.alchemy.types import ADAPTED
 
-SAID_IN_A_URL = ("policy", "ledger", "analyst")
+SAID_IN_A_URL = ("policy", "ledger", "analyst", "study")
 
 
 class Context(DefaultExecutionContext):
@@ -59,7 +59,7 @@ class Dialect(Reflection):
         return dpsql
 
     def create_connect_args(self, url: URL) -> tuple[list[Any], dict[str, Any]]:
-        """Return the database's path, and the policy, ledger and analyst of the URL."""
+        """Return the database's path, and the policy, ledger, analyst and study of the URL."""
         if url.host or url.port or url.username or url.password:
             raise dpsql.InterfaceError(
                 "a URL of dpsql names a file, without a host or a user",
@@ -74,7 +74,7 @@ class Dialect(Reflection):
             if key not in SAID_IN_A_URL:
                 raise dpsql.InterfaceError(
                     f"a URL of dpsql has no option {key}",
-                    help="its options are ?policy=...&ledger=...&analyst=...",
+                    help="its options are ?policy=...&ledger=...&analyst=...&study=...",
                 )
             if not isinstance(value, str) or not value:
                 raise dpsql.InterfaceError(

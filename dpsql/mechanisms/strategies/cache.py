@@ -62,9 +62,15 @@ class StrategyCache:
         self, gram: Floats, norm: Norm, clip: int, deviation: float, limit: float = SCALE_LIMIT
     ) -> Dense | None:
         """Return the best known strategy for these questions, as ``dense.whole_numbered`` does."""
+        return self._of(gram, norm).whole_numbered(clip, deviation, limit)
+
+    def design(self, gram: Floats, norm: Norm) -> Design:
+        """Return the best known design for these questions, a factor of a product perhaps."""
+        return self._of(gram, norm).design
+
+    def _of(self, gram: Floats, norm: Norm) -> _Kept:
         key = digest(gram, norm)
-        kept = self._found(key) or self._keep(key, self._searched(key, gram, norm))
-        return kept.whole_numbered(clip, deviation, limit)
+        return self._found(key) or self._keep(key, self._searched(key, gram, norm))
 
     def _found(self, key: str) -> _Kept | None:
         with self._lock:

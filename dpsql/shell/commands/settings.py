@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+from dpsql.render.digits import printable
 from dpsql.render.display import Look
 from dpsql.render.folding import Column, Text, draw_table
 from dpsql.shell.commands.command import Command
@@ -51,7 +52,14 @@ def _expanded(shell: Shell, argument: str) -> None:
     tell(f"expanded is {'on' if shell.expanded else 'off'}")
 
 
+def _study(shell: Shell, argument: str) -> None:
+    if argument:
+        shell.db.study = None if argument == "off" else argument
+    tell("no study is chosen" if shell.db.study is None else f"the study is {printable(shell.db.study)}")
+
+
 COMMANDS = (
+    Command("study", "\\study [NAME|off]", "choose the study whose budget pays too", _study),
     Command(
         "set", "\\set [NAME VALUE]", "show all settings, or change one: \\set epsilon 0.1", _set, "setting"
     ),

@@ -1,0 +1,79 @@
+"""Compare every price of a ledger with the events that it paid for.
+
+debit     at least what the accountant charges for its events
+share     the price of its debit
+members   what those who joined had paid, of debits that the group lacked
+
+The chain of hashes notes an edited entry, unless who edited it wrote all later hashes anew; then prices and
+events still have to agree. An earlier version may have charged more than this one: that is no finding.
+
+Claim   if there is no finding, every amount of the ledger follows from events, under this version's formulas,
+        but for debits whose events were cut.
+Test    tests/privacy/test_recomputed.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from dpsql.accounting import Accountant, Amount
+from dpsql.accounting.chain import Link
+from dpsql.accounting.shared_accounts import SharedAccounts
+from dpsql.accounting.stored_events import read
+
+
+@dataclass(slots=True)
+class Recomputed:
+    """What was compared: findings, each with its entry, and the debits whose events were cut."""
+
+    debits: int = 0
+    shares: int = 0
+    findings: list[tuple[int, str]] = field(default_factory=list)
+    unread: list[int] = field(default_factory=list)
+
+
+def recomputed(entries: Iterable[Link], rules: Accountant) -> Recomputed:
+    """Read all entries of a ledger, in their order, and compare each price."""
+    result, prices, shared = Recomputed(), dict[int, Amount](), SharedAccounts()
+    before: list[Link] = []
+    for link in entries:
+        entry = link.content
+        match entry["kind"]:
+            case "debit":
+                prices[link.id] = rules.read(entry)
+                result.debits += 1
+                _debit(link, prices[link.id], rules, result)
+            case "share" if rules.zero.written().keys() <= entry.keys():
+                result.shares += 1
+                if rules.read(entry) != prices.get(entry["debit"]):
+                    result.findings.append((link.id, "a share has not the price of its debit"))
+            case "members":
+                joining = {entry["account"]: frozenset(entry["analysts"])}
+                if shared.paid_before(joining, before, rules)[entry["account"]] != rules.read(entry):
+                    result.findings.append((link.id, "a group does not have what its new members had paid"))
+        if entry["kind"] in ("debit", "share", "cap", "members"):
+            shared.fold(entry, rules)
+            before.append(link)
+    return result
+
+
+def _debit(link: Link, price: Amount, rules: Accountant, result: Recomputed) -> None:
+    events = read(str(link.content["events"]))
+    if events is None:
+        result.unread.append(link.id)
+        return
+    try:
+        charge = rules.charge(events)
+    except (TypeError, ValueError) as error:  # events that no plan under this accountant has
+        result.findings.append((link.id, f"its events cannot be charged: {error}"))
+        return
+    if not charge.within(price):
+        result.findings.append((link.id, f"its price is below that of its events: {_parts(price, charge)}"))
+
+
+def _parts(price: Amount, charge: Amount) -> str:
+    paid, needed = price.written(), charge.written()
+    return ", ".join(
+        f"{name} {paid[name]} of {needed[name]}" for name in needed if paid[name] != needed[name]
+    )

@@ -1,0 +1,163 @@
+"""Accounts of groups of analysts and of studies, beside those of the database and of each analyst.
+
+    members   group students: ana, bo      with what they paid before    when somebody joins, who then stays
+    cap       group students: 2.0          or none                       when the policy's number changes
+    debit     by ana, for study flu        accounts: group students, study flu
+    share     by bo, of the same           accounts: none, for both have it
+
+Claim   the account of a group is the sum of the debits that anybody who ever was its member has paid or
+        joined, each once; the account of a study that of the debits that were paid or joined for it.
+Proof   By induction over entries. A debit charges all groups that its analyst ever was a member of, and its
+        study. A share charges those of them that have not paid for its debit: a group has if the debit or an
+        earlier share says so, or if one of its members is among the payers; then the debit is in the sum
+        already, since they joined the group after paying (``members`` adds what they paid that the group
+        lacks) or before it (the entry charged the group). Nobody is ever taken out of ``members``.
+Test    tests/privacy/test_shared_accounts.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpsql.accounting import Accountant, Amount
+from dpsql.accounting.chain import Link
+from dpsql.accounting.entries import Content, Overdrawn, SharedGrant, now
+
+
+def group_account(name: str) -> str:
+    return f"group {name}"
+
+
+def study_account(name: str) -> str:
+    return f"study {name}"
+
+
+@dataclass(slots=True)
+class SharedAccounts:
+    """Caps, amounts spent and members, folded from entries. An account without a cap only adds up."""
+
+    caps: dict[str, tuple[float, Amount]] = field(default_factory=dict)
+    spent: dict[str, Amount] = field(default_factory=dict)
+    members: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    def clear(self) -> None:
+        for mapping in (self.caps, self.spent, self.members):
+            mapping.clear()
+
+    def of(self, analyst: str, study: str) -> list[str]:
+        """Return the accounts that a debit of an analyst for a study charges."""
+        groups = sorted(account for account, names in self.members.items() if analyst in names)
+        return [*groups, *([study_account(study)] if study else [])]
+
+    def lacking(self, accounts: Sequence[str], charged: frozenset[str], payers: frozenset[str]) -> list[str]:
+        """Return those accounts that have not paid for a debit with these payers and charged accounts."""
+        return [
+            account
+            for account in accounts
+            if account not in charged and not payers & self.members.get(account, frozenset())
+        ]
+
+    def afford(self, accounts: Iterable[str], price: Amount, rules: Accountant) -> None:
+        """Raise unless the price fits every one of these accounts that has a cap."""
+        for account in accounts:
+            if account in self.caps:
+                _, total = self.caps[account]
+                spent = self.spent.get(account, rules.zero)
+                if not (spent + price).within(total):
+                    raise Overdrawn(price, total - spent, total, None, account=account)
+
+    def fold(self, entry: Content, rules: Accountant) -> None:
+        """Add one entry of any kind."""
+        accounts = entry.get("accounts", ()) if entry["kind"] in ("debit", "share") else ()
+        match entry["kind"]:
+            case "cap" if entry["epsilon"] is None:
+                self.caps.pop(entry["account"], None)
+            case "cap":
+                self.caps[entry["account"]] = entry["epsilon"], rules.read(entry)
+            case "members":
+                account = entry["account"]
+                self.members[account] = self.members.get(account, frozenset()) | {*entry["analysts"]}
+                accounts = (account,)
+        for account in accounts:
+            self.spent[account] = self.spent.get(account, rules.zero) + rules.read(entry)
+
+    def rows(self, rules: Accountant) -> list[list[Any]]:
+        """Return a row for each account: its name, cap (epsilon or None, amount), amount spent, members."""
+        rows = []
+        for account in sorted({*self.caps, *self.spent, *self.members}):
+            epsilon, total = self.caps.get(account, (None, rules.zero))
+            amounts = [
+                [*amount.written().values()] for amount in (total, self.spent.get(account, rules.zero))
+            ]
+            rows.append([account, epsilon, *amounts, sorted(self.members.get(account, ()))])
+        return rows
+
+    def load(self, rows: Iterable[Sequence[Any]], rules: Accountant) -> None:
+        def amount(values: Sequence[Any]) -> Amount:
+            return rules.read(dict(zip(rules.zero.written(), values, strict=True)))
+
+        for account, epsilon, total, spent, members in rows:
+            if epsilon is not None:
+                self.caps[account] = epsilon, amount(total)
+            self.spent[account] = amount(spent)
+            if members:
+                self.members[account] = frozenset(members)
+
+    def changes(
+        self, wanted: Sequence[SharedGrant], entries: Iterable[Link], rules: Accountant
+    ) -> list[Content]:
+        """Return what turns the present caps and members into these; read ``entries`` if somebody joins."""
+        changes: list[Content] = []
+        joining = {
+            grant.account: frozenset(grant.members) - self.members.get(grant.account, frozenset())
+            for grant in wanted
+        }
+        if any(joining.values()):
+            paid = self.paid_before(joining, entries, rules)
+            changes += [
+                {"kind": "members", "time": now(), "account": account, "analysts": sorted(names)}
+                | paid[account].written()
+                for account, names in joining.items()
+                if names
+            ]
+        caps = {grant.account: (grant.epsilon, grant.total) for grant in wanted if grant.epsilon is not None}
+        changes += [
+            {"kind": "cap", "time": now(), "account": account, "epsilon": epsilon} | total.written()
+            for account, (epsilon, total) in caps.items()
+            if self.caps.get(account) != (epsilon, total)
+        ]
+        changes += [
+            {"kind": "cap", "time": now(), "account": account, "epsilon": None} | rules.zero.written()
+            for account in self.caps
+            if account not in caps
+        ]
+        return changes
+
+    def paid_before(
+        self, joining: Mapping[str, frozenset[str]], entries: Iterable[Link], rules: Accountant
+    ) -> dict[str, Amount]:
+        """Return, for each account, what its new members have paid of debits that it has not."""
+        debits: dict[int, tuple[Amount, set[str], set[str]]] = {}
+        for link in entries:
+            entry = link.content
+            if entry["kind"] == "debit":
+                debits[link.id] = rules.read(entry), set(), set()
+            if entry["kind"] in ("debit", "share"):
+                _, payers, charged = debits[entry.get("debit", link.id)]
+                charged.update(entry.get("accounts", ()))
+                if entry.get("own", True):
+                    payers.add(entry["analyst"])
+        sums = {}
+        for account, names in joining.items():
+            before = self.members.get(account, frozenset())
+            sums[account] = sum(
+                (
+                    price
+                    for price, payers, charged in debits.values()
+                    if payers & names and account not in charged and not payers & before
+                ),
+                rules.zero,
+            )
+        return sums

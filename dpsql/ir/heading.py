@@ -1,0 +1,14 @@
+"""A column of an answer, known before anything is paid."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """The name and the type of a column; ``noised`` if its numbers carry noise."""
+
+    name: str
+    type: str
+    noised: bool = False

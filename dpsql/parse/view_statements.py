@@ -1,0 +1,258 @@
+"""Statements about private views: read word by word, since neither DuckDB nor its parsers know them.
+
+    CREATE PRIVATE VIEW census WITH (epsilon = 0.5, ranges = (age), dimensions = (sex, ward)) AS SELECT ...
+    REFRESH PRIVATE VIEW census
+    DROP PRIVATE VIEW census
+    GRANT SELECT ON census TO bo        REVOKE SELECT ON census FROM bo
+
+The query of a view keeps its place in the text, so that carets point into the statement.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dpsql.errors import Error, refuse
+from dpsql.ir.options import Option
+from dpsql.ir.private_view import COUNT, PrivateView, with_ranges
+from dpsql.ir.source import Span
+
+_WORD = re.compile(
+    r"""(?P<space>\s+|--[^\n]*|/\*.*?\*/)
+    |   (?P<name>"(?:[^"]|"")+")
+    |   (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
+    |   (?P<word>\w+)
+    |   (?P<sign>.)
+    """,
+    re.X | re.S,
+)
+_FIRST = re.compile(r"(?:\s++|--[^\n]*+|/\*.*?\*/)*+(create|refresh|drop|grant|revoke)\b", re.I | re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """A new view; ``text`` is the statement with all but the view's query made blank.
+
+    ``epsilon`` is its price with the place where it stands.
+    """
+
+    view: PrivateView
+    at: Span
+    text: str
+    epsilon: Option | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refresh:
+    """The same view of the present data."""
+
+    name: str
+    at: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Drop:
+    """The name is forgotten."""
+
+    name: str
+    at: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Another analyst may read the view, or may no longer."""
+
+    name: str
+    at: Span
+    analyst: str
+    granted: bool
+
+
+ViewStatement = Create | Refresh | Drop | Access
+
+
+def view_statement(text: str) -> ViewStatement | None:
+    """Return a statement about a private view; None for any other text."""
+    first = _FIRST.match(text)
+    if first is None:
+        return None
+    reader = _Reader(text)
+    word = first[1].casefold()
+    reader.take(word)
+    access = word in ("grant", "revoke")
+    if not reader.take("select" if access else "private"):
+        return None  # CREATE TABLE and the like: only queries are answered
+    if access:
+        return _access(reader, granted=word == "grant")
+    reader.expect("view")
+    name, at = reader.name("the name of the view")
+    if word == "create":
+        return _create(reader, name, at)
+    reader.end()
+    return Refresh(name, at) if word == "refresh" else Drop(name, at)
+
+
+def query_text(statement: ViewStatement, text: str) -> str:
+    """Return the query that a statement is planned as: that of the view, its rows, or what was done."""
+    match statement:
+        case Create():
+            return statement.text
+        case Refresh(at=at):
+            return "FROM ".rjust(at.start) + text[at.start : at.end]
+        case Drop():
+            done = "dropped"
+        case Access():
+            done = f"{'granted to' if statement.granted else 'revoked from'} {statement.analyst}"
+    name, done = statement.name.replace("'", "''"), done.replace("'", "''")
+    return f"SELECT '{name}' AS \"private view\", '{done}' AS status"
+
+
+def _create(reader: _Reader, name: str, at: Span) -> Create:
+    view, price = PrivateView(name), None
+    if reader.take("with"):
+        reader.expect("(")
+        said = set[str]()
+        while True:
+            at_price = reader.place()
+            view = _with_option(reader, view, said)
+            if view.epsilon is not None and price is None and at_price is not None:
+                price = Option("epsilon", view.epsilon, at_price)
+            if not reader.take(","):
+                break
+        reader.expect(")")
+    reader.expect("as")
+    place = reader.place()
+    if place is None:
+        raise reader.wrong("the query of the view", "write AS SELECT age, sex, ward FROM ...")
+    blank = re.sub(r"[^\n]", " ", reader.text[: place.start])
+    return Create(view, at, blank + reader.text[place.start :], price)
+
+
+def _with_option(reader: _Reader, view: PrivateView, said: set[str]) -> PrivateView:
+    option, at = reader.name("an option")
+    known = option.casefold()
+    if known not in ("epsilon", "ranges", "dimensions") or known in said:
+        raise refuse(
+            "D105",
+            f"{option} is set twice" if known in said else f"a private view has no option {option}",
+            at,
+            help="WITH (epsilon = 0.5, ranges = (age), dimensions = (sex, ward))",
+        )
+    said.add(known)
+    reader.expect("=")
+    if known == "epsilon":
+        return replace(view, epsilon=reader.number())
+    start = reader.place()
+    names = tuple(_names(reader))
+    assert start is not None, "a name was read"
+    view = replace(view, names_at=Span(start.start, reader.behind))
+    if known == "ranges":
+        return replace(view, ranges=names, columns=with_ranges(view.columns, names) if view.columns else ())
+    return replace(view, columns=with_ranges(names, view.ranges))
+
+
+def _names(reader: _Reader) -> list[str]:
+    """Read one name, or several in parentheses."""
+    if not reader.take("("):
+        return [_column(reader)]
+    names = [_column(reader)]
+    while reader.take(","):
+        names.append(_column(reader))
+    reader.expect(")")
+    return names
+
+
+def _column(reader: _Reader) -> str:
+    name, at = reader.name("the name of a column")
+    if name.casefold() == COUNT:
+        title = f"{COUNT} is the column with the count"
+        raise refuse("D203", title, at, help="give that column another name")
+    return name
+
+
+def _access(reader: _Reader, granted: bool) -> Access:
+    reader.expect("on")
+    if reader.take("private"):
+        reader.expect("view")
+    name, at = reader.name("the name of the view")
+    reader.expect("to" if granted else "from")
+    analyst, _ = reader.name("the name of an analyst")
+    reader.end()
+    return Access(name, at, analyst, granted)
+
+
+class _Reader:
+    """The words of a statement, one after the other."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._words = [
+            (match.lastgroup, Span(match.start(), match.end()))
+            for match in _WORD.finditer(text)
+            if match.lastgroup != "space"
+        ]
+        self._next = 0
+
+    def place(self) -> Span | None:
+        """Return where the next word is."""
+        return self._words[self._next][1] if self._next < len(self._words) else None
+
+    @property
+    def behind(self) -> int:
+        """Where the word ends that was read last."""
+        return self._words[self._next - 1][1].end
+
+    def sees(self, word: str) -> bool:
+        at = self.place()
+        return at is not None and self.text[at.start : at.end].casefold() == word
+
+    def take(self, word: str) -> bool:
+        """Pass a word if it is the next one."""
+        taken = self.sees(word)
+        self._next += taken
+        return taken
+
+    def expect(self, word: str) -> None:
+        if not self.take(word):
+            raise self.wrong(word.upper(), _FORMS)
+
+    def name(self, what: str) -> tuple[str, Span]:
+        """Read a name, quoted or not."""
+        return self._read(what, ("word", "name"), _unquoted)
+
+    def number(self) -> float:
+        """Read a positive number."""
+        value, at = self._read("a number", ("number",), str)
+        if not 0 < float(value) < math.inf:
+            raise refuse("D503", "a price must be a finite positive number", at, help="epsilon = 0.5")
+        return float(value)
+
+    def _read(self, what: str, kinds: tuple[str, ...], made: Callable[[str], str]) -> tuple[str, Span]:
+        if self._next >= len(self._words) or self._words[self._next][0] not in kinds:
+            raise self.wrong(what, _FORMS)
+        at = self._words[self._next][1]
+        self._next += 1
+        return made(self.text[at.start : at.end]), at
+
+    def end(self) -> None:
+        """Refuse what follows, but for a semicolon."""
+        self.take(";")
+        if self.place() is not None:
+            raise self.wrong("the end of the statement", _FORMS)
+
+    def wrong(self, what: str, help: str) -> Error:
+        at = self.place() or Span(max(0, len(self.text) - 1), len(self.text))
+        return refuse("D101", "this SQL cannot be parsed", at, label=f"expected {what}", help=help)
+
+
+_FORMS = (
+    "CREATE PRIVATE VIEW v WITH (epsilon = 0.5, ranges = (age)) AS SELECT ...; REFRESH PRIVATE VIEW v; "
+    "DROP PRIVATE VIEW v; GRANT SELECT ON v TO bo; REVOKE SELECT ON v FROM bo"
+)
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name

@@ -1,0 +1,228 @@
+"""Connections of analysts to one database, each used by one thread at a time.
+
+    answer = await pool.ask("ana", lambda pooled: pooled.db.execute(sql), stop)
+
+A connection is opened by the analyst's name and used for that analyst alone. It is kept for the next question
+while the data and the policy are the files that it was opened on. Questions wait in turn: each analyst runs
+two at once, so nobody's many questions keep the others waiting.
+
+Claim   no connection without an analyst is ever opened, and a question runs on one of its own analyst.
+Proof   ``_opened`` alone opens connections. It refuses a name that is empty, and takes and gives back idle
+        ones by that name.
+Test    tests/drivers/test_server_walls.py
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dpsql.dbapi import Connection, connect
+from dpsql.dbapi.connection import beside
+from dpsql.errors import Error, InterfaceError, interrupted
+from dpsql.server.catalogues import Names
+
+T = TypeVar("T")
+Stamp = tuple[tuple[int, int, int], ...]
+
+_MOST_IDLE = 16
+"""Connections, and lists of names, that are kept for all analysts together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A database, its policy and ledger, and the name that clients give."""
+
+    name: str
+    database: Path
+    policy: Path
+    ledger: Path
+
+    @staticmethod
+    def of(database: Path, policy: Path | None = None, ledger: Path | None = None, name: str = "") -> Place:
+        policy, ledger = policy or beside(database, ".toml"), ledger or beside(database, ".ledger")
+        return Place(name or database.absolute().stem, database, policy, ledger)
+
+    def open(self, analyst: str) -> Connection:
+        """Open a connection of an analyst: never the owner's."""
+        if not analyst:
+            raise InterfaceError("an analyst has a name")
+        return connect(self.database, self.policy, self.ledger, analyst)
+
+    def stamp(self) -> Stamp:
+        """Return what changes when the policy or the data are replaced."""
+        files = [self.policy, self.database]
+        if self.database.is_dir():
+            files += [Path(entry) for entry in os.scandir(self.database)]
+        stats = []
+        for file in files:
+            with suppress(OSError):  # gone meanwhile: another stamp
+                status = file.stat()
+                stats.append((status.st_ino, status.st_mtime_ns, status.st_size))
+        return tuple(stats)
+
+
+class Unopened(Exception):
+    """The database cannot be opened; the owner's log says why."""
+
+    def __init__(self, error: Error) -> None:
+        super().__init__(error.code)
+        self.error = error
+
+
+@dataclass(slots=True, eq=False)
+class Pooled:
+    """An open connection, and the files it was opened on."""
+
+    db: Connection
+    analyst: str
+    stamp: Stamp
+
+
+class Pool:
+    """The connections to one database."""
+
+    def __init__(self, place: Place, threads: ThreadPoolExecutor, at_once: int, each: int) -> None:
+        self.place = place
+        self._threads = threads
+        self._all = asyncio.Semaphore(at_once)
+        self._each: defaultdict[str, asyncio.Semaphore] = defaultdict(lambda: asyncio.Semaphore(each))
+        self._idle: list[Pooled] = []
+        self._names: dict[tuple[str, Stamp], Names] = {}
+        self._lock = threading.Lock()
+
+    async def ask(self, analyst: str, work: Callable[[Pooled], T], stop: asyncio.Event) -> T:
+        """Run a step on a connection of this analyst; ``stop`` interrupts it, and so does cancelling."""
+        opened: list[Connection] = []
+
+        def step() -> T:
+            pooled = self._opened(analyst)
+            try:
+                opened.append(pooled.db)
+                if stop.is_set():
+                    raise interrupted()
+                return work(pooled)
+            finally:
+                self._give_back(pooled)
+
+        async with self._turn(analyst, stop):
+            running = asyncio.get_running_loop().run_in_executor(self._threads, step)
+            return await _interruptible(running, opened, stop)
+
+    @asynccontextmanager
+    async def _turn(self, analyst: str, stop: asyncio.Event) -> AsyncIterator[None]:
+        """Wait for this analyst's turn, then for one of all; a stop ends the waiting."""
+        waiting = asyncio.ensure_future(self._both(analyst))
+        stopping = asyncio.ensure_future(stop.wait())
+        try:
+            await asyncio.wait({waiting, stopping}, return_when=asyncio.FIRST_COMPLETED)
+            if not waiting.done():
+                raise interrupted()
+            waiting.result()
+        except BaseException:  # cancelled, too: the turn is given back, and it is raised again
+            if not waiting.cancel() and not waiting.cancelled() and waiting.exception() is None:
+                self._leave(analyst)
+            raise
+        finally:
+            stopping.cancel()
+        try:
+            yield
+        finally:
+            self._leave(analyst)
+
+    async def _both(self, analyst: str) -> None:
+        each = self._each[analyst]
+        await each.acquire()
+        try:
+            await self._all.acquire()
+        except BaseException:  # cancelled, too: the turn is given back, and it is raised again
+            each.release()
+            raise
+
+    def _leave(self, analyst: str) -> None:
+        self._all.release()
+        self._each[analyst].release()
+
+    def known_names(self, analyst: str) -> tuple[Names, Stamp] | None:
+        """Return what exists for an analyst if it is known: nobody waits for a turn for it. In a thread."""
+        stamp = self.place.stamp()
+        with self._lock:
+            names = self._names.get((analyst, stamp))
+        return None if names is None else (names, stamp)
+
+    def names(self, pooled: Pooled) -> Names:
+        """Return what exists for the analyst of a connection. In a thread."""
+        key = pooled.analyst, pooled.stamp
+        with self._lock:
+            known = self._names.pop(key, None)
+        names = known or Names(self.place.name, pooled.analyst, pooled.db)
+        with self._lock:
+            self._names[key] = names
+            while len(self._names) > _MOST_IDLE:
+                del self._names[next(iter(self._names))]
+        return names
+
+    # ---- connections -------------------------------------------------------------------------------
+
+    def _opened(self, analyst: str) -> Pooled:
+        """Return an idle connection of this analyst to the present files, or open one. In a thread."""
+        stamp = self.place.stamp()
+        with self._lock:
+            stale = [pooled for pooled in self._idle if pooled.stamp != stamp]
+            self._idle = [pooled for pooled in self._idle if pooled.stamp == stamp]
+            found = next((pooled for pooled in self._idle if pooled.analyst == analyst), None)
+            if found is not None:
+                self._idle.remove(found)
+        for pooled in stale:
+            pooled.db.close()
+        if found is not None:
+            return found
+        try:
+            return Pooled(self.place.open(analyst), analyst, stamp)
+        except Error as error:
+            raise Unopened(error) from None
+
+    def _give_back(self, pooled: Pooled) -> None:
+        with self._lock:
+            self._idle.append(pooled)
+            over = self._idle.pop(0) if len(self._idle) > _MOST_IDLE else None
+        if over is not None:
+            self._threads.submit(over.db.close)
+
+    def close(self) -> None:
+        """Close the idle connections, when nothing runs any more."""
+        with self._lock:
+            idle, self._idle = self._idle, []
+        for pooled in idle:
+            pooled.db.close()
+
+
+async def _interruptible(running: asyncio.Future[T], opened: Sequence[Connection], stop: asyncio.Event) -> T:
+    """Wait for a step in a thread; interrupt it when ``stop`` is set or the waiting is cancelled."""
+    stopping, cancelled = asyncio.ensure_future(stop.wait()), False
+    both: set[asyncio.Future[Any]] = {running, stopping}
+    try:
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    except asyncio.CancelledError:
+        cancelled = True
+    stopping.cancel()
+    while not running.done():  # repeatedly: it may be between two engines
+        for db in opened:
+            with suppress(Error):  # it is closed
+                db.interrupt()
+        try:
+            await asyncio.wait({running}, timeout=0.02)
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        running.exception()  # nobody reads it
+        raise asyncio.CancelledError
+    return running.result()

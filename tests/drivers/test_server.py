@@ -1,0 +1,286 @@
+"""What psql shows of ``dpsql serve``: answers, prices, refusals with their caret, logins, the end."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from .conftest import PASSWORD, Served
+
+pytestmark = pytest.mark.skipif(
+    shutil.which("psql") is None, reason="psql is not installed: apt-get install postgresql-client"
+)
+COUNT = "SELECT smoker, COUNT(*) AS patients, AVG(age) AS age FROM patients GROUP BY smoker"
+SLOW = "SELECT COUNT(*) FROM range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"
+
+
+def psql(
+    served: Served,
+    *commands: str,
+    password: str = PASSWORD,
+    environment: dict[str, str] | None = None,
+    **more: str,
+) -> subprocess.CompletedProcess[str]:
+    given = {"host": "127.0.0.1", "port": str(served.port), "user": "ana", "dbname": "clinic"} | more
+    words = [word for command in commands for word in ("-c", command)]
+    target = " ".join(f"{name}={value}" for name, value in given.items())
+    return subprocess.run(
+        ["psql", "-X", "-P", "pager=off", target, *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={"PATH": os.environ["PATH"], "PGPASSWORD": password, "LC_ALL": "C.UTF-8"} | (environment or {}),
+    )
+
+
+# ---- answers and refusals ------------------------------------------------------------------------------
+
+
+def test_an_answer_comes_with_its_price_and_margins_and_is_free_again(served: Served) -> None:
+    done = psql(served, "SET dpsql.epsilon = 0.4", COUNT, COUNT)
+    assert done.stdout.count(" smoker | patients |") == 2
+    first, second = (part for part in done.stdout.split("SET\n")[1].split("(3 rows)\n")[:2])
+    assert first.strip() == second.strip()
+    assert "NOTICE:  cost epsilon 0.4, remaining " in done.stderr
+    assert "DETAIL:  patients ± " in done.stderr
+    assert "NOTICE:  repeated: served from the ledger, free" in done.stderr
+
+
+def test_a_refusal_has_its_caret_reason_and_help(served: Served) -> None:
+    done = psql(
+        served, "  -- what is it?\n  SELECT SUM(cost / age) FROM visits JOIN patients USING (patient_id)"
+    )
+    lines = done.stderr.split("\n")
+    assert lines[0] == "ERROR:  [D301] this SUM has no finite bound"
+    assert lines[1].startswith("LINE 2:   SELECT SUM(cost / age)")
+    assert lines[2].index("^") == lines[1].index("cost / age")
+    assert "DETAIL:  its values can be any number" in done.stderr
+    assert "HINT:  bound it: SUM(x CLAMPED" in done.stderr
+    assert done.returncode == 1
+
+
+def test_several_statements_in_one_text_and_the_place_of_a_refusal_in_it(served: Served) -> None:
+    text = "SELECT 1 AS one; SELECT nobody FROM patients; SELECT 3 AS three"
+    done = psql(served, text)
+    assert "one" in done.stdout
+    assert "three" not in done.stdout
+    shown = done.stderr.split("\n")
+    assert "[D202]" in shown[0]
+    assert shown[2].index("^") == shown[1].index("nobody")
+
+
+def test_settings_that_clients_send(served: Served) -> None:
+    done = psql(
+        served,
+        "SET extra_float_digits = 3",
+        "SET TIME ZONE 'Asia/Tokyo'",
+        "SHOW TimeZone",
+        "SET client_encoding TO 'LATIN1'",
+        "SET whatever.it = 'x'",
+        "SHOW whatever.it",
+        "SHOW transaction isolation level",
+        "SET dpsql.epsilon = 3",
+        "SET dpsql.epsilon = -1",
+        "SHOW dpsql.epsilon",
+        "SHOW nobody",
+    )
+    assert "the time zone is the policy's, UTC, and stays it" in done.stderr
+    assert "client_encoding is UTF8 here, and nothing else" in done.stderr
+    assert "there is no setting whatever.it: it is kept, and changes nothing" in done.stderr
+    assert "[D502] the price 3 is above the ceiling of 2" in done.stderr
+    assert "dpsql.epsilon must be a positive number" in done.stderr
+    assert "default" in done.stdout
+    assert "read committed" in done.stdout
+    assert "there is no setting nobody" in done.stderr
+
+
+def test_margins_as_columns_copies_and_explanations(served: Served) -> None:
+    done = psql(
+        served,
+        "SET dpsql.margins = columns; SELECT ward, COUNT(*) AS n FROM patients GROUP BY ward",
+        "RESET ALL",
+        "COPY (SELECT ward, beds FROM wards ORDER BY ward LIMIT 1) TO STDOUT WITH (FORMAT csv, HEADER)",
+        "EXPLAIN SELECT COUNT(*) FROM patients",
+        "COPY wards TO STDOUT",
+    )
+    assert "    ward    |  n   | n_margin" in done.stdout or " n_margin " in done.stdout
+    assert "ward,beds\nCardiology,42\n" in done.stdout
+    assert "epsilon 0.5" in done.stdout
+    assert "HINT:  write COPY (SELECT ...) TO STDOUT, with a query" in done.stderr
+
+
+def test_an_analyst_sees_their_own_tables_and_account_alone(served: Served) -> None:
+    done = psql(
+        served,
+        "SELECT COUNT(*) FROM visits",
+        "SELECT OPTIONS(epsilon = 0.2) COUNT(*) FROM patients",
+        "SELECT OPTIONS(epsilon = 0.29) COUNT(*) FROM patients WHERE age > 3",
+        "SELECT * FROM dpsql.budget",
+        "SELECT * FROM dpsql.purchases",
+        user="bob",
+    )
+    assert "[D201] " in done.stderr
+    assert "[D501] bob's budget does not hold this price" in done.stderr
+    assert "database" in done.stdout
+    assert " bob " in done.stdout
+    assert " ana " not in done.stdout
+    assert "OPTIONS(epsilon = 0.2) COUNT(*)" in done.stdout
+    assert "(1 row)" in done.stdout.split("parameters")[1]
+
+
+# ---- logins --------------------------------------------------------------------------------------------
+
+
+def test_a_wrong_password_and_an_unknown_name_are_told_in_the_same_words(own_server: Served) -> None:
+    wrong = psql(own_server, "SELECT 1", password="wrong horse battery")
+    unknown = psql(own_server, "SELECT 1", user="eve")
+    assert "password authentication failed" in wrong.stderr
+    assert wrong.stderr == unknown.stderr
+    for user in ("ana", "eve"):
+        for _ in range(5):
+            psql(own_server, "SELECT 1", user=user, password="wrong horse battery")
+        assert "too many logins have failed" in psql(own_server, "SELECT 1", user=user).stderr
+    assert (
+        "there is no database other here" in psql(own_server, "SELECT 1", user="bob", dbname="other").stderr
+    )
+
+
+def test_the_password_changes_and_who_is_removed_is_shut_out(own_server: Served) -> None:
+    with psycopg.connect(own_server.url()) as open_:
+        assert open_.execute("SELECT 1").fetchall() == [(1,)]
+        open_.commit()
+        own_server.analyst("passwd", "ana", password="another horse battery")
+        assert psql(own_server, "SELECT 1").returncode == 2
+        assert psql(own_server, "SELECT 1", password="another horse battery").returncode == 0
+        own_server.analyst("remove", "ana")
+        time.sleep(0.1)  # longer than the clock of any file system
+        with pytest.raises(psycopg.OperationalError, match="this login has been removed"):
+            open_.execute("SELECT COUNT(*) FROM wards")
+    assert psql(own_server, "SELECT 1", password="another horse battery").returncode == 2
+
+
+def test_tls_is_verified_bound_and_required_off_the_machine(own_server: Served) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("openssl is not installed: it makes the certificate")
+    own_server.stop()
+    folder = own_server.folder
+    made = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1"
+    files = ["-keyout", str(folder / "key.pem"), "-out", str(folder / "cert.pem")]
+    subprocess.run(["openssl", *made.split(), *files], check=True, capture_output=True)
+    tls = ("--cert", str(folder / "cert.pem"), "--key", str(folder / "key.pem"))
+    own_server.start(*tls)
+    root = {"sslrootcert": str(folder / "cert.pem"), "sslmode": "verify-full"}
+    bound = psql(own_server, "\\conninfo", channel_binding="require", **root)
+    assert "SSL connection (protocol: TLSv1." in bound.stdout, bound.stderr
+    assert "SSL connection" in psql(own_server, "\\conninfo", sslmode="require").stdout
+    assert "SSL connection" not in psql(own_server, "\\conninfo", sslmode="disable").stdout
+    old = psql(own_server, "SELECT 1", sslmode="require", ssl_max_protocol_version="TLSv1.1")
+    assert old.returncode == 2
+    own_server.stop()
+    own_server.start(*tls, "--listen", "0.0.0.0:0")
+    everywhere = next(line for line in own_server.said if "0.0.0.0" in line)
+    assert "(TLS alone)" in everywhere
+    port = everywhere.split(":")[1].split(" ")[0]
+    refused = psql(own_server, "SELECT 1", sslmode="disable", port=port)
+    assert "encrypted connections only" in refused.stderr
+    assert psql(own_server, "SELECT 1", sslmode="require", port=port).returncode == 0
+
+
+def test_off_the_machine_without_a_certificate_nothing_starts(served: Served) -> None:
+    words = [sys.executable, "-m", "dpsql.cli", "serve", *served.words, "--listen", "0.0.0.0:0", "--check"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "need TLS there" in done.stderr
+
+
+def test_unix_sockets_and_files_are_as_they_must_be(served: Served) -> None:
+    assert psql(served, "SELECT 1", host=str(served.folder), port="5433").returncode == 0
+    assert stat.S_IMODE(served.file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(served.log_file.stat().st_mode) == 0o600
+
+
+# ---- running and stopping ------------------------------------------------------------------------------
+
+
+def test_a_question_is_cancelled_by_its_client(served: Served) -> None:
+    with psycopg.connect(served.url(), autocommit=True) as db:
+        timer = threading.Timer(0.3, db.cancel)
+        timer.start()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            db.execute(SLOW)
+        db.execute("SET statement_timeout = '200ms'")
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            db.execute(SLOW)
+        db.execute("RESET statement_timeout")  # a new process of the sealed engine may take as long
+        assert db.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_a_slow_question_stops_nobody_else(served: Served) -> None:
+    with (
+        psycopg.connect(served.url(), autocommit=True) as slow,
+        psycopg.connect(served.url("postgresql", "bob")) as db,
+    ):
+
+        def ask() -> None:
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                slow.execute(SLOW)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        for _ in range(20):
+            assert db.execute("SELECT 1").fetchall() == [(1,)]
+        assert thread.is_alive(), "it was slow"
+        slow.cancel()
+        thread.join()
+
+
+def test_new_data_and_a_new_policy_are_taken_over(clinic_for_all: Path, tmp_path: Path) -> None:
+    for name in ("clinic.duckdb", "clinic.toml"):
+        shutil.copy(clinic_for_all.with_name(name), tmp_path / name)
+    server = Served(tmp_path / "clinic.duckdb")
+    try:
+        notices: list[str] = []
+        with psycopg.connect(server.url(), autocommit=True) as db:
+            db.add_notice_handler(lambda notice: notices.append(str(notice.message_primary)))
+            with pytest.raises(psycopg.errors.UndefinedTable):
+                db.execute("SELECT * FROM more")
+            policy = tmp_path / "clinic.toml"
+            policy.write_text(policy.read_text() + '\n[views.more]\nsql = "SELECT age FROM patients"\n')
+            assert db.execute("SELECT COUNT(*) FROM more").fetchall()
+            assert "the data or the policy are new since your last question" in notices
+            policy.write_text(policy.read_text() + "nonsense")
+            with pytest.raises(psycopg.OperationalError, match="the database cannot be opened for you now"):
+                db.execute("SELECT COUNT(*) FROM more")
+        assert any(line["event"] == "unopened" and "not TOML" in line["why"] for line in server.log())
+    finally:
+        server.close()
+
+
+def test_it_stops_in_good_order(own_server: Served) -> None:
+    with psycopg.connect(own_server.url(), autocommit=True) as db:
+        db.execute(COUNT)
+        assert own_server.stop(signal.SIGINT) == 0
+        with pytest.raises(psycopg.OperationalError, match="the server is stopping"):
+            db.execute("SELECT 1")
+    assert not (own_server.folder / ".s.PGSQL.5433").exists()
+
+
+def test_the_log_has_prices_and_codes_and_no_texts(own_server: Served) -> None:
+    psql(own_server, "SELECT COUNT(*) FROM patients WHERE town = 'Borgen'", "SELECT age FROM patients")
+    own_server.stop()
+    events = [line["event"] for line in own_server.log()]
+    assert events == ["login", "question", "question", "logout"]
+    paid, refused = own_server.log()[1:3]
+    assert (paid["analyst"], paid["code"], paid["cost"], paid["address"]) == ("ana", "ok", 0.5, "127.0.0.1")
+    assert refused["code"] == "D402"
+    assert "Borgen" not in own_server.log_file.read_text()

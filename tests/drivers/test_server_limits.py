@@ -1,0 +1,210 @@
+"""What clients may take: connections, time, memory; and that nobody keeps the others waiting."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import socket
+import struct
+import threading
+import time
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+import dpsql
+
+from .conftest import Served
+from .raw_client import Raw, message
+
+
+def test_connections_are_counted_in_all(own_server: Served) -> None:
+    own_server.stop()
+    own_server.start("--max-connections", "3")
+    with ExitStack() as stack:
+        for _ in range(3):
+            stack.enter_context(psycopg.connect(own_server.url()))
+        with pytest.raises(psycopg.OperationalError, match="too many connections"):
+            psycopg.connect(own_server.url("postgresql", "bob"))
+    for _ in range(50):
+        bob = own_server.url("postgresql", "bob")
+        with suppress(psycopg.OperationalError), psycopg.connect(bob):  # no place yet: tried again
+            break
+        time.sleep(0.1)
+    else:
+        raise AssertionError("the places are not given back")
+
+
+def test_those_who_say_nothing_are_counted_and_others_are_served(own_server: Served) -> None:
+    with ExitStack() as stack, psycopg.connect(own_server.url(), autocommit=True) as db:
+        for _ in range(100):
+            stack.enter_context(socket.create_connection(("127.0.0.1", own_server.port)))
+        time.sleep(0.2)
+        with pytest.raises(psycopg.OperationalError, match="too many connections are logging in"):
+            psycopg.connect(own_server.url("postgresql", "ana", "?sslmode=disable"))
+        assert db.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_who_does_not_read_stops_nobody(served: Served) -> None:
+    with Raw(served) as raw, psycopg.connect(served.url(), autocommit=True) as db:
+        raw.login()
+        raw.send(message(b"Q", b"SELECT repeat('x', 1000) AS x FROM range(100000)\0"))
+        for _ in range(20):
+            assert db.execute("SELECT 1").fetchall() == [(1,)]
+        rows = int(Path(f"/proc/{served.process.pid}/statm").read_text().split()[1])
+        assert rows * 4096 < 2**30, "what is not read is not kept twice"
+
+
+def test_who_asks_slowly_can_still_log_in(served: Served) -> None:
+    """Two questions of an analyst at once are the most that run; a login asks none."""
+    slow = "SELECT COUNT(*) FROM range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"
+    with ExitStack() as stack:
+        clients = [stack.enter_context(psycopg.connect(served.url(), autocommit=True)) for _ in range(2)]
+        threads = [threading.Thread(target=_cancelled, args=(client, slow)) for client in clients]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.3)
+        with psycopg.connect(served.url(), autocommit=True, connect_timeout=20) as third:
+            assert third.execute("SHOW is_superuser").fetchall() == [("off",)]
+            assert all(thread.is_alive() for thread in threads)
+        for client, thread in zip(clients, threads, strict=True):
+            while thread.is_alive():
+                client.cancel()
+                thread.join(0.2)
+
+
+def _cancelled(client: psycopg.Connection[Any], sql: str) -> None:
+    with pytest.raises(psycopg.errors.QueryCanceled):
+        client.execute(sql.encode())
+
+
+def test_statements_and_cursors_are_bounded(served: Served) -> None:
+    with psycopg.connect(served.url(), autocommit=True) as db:
+        long = "SELECT '" + "x" * 150_000 + "'"
+        for number in range(13):
+            db.pgconn.prepare(f"s{number}".encode(), long.encode())
+        refused = db.pgconn.prepare(b"more", long.encode())
+        assert b"too long together" in refused.error_message
+        for number in range(2):
+            db.execute(f"DECLARE c{number} CURSOR WITH HOLD FOR SELECT 1 FROM range(900000)".encode())
+        with pytest.raises(psycopg.Error, match="too many rows"):
+            db.execute("DECLARE c2 CURSOR WITH HOLD FOR SELECT 1 FROM range(900000)")
+        assert db.execute("FETCH 2 FROM c1").fetchall() == [(1,), (1,)]
+
+
+def test_what_is_opened_is_closed(own_server: Served) -> None:
+    def handles() -> int:
+        return len(os.listdir(f"/proc/{own_server.process.pid}/fd"))
+
+    def open_and_close(times: int) -> None:
+        for number in range(times):
+            if number % 10 == 0:
+                with psycopg.connect(own_server.url()) as db:
+                    db.execute("SELECT COUNT(*) FROM wards")
+            else:
+                socket.create_connection(("127.0.0.1", own_server.port)).close()
+
+    open_and_close(30)
+    time.sleep(0.3)
+    before = handles()
+    open_and_close(150)
+    for _ in range(50):
+        if handles() <= before + 2:
+            break
+        time.sleep(0.1)
+    assert handles() <= before + 2
+
+
+def test_cancelling_needs_the_key(served: Served) -> None:
+    with Raw(served) as raw, Raw(served) as other:
+        (key,) = (body for kind, body in raw.login() if kind == b"K")
+        slow = "range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"  # long, in little memory
+        raw.send(message(b"Q", f"SELECT COUNT(*) FROM {slow}\0".encode()))
+        time.sleep(0.2)
+        for guess in (bytes(8), key[:7] + bytes([key[7] ^ 1]), key[:4]):
+            with Raw(served) as guessing:
+                guessing.send(struct.pack("!ii", len(guess) + 8, 80877102) + guess)
+                assert guessing.next() == (b"", b""), "nothing is told"
+        raw.socket.settimeout(0.3)
+        with pytest.raises(TimeoutError):
+            raise AssertionError(raw.next())
+        other.send(struct.pack("!ii", 16, 80877102) + key)
+        raw.socket.settimeout(20)
+        assert b"C57014\0" in raw.until(b"Z")[-2][1]
+
+
+def test_many_clients_never_spend_more_than_there_is(own_server: Served) -> None:
+    """bob has 0.3: of 12 who ask at 0.05 each at once, only as many are answered as that holds."""
+    answered: list[int] = []
+    counted = "SELECT OPTIONS(epsilon = 0.05) COUNT(*) FROM patients"
+
+    def ask(number: int) -> None:
+        with psycopg.connect(own_server.url("postgresql", "bob"), autocommit=True) as db:
+            for place in range(8):
+                with suppress(psycopg.Error):  # refused for lack of budget: the answered ones are counted
+                    db.execute(f"{counted} WHERE age > {8 * number + place}")
+                    answered.append(8 * number + place)
+
+    threads = [threading.Thread(target=ask, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    given = {"ledger": own_server.folder / "own.ledger", "analyst": "bob"}
+    with dpsql.connect(own_server.database, **given) as db:
+        (account,) = (account for account in db.budget.accounts if account.analyst == "bob")
+        assert len(answered) == db.purchase_count > 5
+        assert account.spent <= account.granted + 1e-9
+        assert account.remaining < 0.01, "and all of it was spent"
+
+
+def killed(server: Served, draw: random.Random) -> None:
+    """Kill -9 a server at work: what a client saw comes back the same, and free."""
+    seen: dict[str, object] = {}
+
+    def ask(first: int) -> None:
+        with suppress(psycopg.Error), psycopg.connect(server.url(), autocommit=True) as db:  # it is killed
+            for number in range(first, first + 1000):
+                sql = f"SELECT ward, COUNT(*) AS n FROM visits WHERE cost > {number} GROUP BY ward"
+                seen[sql] = db.execute(sql).fetchall()
+
+    start = draw.randrange(10**6)
+    threads = [threading.Thread(target=ask, args=(start + 10_000 * number,)) for number in range(2)]
+    for thread in threads:
+        thread.start()
+    enough = draw.randrange(1, 20)
+    while len(seen) < enough and any(thread.is_alive() for thread in threads):
+        time.sleep(draw.uniform(0.0, 0.05))
+    server.stop(signal.SIGKILL)
+    for thread in threads:
+        thread.join()
+    server.start()
+    with psycopg.connect(server.url(), autocommit=True) as db:
+        prices: list[str] = []
+        db.add_notice_handler(lambda notice: prices.append(str(notice.message_primary)))
+        for sql, rows in seen.items():
+            assert db.execute(sql).fetchall() == rows
+    assert seen
+    assert [price for price in prices if not price.startswith("repeated")] == []
+
+
+def test_what_a_client_saw_survives_kill_9(own_server: Served) -> None:
+    killed(own_server, random.Random(1))
+
+
+@pytest.mark.sweep
+def test_what_clients_saw_survives_many_kills(own_server: Served) -> None:
+    for seed in range(2, 27):
+        killed(own_server, random.Random(seed))
+
+
+@pytest.mark.sweep
+def test_those_who_say_nothing_are_let_go(own_server: Served) -> None:
+    with socket.create_connection(("127.0.0.1", own_server.port), 30) as silent:
+        began = time.monotonic()
+        assert b"the login took too long" in silent.recv(1000)
+        assert 8 < time.monotonic() - began < 20

@@ -1,0 +1,74 @@
+"""``dpsql serve --processes 2``: two that answer as one, and what one does ends with it alone."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, suppress
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from .conftest import Served
+
+SLOW = "SELECT COUNT(*) FROM range(1000000) AS a(i), range(1000000) AS b(i) WHERE a.i * b.i = 7"
+COUNT = "SELECT ward, COUNT(*) FROM patients GROUP BY ward"
+
+
+@pytest.fixture
+def two(clinic_for_all: Path) -> Iterator[Served]:
+    with closing(Served(clinic_for_all, "--processes", "2", "--max-connections", "8")) as server:
+        yield server
+
+
+def workers(served: Served) -> list[int]:
+    """The processes that answer."""
+    children = Path(f"/proc/{served.process.pid}/task/{served.process.pid}/children").read_text().split()
+    words = {int(child): Path(f"/proc/{child}/cmdline").read_bytes() for child in children}
+    return [child for child, line in words.items() if b"dpsql.server.worker" in line]
+
+
+def until(condition: Callable[[], bool]) -> None:
+    for _ in range(300):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it does not come")
+
+
+def test_two_processes_answer_as_one(two: Served) -> None:
+    first, second = workers(two)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(psycopg.connect(two.url(), autocommit=True)) for _ in range(8)]
+        with pytest.raises(psycopg.OperationalError, match="too many connections"):
+            psycopg.connect(two.url())
+        answers = [client.execute(COUNT).fetchall() for client in clients]
+        assert all(answer == answers[0] for answer in answers), "it was paid for once"
+        for client in clients[:3]:
+            timer = threading.Timer(0.3, client.cancel)  # the request may come to the other process
+            timer.start()
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                client.execute(SLOW)
+        os.kill(first, signal.SIGKILL)
+        time.sleep(0.2)
+        for client in clients:
+            with suppress(psycopg.OperationalError):  # it was the other's
+                assert client.execute(COUNT).fetchall() == answers[0]
+    until(lambda: len(workers(two)) == 2 and first not in workers(two))
+    assert second in workers(two)
+    with psycopg.connect(two.url(), autocommit=True) as db:
+        assert db.execute(COUNT).fetchall() == answers[0]
+    assert [line for line in two.log() if line["event"] == "worker"] != []
+    assert two.stop() == 0
+    with pytest.raises(psycopg.OperationalError):
+        psycopg.connect(two.url())
+
+
+def test_workers_end_with_their_parent(two: Served) -> None:
+    both = workers(two)
+    two.stop(signal.SIGKILL)
+    until(lambda: not any(Path(f"/proc/{worker}").exists() for worker in both))

@@ -1,0 +1,187 @@
+"""Errors planted in the engine, and the attack or audit that finds each.
+
+Each is one function replaced in a running process: a switch that the engine itself does not have. The page
+dpsql/docs/attacks.md lists them.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from dpsql.audit.noiseless import best
+from dpsql.engines.duckdb import DuckDB
+from dpsql.errors import refuse
+from dpsql.ir.plan import MeasurePlan, Noise
+from dpsql.mechanisms import mechanism
+from dpsql.release.release import from_system, release
+from dpsql.session.budget import AnalystBudget
+
+Patch = Callable[[pytest.MonkeyPatch], None]
+
+
+def part_of_the_noise(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("dpsql.releasing.from_system", lambda noise, size: from_system(noise, size) // 4)
+
+
+def half_of_the_noise(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("dpsql.releasing.from_system", lambda noise, size: from_system(noise, size) // 2)
+
+
+def fixed_seed(patch: pytest.MonkeyPatch) -> None:
+    def seeded(noise: Noise, size: int) -> NDArray[np.int64]:
+        return mechanism(noise.mechanism).draw(noise.scale, size, random.Random("seed").randbytes)
+
+    patch.setattr("dpsql.releasing.from_system", seeded)
+
+
+def one_draw_for_all(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("dpsql.releasing.from_system", lambda noise, size: np.repeat(from_system(noise, 1), size))
+
+
+def a_tenth_is_paid(patch: pytest.MonkeyPatch) -> None:
+    def tenth(self: AnalystBudget, planned: Any) -> Any:
+        return self.accountant.most(planned.epsilon / 10, self.budget)
+
+    patch.setattr(AnalystBudget, "price", tenth)
+
+
+def repeats_are_answered_anew(patch: pytest.MonkeyPatch) -> None:
+    from dpsql.release.serialization import to_bytes
+    from dpsql.releasing import release_stages
+
+    patch.setattr(
+        "dpsql.pipeline.stored_release",
+        lambda session, plan, receipt: to_bytes(release_stages(session, plan)),
+    )
+
+
+def no_threshold(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "dpsql.releasing.release", lambda exact, plan, draw: release(exact, plan, draw, threshold=1)
+    )
+
+
+def choices_without_chance(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "dpsql.releasing.release", lambda exact, plan, draw: release(exact, plan, draw, choose=best)
+    )
+
+
+def values_are_not_clamped(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("dpsql.engines.row_cells.clamped_sql", lambda name, low, high: name)
+
+
+def rows_are_not_clipped(patch: pytest.MonkeyPatch) -> None:
+    """The engine enforces a clip a thousand times wider than the noise was made for."""
+    measure = DuckDB.measure
+
+    def wide(self: DuckDB, planned: MeasurePlan) -> Any:
+        noise = replace(planned.noise, sensitivity=1000 * planned.noise.sensitivity)
+        return measure(self, replace(planned, noise=noise))
+
+    patch.setattr(DuckDB, "measure", wide)
+
+
+def _persons(session: Any) -> int:
+    with session.engine._reading():
+        ((number,),) = session.engine._all("SELECT count(*) FROM people")
+    assert isinstance(number, int)
+    return number
+
+
+def prices_by_data(patch: pytest.MonkeyPatch) -> None:
+    price = AnalystBudget.price
+
+    def more(self: Any, planned: Any) -> Any:
+        amount = price(self, planned)
+        return amount + amount if _persons(self) % 2 else amount
+
+    patch.setattr(AnalystBudget, "price", more)
+
+
+def notes_by_data(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        "dpsql.releasing._note", lambda session, *rest, empty: f"{_persons(session)} rows were read"
+    )
+
+
+def failures_by_data(patch: pytest.MonkeyPatch) -> None:
+    from dpsql.planning import prepared
+
+    def failing(session: Any, *arguments: Any) -> Any:
+        if _persons(session) >= 200:
+            raise refuse("D601", "the engine failed")
+        return prepared(session, *arguments)
+
+    patch.setattr("dpsql.pipeline.prepared", failing)
+
+
+def order_by_value(patch: pytest.MonkeyPatch) -> None:
+    from dpsql.releasing import answer_of
+
+    def ordered(session: Any, plan: Any, *arguments: Any, **more: Any) -> Any:
+        answer = answer_of(session, plan, *arguments, **more)
+        if answer.columns[0] != "ward":
+            return answer
+        with session.engine._reading():
+            exact = dict(session.engine._all("SELECT ward, count(*) FROM people GROUP BY ward"))
+        return replace(answer, rows=sorted(answer.rows, key=lambda row: (exact[row[0]], row[0])))
+
+    patch.setattr("dpsql.pipeline.answer_of", ordered)
+
+
+def older_ledgers_are_read(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("dpsql.session.second_places", lambda policy, file, ledger: ())
+
+
+@dataclass(frozen=True)
+class Planted:
+    """An error in words, the attack that finds it, and the epsilon and trials at which it surely does.
+
+    ``long`` if that takes more than a few seconds.
+    """
+
+    words: str
+    patch: Patch
+    attack: str
+    epsilon: float = 1.0
+    trials: int = 1
+    long: bool = False
+
+
+PLANTED = (
+    Planted("a quarter of the noise", part_of_the_noise, "reconstruction: presence", trials=20),
+    Planted("half of the noise", half_of_the_noise, "reconstruction: presence", trials=100, long=True),
+    Planted("one draw of noise for all columns", one_draw_for_all, "reconstruction: presence", trials=10),
+    Planted("noise from a fixed seed", fixed_seed, "differencing: leaving", 0.1, 40, long=True),
+    Planted("a tenth of the price is debited", a_tenth_is_paid, "differencing", 5.0, 40, long=True),
+    Planted("repeats are answered anew", repeats_are_answered_anew, "reuse"),
+    Planted("an older ledger is taken for the newest", older_ledgers_are_read, "reuse"),
+    Planted("groups need no threshold", no_threshold, "linkage"),
+    Planted("a choice is always the likeliest", choices_without_chance, "tracker: a choice", 0.1, 40, True),
+    Planted(
+        "values are not clamped", values_are_not_clamped, "differencing: an extreme value", 0.2, 40, True
+    ),
+    Planted("rows are not clipped", rows_are_not_clipped, "differencing: many rows", 0.1, 40, True),
+    Planted("a price depends on data", prices_by_data, "silence"),
+    Planted("a note depends on data", notes_by_data, "silence"),
+    Planted("a failure depends on data", failures_by_data, "silence"),
+    Planted("groups are in the order of exact counts", order_by_value, "silence"),
+)
+"""The errors that ``dpsql attack`` finds. Its exit code is 1, and the table names the attack."""
+
+AUDITED = (
+    ("half of the sensitivity is declared", "moves too far"),
+    ("a tenth of the noise is drawn", "tells too much"),
+    ("choices are made at four times their rate", "tells too much"),
+    ("the likeliest candidate is always chosen", "not the planned noise"),
+    ("a threshold is one unit lower", "moves too far"),
+)
+"""The errors that ``dpsql audit`` finds, with its verdict: tests/privacy/test_audit_command.py."""

@@ -1,0 +1,226 @@
+"""``dpsql attack``: exact answers fall to every attack, dpsql's to none, and a broken engine's to one."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from pathlib import Path
+from typing import Any
+
+import attacks_page
+import duckdb
+import pytest
+from privacy.planted import PLANTED, Planted
+from terminals import Terminal
+
+from dpsql.attacks.attack import Attack
+from dpsql.attacks.chances import SURE, right
+from dpsql.attacks.made_up import ALONE, PERSONS, made_up
+from dpsql.attacks.show import attacks, judge
+from dpsql.attacks.table import NONE
+from dpsql.attacks.world import World
+from dpsql.cli import main
+
+ACCOUNTANTS = ("pure", "approx", "zcdp")
+BOUND_OF_CHANCE = 0.5
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    """The exit code and the facts of a run in this process."""
+    code = main(["attack", "--jobs", "1", "--format", "json", *words])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def world(folder: Path, accountant: str, epsilon: float, trials: int) -> World:
+    (folder / "ledgers").mkdir()
+    delta = 0.0 if accountant == "pure" else 1e-6
+    return made_up(folder, folder / "ledgers", accountant, epsilon, delta, trials)
+
+
+# ---- the unchanged engine ------------------------------------------------------------------------------
+
+
+def test_no_attack_beats_its_bound_and_exact_answers_fall(capsys: pytest.CaptureFixture[str]) -> None:
+    code, said = told(capsys, "--trials", "4")
+    assert code == 0
+    rows = r"town \d|\b015\d\b|19[23]\d-|500000"  # of the population
+    assert not re.search(rows, json.dumps(said))
+    assert said["verdict"] == NONE
+    assert [each["attack"] for each in said["attacks"]] == [attack.name for attack in attacks()]
+    for each in said["attacks"]:
+        assert not each["lacks"]
+        assert each["tried"] > 0
+        if each["attack"] == "linkage":
+            assert each["exact"] == ALONE / PERSONS
+        elif each["exact"] is not None:
+            assert each["exact"] >= 0.99
+
+
+@pytest.mark.sweep
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 5.0])
+@pytest.mark.parametrize("accountant", ACCOUNTANTS)
+def test_no_attack_beats_its_bound_anywhere(
+    accountant: str, epsilon: float, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """At full size. A false alarm has a probability of one in a million each."""
+    words = "--accountant", accountant, "--epsilon", str(epsilon)
+    code, said = told(capsys, *words)
+    assert (code, said["verdict"]) == (0, NONE)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, pytest.param(5.0, marks=pytest.mark.sweep)])
+def test_the_attackers_are_good(tmp_path: Path, epsilon: float) -> None:
+    """Presence is guessed with at least 0.9 of what the bound gains over chance, less four deviations."""
+    judged = judge(world(tmp_path, "pure", epsilon, 40), "reconstruction: presence")
+    ours = judged.ours
+    assert ours.tried == 4 * PERSONS // 2
+    gain = ours.bound - BOUND_OF_CHANCE
+    deviation = (ours.bound * (1 - ours.bound) / ours.tried) ** 0.5
+    assert ours.success >= BOUND_OF_CHANCE + 0.9 * gain - 4 * deviation
+
+
+def test_refusals_without_a_delta_win_nothing(tmp_path: Path) -> None:
+    made = world(tmp_path, "pure", 1.0, 2)
+    for name in ("linkage", "membership", "membership: of two towns"):
+        judged = judge(made, name)
+        assert judged.ours.won == 0
+        assert judged.ours.words == "refused without a delta"
+
+
+# ---- planted errors ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        pytest.param(planted, id=planted.words, marks=[pytest.mark.sweep] * planted.long)
+        for planted in PLANTED
+    ],
+)
+def test_a_planted_error_is_found(
+    planted: Planted, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    planted.patch(monkeypatch)
+    words = "--epsilon", str(planted.epsilon), "--trials", str(planted.trials)
+    code, said = told(capsys, "--only", planted.attack, *words)
+    assert code == 1
+    beaten = [each["attack"] for each in said["attacks"] if each["beat"]]
+    assert planted.attack in beaten
+    assert said["verdict"] == f"{', '.join(beaten)} did beat what the promise allows"
+
+
+# ---- an owner's data -----------------------------------------------------------------------------------
+
+CANARY = re.compile(r"canary|4321|43\.21|1943|\b43\b|checkup|surgery")
+
+
+def own(clinic: Path, *words: str) -> int:
+    return main(["attack", str(clinic), "--jobs", "1", "--trials", "2", *words])
+
+
+def test_an_owners_data_is_attacked_in_a_copy(
+    clinic: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The ledger is not opened, nothing names what is in the rows, and the page is the owner's alone."""
+    with duckdb.connect(str(clinic)) as connection:
+        connection.execute(
+            "UPDATE patients SET city = 'canary ' || patient_id, income = 4321.5, height = 43.21, "
+            "score = 0.4321, born = '1943-02-01', seen = '1943-02-01', age = 43"
+        )
+    ledger = clinic.with_suffix(".ledger")
+    assert main(["query", str(clinic), "--analyst", "ana", "-c", "SELECT COUNT(*) FROM patients"]) == 0
+    capsys.readouterr()
+    before = {path: path.read_bytes() for path in clinic.parent.iterdir()}
+    report = tmp_path / "attacks.html"
+    words = "--column", "smoker", "--epsilon", "1", "--report", str(report)
+    assert own(clinic, *words, "--only", "tracker", "--only", "linkage", "--only", "member") == 0
+    out, err = capsys.readouterr()
+    assert {path: path.read_bytes() for path in clinic.parent.iterdir()} == before
+    assert ledger in before
+    assert out.startswith("For the owner only:")
+    assert out.endswith(f"{NONE}\n")
+    assert err == ""
+    assert not CANARY.search(re.sub(r"0\.\d{3}", "", out))  # what was won may be any number
+    assert not CANARY.search(re.sub(r"<svg.*?</svg>|<style.*?</style>", "", report.read_text(), flags=re.S))
+    assert stat.S_IMODE(os.stat(report).st_mode) == 0o600
+    assert report.read_text().count("<svg") > 3
+
+
+def test_a_column_of_declared_values_is_a_secret_too(
+    clinic: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, said = told(capsys, str(clinic), "--column", "ward", "--trials", "3", "--only", "tracker")
+    assert code == 0
+    assert said["attacks"][0]["exact"] == 1.0
+    assert said["accountant"] == "zcdp"
+
+
+@pytest.mark.parametrize("column", ["age", "city", "nothing"])
+def test_what_is_no_secret_of_two_values_is_refused(
+    clinic: Path, column: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert own(clinic, "--column", column) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "help: those that are: ward, smoker" in err
+
+
+def test_a_folder_of_files_is_refused(
+    tmp_path: Path, clinic: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "files").mkdir()
+    with duckdb.connect(str(clinic), read_only=True) as connection:
+        connection.execute(f"COPY patients TO '{tmp_path / 'files' / 'patients.parquet'}'")
+    assert own(tmp_path / "files", "--policy", str(clinic.with_suffix(".toml"))) == 1
+    assert "attacks need a DuckDB file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--trials", "0"),
+        ("--jobs", "0"),
+        ("--epsilon", "nan"),
+        ("--column", "smoker"),
+        ("--only", "phishing"),
+        ("--analyst", "ana"),
+    ],
+)
+def test_wrong_usage(words: tuple[str, ...], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["attack", *words]) == 2
+
+
+def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("dpsql.cli.attack._SHARED_MEMORY", tmp_path / "none")
+    assert main(["attack", "--jobs", "1", "--trials", "1", "--only", "silence"]) == 0
+    assert list(tmp_path.glob("dpsql-attack-*")) == []
+
+
+def test_a_terminal_shows_how_far_it_is_and_stops_it() -> None:
+    """With processes of its own, which end with it."""
+    terminal = Terminal("attack", "--trials", "1000")
+    terminal.after(f"[....................] 0/{len(attacks())}  averaging")
+    terminal.interrupt()
+    terminal.after("attacks pay nothing, and leave nothing behind")
+    assert terminal.process.wait() == 130
+    terminal.end()
+
+
+def test_every_attack_has_a_name_and_words_of_its_own() -> None:
+    every: tuple[Attack, ...] = attacks()
+    assert len({attack.name for attack in every}) == len({attack.does for attack in every}) == len(every)
+
+
+def test_the_page_is_computed() -> None:
+    text = attacks_page.PAGE.read_text(encoding="utf-8")
+    assert text == attacks_page.page(text), "run: python tests/attacks_page.py --write"
+    said = " ".join(text.split())
+    tenth, whole, five = (round(100 * right(epsilon)) for epsilon in (0.1, 1.0, 5.0))
+    assert f"**At 0.1** a guess about presence is right in {tenth} of 100" in said
+    assert f"**At 1** it is {whole} of 100, and {round(100 * right(1.0, steps=2))} for a value" in said
+    assert f"**At 5** it is {five} of 100" in said
+    assert "one in forty does" in said
+    assert pytest.approx((1 - SURE) / 2) == 1 / 40
