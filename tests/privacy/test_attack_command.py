@@ -81,6 +81,11 @@ def test_the_attackers_are_good(tmp_path: Path, epsilon: float) -> None:
     assert ours.success >= BOUND_OF_CHANCE + 0.9 * gain - 4 * deviation
 
 
+def test_no_subset_of_two_persons_is_empty(tmp_path: Path) -> None:
+    """An empty one, in two runs of three if each is drawn by a coin, would refuse the attack."""
+    assert judge(world(tmp_path, "pure", 1.0, 1), "reconstruction: subsets").ours.tried == 2
+
+
 def test_refusals_without_a_delta_win_nothing(tmp_path: Path) -> None:
     made = world(tmp_path, "pure", 1.0, 2)
     for name in ("linkage", "membership", "membership: of two towns"):
