@@ -21,6 +21,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from dpsql.engines.dialect import DUCKDB, Dialect
+
 _HALVES = "6755399441055744e0"
 _LARGEST = 2**50
 
@@ -29,27 +31,34 @@ _LARGEST = 2**50
 class Arithmetic:
     """How cells are rounded, and how they are added up; ``doubles`` are DOUBLEs of whole numbers.
 
-    ``whole`` is the type of sums. ``small``: none reaches ``CELL``.
+    ``wide`` prints a constant in the type of sums. ``small``: no sum reaches ``CELL``.
     """
 
     doubles: bool
-    whole: str
+    wide: Callable[[str], str]
     rounded: Callable[[str], str]
     truncated: Callable[[str], str]
     summed: Callable[[str], str]
     small: bool = False
+    dialect: Dialect = DUCKDB
 
 
-WHOLE = Arithmetic(
-    doubles=False,
-    whole="HUGEINT",
-    rounded="CAST({} AS BIGINT)".format,
-    truncated="CAST(trunc({}) AS BIGINT)".format,
-    summed="coalesce(sum({}), 0)".format,
-)
+def in_whole_numbers(dialect: Dialect) -> Arithmetic:
+    """Return the arithmetic of all cells, as one engine writes it."""
+    return Arithmetic(
+        doubles=False,
+        wide=dialect.wide,
+        rounded=dialect.whole,
+        truncated=dialect.cut,
+        summed="coalesce(sum({}), 0)".format,
+        dialect=dialect,
+    )
+
+
+WHOLE = in_whole_numbers(DUCKDB)
 DOUBLES = Arithmetic(
     doubles=True,
-    whole="BIGINT",
+    wide="{}::BIGINT".format,
     rounded=f"({{}} + {_HALVES} - {_HALVES})".format,
     truncated="trunc({})".format,
     summed="CAST(coalesce(sum({}), 0) AS BIGINT)".format,

@@ -31,6 +31,7 @@ from dpsql.engines.measure_sql import (
     factor_sql,
     inside,
     inside_groups,
+    joined_factors,
     met,
     norm_sql,
     read_twice,
@@ -107,7 +108,7 @@ def _sum(statistic: Statistic, row: Row) -> str:
     if statistic.part is Part.UNITS:
         counted = row.counted[statistic]
         unit = "u" if counted == "*" else f"CASE WHEN {counted} IS NOT NULL THEN u END"
-        return f"count(DISTINCT {unit}) * {statistic.most}::HUGEINT"
+        return f"count(DISTINCT {unit}) * {row.dialect.wide(str(statistic.most))}"
     return row.summed(statistic)
 
 
@@ -132,10 +133,12 @@ def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...
     names = [f"s{i}" for i in range(len(statistics))]
     by = ", ".join(["u", *row.keys])
     bound, clip = planned.bound
-    limit, root = (clip, "CAST(n AS DOUBLE)") if bound is Norm.L1 else (clip**2, "sqrt(CAST(n AS DOUBLE))")
-    factor, heavy = f"{factor_sql(planned)} / {root}", f"n > {limit}::HUGEINT"
+    dialect = row.dialect
+    size = dialect.double("n")
+    limit, root = (clip, size) if bound is Norm.L1 else (clip**2, f"sqrt({size})")
+    factor, heavy = f"{factor_sql(planned, dialect)} / {root}", f"n > {dialect.wide(f'{limit}')}"
     if planned.groups is not None:
-        factor = f"CASE WHEN g > {planned.groups} THEN 0::DOUBLE ELSE {factor} END"
+        factor = f"CASE WHEN g > {planned.groups} THEN {dialect.real(0)} ELSE {factor} END"
         heavy += f" OR g > {planned.groups}"
     sums = ", ".join(
         f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
@@ -146,14 +149,14 @@ def _of_cells(planned: MeasurePlan, row: Row, codes: Mapping[int, tuple[str, ...
     if not row.arithmetic.small:
         bounded = [f"b{name}" for name in names]
         listed = ", ".join(
-            f"{bounded_sql(name, CELL)} AS {b}" for name, b in zip(names, bounded, strict=True)
+            f"{bounded_sql(name, CELL, dialect)} AS {b}" for name, b in zip(names, bounded, strict=True)
         )
         cells = f"SELECT *, {listed} FROM ({cells})"
-    norm = norm_sql(bounded, bound)
+    norm = norm_sql(bounded, bound, dialect)
     norms = f"SELECT u, sum({norm}) AS n, count(*) AS g FROM q GROUP BY u"
     factors = f"SELECT u, {factor} AS f FROM ({norms}) WHERE {heavy}"
     changes = [
-        f"coalesce(sum({clipped_sql(b)} - {name}), 0) AS total{i}"
+        f"coalesce(sum({clipped_sql(b, dialect)} - {name}), 0) AS total{i}"
         for i, (name, b) in enumerate(zip(names, bounded, strict=True))
     ]
     return (
@@ -166,17 +169,19 @@ def _of_rows(planned: MeasurePlan, row: Row, rows: str) -> str:
     vectors = [scaled_sql(vector, row) for vector in vectors_of(planned.measure)]
     weights = dict.fromkeys(vector.most for vector in vectors if vector.most is not None)
     _, limit = planned.bound
-    scaled = "".join(f", {row.arithmetic.truncated(f'{most}::DOUBLE * f')} AS w{most}" for most in weights)
-    units = f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM r GROUP BY u"
-    factor = (
-        f"SELECT u, {factor_sql(planned)} / CAST(n AS DOUBLE) AS f FROM ({units}) WHERE n > {limit}::HUGEINT"
+    dialect = row.dialect
+    scaled = "".join(
+        f", {row.arithmetic.truncated(f'{dialect.real(most)} * f')} AS w{most}" for most in weights
     )
+    units = f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM r GROUP BY u"
+    less = f"{factor_sql(planned, dialect)} / {dialect.double('n')}"
+    factor = f"SELECT u, {less} AS f FROM ({units}) WHERE n > {dialect.wide(f'{limit}')}"
     sums = dict(column for vector in vectors for column in vector.sums)
     changes = [
         f"{sums[i]} - ({row.summed(statistic)}) AS total{i}"
         for i, statistic in enumerate(planned.measure.statistics)
     ]
-    heavy = "SELECT r.*, h.* EXCLUDE (u) FROM r JOIN h ON r.u = h.u"
+    heavy = joined_factors(dialect, weights)
     return (
         f"WITH {read_twice(planned, rows)}, h AS (SELECT u, f{scaled} FROM ({factor})) "
         f"SELECT {', '.join([*row.keys, *changes])} FROM ({heavy}){_by(row, ())}"

@@ -21,8 +21,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from dpsql.engines.arithmetic import WHOLE, in_whole_numbers
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import TEXTED
-from dpsql.engines.number_sql import number
+from dpsql.engines.relation_sql import Reading
 from dpsql.engines.row_cells import Row, rows_sql
 from dpsql.functions.core.literals import literal_sql
 from dpsql.ir.column import VARCHAR, Kind, Type, Value
@@ -42,9 +44,9 @@ TOTAL = 2**62
 """Largest sum of a group; fits 64 bits (the engine clamps fetched sums to it)."""
 
 
-def bounded_sql(name: str, bound: int) -> str:
+def bounded_sql(name: str, bound: int, dialect: Dialect) -> str:
     """Print a column of sums clamped to the bound, as a BIGINT."""
-    high, low = f"{bound}::HUGEINT", f"-{bound}::HUGEINT"
+    high, low = dialect.wide(f"{bound}"), dialect.wide(f"-{bound}")
     clamped = f"CASE WHEN {name} > {high} THEN {high} WHEN {name} < {low} THEN {low} ELSE {name} END"
     return f"CAST({clamped} AS BIGINT)"
 
@@ -52,9 +54,10 @@ def bounded_sql(name: str, bound: int) -> str:
 # ---- measures ----------------------------------------------------------------------------------------
 
 
-def measure_sql(planned: MeasurePlan, few: bool = False) -> str:
+def measure_sql(planned: MeasurePlan, few: bool = False, dialect: Dialect = DUCKDB) -> str:
     """Return the SELECT of one row per group: its keys, then its exact clipped sums in grid steps."""
-    row = rows_sql(planned)
+    arithmetic = WHOLE if dialect is DUCKDB else in_whole_numbers(dialect)
+    row = rows_sql(planned, Reading(dialect=dialect), arithmetic)
     match planned.shape:
         case Shape.ROWS:
             return summed_rows(planned, row, few)
@@ -75,7 +78,7 @@ def summed_rows(planned: MeasurePlan, row: Row, few: bool = False) -> str:
 def _rowwise(statistic: Statistic, row: Row) -> str:
     """Print the sum of a statistic if a unit has one row: the number of units is the number of rows."""
     if statistic.part is Part.UNITS:
-        return f"count({row.counted[statistic]}) * {statistic.most}::HUGEINT"
+        return f"count({row.counted[statistic]}) * {row.dialect.wide(str(statistic.most))}"
     return row.summed(statistic)
 
 
@@ -94,7 +97,8 @@ def grouped_sql(
             tail += f" HAVING {' AND '.join(having)}"
     outer = [carried(column.fact.type, key) for column, key in zip(planned.keys, row.keys, strict=True)]
     outer += names
-    return f"SELECT {', '.join(outer)} FROM (SELECT {', '.join(inner)} FROM ({source}){tail})"
+    totals = f"SELECT {', '.join(inner)} FROM {row.dialect.subquery(source)}{tail}"
+    return f"SELECT {', '.join(outer)} FROM {row.dialect.subquery(totals)}"
 
 
 def met(rule: Threshold, row: Row) -> str:
@@ -148,41 +152,43 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
     names = [f"s{i}" for i in range(len(statistics))]
     by = ", ".join(["u", *row.keys])
     bound, clip = planned.bound
-    norm = norm_sql(names, bound)
-    limit, root = (clip, "CAST(n AS DOUBLE)") if bound is Norm.L1 else (clip**2, "sqrt(CAST(n AS DOUBLE))")
-    factor = f"{factor_sql(planned)} / {root}"
-    clipped = [f"coalesce(sum({clipped_sql(name)}), 0)" for name in names]
+    dialect = row.dialect
+    norm, below = norm_sql(names, bound, dialect), dialect.subquery
+    size = dialect.double("n")
+    limit, root = (clip, size) if bound is Norm.L1 else (clip**2, f"sqrt({size})")
+    factor, most = f"{factor_sql(planned, dialect)} / {root}", dialect.wide(f"{limit}")
+    clipped = [f"coalesce(sum({clipped_sql(name, dialect)}), 0)" for name in names]
     sums = ", ".join(
         f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
     )
-    bounded = ", ".join(f"{bounded_sql(name, CELL)} AS {name}" for name in names)
+    bounded = ", ".join(f"{bounded_sql(name, CELL, dialect)} AS {name}" for name in names)
     if not row.keys:
-        scaled = f"CASE WHEN n > {limit}::HUGEINT THEN {factor} END AS f"
-        per_unit = f"SELECT u, {bounded} FROM (SELECT u, {sums} FROM ({row.sql}) GROUP BY u)"
-        source = f"SELECT *, {scaled} FROM (SELECT *, {norm} AS n FROM ({per_unit}))"
+        scaled = f"CASE WHEN n > {most} THEN {factor} END AS f"
+        per_unit = f"SELECT u, {bounded} FROM {below(f'SELECT u, {sums} FROM {below(row.sql)} GROUP BY u')}"
+        source = f"SELECT *, {scaled} FROM {below(f'SELECT *, {norm} AS n FROM {below(per_unit)}')}"
         return grouped_sql(planned, row, clipped, source)
     conditions = inside(planned, row.keys)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    rows = f"SELECT * FROM ({row.sql}){where}"
+    rows = f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}"
     with_, only_units = "WITH", ""
-    apart = few or planned.groups is not None
+    apart = few or planned.groups is not None or dialect is not DUCKDB  # REPLACE is DuckDB's
     if not apart and all(statistic.part is not Part.UNITS for statistic in statistics):
         many = f"SELECT u, CASE WHEN count(*) > {_rows_within(planned)} THEN 1 END AS many FROM r GROUP BY u"
         with_ += f" {read_twice(planned, rows)}, m AS ({many}),"
         rows = "SELECT r.* REPLACE (CASE WHEN many = 1 THEN r.u END AS u) FROM r JOIN m ON r.u = m.u"
-        each = ((bounded_sql(name, TOTAL), bounded_sql(name, CELL), name) for name in names)
+        each = ((bounded_sql(name, TOTAL, dialect), bounded_sql(name, CELL, dialect), name) for name in names)
         bounded = ", ".join(
             f"CASE WHEN u IS NULL THEN {all_} ELSE {own} END AS {name}" for all_, own, name in each
         )
         only_units = " WHERE u IS NOT NULL"
-    cells = f"SELECT {by}, {sums} FROM ({rows}) GROUP BY {by}"
-    with_ += f" q AS MATERIALIZED (SELECT {by}, {bounded} FROM ({cells}))"
-    heavy = f"n > {limit}::HUGEINT"
+    cells = f"SELECT {by}, {sums} FROM {below(rows)} GROUP BY {by}"
+    with_ += f" q AS MATERIALIZED (SELECT {by}, {bounded} FROM {below(cells)})"
+    heavy = f"n > {most}"
     if planned.groups is not None:  # drop a unit that is in more groups than the threshold allows
-        factor = f"CASE WHEN g > {planned.groups} THEN 0::DOUBLE ELSE {factor} END"
+        factor = f"CASE WHEN g > {planned.groups} THEN {dialect.real(0)} ELSE {factor} END"
         heavy += f" OR g > {planned.groups}"
     norms = f"SELECT u, sum({norm}) AS n, count(*) AS g FROM q{only_units} GROUP BY u"
-    factors = f"SELECT u, {factor} AS f FROM ({norms}) WHERE {heavy}"
+    factors = f"SELECT u, {factor} AS f FROM {below(norms)} WHERE {heavy}"
     grouped = grouped_sql(planned, row, clipped, "SELECT q.*, f FROM q LEFT JOIN h ON q.u = h.u")
     return f"{with_}, h AS ({factors}) {grouped}"
 
@@ -190,27 +196,29 @@ def _cells(planned: MeasurePlan, row: Row, few: bool) -> str:
 def norms_sql(planned: MeasurePlan) -> str:
     """Return the SELECT of each unit and the norm that its clip bounds (in L2 its square), unclipped."""
     row, statistics = rows_sql(planned), planned.measure.statistics
+    below = row.dialect.subquery
     conditions = inside(planned, row.keys)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    rows = f"SELECT * FROM ({row.sql}){where}"
+    rows = f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}"
     if planned.shape is Shape.L1:
         vectors = [scaled_sql(vector, row) for vector in vectors_of(planned.measure)]
-        return f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM ({rows}) GROUP BY u"
+        return f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM {below(rows)} GROUP BY u"
     names = [f"s{i}" for i in range(len(statistics))]
     sums = ", ".join(
         f"{row.summed(statistic)} AS {name}" for statistic, name in zip(statistics, names, strict=True)
     )
     by = ", ".join(["u", *row.keys])
-    bounded = ", ".join(f"{bounded_sql(name, CELL)} AS {name}" for name in names)
-    cells = f"SELECT u, {bounded} FROM (SELECT {by}, {sums} FROM ({rows}) GROUP BY {by})"
-    return f"SELECT u, sum({norm_sql(names, planned.bound[0])}) AS n FROM ({cells}) GROUP BY u"
+    bounded = ", ".join(f"{bounded_sql(name, CELL, row.dialect)} AS {name}" for name in names)
+    cells = f"SELECT u, {bounded} FROM {below(f'SELECT {by}, {sums} FROM {below(rows)} GROUP BY {by}')}"
+    norm = norm_sql(names, planned.bound[0], row.dialect)
+    return f"SELECT u, sum({norm}) AS n FROM {below(cells)} GROUP BY u"
 
 
-def norm_sql(names: list[str], norm: Norm) -> str:
+def norm_sql(names: list[str], norm: Norm, dialect: Dialect) -> str:
     """Print a cell's part of the unit's norm; in L2 of its square."""
     if norm is Norm.L1:
-        return " + ".join(f"abs({name})::HUGEINT" for name in names)
-    return " + ".join(f"{name}::HUGEINT * {name}::HUGEINT" for name in names)
+        return " + ".join(dialect.wide(f"abs({name})") for name in names)
+    return " + ".join(f"{dialect.wide(name)} * {dialect.wide(name)}" for name in names)
 
 
 def _rows_within(planned: MeasurePlan) -> int:
@@ -242,19 +250,26 @@ def _scaled_rows(planned: MeasurePlan, row: Row, few: bool) -> str:
     """
     conditions = inside(planned, row.keys)
     where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-    rows = f"SELECT * FROM ({row.sql}){where}"
+    rows = f"SELECT * FROM {row.dialect.subquery(row.sql)}{where}"
+    dialect = row.dialect
     vectors = [scaled_sql(vector, row) for vector in vectors_of(planned.measure)]
     weights = dict.fromkeys(vector.most for vector in vectors if vector.most is not None)
     _, limit = planned.bound
-    factor = (
-        f"CASE WHEN n > {limit}::HUGEINT THEN {factor_sql(planned)} / CAST(n AS DOUBLE) ELSE 1::DOUBLE END"
-    )
-    scaled = "".join(f", CAST(trunc({most}::DOUBLE * f) AS BIGINT) AS w{most}" for most in weights)
+    less = f"{factor_sql(planned, dialect)} / {dialect.double('n')}"
+    factor = f"CASE WHEN n > {dialect.wide(f'{limit}')} THEN {less} ELSE {dialect.real(1)} END"
+    scaled = "".join(f", {dialect.cut(f'{dialect.real(most)} * f')} AS w{most}" for most in weights)
     units = f"SELECT u, {' + '.join(vector.norm for vector in vectors)} AS n FROM r GROUP BY u"
-    factors = f"SELECT u, f{scaled} FROM (SELECT u, {factor} AS f FROM ({units}))"
+    factors = f"SELECT u, {factor} AS f FROM {dialect.subquery(units)}"
+    factors = f"SELECT u, f{scaled} FROM {dialect.subquery(factors)}"
     sums = [sql for _, sql in sorted(column for vector in vectors for column in vector.sums)]
-    grouped = grouped_sql(planned, row, sums, "SELECT r.*, h.* EXCLUDE (u) FROM r JOIN h ON r.u = h.u")
+    grouped = grouped_sql(planned, row, sums, joined_factors(dialect, weights))
     return f"WITH {read_twice(planned, rows, few)}, h AS ({factors}) {grouped}"
+
+
+def joined_factors(dialect: Dialect, weights: Iterable[int]) -> str:
+    """Print the rows r with their unit's factor and weights h."""
+    factors = dialect.all_but("h", "u", ["f", *(f"w{most}" for most in weights)])
+    return f"SELECT r.*, {factors} FROM r JOIN h ON r.u = h.u"
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,20 +306,20 @@ def scaled_sql(vector: tuple[tuple[int, Statistic], ...], row: Row) -> Scaled:
     """
     (place, first), *following = vector
     counted, rows = row.counted[first], f"count({row.counted[first]})"
-    weight = f"w{first.most}"
+    weight, full = f"w{first.most}", f"{rows} * {row.dialect.wide(str(first.most))}"
     weighed = weight if counted == "*" else f"CASE WHEN {counted} IS NOT NULL THEN {weight} END"
     match first.part:
         case Part.BERNSTEIN | Part.LAGRANGE:
             cells = [replace(first, cell=i) for i in range(3 if first.other is None else 9)]
             assert [statistic for _, statistic in vector] == cells, "the cells of one argument, or of two"
-            norm = f"{rows} * {first.most + SLACK}::HUGEINT"
+            norm = f"{rows} * {row.dialect.wide(str(first.most + SLACK))}"
             return Scaled(norm, tuple((i, _truncated(row, row.cells[statistic])) for i, statistic in vector))
         case Part.REST:
             ((second, value),) = following
             assert value == replace(first, part=Part.VALUE), "a pair is of one value under one condition"
             total = _truncated(row, row.cells[value])
             rest = f"{row.arithmetic.summed(weighed)} - {total}"
-            return Scaled(f"{rows} * {first.most}::HUGEINT", ((place, rest), (second, total)), first.most)
+            return Scaled(full, ((place, rest), (second, total)), first.most)
         case Part.VALUE:
             assert not following, "a sum stands alone"
             cell = row.cells[first]
@@ -313,7 +328,7 @@ def scaled_sql(vector: tuple[tuple[int, Statistic], ...], row: Row) -> Scaled:
         case Part.ROWS:
             assert not following, "a count stands alone"
             total = row.arithmetic.summed(weighed)
-            return Scaled(f"{rows} * {first.most}::HUGEINT", ((place, total),), first.most)
+            return Scaled(full, ((place, total),), first.most)
         case Part.UNITS:
             raise AssertionError("units are counted once in a group, not row by row")
         case _:
@@ -324,10 +339,10 @@ def _truncated(row: Row, cell: str) -> str:
     return row.arithmetic.summed(row.arithmetic.truncated(f"({cell}) * f"))
 
 
-def factor_sql(planned: MeasurePlan) -> str:
+def factor_sql(planned: MeasurePlan, dialect: Dialect) -> str:
     """Print the clip, less a margin that exceeds all rounding of floats."""
-    return number(planned.bound[1] * (1 - 1e-9))
+    return dialect.number(planned.bound[1] * (1 - 1e-9))
 
 
-def clipped_sql(name: str) -> str:
-    return f"CASE WHEN f IS NULL THEN {name} ELSE CAST(trunc({name} * f) AS BIGINT) END"
+def clipped_sql(name: str, dialect: Dialect) -> str:
+    return f"CASE WHEN f IS NULL THEN {name} ELSE {dialect.cut(f'{name} * f')} END"

@@ -5,22 +5,24 @@ clamped_sql("x", 0, 120)    CASE WHEN x < 0 THEN 0 WHEN x <= 120 THEN x WHEN x <
 
 from __future__ import annotations
 
-import math
+from dpsql.engines.dialect import DUCKDB, Dialect
 
-
-def number(value: float | int) -> str:
-    """Print a constant with all its bits; infinity and NaN are names without quotes."""
-    return f"{float(value)!r}::DOUBLE" if math.isfinite(value) else f"'{float(value)!r}'::DOUBLE"
+number = DUCKDB.number
 
 
 def clamped_sql(
-    name: str, low: float | int, high: float | int, found: tuple[float, float] | None = None
+    name: str,
+    low: float | int,
+    high: float | int,
+    found: tuple[float, float] | None = None,
+    dialect: Dialect = DUCKDB,
 ) -> str:
     """Print a DOUBLE clamped to these ends; NULL for NULL and NaN (above infinity, so in no branch).
 
     No value is beyond the ends that were ``found``, if any, and none is NaN: then a limit that no value
     passes is not printed. CASE takes half the time of greatest and least.
     """
+    number = dialect.number
     if found is not None and low <= found[0]:
         return (
             name
@@ -31,5 +33,5 @@ def clamped_sql(
         return f"CASE WHEN {name} < {number(low)} THEN {number(low)} ELSE {name} END"
     return (
         f"CASE WHEN {name} < {number(low)} THEN {number(low)} WHEN {name} <= {number(high)} THEN {name} "
-        f"WHEN {name} <= 'infinity'::DOUBLE THEN {number(high)} END"
+        f"WHEN {name} <= {dialect.infinity} THEN {number(high)} END"
     )

@@ -26,14 +26,16 @@ _OF_SHARES = {
 
 def rounded_square(place: str, most: int, arithmetic: Arithmetic) -> str:
     """Print pp / M rounded to a whole number: the error before rounding is below 2^-20; M for p = M."""
-    return arithmetic.rounded(f"CAST({place} AS DOUBLE) * {place} * {1 / most!r}::DOUBLE")
+    return arithmetic.rounded(
+        f"{arithmetic.dialect.double(place)} * {place} * {arithmetic.dialect.number(1 / most)}"
+    )
 
 
 def single(statistic: Statistic, place: str, square: str, arithmetic: Arithmetic) -> tuple[str, str]:
     """Print a cell of one row, and its sum over a group."""
     of_count, of_place, of_square = _OF_PLACES[statistic.part][statistic.cell]
     row = f"{of_count * statistic.most} + {of_place} * {place} + {of_square} * {square}"
-    parts = [f"count({place}) * {statistic.most}::{arithmetic.whole}"] if of_count else []
+    parts = [f"count({place}) * {arithmetic.wide(str(statistic.most))}"] if of_count else []
     parts += [f"{of_place} * {arithmetic.summed(place)}"] if of_place else []
     parts += [f"{of_square} * {arithmetic.summed(square)}"] if of_square else []
     return row, f"({' + '.join(parts)})"
@@ -43,4 +45,4 @@ def product(statistic: Statistic, y: str, z: str, arithmetic: Arithmetic) -> str
     """Print a cell of two arguments; NULL if one is missing."""
     shares = _OF_SHARES[statistic.part]
     first, second = shares[statistic.cell // 3].format(y), shares[statistic.cell % 3].format(z)
-    return arithmetic.rounded(f"({first}) * ({second}) * {statistic.most}::DOUBLE")
+    return arithmetic.rounded(f"({first}) * ({second}) * {arithmetic.dialect.real(statistic.most)}")

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TypeAlias, assert_never
 
 from dpsql.aggregates import shelf as aggregates
+from dpsql.engines.dialect import DUCKDB, Dialect
 from dpsql.engines.identifiers import quote, table_sql
 from dpsql.engines.unit_values import equal_sql, nullable_sql, parts_of, there_sql, value_sql
 from dpsql.facts.light_units import row_source
@@ -55,7 +56,7 @@ class Reading:
     rows of nobody too, but for those whose link is NULL. ``only`` is a scan of which some rows are read:
     those of a ``copy``, or those whose unit, or link to it, is in the SELECT ``keys``. A copy has their
     ``unit``, or the ``rank`` of it, and ``columns`` by their names in the query. ``found`` gives the range
-    of all values of a stored column.
+    of all values of a stored column. The ``dialect`` is that of subqueries alone.
     """
 
     units: bool = True
@@ -67,6 +68,7 @@ class Reading:
     columns: Mapping[str, str] = field(default_factory=dict)
     twice: bool = False
     found: Found | None = None
+    dialect: Dialect = DUCKDB
 
     def table(self, scan: Scan) -> str:
         """Print the table of a scan."""
@@ -216,7 +218,7 @@ def _select(relation: Relation, read: Reading) -> str:
             projected = ", ".join(f"{quote(column.name)}" for column in columns)
             return f"SELECT {projected} FROM released.{quote(name)}"
         case Filter(source, condition):
-            return f"SELECT * FROM ({_select(source, read)}) WHERE {scalar_sql(condition, source, read)}"
+            return f"SELECT * FROM {_below(source, read)} WHERE {scalar_sql(condition, source, read)}"
         case Project(source, columns):
             unread = frozenset() if read.units else hidden_units(source)
             projected = ", ".join(
@@ -224,25 +226,29 @@ def _select(relation: Relation, read: Reading) -> str:
                 for column in columns
                 if not refs(column.scalar) & unread
             )
-            return f"SELECT {projected} FROM ({_select(source, read)})"
+            return f"SELECT {projected} FROM {_below(source, read)}"
         case Join():
             return _join(relation, read)
         case Aggregate(source, keys, calls):
             named = [f"{key_sql(key.scalar, source)} AS {quote(key.name)}" for key in keys]
             named += [f"{_per_unit(call, source)} AS {quote(call.name)}" for call in calls]
             places = ", ".join(str(i + 1) for i in range(len(keys)))
-            return f"SELECT {', '.join(named)} FROM ({_select(source, read)}) GROUP BY {places}"
+            return f"SELECT {', '.join(named)} FROM {_below(source, read)} GROUP BY {places}"
         case Union(left, right):
             names = _comma_separated(facts_of(left))
             return (
-                f"SELECT {names} FROM ({_select(left, read)}) "
-                f"UNION ALL SELECT {names} FROM ({_select(right, read)})"
+                f"SELECT {names} FROM {_below(left, read)} "
+                f"UNION ALL SELECT {names} FROM {_below(right, read)}"
             )
         case Window(source, call):
             window = f"{window_sql(call, source)} AS {quote(call.name)}"
-            return f"SELECT *, {window} FROM ({_select(source, read)})"
+            return f"SELECT *, {window} FROM {_below(source, read)}"
         case _:
             assert_never(relation)
+
+
+def _below(relation: Relation, read: Reading) -> str:
+    return read.dialect.subquery(_select(relation, read))
 
 
 def _comma_separated(names: Iterable[str]) -> str:
@@ -275,7 +281,8 @@ def _join(join: Join, read: Reading) -> str:
     if join.unit is not None:
         units = ", ".join(quote(_unit(side)) for side in (join.left, join.right))
         extra = f", coalesce({units}) AS {quote(join.unit.name)}"
-    sides = f"({left}) {join.kind.value.upper()} JOIN ({right})"
+    below = read.dialect.subquery
+    sides = f"{below(left)} {join.kind.value.upper()} JOIN {below(right)}"
     return f"SELECT *{extra} FROM {sides} ON {' AND '.join(printed) or 'true'}"
 
 
@@ -427,7 +434,8 @@ def _without_path(relation: Relation, read: Reading) -> str:
     """Print a scan (and the filters over it) without the joins that lead to its unit."""
     if isinstance(relation, Filter):
         inner = _without_path(relation.input, read)
-        return f"SELECT * FROM ({inner}) WHERE {scalar_sql(relation.condition, relation.input, read)}"
+        rows = read.dialect.subquery(inner)
+        return f"SELECT * FROM {rows} WHERE {scalar_sql(relation.condition, relation.input, read)}"
     assert isinstance(relation, Scan)
     return f"SELECT {_named(read.columns_of(relation))} FROM {read.table(relation)} AS t0"
 

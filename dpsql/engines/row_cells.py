@@ -13,8 +13,9 @@ from types import MappingProxyType
 from typing import TypeAlias, assert_never
 
 from dpsql.engines.arithmetic import WHOLE, Arithmetic
+from dpsql.engines.dialect import Dialect
 from dpsql.engines.identifiers import quote
-from dpsql.engines.number_sql import clamped_sql, number
+from dpsql.engines.number_sql import clamped_sql
 from dpsql.engines.polynomial_sql import product, rounded_square, single
 from dpsql.engines.relation_sql import AS_IT_IS, Reading, key_sql, relation_sql, scalar_sql, type_in
 from dpsql.facts.ownership import Owned, ownership_of
@@ -43,20 +44,23 @@ class Row:
     sums: dict[Statistic, str]  # sums of polynomial cells over a group
     arithmetic: Arithmetic = WHOLE
 
+    @property
+    def dialect(self) -> Dialect:
+        return self.arithmetic.dialect
+
     def summed(self, statistic: Statistic) -> str:
         """Print the sum of a statistic over a group of rows (UNITS: over one unit's rows)."""
-        count, whole = f"count({self.counted[statistic]})", self.arithmetic.whole
+        count, wide = f"count({self.counted[statistic]})", self.arithmetic.wide
         match statistic.part:
             case Part.ROWS:
-                return f"{count} * {statistic.most}::{whole}"
+                return f"{count} * {wide(str(statistic.most))}"
             case Part.UNITS:
                 return f"CASE WHEN {count} > 0 THEN {statistic.most} ELSE 0 END"
             case Part.VALUE:
                 return self.arithmetic.summed(self.cells[statistic])
             case Part.REST:
-                return (
-                    f"({count} * {statistic.most}::{whole} - {self.arithmetic.summed(self.cells[statistic])})"
-                )
+                full = f"{count} * {wide(str(statistic.most))}"
+                return f"({full} - {self.arithmetic.summed(self.cells[statistic])})"
             case Part.BERNSTEIN | Part.LAGRANGE:
                 return self.sums[statistic]
             case _:
@@ -73,7 +77,8 @@ def rows_sql(
 
     The ``ends`` of some arguments are known.
     """
-    m = planned.measure
+    m, dialect = planned.measure, arithmetic.dialect
+    assert reading.dialect is dialect, "the rows and their cells are of one engine"
     owned = ownership_of(m.relation)
     assert isinstance(owned, Owned)
     keys = tuple(f"k{i}" for i in range(len(m.keys)))
@@ -90,8 +95,8 @@ def rows_sql(
             facts[scalar] = type_in(scalar, m.relation)
             sql = scalar_sql(scalar, m.relation, reading)
             single_precision = facts[scalar].type.sql == "FLOAT"
-            columns.append(f"{f'CAST({sql} AS DOUBLE)' if single_precision else sql} AS {read[scalar]}")
-    inner = f"SELECT {', '.join(columns) or '1'} FROM ({relation_sql(m.relation, reading)})"
+            columns.append(f"{dialect.double(sql) if single_precision else sql} AS {read[scalar]}")
+    inner = f"SELECT {', '.join(columns) or '1'} FROM {dialect.subquery(relation_sql(m.relation, reading))}"
     # Equal scalars, and equal SQL over the same columns, have the same value in every row: they share a
     # column. Families alone say which statistics belong together, never the columns that they read.
     named: dict[str, str] = {}  # expression -> its column
@@ -111,7 +116,7 @@ def rows_sql(
             counted[statistic] = place
             cells[statistic], sums[statistic] = single(statistic, place, square, arithmetic)
         elif statistic.part in CELLS:
-            axes = [named.setdefault(y, f"g{len(named)}") for y in _axes(statistic, read, facts)]
+            axes = [named.setdefault(y, f"g{len(named)}") for y in _axes(statistic, read, facts, dialect)]
             cell = derived.setdefault(product(statistic, axes[0], axes[1], arithmetic), f"h{len(derived)}")
             counted[statistic] = cells[statistic] = cell
             sums[statistic] = arithmetic.summed(cell)
@@ -120,10 +125,10 @@ def rows_sql(
             mark = f"CASE WHEN {guard} THEN 1 END"
             counted[statistic] = named.setdefault(mark, f"g{len(named)}") if guard else "*"
     outer = [*units, *keys, *(f"{sql} AS {name}" for sql, name in named.items())]
-    sql = f"SELECT {', '.join(outer) or '1'} FROM ({inner})"
+    sql = f"SELECT {', '.join(outer) or '1'} FROM {dialect.subquery(inner)}"
     if derived:
         outer = [*units, *keys, *named.values(), *(f"{sql} AS {name}" for sql, name in derived.items())]
-        sql = f"SELECT {', '.join(outer)} FROM ({sql})"
+        sql = f"SELECT {', '.join(outer)} FROM {dialect.subquery(sql)}"
     return Row(sql, keys, counted, cells, sums, arithmetic)
 
 
@@ -155,10 +160,10 @@ def _value(
     if not _whole(statistic, fact):
         sql = _float(statistic, name, fact, arithmetic, ends)
     elif arithmetic.doubles and max(abs(statistic.low), abs(statistic.high)) < 2**53:
-        sql = _integer_in_doubles(statistic, name, ends)
+        sql = _integer_in_doubles(statistic, name, ends, arithmetic.dialect)
     else:
         sql = _integer(statistic, name, fact)
-        sql = f"CAST({sql} AS DOUBLE)" if arithmetic.doubles else sql
+        sql = arithmetic.dialect.double(sql) if arithmetic.doubles else sql
     return sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
 
 
@@ -168,12 +173,12 @@ def _whole(statistic: Statistic, fact: Fact) -> bool:
     return fact.type.kind is Kind.INTEGER and integral and _integral(statistic)
 
 
-def _integer_in_doubles(statistic: Statistic, name: str, ends: Ends | None) -> str:
+def _integer_in_doubles(statistic: Statistic, name: str, ends: Ends | None, dialect: Dialect) -> str:
     """Print the cell of a whole number in DOUBLEs: one beyond 2^53 is beyond the range, rounded or not."""
-    cell = clamped_sql(f"CAST({name} AS DOUBLE)", statistic.low, statistic.high, ends)
-    cell = f"({cell} - {number(statistic.offset)})" if statistic.offset else cell
+    cell = clamped_sql(dialect.double(name), statistic.low, statistic.high, ends, dialect)
+    cell = f"({cell} - {dialect.number(statistic.offset)})" if statistic.offset else cell
     per_step = int(1 / statistic.step)
-    return cell if per_step == 1 else f"{cell} * {number(per_step)}"
+    return cell if per_step == 1 else dialect.scaled(cell, per_step)
 
 
 def _integer(statistic: Statistic, name: str, fact: Fact) -> str:
@@ -197,10 +202,11 @@ def _float(statistic: Statistic, name: str, fact: Fact, arithmetic: Arithmetic, 
     Subtraction, product and rounding are monotone: the cell of a clamped value lies between the cells of the
     range's ends.
     """
-    clamped = clamped_sql(_double(name, fact), statistic.low, statistic.high, ends)
-    shifted = f"({clamped} - {number(statistic.offset)})" if statistic.offset else clamped
+    dialect = arithmetic.dialect
+    clamped = clamped_sql(_double(name, fact, dialect), statistic.low, statistic.high, ends, dialect)
+    shifted = f"({clamped} - {dialect.number(statistic.offset)})" if statistic.offset else clamped
     factor = float(1 / statistic.step)
-    cell = arithmetic.rounded(f"{shifted} * {number(factor)}")
+    cell = arithmetic.rounded(dialect.scaled(shifted, factor))
     least = 0 if statistic.offset or statistic.low >= 0 else -statistic.most
     places = [
         round((float(end) - float(statistic.offset)) * factor) for end in (statistic.low, statistic.high)
@@ -211,7 +217,9 @@ def _float(statistic: Statistic, name: str, fact: Fact, arithmetic: Arithmetic, 
     return f"CASE WHEN {cell} > {most} THEN {most} WHEN {cell} < {least} THEN {least} ELSE {cell} END"
 
 
-def _axes(statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact]) -> list[str]:
+def _axes(
+    statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fact], dialect: Dialect
+) -> list[str]:
     """Print the relative positions of two arguments in their ranges: 0 to 1, up to float rounding."""
     assert statistic.argument is not None
     assert statistic.other is not None
@@ -220,20 +228,16 @@ def _axes(statistic: Statistic, read: dict[Scalar, str], facts: dict[Scalar, Fac
         (statistic.argument, statistic.low, statistic.high),
         (statistic.other.argument, statistic.other.low, statistic.other.high),
     ):
-        shifted = f"({_clamped(read[scalar], facts[scalar], low, high)} - {number(low)})"
-        sql = f"{shifted} * {number(1 / width_of(low, high))}"
+        clamped = clamped_sql(_double(read[scalar], facts[scalar], dialect), low, high, dialect=dialect)
+        sql = f"({clamped} - {dialect.number(low)}) * {dialect.number(1 / width_of(low, high))}"
         axes.append(
             sql if statistic.condition is None else f"CASE WHEN {read[statistic.condition]} THEN {sql} END"
         )
     return axes
 
 
-def _clamped(name: str, fact: Fact, low: float | int, high: float | int) -> str:
-    return clamped_sql(_double(name, fact), low, high)
-
-
-def _double(name: str, fact: Fact) -> str:
-    return name if fact.type.sql == "DOUBLE" else f"CAST({name} AS DOUBLE)"
+def _double(name: str, fact: Fact, dialect: Dialect) -> str:
+    return name if fact.type.sql == "DOUBLE" else dialect.double(name)
 
 
 def _integral(statistic: Statistic) -> bool:

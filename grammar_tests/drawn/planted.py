@@ -314,7 +314,7 @@ def a_unit_is_placed_twice() -> AbstractContextManager[None]:
 
 def one_clip_is_forgotten() -> AbstractContextManager[None]:
     """A unit with many rows is scaled as if it were at its limit."""
-    return _set(measure_sql, "factor_sql", lambda planned: "CAST(sqrt(n) AS DOUBLE)")
+    return _set(measure_sql, "factor_sql", lambda planned, dialect: "CAST(sqrt(n) AS DOUBLE)")
 
 
 def a_sum_keeps_its_mass_with_an_offset() -> AbstractContextManager[None]:
@@ -418,8 +418,8 @@ def pairs_are_known_by_their_columns() -> AbstractContextManager[None]:
     """A sum that prints as the value of some average's pair is left out of the norm."""
     rows, scaled, paired = measure_sql.rows_sql, measure_sql.scaled_sql, set[str]()
 
-    def noted(planned: MeasurePlan) -> Any:
-        row = rows(planned)
+    def noted(planned: MeasurePlan, *given: Any) -> Any:
+        row = rows(planned, *given)
         paired.clear()
         paired.update(row.cells[each] for each in planned.measure.statistics if each.part is Part.REST)
         return row

@@ -371,5 +371,5 @@ def test_every_clip_is_enforced(path: Path, sql: str, accountant: str) -> None:
 
 
 def test_a_clip_that_is_not_enforced_is_noticed(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measure_sql, "factor_sql", lambda planned: "CAST(sqrt(n) AS DOUBLE)")
+    monkeypatch.setattr(measure_sql, "factor_sql", lambda planned, dialect: "CAST(sqrt(n) AS DOUBLE)")
     assert moved(path, COUNT, "zcdp") != []
