@@ -1,5 +1,7 @@
 """Statements of a file that share a total price -> one measurement for those that count rows of one table.
 
+So for those that sum the same argument over its rows, with the same range: their cells are sums of it.
+
     young     SELECT COUNT(*) FROM patients WHERE age < 20       price 0.3      alone ± 7
     old       SELECT COUNT(*) FROM patients WHERE age >= 60      price 0.3      alone ± 7
     by_sex    SELECT sex, COUNT(*) FROM patients GROUP BY sex    price 0.4      alone ± 5
@@ -32,6 +34,7 @@ from dpsql.pricing import price_of
 from dpsql.session import Session
 from dpsql.session.kept_plans import Prepared
 from dpsql.workload.common_rows import Renamed, renamed
+from dpsql.workload.questions import added_by
 
 WORSE = 1.05
 """No statement is measured with others that would be less exact by more than this."""
@@ -44,7 +47,9 @@ MOST_TRIES = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
-    """A statement that counts rows of one table; ``deviation`` is that of its numbers, measured alone."""
+    """A statement that counts rows of one table, or sums one argument; ``deviation`` is that of its numbers,
+    measured alone.
+    """
 
     item: Item
     facts: MeasureFacts
@@ -56,7 +61,8 @@ class _Candidate:
         """What must be the same in statements that are measured together."""
         at_most, copies = self.facts.owned.at_most, self.facts.measure.copies
         proved = None if at_most is None else at_most // copies
-        return repr(self.renamed.scan), self.facts.rows, proved
+        added = added_by(self.renamed.measure.statistics[0])
+        return repr(self.renamed.scan), repr(added), self.facts.rows, proved
 
 
 def joined(db: Connection, items: Sequence[Item]) -> list[Item]:
@@ -86,7 +92,7 @@ def asked_together(db: Connection, name: str) -> Iterator[None]:
 
 
 def _candidate(session: Session, item: Item) -> _Candidate | None:
-    """Return a statement as a candidate, if it counts rows of one table.
+    """Return a statement as a candidate, if it counts rows of one table, or sums one argument over them.
 
     Whether it was answered alone changes nothing: the same statements are the same measurement.
     """

@@ -55,7 +55,8 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
         return quick or whole_numbered_product(designs, clip, one, SCALE_LIMIT)
 
     asked = hashlib.sha256(f"{VERSION} {kinds}".encode()).hexdigest()
-    plans = plans_with(chosen, facts, _places(keys, parts), grams, asked)
+    row = facts.measure.statistics[0].most
+    plans = plans_with(chosen, facts, _places(keys, parts), grams, row, asked)
     best = min(plans, key=error, default=None)
     if best is None:
         raise refuse(

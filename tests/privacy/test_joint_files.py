@@ -204,6 +204,41 @@ def test_what_is_declared_differently_is_not_joined(data: Path) -> None:
     assert {item.task.name for item in bill.items if item.alone is not None} == TOGETHER
 
 
+SUMS = """
+-- name: in_all
+SELECT SUM(age) AS years FROM people;
+-- name: years_by_sex
+SELECT sex, SUM(age) AS years FROM people GROUP BY sex;
+-- name: smoked
+SELECT SUM(age) FILTER (WHERE smoker) AS s, SUM(age) FILTER (WHERE NOT smoker AND sex = 'F') AS o FROM people;
+-- name: of_men
+SELECT SUM(p.age) AS years FROM people p WHERE sex = 'M';
+-- name: of_the_young
+SELECT SUM(age) AS years FROM people WHERE age < 30;
+"""
+
+
+def test_sums_of_one_argument_are_one_measurement_and_counts_another(data: Path) -> None:
+    """The sum over the young has a range of its own: it stays outside."""
+    bill = billed(data, FILE + SUMS, 2.0)
+    sets: dict[str, set[str]] = {}
+    for item in bill.items:
+        if item.alone is not None:
+            sets.setdefault(item.plan.digest, set()).add(item.task.name)
+    assert sorted(sets.values(), key=len) == [{"in_all", "years_by_sex", "smoked", "of_men"}, TOGETHER]
+
+
+def test_sums_agree_with_their_parts(data: Path) -> None:
+    data.with_name("asked.sql").write_text(SUMS)
+    assert run(data, "out") == 0
+    folder = data.with_name("out")
+    (whole,) = (float(row["years"]) for row in rows(folder, "in_all"))
+    by_sex = {row["sex"]: float(row["years"]) for row in rows(folder, "years_by_sex")}
+    (men,) = (float(row["years"]) for row in rows(folder, "of_men"))
+    assert by_sex["M"] == men
+    assert abs(whole - 247_500) < 30_000
+
+
 def test_a_statement_with_its_own_price_stays_outside(data: Path) -> None:
     bill = billed(
         data, FILE.replace("-- name: old\nSELECT", "-- name: old\nSELECT OPTIONS(epsilon = 0.2)"), 1.0
