@@ -6,15 +6,19 @@ import csv
 import json
 import math
 import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 
 import dpsql
+from dpsql.audit.oracles import sensitivity
 from dpsql.batch.bill import Bill, first_bill
 from dpsql.batch.script import read
 from dpsql.cli import main
+from dpsql.engines.duckdb import DuckDB
 from dpsql.errors import InterfaceError
 from dpsql.plan import joint
 
@@ -237,6 +241,97 @@ def test_sums_agree_with_their_parts(data: Path) -> None:
     (men,) = (float(row["years"]) for row in rows(folder, "of_men"))
     assert by_sex["M"] == men
     assert abs(whole - 247_500) < 30_000
+
+
+JOINED = """
+-- name: by_kind
+SELECT kind, COUNT(*) AS n FROM visits JOIN people ON visits.id = people.id GROUP BY kind ORDER BY kind;
+-- name: of_women
+SELECT COUNT(*) AS n FROM visits v JOIN people p ON p.id = v.id WHERE sex = 'F' AND day < 50;
+-- name: of_the_young
+SELECT kind, sex, COUNT(*) AS n FROM visits JOIN people USING (id) WHERE age < 30
+GROUP BY kind, sex ORDER BY ALL;
+-- name: nested
+SELECT COUNT(*) FILTER (WHERE age < 20 OR kind = 'x') AS a, COUNT(*) FILTER (WHERE day < 10) AS b
+FROM visits JOIN people USING (id);
+-- name: of_many
+SELECT COUNT(*) AS n FROM people JOIN visits USING (id) WHERE age >= 60;
+-- name: of_one_table
+SELECT COUNT(*) AS n FROM visits WHERE day < 20;
+"""
+VISITS = """
+[tables.visits]
+unit = { column = "id" }
+rows_per_unit = 4
+[tables.visits.columns]
+day = { range = [0, 99] }
+kind = { values = ["x", "y"] }
+"""
+
+
+@pytest.fixture
+def joined(data: Path) -> Path:
+    with duckdb.connect(str(data)) as connection:
+        connection.execute(
+            "CREATE TABLE visits AS SELECT id, (hash(id, k, 5) % 100)::INTEGER AS day, "
+            "['x', 'y'][(hash(id, k, 6) % 2)::INTEGER + 1] AS kind FROM people, range(4) AS t(k) "
+            "WHERE k <= id % 5"
+        )
+        for column in ("id", "day", "kind"):
+            connection.execute(f"ALTER TABLE visits ALTER {column} SET NOT NULL")
+    policy = POLICY.replace("epsilon = 10.0", "epsilon = 1e7").replace("epsilon = 5.0", "epsilon = 1e7")
+    data.with_suffix(".toml").write_text(policy + VISITS)
+    data.with_name("asked.sql").write_text(JOINED)
+    return data
+
+
+def test_the_same_joins_are_measured_together(joined: Path) -> None:
+    """However the sides of a condition and the tables are called; planted: a filter that is forgotten."""
+    bill = billed(joined, JOINED, 2.0)
+    together = {"by_kind", "of_women", "of_the_young", "nested"}
+    assert {item.task.name for item in bill.items if item.alone is not None} == together
+    asked, out = joined.with_name("asked.sql"), joined.with_name("out")
+    assert main(["run", str(joined), str(asked), "--epsilon", "1e6", "--out", str(out)]) == 0
+    wrong = [name for name, sql in named(JOINED).items() if not agrees(joined, name, sql)]
+    assert wrong == []
+    assert not agrees(joined, "of_women", named(JOINED)["of_women"].replace("AND day < 50", ""))
+
+
+def named(text: str) -> dict[str, str]:
+    parts = re.split(r"-- name: (\w+)\n", text)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def agrees(data: Path, name: str, sql: str) -> bool:
+    """Whether the rows of a file are DuckDB's, but for noise that is far below one."""
+    with duckdb.connect(str(data), read_only=True) as plain:
+        expected = [[str(value) for value in row] for row in plain.execute(sql).fetchall()]
+    numbers = [
+        [value for key, value in row.items() if not key.endswith("_margin")]
+        for row in rows(data.with_name("out"), name)
+    ]
+    return numbers == expected
+
+
+def test_a_person_moves_the_cells_of_a_join_by_no_more_than_is_declared(joined: Path, tmp_path: Path) -> None:
+    """Planted: a declared sensitivity of a quarter."""
+    fewer = []
+    for person in (4, 9, 4994):
+        path = tmp_path / f"without{person}.duckdb"
+        shutil.copy(joined, path)
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(f"DELETE FROM visits WHERE id = {person}")
+            connection.execute(f"DELETE FROM people WHERE id = {person}")
+        fewer.append((f"person {person}", DuckDB(path)))
+    (plan,) = {
+        item.plan.digest: item.plan for item in billed(joined, JOINED, 2.0).items if item.alone
+    }.values()
+    inner = plan.measures[0].measured
+    short = replace(inner, noise=replace(inner.noise, sensitivity=inner.noise.sensitivity // 4))
+    (stage,) = plan.stages
+    for measure, moves in ((inner, False), (short, True)):
+        made = replace(plan, stages=(replace(stage, measures=(measure,)),))
+        assert bool(sensitivity(made, DuckDB(joined), fewer)) is moves
 
 
 def test_a_statement_with_its_own_price_stays_outside(data: Path) -> None:
