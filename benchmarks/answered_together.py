@@ -2,7 +2,8 @@
 
 On the demo's clinic of 20,000 patients. Errors are root mean squares over the statements (over the questions,
 of a view), in patients: as the planner expects them, and over draws of noise on the engine's own sums, which
-go the whole way to numbers. Apart, each statement is by itself, its own numbers together where that is better.
+go the whole way to numbers. Apart, each statement is by itself, its own numbers together where that is
+better.
 """
 
 from __future__ import annotations
