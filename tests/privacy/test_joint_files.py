@@ -7,6 +7,8 @@ import json
 import math
 import re
 import shutil
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -143,6 +145,43 @@ def test_a_run_that_was_stopped_is_resumed(data: Path, monkeypatch: pytest.Monke
         assert db.budget.spent == pytest.approx(1, rel=2e-3)
 
 
+def test_two_runs_at_once_pay_once_and_agree(data: Path) -> None:
+    """Whoever comes second waits, and is told what the first was."""
+    command = [sys.executable, "-m", "dpsql.cli", "run", str(data), str(data.with_name("asked.sql"))]
+    runs = [
+        subprocess.Popen(
+            [*command, "--epsilon", "1", "--out", str(data.with_name(out))], stdout=subprocess.DEVNULL
+        )
+        for out in ("first", "second")
+    ]
+    assert [each.wait(timeout=120) for each in runs] == [0, 0]
+    ours, theirs = (
+        {path.name: path.read_text() for path in sorted(data.with_name(out).glob("*.csv"))}
+        for out in ("first", "second")
+    )
+    assert len(ours) == 9
+    assert ours == theirs
+    with dpsql.connect(str(data)) as db:
+        assert db.budget.spent == pytest.approx(1.0, rel=0.01)
+        assert len(db.purchases) == 2
+
+
+def test_a_table_that_does_not_exist_for_an_analyst_is_refused_as_any_other(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Planned with the statements around it, or not at all."""
+    said = []
+    for hidden in ("people", "nobodys"):
+        text = POLICY.replace("[unit]", '[analysts.ana]\ntables = ["places"]\n[unit]') + PLACES
+        data.with_suffix(".toml").write_text(text)
+        with duckdb.connect(str(data)) as connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS places AS SELECT 1 AS place")
+        data.with_name("asked.sql").write_text(f"SELECT COUNT(*) FROM {hidden} WHERE age < 5; SELECT 1;")
+        assert run(data, hidden, "--analyst", "ana") == 1
+        said.append(capsys.readouterr().err.replace(hidden, "it").replace("^" * len(hidden), "^^"))
+    assert said[0] == said[1]
+
+
 def test_statements_may_stay_apart(data: Path) -> None:
     asked = data.with_name("asked.sql")
     asked.write_text(FILE.replace("-- name: old", "-- workload: off\n-- name: old"))
@@ -207,6 +246,11 @@ def test_what_is_declared_differently_is_not_joined(data: Path) -> None:
     bill = billed(data, text, 1.0)
     assert {item.task.name for item in bill.items if item.alone is not None} == TOGETHER
 
+
+PLACES = """
+[tables.places]
+public = true
+"""
 
 SUMS = """
 -- name: in_all
