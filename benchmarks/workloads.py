@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import answered_together
 from benchmarks.timing import Report, Runs, Setting, Table, Verdict, alternate
 from dpsql.accounting import Budget
 from dpsql.accounting.zcdp import Zcdp
@@ -83,19 +82,7 @@ def run(setting: Setting) -> Report:
         for norm in Norm:
             table.rows.append(_row(asked, norm, draws))
     times = _times((16, 32) if setting.quick else (64, 256, 1_024), 2 if setting.quick else 5)
-    engine = answered_together.table(setting, draws)
-    return Report((table, times, engine), (*_verdicts(table, times), *_of_engine(engine)))
-
-
-def _of_engine(table: Table) -> Iterator[Verdict]:
-    for asked, accountant, _, _, _, together, drawn, gain in table.rows:
-        least = LEAST["file" in asked, accountant]
-        yield Verdict(f"{asked}, {accountant}: apart / together", gain, least, at_least=True)
-        yield Verdict(f"{asked}, {accountant}: drawn / expected", drawn / together)
-
-
-LEAST = {(True, "pure"): 10.0, (True, "zcdp"): 4.0, (False, "pure"): 50.0, (False, "zcdp"): 5.0}
-"""How many times less the error is at least, of the file and of the view."""
+    return Report((table, times), tuple(_verdicts(table, times)))
 
 
 def _verdicts(table: Table, times: Table) -> Iterator[Verdict]:
