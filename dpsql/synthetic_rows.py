@@ -12,20 +12,22 @@ Test    tests/privacy/test_synthetic_rows.py
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from dpsql.errors import InterfaceError, refuse
-from dpsql.ir.column import Kind
+from dpsql.ir.column import Kind, Value
 from dpsql.ir.export import Export
 from dpsql.ir.plan import MeasurePlan, Plan, PublicKeys
 from dpsql.ir.source import Source
+from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.synthetic.systematic import secret_order
 from dpsql.mechanisms.synthetic.whole_rows import whole_rows
 from dpsql.planning import parsed, planned_query
+from dpsql.post.synthetic import fitted_of, valued
 from dpsql.private_views import known_with, unknown
 from dpsql.releasing import tables_of
 from dpsql.session import Session
@@ -44,20 +46,31 @@ def synthetic_rows(session: Session, name: str, rows: int, words: Words = os.ura
     plan = _plan_of(session, name)
     (planned,) = plan.measures
     table = _released(session, name, plan)
-    one = planned.measure.statistics[0].most
-    cells = table.sums[:, 0] / one
+    drawn, total = _of_synthetic(planned, table, rows, words) or _of_counts(planned, table, rows, words)
+    manifest = _manifest(session, plan, total, rows)
+    return Export(
+        planned.measure.titles, _types(planned), drawn, manifest, 0.0, session.remaining(), repeated=False
+    )
+
+
+Drawn: TypeAlias = tuple[list[tuple[Value, ...]], float]
+"""Rows, and how many rows the view has."""
+
+
+def _of_counts(planned: MeasurePlan, table: ReleasedTable, rows: int, words: Words) -> Drawn:
+    """Draw rows from the counts of all combinations."""
+    cells = table.sums[:, 0] / planned.measure.statistics[0].most
     counts = whole_rows(cells, float(cells.sum()), rows, words)
     places = np.repeat(np.arange(len(counts)), counts)[secret_order(rows, words)]
-    groups = table.groups
-    return Export(
-        planned.measure.titles,
-        _types(planned),
-        [groups[place] for place in places.tolist()],
-        _manifest(session, plan, float(cells.sum()), rows),
-        0.0,
-        session.remaining(),
-        repeated=False,
-    )
+    return [table.groups[place] for place in places.tolist()], float(cells.sum())
+
+
+def _of_synthetic(planned: MeasurePlan, table: ReleasedTable, rows: int, words: Words) -> Drawn | None:
+    """Draw rows from what fits noisy marginals; None for a view of counts."""
+    if not isinstance(planned.rule, SyntheticRows):
+        return None
+    fitted = fitted_of(table, planned)
+    return valued(planned.rule, fitted.rows(rows, words)), fitted.total
 
 
 def _plan_of(session: Session, name: str) -> Plan:
@@ -93,12 +106,13 @@ def _manifest(session: Session, plan: Plan, total: float, rows: int) -> dict[str
     (planned,) = plan.measures
     view, rule, unit = planned.measure.view, planned.rule, session.known.unit
     assert view is not None
-    assert isinstance(rule, PublicKeys)
+    assert isinstance(rule, PublicKeys | SyntheticRows)
     columns = zip(planned.measure.titles, _types(planned), rule.domains, strict=True)
     return {
         "format": FORMAT,
         "synthetic": True,
         "view": view.name,
+        "method": view.method or "all combinations",
         "bought": "" if plan.bought is None else plan.bought.time,
         "unit": unit,
         "epsilon": plan.epsilon,

@@ -93,4 +93,8 @@ sql = "SELECT * FROM people WHERE age >= 18"
 [views.census]
 sql = "SELECT age, town FROM people"
 private = { epsilon = 0.5, ranges = ["age"], dimensions = ["town"] }
+
+[views.made]
+sql = "SELECT age, town FROM people"
+private = { method = "mst" }
 """

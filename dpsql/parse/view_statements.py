@@ -17,12 +17,13 @@ from dataclasses import dataclass, replace
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.options import Option
-from dpsql.ir.private_view import COUNT, PrivateView, with_ranges
+from dpsql.ir.private_view import COUNT, METHODS, PrivateView, with_ranges
 from dpsql.ir.source import Span
 
 _WORD = re.compile(
     r"""(?P<space>\s+|--[^\n]*|/\*.*?\*/)
     |   (?P<name>"(?:[^"]|"")+")
+    |   (?P<text>'(?:[^']|'')*')
     |   (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     |   (?P<word>\w+)
     |   (?P<sign>.)
@@ -123,6 +124,14 @@ def _create(reader: _Reader, name: str, at: Span) -> Create:
             if not reader.take(","):
                 break
         reader.expect(")")
+    if view.method is not None and view.ranges:
+        raise refuse(
+            "D105",
+            "a method and ranges do not go together",
+            view.names_at,
+            label="synthetic rows are made for pairs of columns",
+            help="leave the ranges out, or the method, which counts all combinations",
+        )
     reader.expect("as")
     place = reader.place()
     if place is None:
@@ -134,7 +143,7 @@ def _create(reader: _Reader, name: str, at: Span) -> Create:
 def _with_option(reader: _Reader, view: PrivateView, said: set[str]) -> PrivateView:
     option, at = reader.name("an option")
     known = option.casefold()
-    if known not in ("epsilon", "ranges", "dimensions") or known in said:
+    if known not in ("epsilon", "ranges", "dimensions", "method") or known in said:
         raise refuse(
             "D105",
             f"{option} is set twice" if known in said else f"a private view has no option {option}",
@@ -145,6 +154,8 @@ def _with_option(reader: _Reader, view: PrivateView, said: set[str]) -> PrivateV
     reader.expect("=")
     if known == "epsilon":
         return replace(view, epsilon=reader.number())
+    if known == "method":
+        return replace(view, method=reader.method())
     start = reader.place()
     names = tuple(_names(reader))
     assert start is not None, "a name was read"
@@ -230,6 +241,14 @@ class _Reader:
             raise refuse("D503", "a price must be a finite positive number", at, help="epsilon = 0.5")
         return float(value)
 
+    def method(self) -> str:
+        """Read the name of a method, in quotes."""
+        name, at = self._read("the name of a method", ("text",), _unquoted)
+        if name.casefold() not in METHODS:
+            listed = " and ".join(f"'{method}'" for method in METHODS)
+            raise refuse("D105", f"there is no method {name}", at, help=f"the methods are {listed}")
+        return name.casefold()
+
     def _read(self, what: str, kinds: tuple[str, ...], made: Callable[[str], str]) -> tuple[str, Span]:
         if self._next >= len(self._words) or self._words[self._next][0] not in kinds:
             raise self.wrong(what, _FORMS)
@@ -255,4 +274,5 @@ _FORMS = (
 
 
 def _unquoted(name: str) -> str:
-    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+    mark = name[0]
+    return name[1:-1].replace(mark * 2, mark) if mark in "\"'" else name

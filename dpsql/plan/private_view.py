@@ -35,6 +35,7 @@ from dpsql.plan.measure_facts import MeasureFacts
 
 def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
     """Return the best plan of a view's counts."""
+    check_lists(facts)
     _check_size(facts)
     keys = facts.listed()
     ranges = {name.casefold() for name in view.ranges}
@@ -91,8 +92,8 @@ def _places(keys: PublicKeys, parts: list[Part]) -> tuple[int, ...]:
     return tuple(places.ravel().tolist())
 
 
-def _check_size(facts: MeasureFacts) -> None:
-    """Refuse columns without a public list, and more combinations than one release has."""
+def check_lists(facts: MeasureFacts) -> None:
+    """Refuse columns without a public list."""
     measure = facts.measure
     for title, listed in zip(measure.titles, measure.lists, strict=True):
         if listed is None:
@@ -112,6 +113,11 @@ def _check_size(facts: MeasureFacts) -> None:
             label="its conditions exclude all values that are listed",
             help="leave the condition out: WHERE over the view is free",
         )
+
+
+def _check_size(facts: MeasureFacts) -> None:
+    """Refuse more combinations than one release has."""
+    measure = facts.measure
     combinations = combinations_of(measure, facts.known)
     if combinations is None or combinations > MOST_OF_VIEWS:
         parts = [

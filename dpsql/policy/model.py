@@ -276,6 +276,7 @@ class PrivateRule:
     epsilon: float | None = None
     ranges: tuple[str, ...] = ()
     dimensions: tuple[str, ...] = ()
+    method: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

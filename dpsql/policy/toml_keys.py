@@ -798,6 +798,14 @@ PRIVATE = Keys(
             default=(),
             otherwise="all columns of the query",
         ),
+        Key(
+            "method",
+            Own(str, 'one of `"mwem"`, `"mst"`', "views._method"),
+            "How synthetic rows are made, in place of counts of all combinations.",
+            default=None,
+            otherwise="all combinations are counted",
+            later="method",
+        ),
     ),
 )
 

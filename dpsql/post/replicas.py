@@ -58,7 +58,7 @@ def replicas_of(released: ReleasedTable, planned: MeasurePlan, number: int) -> l
 
     ``number`` tells tables of one answer apart that hold the same.
     """
-    if planned.rests_on_noise or planned.again is not None:
+    if planned.without_margins or planned.again is not None:
         return None
     simple = [finish for finish in planned.measure.finishes if not finish.places]
     simple = [each for each in simple if set(shelf()[each.call.function].needs) <= _ADDITIVE]
