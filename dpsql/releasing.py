@@ -157,7 +157,7 @@ def bought_answer(
     session: Session, plan: Plan, tables: list[ReleasedTable], cost: float, repeated: bool
 ) -> Answer:
     """Say what a private view has, in place of its rows: its combinations, and how many rows they count."""
-    (planned,), (table,) = plan.measures, tables
+    (planned, *_), (table, *_) = plan.measures, tables  # sums follow the counts
     assert planned.measure.view is not None
     one = planned.measure.statistics[0].most  # in steps
     if isinstance(planned.rule, SyntheticRows):

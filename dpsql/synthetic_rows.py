@@ -44,7 +44,7 @@ def synthetic_rows(session: Session, name: str, rows: int, words: Words = os.ura
             help="ask for fewer, or let the owner set rows in [limits] of the policy",
         )
     plan = _plan_of(session, name)
-    (planned,) = plan.measures
+    planned, *_ = plan.measures  # sums follow the counts
     table = _released(session, name, plan)
     drawn, total = _of_synthetic(planned, table, rows, words) or _of_counts(planned, table, rows, words)
     manifest = _manifest(session, plan, total, rows)
@@ -92,8 +92,7 @@ def _released(session: Session, name: str, plan: Plan) -> ReleasedTable:
             label=f"by {session.analyst}" if session.analyst is not None else "nobody has asked it",
             help=f"ask it once, which pays for it: SELECT COUNT(*) FROM {name}",
         )
-    (table,) = tables_of(plan, receipt.answer)
-    return table
+    return tables_of(plan, receipt.answer)[0]
 
 
 def _types(planned: MeasurePlan) -> tuple[str, ...]:
@@ -103,7 +102,7 @@ def _types(planned: MeasurePlan) -> tuple[str, ...]:
 
 def _manifest(session: Session, plan: Plan, total: float, rows: int) -> dict[str, Any]:
     """Return what a reader of the file must know; made of the plan and of released numbers."""
-    (planned,) = plan.measures
+    planned, *_ = plan.measures
     view, rule, unit = planned.measure.view, planned.rule, session.known.unit
     assert view is not None
     assert isinstance(rule, PublicKeys | SyntheticRows)

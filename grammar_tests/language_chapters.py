@@ -56,7 +56,8 @@ CHAPTERS = (
                 "`CREATE PRIVATE VIEW headcounts WITH (epsilon = 1, ranges = (age)) AS SELECT age, sex, ward "
                 "FROM patients` makes one, and `REFRESH`, `DROP` and `GRANT SELECT ON headcounts TO bo` "
                 "serve it; so does `private = { }` in the policy. With `method = 'mst'` in place of `ranges` "
-                "it has [synthetic rows](exports.md#views-of-synthetic-rows), of any number of columns. "
+                "it has [synthetic rows](exports.md#views-of-synthetic-rows), of any number of columns. With "
+                "`sums = (cost)` it has `SUM(cost)` and `AVG(cost)` too. "
                 "`COUNT(*)` of it is `SUM(n)`:",
                 (
                     ("views/private_views.sql", "a range and a value of a private view"),

@@ -4,6 +4,7 @@ CREATE PRIVATE VIEW census WITH (epsilon = 0.5, ranges = (age)) AS SELECT age, s
 
 columns    age, sex, ward, and n: how many rows have these values
 ranges     ordered columns: the noise is made for all their ranges; elsewhere for values and totals
+sums       columns that are summed over the rows of each combination, each measured at a share of its own
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ class PrivateView:
     columns: tuple[str, ...] = ()
     epsilon: float | None = None
     method: str | None = None
+    sums: tuple[str, ...] = ()
     names_at: Span | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -48,3 +50,5 @@ class PrivateView:
             raise ValueError("a range is one of the columns")
         if self.method is not None and self.method not in METHODS:
             raise ValueError("a method is one of those known")
+        if any(name.casefold() in folded for name in self.sums):
+            raise ValueError("a column is summed, or its values are counted")

@@ -124,13 +124,14 @@ def _create(reader: _Reader, name: str, at: Span) -> Create:
             if not reader.take(","):
                 break
         reader.expect(")")
-    if view.method is not None and view.ranges:
+    if view.method is not None and (view.ranges or view.sums):
         raise refuse(
             "D105",
-            "a method and ranges do not go together",
+            f"a method and {'ranges' if view.ranges else 'sums'} do not go together",
             view.names_at,
             label="synthetic rows are made for pairs of columns",
-            help="leave the ranges out, or the method, which counts all combinations",
+            help=f"leave the {'ranges' if view.ranges else 'sums'} out; or the method: all combinations are "
+            "counted then",
         )
     reader.expect("as")
     place = reader.place()
@@ -143,12 +144,12 @@ def _create(reader: _Reader, name: str, at: Span) -> Create:
 def _with_option(reader: _Reader, view: PrivateView, said: set[str]) -> PrivateView:
     option, at = reader.name("an option")
     known = option.casefold()
-    if known not in ("epsilon", "ranges", "dimensions", "method") or known in said:
+    if known not in ("epsilon", "ranges", "dimensions", "method", "sums") or known in said:
         raise refuse(
             "D105",
             f"{option} is set twice" if known in said else f"a private view has no option {option}",
             at,
-            help="WITH (epsilon = 0.5, ranges = (age), dimensions = (sex, ward))",
+            help="WITH (epsilon = 0.5, ranges = (age), dimensions = (sex, ward), sums = (cost))",
         )
     said.add(known)
     reader.expect("=")
@@ -160,9 +161,26 @@ def _with_option(reader: _Reader, view: PrivateView, said: set[str]) -> PrivateV
     names = tuple(_names(reader))
     assert start is not None, "a name was read"
     view = replace(view, names_at=Span(start.start, reader.behind))
+    if known == "sums":
+        _check_apart(view, names, (*view.ranges, *view.columns))
+        return replace(view, sums=names)
+    _check_apart(view, view.sums, names)
     if known == "ranges":
         return replace(view, ranges=names, columns=with_ranges(view.columns, names) if view.columns else ())
     return replace(view, columns=with_ranges(names, view.ranges))
+
+
+def _check_apart(view: PrivateView, sums: tuple[str, ...], others: tuple[str, ...]) -> None:
+    """Refuse a column that is summed, and whose values would be counted."""
+    folded = [name.casefold() for name in others]
+    both = next((name for name in sums if name.casefold() in folded), None)
+    if both is not None:
+        raise refuse(
+            "D105",
+            f"{both} is summed, and a dimension too",
+            view.names_at,
+            help=f"leave it out of one: sums = ({both}) adds its values up in each combination of the others",
+        )
 
 
 def _names(reader: _Reader) -> list[str]:

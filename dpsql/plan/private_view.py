@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -23,6 +24,7 @@ from dpsql.facts.public_keys import MOST_OF_VIEWS, combinations_of
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys
 from dpsql.ir.private_view import PrivateView
+from dpsql.ir.statistic import Part
 from dpsql.ir.strategy import Floats, Strategy
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import gram
@@ -65,10 +67,16 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
             facts.measure.span,
             help="pay more for this view",
         )
-    return best
+    return best if facts.measure.statistics[0].part is Part.ROWS else _in_steps(best)
 
 
-Part = tuple[tuple[int, ...], list[tuple[Value, ...]]]
+def _in_steps(planned: MeasurePlan) -> MeasurePlan:
+    """Return a plan of sums, which are made whole in grid steps: a count is, in rows."""
+    assert planned.applied is not None
+    return replace(planned, applied=replace(planned.applied, unit=1))
+
+
+Keys = tuple[tuple[int, ...], list[tuple[Value, ...]]]
 
 
 @lru_cache(maxsize=8)  # a plan is made of the same ones several times
@@ -82,7 +90,7 @@ def _in_order(rows: list[tuple[Value, ...]]) -> list[tuple[Value, ...]]:
     return sorted(present, key=lambda row: row[0]) + [row for row in rows if row[0] is None]  # type: ignore[arg-type,return-value]  # of one type
 
 
-def _places(keys: PublicKeys, parts: list[Part]) -> tuple[int, ...]:
+def _places(keys: PublicKeys, parts: list[Keys]) -> tuple[int, ...]:
     """Return the cell of each group: the last part's value runs fastest."""
     places = np.zeros((), dtype=np.int64)
     for (_, before), (_, rows) in zip(keys.parts(), parts, strict=True):

@@ -277,6 +277,7 @@ class PrivateRule:
     ranges: tuple[str, ...] = ()
     dimensions: tuple[str, ...] = ()
     method: str | None = None
+    sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

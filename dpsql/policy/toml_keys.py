@@ -806,6 +806,14 @@ PRIVATE = Keys(
             otherwise="all combinations are counted",
             later="method",
         ),
+        Key(
+            "sums",
+            Names("a list of columns", "views._names"),
+            "Columns that are summed in each combination of the others, each at a share of the price.",
+            default=(),
+            otherwise="rows are counted alone",
+            later="sums",
+        ),
     ),
 )
 

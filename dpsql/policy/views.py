@@ -57,13 +57,17 @@ def _private(view: Section) -> PrivateRule:
     ranges = optional(inner, PRIVATE["ranges"], partial(_names, key="ranges"))
     dimensions = optional(inner, PRIVATE["dimensions"], partial(_names, key="dimensions"))
     method = optional(inner, PRIVATE["method"], _method)
-    if method is not None and ranges:
+    sums = optional(inner, PRIVATE["sums"], partial(_names, key="sums"))
+    if method is not None and (ranges or sums):
         raise inner.wrong(
             "method",
-            "a method and ranges do not go together",
+            f"a method and {'ranges' if ranges else 'sums'} do not go together",
             help="synthetic rows are made for pairs of columns: leave one of the two out",
         )
-    return PrivateRule(ranges=ranges, dimensions=dimensions, method=method, **regular_values(inner, PRIVATE))
+    if {fold(name) for name in sums} & {fold(name) for name in (*ranges, *dimensions)}:
+        raise inner.wrong("sums", "a column is summed, or it is a dimension", help="leave it out of one")
+    named = {"ranges": ranges, "dimensions": dimensions, "sums": sums}
+    return PrivateRule(**named, method=method, **regular_values(inner, PRIVATE))
 
 
 def _method(section: Section) -> str:

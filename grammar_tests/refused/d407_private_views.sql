@@ -59,6 +59,16 @@ CREATE PRIVATE VIEW v WITH (method = 'mst') AS SELECT sex, ward FROM patients;
 -- instead: SELECT SUM(age * n) / SUM(n) FROM headcounts
 SELECT AVG(age) FROM headcounts;
 
+-- case: a sum that a private view does not have
+-- outcome: refused D409 at 1:8
+-- instead: SELECT SUM(n) FROM headcounts
+SELECT SUM(age) FROM headcounts;
+
+-- case: a column that is summed and counted by
+-- outcome: refused D105
+-- instead: CREATE PRIVATE VIEW d105_c WITH (sums = (age)) AS SELECT age, sex FROM patients
+CREATE PRIVATE VIEW v WITH (ranges = (age), sums = (age)) AS SELECT age, sex FROM patients;
+
 -- case: a private view of groups
 -- outcome: refused D409
 -- instead: CREATE PRIVATE VIEW d409_a AS SELECT ward FROM patients
