@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -168,14 +169,15 @@ def counting(ctx: Context, node: exp.Select, items: Sequence[Item]) -> exp.Selec
         return node
     counted, names = node.copy(), [output_name(item) for item in node.expressions]
     known = [(item.alias, _counts(item)) for item in views]
-    sums = {each.name.casefold(): each for item in views for each in _sums(item)}
+    summed = partial(_summed, [(item.alias, each) for item in views for each in _sums(item)])
     for aggregate in _aggregates(counted):
         if any(each is not aggregate and is_aggregate(each) for each in aggregate.walk()):
             continue  # of other aggregates
-        if any(column.name.casefold() in sums for column in aggregate.find_all(exp.Column)):
+        if any(map(summed, aggregate.find_all(exp.Column))):
             if len(known) > 1 or not known[0][1]:
                 raise _uncounted(ctx, aggregate)
-            _add_up(ctx, aggregate, sums, *known[0])
+            argument = aggregate.this
+            _add_up(ctx, aggregate, summed(argument) if isinstance(argument, exp.Column) else None, *known[0])
             continue
         star = isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Star)
         if not star and not isinstance(aggregate, exp.Count) and _weighed(aggregate, known):
@@ -192,10 +194,15 @@ def counting(ctx: Context, node: exp.Select, items: Sequence[Item]) -> exp.Selec
     return counted
 
 
-def _add_up(ctx: Context, aggregate: exp.Expr, sums: Mapping[str, Summed], view: str, count: str) -> None:
+def _summed(sums: Sequence[tuple[str, Summed]], column: exp.Column) -> Summed | None:
+    """Return the column of sums, of the view with this alias, that a column is."""
+    name, table = column.name.casefold(), column.table.casefold()
+    found = (each for alias, each in sums if each.name.casefold() == name and table in ("", alias.casefold()))
+    return next(found, None)
+
+
+def _add_up(ctx: Context, aggregate: exp.Expr, summed: Summed | None, view: str, count: str) -> None:
     """Replace the mean of a column of sums by its sum over the count; refuse all but sums and means of it."""
-    argument = aggregate.this
-    summed = sums.get(argument.name.casefold()) if isinstance(argument, exp.Column) else None
     if summed is None or not isinstance(aggregate, exp.Sum | exp.Avg):
         raise _not_added_up(ctx, aggregate, summed)
     if isinstance(aggregate, exp.Sum):
@@ -203,7 +210,7 @@ def _add_up(ctx: Context, aggregate: exp.Expr, sums: Mapping[str, Summed], view:
     if not summed.full:
         raise _mean_of_some(ctx, aggregate, summed)
     whole = _around(aggregate)
-    total = _in_place(whole, aggregate, exp.Sum(this=argument.copy()))
+    total = _in_place(whole, aggregate, exp.Sum(this=aggregate.this.copy()))
     rows = _in_place(whole, aggregate, exp.Sum(this=exp.column(count, view, quoted=True)))
     positive = exp.Nullif(this=rows, expression=exp.Literal.number(0))
     whole.replace(exp.Paren(this=exp.Div(this=total, expression=positive)))
@@ -260,7 +267,7 @@ def is_aggregate(node: exp.Expr) -> bool:
     """Whether a call adds up rows: not a window's own function, which numbers or looks at them."""
     if isinstance(node, _OF_WINDOWS):
         return False
-    return isinstance(node, exp.AggFunc) or is_named_aggregate(node) or _is_unknown_aggregate(node)
+    return isinstance(node, exp.AggFunc) or is_named_aggregate(node)
 
 
 _OF_WINDOWS = tuple(
@@ -271,12 +278,6 @@ _OF_WINDOWS = tuple(
     )
     if (kind := getattr(exp, name, None)) is not None
 )
-_COUNTS_ROWS = ("count_star", "histogram", "product", "first", "last", "arbitrary", "list", "fsum", "favg")
-
-
-def _is_unknown_aggregate(node: exp.Expr) -> bool:
-    """Whether it is an aggregate of DuckDB that private rows have not, so that no shelf knows it."""
-    return isinstance(node, exp.Anonymous) and node.name.casefold() in _COUNTS_ROWS
 
 
 def _views(items: Sequence[Item]) -> list[Item]:

@@ -163,6 +163,8 @@ def test_margins_hold(db: dpsql.Connection) -> None:
         ("SELECT COUNT(cost) FROM part", "D409"),
         ("SELECT AVG(cost) FROM part", "D409"),  # some have none: NULL
         ("SELECT SUM(a.cost) FROM part a JOIN part b USING (kind)", "D409"),
+        ("SELECT SUM(r.cost) FROM part JOIN (SELECT 3 AS cost) AS r ON n > 0", "D409"),
+        ("SELECT SUM(DISTINCT cost) FROM part", "D409"),
         ("CREATE PRIVATE VIEW v WITH (sums = (kind)) AS SELECT kind, day FROM visits", "D205"),
         ("CREATE PRIVATE VIEW v WITH (sums = (day), ranges = (day)) AS SELECT kind, day FROM visits", "D105"),
         ("CREATE PRIVATE VIEW v WITH (dimensions = day, sums = day) AS SELECT kind, day FROM visits", "D105"),
