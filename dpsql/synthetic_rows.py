@@ -27,7 +27,7 @@ from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.synthetic.systematic import secret_order
 from dpsql.mechanisms.synthetic.whole_rows import whole_rows
 from dpsql.planning import parsed, planned_query
-from dpsql.post.synthetic import fitted_of, valued
+from dpsql.post.synthetic import fitted_of, noise_of_pairs, valued
 from dpsql.private_views import known_with, unknown
 from dpsql.releasing import tables_of
 from dpsql.session import Session
@@ -48,6 +48,9 @@ def synthetic_rows(session: Session, name: str, rows: int, words: Words = os.ura
     table = _released(session, name, plan)
     drawn, total = _of_synthetic(planned, table, rows, words) or _of_counts(planned, table, rows, words)
     manifest = _manifest(session, plan, total, rows)
+    if isinstance(planned.rule, SyntheticRows):
+        pairs = noise_of_pairs(table, planned)
+        manifest["pairs"] = [{"columns": list(titles), "noise": noise} for titles, noise in pairs]
     return Export(
         planned.measure.titles, _types(planned), drawn, manifest, 0.0, session.remaining(), repeated=False
     )

@@ -26,6 +26,7 @@ from dpsql.ir.synthetic import SyntheticPlan, SyntheticRows
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.strategies.strategy import Integers
+from dpsql.mechanisms.synthetic.counts import Columns
 from dpsql.mechanisms.synthetic.measured import Marginal, Measured
 from dpsql.mechanisms.synthetic.methods import METHODS, Fitted
 
@@ -67,6 +68,25 @@ def deviation_of_total(released: ReleasedTable, planned: MeasurePlan) -> float:
     """
     marginals = _measured(released, synthetic_of(planned).plan).marginals
     return math.sqrt(1 / sum(1 / (each.scale**2 * len(each.numbers)) for each in marginals))
+
+
+def noise_of_pairs(released: ReleasedTable, planned: MeasurePlan) -> list[tuple[tuple[str, ...], float]]:
+    """Return the pairs of columns that were measured, with the part of all rows that their noise misplaces.
+
+    That is the total variation distance that the noise alone is expected to make; a fit makes it less.
+    """
+    whole, *others = _measured(released, synthetic_of(planned).plan).marginals
+    total, titles = max(1.0, float(whole.numbers[0])), planned.measure.titles
+    precision = dict[Columns, float]()
+    for each in others:  # a pair may be measured several times
+        precision[each.columns] = precision.get(each.columns, 0.0) + 1 / each.scale**2
+    found = []
+    for pair, precise in precision.items():
+        if len(pair) == 2:
+            cells = math.prod(len(synthetic_of(planned).domains[column]) for column in pair)
+            misplaced = cells / math.sqrt(2 * math.pi * precise) / total
+            found.append((tuple(titles[column] for column in pair), min(1.0, misplaced)))
+    return found
 
 
 def _measured(released: ReleasedTable, plan: SyntheticPlan) -> Measured:

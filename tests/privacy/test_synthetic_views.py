@@ -81,6 +81,9 @@ def test_it_is_bought_once_and_asked_free(data: Path, method: str) -> None:
         assert db.execute(MADE.format(method)).cost == 0
         made = db.synthetic_rows("made", 2_000)
         assert (len(made.rows), made.manifest["method"], made.cost) == (2_000, method, 0)
+        pairs = {tuple(each["columns"]): each["noise"] for each in made.manifest["pairs"]}
+        assert 1 <= len(pairs) <= (2 if method == "mst" else 3)
+        assert all(0 < noise <= 1 and len(columns) == 2 for columns, noise in pairs.items())
         spent = db.budget.spent
     with duckdb.connect(str(data)) as connection:
         connection.execute("DELETE FROM people WHERE id < 100")
@@ -174,6 +177,7 @@ def test_one_unit_costs_what_was_paid(
     assert sensitivity(_with(plan, replace(planned, noise=declared)), *neighbours) != []
 
 
+@pytest.mark.sweep
 def test_the_owners_audit_passes(data: Path, tmp_path: Path) -> None:
     script = tmp_path / "questions.sql"
     script.write_text(BUSY.format("mst"))
