@@ -260,7 +260,7 @@ def test_every_kind_of_key_has_its_codes(tmp_path: Path) -> None:
             "CREATE TYPE size AS ENUM ('small', 'large');"
             "CREATE TABLE things AS SELECT i AS id, DATE '2024-01-01' + (i % 3)::INTEGER AS day, "
             "i % 2 = 0 AS even, ['small', 'large'][i % 2 + 1]::size AS size, "
-            "(i % 4)::DECIMAL(4, 1) / 2 AS half, "
+            "(i % 4) / 2 AS half, (i % 2 + 0.5)::DECIMAL(4, 1) AS tenth, "
             "CASE WHEN i % 5 > 0 THEN 'it''s' END AS text FROM range(60) AS t(i);"
             "ALTER TABLE things ADD PRIMARY KEY (id)"
         )
@@ -269,12 +269,13 @@ def test_every_kind_of_key_has_its_codes(tmp_path: Path) -> None:
         '[unit]\ntable = "things"\nkey = "id"\n'
         "[tables.things.columns]\nday = { range = [2024-01-01, 2024-01-03] }\neven = {}\n"
         'size = { values = ["small", "large"] }\nhalf = { values = [0.0, 0.5, 1.0, 1.5] }\n'
+        "tenth = { values = [0.5, 1.5] }\n"
         'text = { values = ["it\'s", "never"] }\n'
     )
     with dpsql.connect(data) as db:
         create = (
             "CREATE PRIVATE VIEW made WITH (epsilon = 40, method = 'mwem') AS "
-            "SELECT day, even, size, half, text FROM things"
+            "SELECT day, even, size, half, tenth, text FROM things"
         )
         _, planned, rule = planned_of(db, create)
         exact = db._open().engine.measure(planned)
@@ -285,7 +286,7 @@ def test_every_kind_of_key_has_its_codes(tmp_path: Path) -> None:
         assert sum(found.values()) == 60 * rule.plan.step
         engine = db._open().engine
         assert isinstance(engine, DuckDB)
-        rows = engine._ask("SELECT day, even, size, half, text, count(*) FROM things GROUP BY ALL")
+        rows = engine._ask("SELECT day, even, size, half, tenth, text, count(*) FROM things GROUP BY ALL")
         expected = {tuple(row[:-1]): row[-1] * rule.plan.step for row in rows}
         assert found == expected
 
@@ -326,11 +327,15 @@ def test_the_owner_writes_one_into_the_policy(data: Path) -> None:
     made = (
         '\n[views.made]\nsql = "SELECT age, sex FROM people"\nprivate = { epsilon = 0.5, method = "mst" }\n'
     )
-    policy.write_text(policy.read_text() + made)
+    digests = '[ledger]\ntexts = "digest"\n[analysts.ana]'
+    policy.write_text(policy.read_text().replace("[analysts.ana]", digests) + made)
     with dpsql.connect(data) as db:
         asked = db.execute("SELECT COUNT(*) FROM made")
         assert (asked.cost, db.execute("FROM made").cost) == (0.5, 0)
+        rows = db.execute("FROM made ORDER BY ALL").rows
         assert len(db.synthetic_rows("made", 7).rows) == 7
+    with dpsql.connect(data) as db:
+        assert db.execute("FROM made ORDER BY ALL").rows == rows
     for wrong in ('ranges = ["age"], method = "mst"', 'method = "pgm"'):
         policy.write_text(policy.read_text().replace('method = "mst"', wrong))
         with pytest.raises(dpsql.Error) as caught:
