@@ -173,6 +173,10 @@ def _with_option(reader: _Reader, view: PrivateView, said: set[str]) -> PrivateV
 def _check_apart(view: PrivateView, sums: tuple[str, ...], others: tuple[str, ...]) -> None:
     """Refuse a column that is summed, and whose values would be counted."""
     folded = [name.casefold() for name in others]
+    twice = [name for place, name in enumerate(sums) if name.casefold() in map(str.casefold, sums[:place])]
+    if twice:
+        once = f"sums = ({', '.join(dict.fromkeys(name.casefold() for name in sums))})"
+        raise refuse("D105", f"{twice[0]} is summed twice", view.names_at, help=once)
     both = next((name for name in sums if name.casefold() in folded), None)
     if both is not None:
         raise refuse(

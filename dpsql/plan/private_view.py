@@ -37,6 +37,7 @@ from dpsql.plan.measure_facts import MeasureFacts
 
 def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
     """Return the best plan of a view's counts."""
+    assert len(facts.measure.statistics) == 1, "one number for each combination"
     check_lists(facts)
     _check_size(facts)
     keys = facts.listed()

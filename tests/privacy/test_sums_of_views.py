@@ -170,6 +170,7 @@ def test_margins_hold(db: dpsql.Connection) -> None:
         ("CREATE PRIVATE VIEW v WITH (dimensions = day, sums = day) AS SELECT kind, day FROM visits", "D105"),
         ("CREATE PRIVATE VIEW v WITH (sums = (day), method = 'mst') AS SELECT kind, day FROM visits", "D105"),
         ("CREATE PRIVATE VIEW v WITH (sums = (costs)) AS SELECT kind, cost FROM visits", "D202"),
+        ("CREATE PRIVATE VIEW v WITH (sums = (cost, Cost)) AS SELECT kind, cost FROM visits", "D105"),
     ],
 )
 def test_what_sums_cannot_say_is_refused(db: dpsql.Connection, sql: str, code: str) -> None:
