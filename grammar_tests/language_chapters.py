@@ -55,7 +55,10 @@ CHAPTERS = (
                 "free ([design note](design/0019-a-view-is-bought-once.md)). "
                 "`CREATE PRIVATE VIEW headcounts WITH (epsilon = 1, ranges = (age)) AS SELECT age, sex, ward "
                 "FROM patients` makes one, and `REFRESH`, `DROP` and `GRANT SELECT ON headcounts TO bo` "
-                "serve it; so does `private = { }` in the policy. `COUNT(*)` of it is `SUM(n)`:",
+                "serve it; so does `private = { }` in the policy. With `method = 'mst'` in place of `ranges` "
+                "it has [synthetic rows](exports.md#views-of-synthetic-rows), of any number of columns. With "
+                "`sums = (cost)` it has `SUM(cost)` and `AVG(cost)` too. "
+                "`COUNT(*)` of it is `SUM(n)`:",
                 (
                     ("views/private_views.sql", "a range and a value of a private view"),
                     ("views/private_views.sql", "shares of all rows of a private view"),
