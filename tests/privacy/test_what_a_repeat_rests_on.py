@@ -83,6 +83,7 @@ PLANS_LEAVE_OUT = {
     "Measure.added_up": "in the SQL above",
     "Measure.aggregates": "finishes and details are made of them",
     "Measure.fitted": "the clip that was chosen is in the noise's sensitivity",
+    "Link.filled": "whether the database keeps NULL out, or the SQL does",
     "MeasurePlan.fitted": "in the noise's sensitivity",
     "Measure.clip": "the clip is in the noise's sensitivity; this is the place where it was written",
     "Measure.derived": "what margins are simulated from, and sums of runs, which the plan holds as runs",
