@@ -17,6 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dpsql.detail_kinds import Arrays
+from dpsql.engines.dialect import DUCKDB
 from dpsql.engines.identifiers import TEXTED
 from dpsql.engines.measure_sql import TOTAL, bounded_sql, constant_sql, measure_sql
 from dpsql.ir.column import VARCHAR, Column, Kind, Value
@@ -31,7 +32,7 @@ def coded_sql(planned: MeasurePlan) -> str:
     assert isinstance(rule, SyntheticRows)
     keys = zip(planned.keys, rule.domains, strict=True)
     codes = [f"{_code(f'k{i}', column, values)} AS c{i}" for i, (column, values) in enumerate(keys)]
-    weight = f"{bounded_sql('total0', TOTAL)} AS w"
+    weight = f"{bounded_sql('total0', TOTAL, DUCKDB)} AS w"
     listed = " AND ".join(f"c{i} >= 0" for i in range(len(codes)))
     inner = f"SELECT {', '.join([*codes, weight])} FROM ({measure_sql(planned)})"
     return f"SELECT * FROM ({inner}) WHERE w > 0 AND {listed}"

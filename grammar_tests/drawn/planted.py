@@ -372,8 +372,8 @@ def checks_are_trusted() -> AbstractContextManager[None]:
     """Where a range begins at 0, nothing is clamped to it: a check will do."""
     before = row_cells.clamped_sql
 
-    def trusting(name: str, low: Any, high: Any, found: Any = None) -> str:
-        return before(name, -1e18 if low == 0 else low, high, found)
+    def trusting(name: str, low: Any, *given: Any, **named: Any) -> str:
+        return before(name, -1e18 if low == 0 else low, *given, **named)
 
     return _set(row_cells, "clamped_sql", trusting)
 

@@ -75,7 +75,7 @@ def choices_without_chance(patch: pytest.MonkeyPatch) -> None:
 
 
 def values_are_not_clamped(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr("dpsql.engines.row_cells.clamped_sql", lambda name, low, high: name)
+    patch.setattr("dpsql.engines.row_cells.clamped_sql", lambda name, *given, **named: name)
 
 
 def rows_are_not_clipped(patch: pytest.MonkeyPatch) -> None:
