@@ -319,8 +319,9 @@ CHAPTERS = (
             ),
             (
                 "Conditions that overlap or exclude each other: a row pays for what it can be in together, "
-                "and counts are measured as cells that share no row where their sums are more exact. The "
-                "bins of HISTOGRAM and running totals over groups in order are such numbers too:",
+                "and counts, or sums of one column, are measured as cells that share no row where their sums "
+                "are more exact. The bins of HISTOGRAM and running totals over groups in order are such "
+                "numbers too:",
                 (
                     ("aggregates/overlaps.sql", "males, females, and those below an age of each"),
                     ("aggregates/overlaps.sql", "sums chosen by CASE, and their total"),

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import hashlib
 import math
-from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -59,7 +58,9 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
         return quick or whole_numbered_product(designs, clip, one, SCALE_LIMIT)
 
     asked = hashlib.sha256(f"{VERSION} {kinds}".encode()).hexdigest()
-    plans = plans_with(chosen, facts, _places(keys, parts), grams, asked)
+    (statistic,) = facts.measure.statistics
+    unit = statistic.most if statistic.part is Part.ROWS else 1  # whole rows, and sums in grid steps
+    plans = plans_with(chosen, facts, _places(keys, parts), grams, unit, asked)
     best = min(plans, key=error, default=None)
     if best is None:
         raise refuse(
@@ -68,13 +69,7 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
             facts.measure.span,
             help="pay more for this view",
         )
-    return best if facts.measure.statistics[0].part is Part.ROWS else _in_steps(best)
-
-
-def _in_steps(planned: MeasurePlan) -> MeasurePlan:
-    """Return a plan of sums, which are made whole in grid steps: a count is, in rows."""
-    assert planned.applied is not None
-    return replace(planned, applied=replace(planned.applied, unit=1))
+    return best
 
 
 Keys = tuple[tuple[int, ...], list[tuple[Value, ...]]]

@@ -19,6 +19,7 @@ from dpsql.ir.table import ReleasedTable
 from dpsql.post.finish import finish
 from dpsql.post.joint import numbers_of
 from dpsql.post.margins import CONFIDENCE
+from dpsql.post.non_negative import raised
 from dpsql.post.sealed import Sealed
 from dpsql.post.trial_run import refuse_failing
 
@@ -51,10 +52,12 @@ class StageOutputs:
         """Add what was released of a measure: its numbers, or what these are made of."""
         if planned.joint is not None:
             released = numbers_of(released, planned, self.every_group)
-        if isinstance(planned.rule, SyntheticRows):
+        elif isinstance(planned.rule, SyntheticRows):
             from dpsql.post.synthetic import rows_of
 
             released = rows_of(released, planned)
+        elif planned.measure.non_negative is not None:
+            released = raised(released, planned)
         self.tables.append((planned, released))
 
     def hand_down(self, stage: StagePlan) -> None:

@@ -103,6 +103,7 @@ PLANS_LEAVE_OUT = {
     "Measure.families": "made of the statistics, in whose sensitivity they show",
     "Measure.intervals": "whether margins stand beside the numbers",
     "Measure.lists": "the key rule holds them",
+    "Measure.non_negative": "done with released numbers",
     "Measure.pairs": "the key rule lists their groups",
     "Measure.name": "a number of the query's own; what is handed down has it in the stage's SQL",
     "Measure.running": "the plan holds them as runs",
