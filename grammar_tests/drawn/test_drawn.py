@@ -23,7 +23,7 @@ JUDGED, FEWER, TRIPLES = 700, 300, 1_000
 """Nearly all planted errors show within a third of those that are judged."""
 
 OF_PRIVATE_VIEWS = {"D407", "D408", "D409", "D410", "D411"}
-"""Codes that no drawn query meets: none creates or asks a private view."""
+"""Codes that may not be met: few private views are drawn, and none is bought and asked."""
 
 NOTHING = frozenset({("nothing", "of a query")})
 """What occurs in no query, so that none is judged."""
@@ -60,7 +60,7 @@ def test_no_violations(folder: Path, capsys: pytest.CaptureFixture[str], pytestc
     assert {name for name in NODES if coverage.share("node", name) <= 0.005} == set()
     assert {name for name in KEYS if not coverage.drawn["key", name]} == set()
     assert {name for name in shelf() if not coverage.drawn["function", name]} == NOT_DRAWN
-    assert {code for code in OF_QUERIES if not coverage.codes[code]} == OF_PRIVATE_VIEWS
+    assert {code for code in OF_QUERIES if not coverage.codes[code]} <= OF_PRIVATE_VIEWS
 
 
 def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) -> None:
@@ -68,6 +68,17 @@ def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) ->
     seed = secrets.randbelow(10**6)
     with started(seed, worlds=3) as run:
         run.until(lambda each: each.triples >= TRIPLES // 5)
+        with capsys.disabled():
+            print(f"\nseed {seed}: {run.triples} triples, {len(run.violations)} violations")
+    assert [f"seed {seed}: {each}" for each in run.violations] == []
+
+
+@pytest.mark.sweep
+def test_no_violations_in_a_long_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """20,000 triples of a seed of its own."""
+    seed = secrets.randbelow(10**6)
+    with started(seed) as run:
+        run.until(lambda each: each.triples >= 20 * TRIPLES)
         with capsys.disabled():
             print(f"\nseed {seed}: {run.triples} triples, {len(run.violations)} violations")
     assert [f"seed {seed}: {each}" for each in run.violations] == []
