@@ -20,6 +20,7 @@ from drawn.coverage import Coverage, Occurrence
 from drawn.databases import Database, build_calm, build_world, open_calm, open_world
 from drawn.illegal import spoilt
 from drawn.queries import BOUNDED, CROSSINGS, Queries, Query
+from drawn.shrinking import kind, shrunk
 
 WORLDS, NEIGHBOURS = 7, 6
 
@@ -134,9 +135,28 @@ class Run:
             return False
         return True
 
+    def shrunk(self, violation: Violation) -> Violation:
+        """The same violation by a smaller query; what the judges say of those that are tried is forgotten."""
+        [world] = (each for each in (*self.worlds, self.calm) if each.name == violation.world)
+        said = violation
+
+        def fails(sql: str) -> bool:
+            nonlocal said
+            before = len(self.violations)
+            self._judge_written(sql, world, violation.epsilon)
+            found = [each for each in self.violations[before:] if kind(each.said) == kind(violation.said)]
+            del self.violations[before:]
+            said = found[0] if found else said
+            return bool(found)
+
+        shrunk(violation.sql, fails)
+        return said
+
     def _judge(self, sql: str, world: Database, epsilon: float) -> bool:
         """Whether the query was accepted, and no judge minds it."""
-        sql = world.said(sql)
+        return self._judge_written(world.said(sql), world, epsilon)
+
+    def _judge_written(self, sql: str, world: Database, epsilon: float) -> bool:
         if self.silent and zlib.crc32(sql.encode()) % self.silent == 0:
             self._note(judges.silent(sql, epsilon, world), sql, world, epsilon)
         try:

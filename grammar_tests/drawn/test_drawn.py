@@ -73,6 +73,23 @@ def test_no_violations_under_another_seed(capsys: pytest.CaptureFixture[str]) ->
     assert [f"seed {seed}: {each}" for each in run.violations] == []
 
 
+def test_a_violation_is_shrunk(worlds: Run) -> None:
+    """A smaller query that the same judge minds; where nothing is planted, it minds neither."""
+    planted = PLANTS["silence: prices follow rows"]
+    run = planted.run(worlds.worlds, worlds.calm)
+    with planted.plant():
+        run.until(lambda each: any(len(one.sql) > 200 for one in each.violations))
+        [long, *_] = (one for one in run.violations if len(one.sql) > 200)
+        number = len(run.violations)
+        short = run.shrunk(long)
+    assert (short.said, short.world) == (long.said, long.world)
+    assert len(short.sql) < 0.75 * len(long.sql)
+    assert len(run.violations) == number
+    unplanted = planted.run(worlds.worlds, worlds.calm)
+    unplanted._judge_written(short.sql, next(w for w in worlds.worlds if w.name == short.world), 1.0)
+    assert unplanted.violations == []
+
+
 @pytest.mark.sweep
 def test_no_violations_in_a_long_run(capsys: pytest.CaptureFixture[str]) -> None:
     """20,000 triples of a seed of its own."""
