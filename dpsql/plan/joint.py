@@ -7,9 +7,10 @@
 
 Claim   the noise is that of the cells' sensitivity: the largest norm of a column of the strategy times the
         L1 norm that a unit's rows have over all cells.
-Proof   A row is in one cell (workload/cells.py), so that a measure of one count by cells bounds a unit's L1
-        norm as any measure does, and the engine enforces it, also where the noise is Gaussian. The rest is
-        the strategy's claim (mechanisms/strategies/strategy.py). ``column`` is not below its exact norm.
+Proof   A row is in one cell (workload/cells.py), so that a measure of one count or of one sum by cells bounds
+        a unit's L1 norm as any measure does, and the engine enforces it, also where the noise is Gaussian.
+        The rest is the strategy's claim (mechanisms/strategies/strategy.py). ``column`` is not below its
+        exact norm.
 Test    tests/privacy/test_joint.py; grammar_tests
 """
 
@@ -41,9 +42,10 @@ from dpsql.mechanisms.strategies.strategy import column
 from dpsql.plan.clips import Clip, clips_of
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.plan.noise_choice import LARGEST_SCALE, deviation, noise_with
+from dpsql.plan.running_totals import delivered_unit
 from dpsql.rewrite.disjoint_cells import load
 from dpsql.workload.cells import Cells, cells_of
-from dpsql.workload.questions import counts_alone, numbers_of
+from dpsql.workload.questions import added_by, adds_alike, numbers_of
 
 GAIN = 0.95
 """Numbers are measured together where their error falls at least to this part."""
@@ -95,8 +97,8 @@ def joint(facts: MeasureFacts, facts_of: Callable[[Measure], MeasureFacts]) -> M
 
 
 def may_join(facts: MeasureFacts) -> bool:
-    """Whether a measure counts rows of listed groups, not too many, and nothing else."""
-    public = facts.public.whole and counts_alone(facts.measure)
+    """Whether a measure counts rows of listed groups, not too many, or sums one argument over them."""
+    public = facts.public.whole and adds_alike(facts.measure)
     if not public or facts.rows_from.startswith("max_groups"):
         return False
     return len(facts.listed().groups()) * len(facts.measure.statistics) <= MOST_NUMBERS
@@ -117,8 +119,9 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
     places, rows = distinct(cells)
     parts = [rows[start:end] for start, end in itertools.pairwise(ends)]
     gram_of_all = gram.of_statements([(each.weight, part) for each, part in zip(asked, parts, strict=True)])
-    counted = facts_of(by_cell(asked[0].facts.measure, asked[0].rows, cells))
-    best = min(_plans(counted, places, gram_of_all, _digest(asked, parts)), key=error, default=None)
+    counted = facts_of(by_cell(asked[0].measure, asked[0].rows, cells))
+    unit = math.gcd(*(delivered_unit(each.measure) for each in asked))
+    best = min(_plans(counted, places, gram_of_all, unit, _digest(asked, parts)), key=error, default=None)
     if best is None:
         return None
     return [_of_cells(each, best, part) for each, part in zip(asked, parts, strict=True)]
@@ -172,8 +175,9 @@ def distinct(cells: Cells) -> tuple[tuple[int, ...], Integers]:
 
 
 def by_cell(measure: Measure, relation: Relation, cells: Cells) -> Measure:
-    """Return the measure that counts the rows of each cell."""
-    one = replace(measure.statistics[0], argument=None, condition=None)
+    """Return the measure that counts the rows of each cell, or sums the argument over them."""
+    one = added_by(measure.statistics[0])
+    assert one is not None
     keys = tuple(Named(f"cell {place}", part) for place, part in enumerate(cells.parts))
     return Measure(
         measure.name,
@@ -189,13 +193,15 @@ def by_cell(measure: Measure, relation: Relation, cells: Cells) -> Measure:
     )
 
 
-def _plans(facts: MeasureFacts, places: tuple[int, ...], v: Floats, asked: str) -> Iterator[MeasurePlan]:
+def _plans(
+    facts: MeasureFacts, places: tuple[int, ...], v: Floats, unit: int, asked: str
+) -> Iterator[MeasurePlan]:
     found = strategies(facts.terms.strategies)
 
     def chosen(norm: Norm, clip: int, one: float) -> Strategy | None:
         return found.strategy(v, norm, clip, one, QUICK) or found.strategy(v, norm, clip, one)
 
-    return plans_with(chosen, facts, places, (v,), asked)
+    return plans_with(chosen, facts, places, (v,), unit, asked)
 
 
 def plans_with(
@@ -203,9 +209,10 @@ def plans_with(
     facts: MeasureFacts,
     places: tuple[int, ...],
     grams: tuple[Floats, ...],
+    unit: int,
     asked: str,
 ) -> Iterator[MeasurePlan]:
-    """Yield a plan of the cells for each noise: the best strategy that is found for it.
+    """Yield a plan of the cells, whole in steps of ``unit``, for each noise: the best strategy that is found.
 
     ``chosen`` is given the norm of the columns, the clip, and the noise's deviation for a clip of one step.
     """
@@ -226,7 +233,6 @@ def plans_with(
         if not mechanism(name).scale_for(wider.steps, ratio) < LARGEST_SCALE:
             continue
         noise = noise_with(facts, name, wider, ratio)
-        unit = facts.measure.statistics[0].most
         yield MeasurePlan(
             *(facts.measure, facts.columns, facts.listed(), clip.shape, noise, None),
             *(facts.rows, facts.rows_from),

@@ -1,13 +1,15 @@
-"""A measure of counts -> its numbers, each as the conditions under which a row counts.
+"""A measure of counts, or of sums of one argument -> its numbers, each as the conditions of a row.
 
     SELECT sex, COUNT(*), COUNT(*) FILTER (WHERE age < 20) FROM people WHERE smoker GROUP BY sex
 
     group F    sex = 'F'                      sex = 'F', age < 20          (smoker stays in the relation)
     group M    sex = 'M'                      sex = 'M', age < 20
 
-Claim   a number is the count of the rows in which all its conditions are true, as the measure counts them.
+Claim   a number is the count, or the sum of the argument, over the rows in which all its conditions are true,
+        as the measure has them.
 Proof   A row is in a group of listed keys if each key, of that grouping set, is not distinct from the listed
-        value, and counts in a statistic where its condition is true and its argument is not NULL. A key
+        value, and counts in a statistic where its condition is true and its argument is not NULL. To a sum, a
+        row adds the clamped argument where the condition is true, and nothing where it is NULL. A key
         x // k, k > 0, is v where x is in one range: ``//`` cuts toward 0.
 Test    tests/privacy/test_joint.py
 """
@@ -15,6 +17,7 @@ Test    tests/privacy/test_joint.py
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dpsql.facts.schema import Facts, fact_of
 from dpsql.functions.core.literals import number_literal
@@ -29,20 +32,31 @@ _KINDS = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE)
 """Kinds of keys: a listed value of another kind may be spelled in several ways."""
 
 
-def counts_alone(measure: Measure) -> bool:
-    """Whether a measure counts rows and nothing else, each as one."""
-    parts = {(statistic.part, statistic.most) for statistic in measure.statistics}
+def adds_alike(measure: Measure) -> bool:
+    """Whether a measure counts rows, each as one, or sums one argument, and does nothing else."""
+    added = {added_by(statistic) for statistic in measure.statistics}
     odd = measure.details or measure.running or measure.other or measure.fitted
     keys = all(measure.lists[place] is not None for place in _shown(measure))
     return (
-        len(parts) == 1
-        and next(iter(parts))[0] is Part.ROWS
+        len(added) == 1
+        and None not in added
         and not odd
         and keys
         and measure.units is None
         and all(len(finish.statistics) == 1 and finish.line is None for finish in measure.finishes)
         and not any(stage_inputs(measure.relation))
     )
+
+
+def added_by(statistic: Statistic) -> Statistic | None:
+    """Return what a statistic adds of a row that counts, whatever its condition; None of other parts."""
+    match statistic.part:
+        case Part.ROWS:
+            return replace(statistic, argument=None, condition=None)
+        case Part.VALUE if statistic.offset == 0:
+            return replace(statistic, condition=None)
+        case _:
+            return None
 
 
 def numbers_of(measure: Measure, listed: PublicKeys, facts: Facts) -> list[tuple[Scalar, ...]] | None:
@@ -84,7 +98,7 @@ def _own_key(measure: Measure, place: int) -> Scalar:
 def _conditions(statistic: Statistic) -> Iterator[Scalar]:
     if statistic.condition is not None:
         yield statistic.condition
-    if statistic.argument is not None:
+    if statistic.argument is not None and statistic.part is Part.ROWS:
         yield Call("is_not_null", (statistic.argument,))
 
 

@@ -103,3 +103,9 @@ SELECT kind, CORR(cost, place_id % 5) FILTER (WHERE cost < 1000) AS low,
        VAR_POP(cost) FILTER (WHERE cost BETWEEN 2000 AND 3000) AS middle,
        AVG(cost) FILTER (WHERE cost BETWEEN 3500 AND 4000) AS high, COUNT_IF(cost > 4500) AS highest
 FROM visits GROUP BY kind;
+
+-- case: nested sums of one argument, clipped
+-- outcome: accepted
+SELECT SUM(cost) AS in_all, SUM(cost) FILTER (WHERE minutes < 10) AS a, SUM(cost) FILTER (WHERE minutes < 20) AS b,
+       SUM(cost) FILTER (WHERE minutes < 30) AS c, SUM(cost) FILTER (WHERE minutes < 40 OR urgent) AS d
+FROM visits;
