@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +31,7 @@ from dpsql.audit import plan_of
 from dpsql.audit.noise_tests import least
 from dpsql.ir.plan import MeasurePlan, Plan
 from dpsql.ir.table import ExactTable, ReleasedTable
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism
 from dpsql.release.completed import completed
 from dpsql.release.groups import plain

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +23,7 @@ import numpy as np
 from dpsql.errors import Error
 from dpsql.ir.plan import MeasurePlan, Plan
 from dpsql.ir.table import ExactTable, ReleasedTable
+from dpsql.lazy_dataclass import dataclass
 from dpsql.release.groups import plain
 from dpsql.releasing import Measuring, release_stages
 from dpsql.session import Session

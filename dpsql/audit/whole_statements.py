@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dpsql.audit import plan_of
@@ -29,6 +28,7 @@ from dpsql.audit.oracles import ready_measures, shares
 from dpsql.audit.whole_releases import Releases, by_coins
 from dpsql.ir.plan import MeasurePlan, Plan
 from dpsql.ir.table import ExactTable
+from dpsql.lazy_dataclass import dataclass
 from dpsql.release.completed import completed
 from dpsql.release.groups import plain
 from dpsql.session import Session

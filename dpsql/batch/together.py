@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 
 from dpsql.batch.item import Item
@@ -26,6 +26,7 @@ from dpsql.batch.shares import added
 from dpsql.dbapi import Connection
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Plan, StagePlan
+from dpsql.lazy_dataclass import dataclass
 from dpsql.plan import joint
 from dpsql.plan.digest import digest_of
 from dpsql.plan.measure_facts import MeasureFacts, measure_facts_of

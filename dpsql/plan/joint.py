@@ -20,7 +20,7 @@ import hashlib
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -34,6 +34,7 @@ from dpsql.ir.relation import Named, Relation
 from dpsql.ir.scalar import Scalar
 from dpsql.ir.statistic import Family
 from dpsql.ir.strategy import Floats, Integers, Strategy
+from dpsql.lazy_dataclass import dataclass
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.strategies import gram
 from dpsql.mechanisms.strategies.cache import VERSION, StrategyCache
