@@ -6,6 +6,8 @@
 
     together: one measurement of the cells at what these prices add up to, from which all three are answered
 
+Those that add up the same x of its rows are another measurement.
+
 Each statement keeps its own text, file and entry. Their plans have one digest, that of the measurement: the
 first that is asked pays for it, and the others find it in the ledger.
 """
@@ -31,6 +33,7 @@ from dpsql.planning import rewritten
 from dpsql.pricing import price_of
 from dpsql.session import Session
 from dpsql.session.kept_plans import Prepared
+from dpsql.workload.added_value import added_value
 from dpsql.workload.common_rows import Renamed, renamed
 
 WORSE = 1.05
@@ -44,7 +47,7 @@ MOST_TRIES = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
-    """A statement that counts rows of one table; ``deviation`` is that of its numbers, measured alone."""
+    """A statement that counts or adds up rows of one table; ``deviation``: of its numbers, measured alone."""
 
     item: Item
     facts: MeasureFacts
@@ -56,7 +59,9 @@ class _Candidate:
         """What must be the same in statements that are measured together."""
         at_most, copies = self.facts.owned.at_most, self.facts.measure.copies
         proved = None if at_most is None else at_most // copies
-        return repr(self.renamed.scan), self.facts.rows, proved
+        one = added_value(self.renamed.measure.statistics)
+        assert one is not None
+        return repr(self.renamed.scan), self.facts.rows, proved, one.part, repr(one.argument)
 
 
 def joined(db: Connection, items: Sequence[Item]) -> list[Item]:
@@ -86,7 +91,7 @@ def asked_together(db: Connection, name: str) -> Iterator[None]:
 
 
 def _candidate(session: Session, item: Item) -> _Candidate | None:
-    """Return a statement as a candidate, if it counts rows of one table.
+    """Return a statement as a candidate, if it counts rows of one table or adds up an x of theirs.
 
     Whether it was answered alone changes nothing: the same statements are the same measurement.
     """

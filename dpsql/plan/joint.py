@@ -7,10 +7,11 @@
 
 Claim   the noise is that of the cells' sensitivity: the largest norm of a column of the strategy times the
         L1 norm that a unit's rows have over all cells.
-Proof   A row is in one cell (workload/cells.py), so that a measure of one count by cells bounds a unit's L1
-        norm as any measure does, and the engine enforces it, also where the noise is Gaussian. The rest is
-        the strategy's claim (mechanisms/strategies/strategy.py). ``column`` is not below its exact norm.
-Test    tests/privacy/test_joint.py; grammar_tests
+Proof   A row is in one cell (workload/cells.py) and adds to it one, or its x (workload/added_value.py). So a
+        measure of that statistic by cells bounds a unit's L1 norm as any measure does, and the engine
+        enforces it, also where the noise is Gaussian. The rest is the strategy's claim
+        (mechanisms/strategies/strategy.py). ``column`` is not below its exact norm.
+Test    tests/privacy/test_joint.py, tests/privacy/test_joint_sums.py; grammar_tests
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from dpsql.ir.measure import KeyList, Measure
 from dpsql.ir.plan import Applied, Joint, MeasurePlan, Norm, PublicKeys
 from dpsql.ir.relation import Named, Relation
 from dpsql.ir.scalar import Scalar
-from dpsql.ir.statistic import Family
+from dpsql.ir.statistic import Family, Part, Statistic
 from dpsql.ir.strategy import Floats, Integers, Strategy
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.strategies import gram
@@ -41,9 +42,11 @@ from dpsql.mechanisms.strategies.strategy import column
 from dpsql.plan.clips import Clip, clips_of
 from dpsql.plan.measure_facts import MeasureFacts
 from dpsql.plan.noise_choice import LARGEST_SCALE, deviation, noise_with
+from dpsql.plan.running_totals import delivered_unit
 from dpsql.rewrite.disjoint_cells import load
+from dpsql.workload.added_value import added_value, in_steps_of
 from dpsql.workload.cells import Cells, cells_of
-from dpsql.workload.questions import counts_alone, numbers_of
+from dpsql.workload.questions import adds_alone, numbers_of
 
 GAIN = 0.95
 """Numbers are measured together where their error falls at least to this part."""
@@ -95,8 +98,8 @@ def joint(facts: MeasureFacts, facts_of: Callable[[Measure], MeasureFacts]) -> M
 
 
 def may_join(facts: MeasureFacts) -> bool:
-    """Whether a measure counts rows of listed groups, not too many, and nothing else."""
-    public = facts.public.whole and counts_alone(facts.measure)
+    """Whether a measure counts rows of listed groups, or adds up one x of theirs: not too many groups."""
+    public = facts.public.whole and adds_alone(facts.measure)
     if not public or facts.rows_from.startswith("max_groups"):
         return False
     return len(facts.listed().groups()) * len(facts.measure.statistics) <= MOST_NUMBERS
@@ -104,6 +107,9 @@ def may_join(facts: MeasureFacts) -> bool:
 
 def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]) -> list[MeasurePlan] | None:
     """Return the plans of measures of the same rows, all with the same cells; None where there are none."""
+    one = added_value([statistic for each in asked for statistic in each.measure.statistics])
+    if one is None:
+        return None
     of_rows, numbers, ends = schema.facts_of(asked[0].rows), list[tuple[Scalar, ...]](), [0]
     for each in asked:
         own = numbers_of(each.measure, each.facts.listed(), of_rows)
@@ -117,11 +123,20 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
     places, rows = distinct(cells)
     parts = [rows[start:end] for start, end in itertools.pairwise(ends)]
     gram_of_all = gram.of_statements([(each.weight, part) for each, part in zip(asked, parts, strict=True)])
-    counted = facts_of(by_cell(asked[0].facts.measure, asked[0].rows, cells))
-    best = min(_plans(counted, places, gram_of_all, _digest(asked, parts)), key=error, default=None)
+    counted = facts_of(by_cell(asked[0].facts.measure, asked[0].rows, cells, one))
+    unit = _unit(asked, one)
+    best = min(_plans(counted, places, gram_of_all, _digest(asked, parts), unit), key=error, default=None)
     if best is None:
         return None
-    return [_of_cells(each, best, part) for each, part in zip(asked, parts, strict=True)]
+    return [_of_cells(each, best, part, one) for each, part in zip(asked, parts, strict=True)]
+
+
+def _unit(asked: Sequence[Asked], one: Statistic) -> int:
+    """Return the grid steps in which cells are whole: of a row, or of the last place of a sum."""
+    if one.part is Part.ROWS:
+        return one.most
+    finishes = tuple(finish for each in asked for finish in each.measure.finishes)
+    return delivered_unit(replace(asked[0].measure, statistics=(one,), finishes=finishes))
 
 
 def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
@@ -132,17 +147,20 @@ def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
     return told.hexdigest()
 
 
-def _of_cells(asked: Asked, cells: MeasurePlan, rows: Integers) -> MeasurePlan:
+def _of_cells(asked: Asked, cells: MeasurePlan, rows: Integers, one: Statistic) -> MeasurePlan:
     facts = asked.facts
-    own = MeasurePlan(facts.measure, facts.columns, facts.listed(), cells.shape, cells.noise)
+    own = MeasurePlan(
+        in_steps_of(facts.measure, one), facts.columns, facts.listed(), cells.shape, cells.noise
+    )
     return replace(own, rows=cells.rows, rows_from=cells.rows_from, joint=Joint(cells, rows))
 
 
 def variance(planned: MeasurePlan) -> float:
     """Return the variance of all numbers of all groups, each relative to what one row adds to it."""
     assert planned.joint is not None
-    of_all = float((planned.joint.deviations() ** 2).sum()) * deviation(planned.noise) ** 2
-    return of_all / planned.measure.statistics[0].most ** 2
+    most = np.array([statistic.most for statistic in planned.measure.statistics], dtype=np.float64)
+    relative = planned.joint.deviations().reshape(-1, len(most)) / most
+    return float((relative**2).sum()) * deviation(planned.noise) ** 2
 
 
 def deviation_of(planned: MeasurePlan) -> float:
@@ -171,9 +189,8 @@ def distinct(cells: Cells) -> tuple[tuple[int, ...], Integers]:
     return tuple(places), np.array(numbers, dtype=np.int64).T
 
 
-def by_cell(measure: Measure, relation: Relation, cells: Cells) -> Measure:
-    """Return the measure that counts the rows of each cell."""
-    one = replace(measure.statistics[0], argument=None, condition=None)
+def by_cell(measure: Measure, relation: Relation, cells: Cells, one: Statistic) -> Measure:
+    """Return the measure that adds up ``one`` over the rows of each cell."""
     keys = tuple(Named(f"cell {place}", part) for place, part in enumerate(cells.parts))
     return Measure(
         measure.name,
@@ -189,13 +206,15 @@ def by_cell(measure: Measure, relation: Relation, cells: Cells) -> Measure:
     )
 
 
-def _plans(facts: MeasureFacts, places: tuple[int, ...], v: Floats, asked: str) -> Iterator[MeasurePlan]:
+def _plans(
+    facts: MeasureFacts, places: tuple[int, ...], v: Floats, asked: str, unit: int
+) -> Iterator[MeasurePlan]:
     found = strategies(facts.terms.strategies)
 
     def chosen(norm: Norm, clip: int, one: float) -> Strategy | None:
         return found.strategy(v, norm, clip, one, QUICK) or found.strategy(v, norm, clip, one)
 
-    return plans_with(chosen, facts, places, (v,), asked)
+    return plans_with(chosen, facts, places, (v,), asked, unit)
 
 
 def plans_with(
@@ -204,8 +223,11 @@ def plans_with(
     places: tuple[int, ...],
     grams: tuple[Floats, ...],
     asked: str,
+    unit: int | None = None,
 ) -> Iterator[MeasurePlan]:
     """Yield a plan of the cells for each noise: the best strategy that is found for it.
+
+    Cells are made whole in steps of ``unit``: of a row, if there is none.
 
     ``chosen`` is given the norm of the columns, the clip, and the noise's deviation for a clip of one step.
     """
@@ -226,11 +248,11 @@ def plans_with(
         if not mechanism(name).scale_for(wider.steps, ratio) < LARGEST_SCALE:
             continue
         noise = noise_with(facts, name, wider, ratio)
-        unit = facts.measure.statistics[0].most
+        steps = unit or facts.measure.statistics[0].most
         yield MeasurePlan(
             *(facts.measure, facts.columns, facts.listed(), clip.shape, noise, None),
             *(facts.rows, facts.rows_from),
-            applied=Applied(strategy, clip.steps, declared, places, grams, unit, asked),
+            applied=Applied(strategy, clip.steps, declared, places, grams, steps, asked),
         )
 
 

@@ -1,13 +1,15 @@
-"""A measure of counts -> its numbers, each as the conditions under which a row counts.
+"""A measure of counts or of sums of one x -> its numbers, each as the conditions under which a row counts.
 
     SELECT sex, COUNT(*), COUNT(*) FILTER (WHERE age < 20) FROM people WHERE smoker GROUP BY sex
 
     group F    sex = 'F'                      sex = 'F', age < 20          (smoker stays in the relation)
     group M    sex = 'M'                      sex = 'M', age < 20
 
-Claim   a number is the count of the rows in which all its conditions are true, as the measure counts them.
+Claim   a number is the count of the rows in which all its conditions are true, or the sum of x over them, as
+        the measure counts and adds.
 Proof   A row is in a group of listed keys if each key, of that grouping set, is not distinct from the listed
-        value, and counts in a statistic where its condition is true and its argument is not NULL. A key
+        value, and counts in a statistic where its condition is true and, in a count, its argument is not
+        NULL; to a sum, NULL adds nothing in a cell as in a group. A key
         x // k, k > 0, is v where x is in one range: ``//`` cuts toward 0.
 Test    tests/privacy/test_joint.py
 """
@@ -24,19 +26,19 @@ from dpsql.ir.plan import PublicKeys
 from dpsql.ir.relation import stage_inputs
 from dpsql.ir.scalar import Call, Literal, Ref, Scalar
 from dpsql.ir.statistic import Part, Statistic
+from dpsql.workload.added_value import added_value
 
 _KINDS = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE)
 """Kinds of keys: a listed value of another kind may be spelled in several ways."""
 
 
-def counts_alone(measure: Measure) -> bool:
-    """Whether a measure counts rows and nothing else, each as one."""
-    parts = {(statistic.part, statistic.most) for statistic in measure.statistics}
+def adds_alone(measure: Measure) -> bool:
+    """Whether a measure counts rows, or adds up one x of theirs, and nothing else."""
     odd = measure.details or measure.running or measure.other or measure.fitted
     keys = all(measure.lists[place] is not None for place in _shown(measure))
     return (
-        len(parts) == 1
-        and next(iter(parts))[0] is Part.ROWS
+        bool(measure.statistics)
+        and added_value(measure.statistics) is not None
         and not odd
         and keys
         and measure.units is None
@@ -84,7 +86,7 @@ def _own_key(measure: Measure, place: int) -> Scalar:
 def _conditions(statistic: Statistic) -> Iterator[Scalar]:
     if statistic.condition is not None:
         yield statistic.condition
-    if statistic.argument is not None:
+    if statistic.part is Part.ROWS and statistic.argument is not None:  # NULL adds nothing to a sum
         yield Call("is_not_null", (statistic.argument,))
 
 

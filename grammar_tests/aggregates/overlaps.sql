@@ -103,3 +103,14 @@ SELECT kind, CORR(cost, place_id % 5) FILTER (WHERE cost < 1000) AS low,
        VAR_POP(cost) FILTER (WHERE cost BETWEEN 2000 AND 3000) AS middle,
        AVG(cost) FILTER (WHERE cost BETWEEN 3500 AND 4000) AS high, COUNT_IF(cost > 4500) AS highest
 FROM visits GROUP BY kind;
+
+-- case: sums of one column with all their totals
+-- outcome: accepted
+-- policy: pure.toml
+SELECT sex, ward, SUM(age) AS years FROM patients GROUP BY CUBE (sex, ward);
+
+-- case: nested sums of one column, over many rows of a patient
+-- outcome: accepted
+-- policy: pure.toml
+SELECT kind, SUM(cost) FILTER (WHERE cost < 100) AS cheap, SUM(cost) FILTER (WHERE cost < 1000) AS fair, SUM(cost) AS cost
+FROM visits GROUP BY ROLLUP (kind);
