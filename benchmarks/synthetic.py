@@ -77,7 +77,7 @@ def made(method: str, codes: Codes, sizes: Columns, seed: str) -> Fitted:
     """Spend the price on these rows."""
     chosen = METHODS[method]
     plan = chosen.plan(Shape(sizes, GRID, GRID), allow)
-    draws = Draws(plan.events, random.Random(seed).randbytes)
+    draws = Draws.from_bytes(plan.events, random.Random(seed).randbytes)
     return chosen.fitted(chosen.measured(plan, counts_of(codes, sizes), draws))
 
 

@@ -32,6 +32,7 @@ from dpsql.plan.terms import Terms
 from dpsql.policy.catalogue import Known, KnownView
 from dpsql.policy.listing import Table, column_of
 from dpsql.policy.names import fold, perhaps
+from dpsql.rewrite import rewrite
 from dpsql.session import Session
 
 
@@ -63,7 +64,7 @@ def view_read(measures: Sequence[PrivateView | None], query: Query) -> PrivateVi
     views = [view for view in measures if view is not None]
     if not views:
         return None
-    if len(measures) > 1:
+    if len(views) < len(measures) or len({fold(view.name) for view in views}) > 1:
         raise refuse(
             "D410",
             "a question over a private view reads no other private rows",
@@ -160,13 +161,17 @@ def listed(session: Session) -> tuple[Table, ...]:
         try:
             query = parse(Source(f'FROM "{_escaped(view.name)}"', view.name), (), session.moment())
             known = replace(session.known, views=(*session.known.views, view))
-            split = bind(query, known, session.sealed.public, session.sealed.check)
+            split = rewrite(bind(query, known, session.sealed.public, session.sealed.check), known)
         except Error:  # it reads what does not exist any more, or not for this analyst
             continue
-        (measure,) = split.stages[-1].measures
-        columns = [column_of(column) for column in key_columns(measure)]
+        measure, *sums = split.stages[-1].measures
+        keys = zip(measure.titles, key_columns(measure), strict=True)
+        columns = [column_of(replace(column, name=title)) for title, column in keys]
         count = column_of(Column(COUNT, Fact(type_named("BIGINT"), nullable=False)))
-        tables.append(Table(view.name, (*columns, count), view=BOUGHT))
+        names = () if measure.view is None else measure.view.sums
+        called = zip(names, (each.finishes[0].type for each in sums), strict=True)
+        totals = (column_of(Column(name, Fact(kind, nullable=False))) for name, kind in called)
+        tables.append(Table(view.name, (*columns, count, *totals), view=BOUGHT))
     return tuple(tables)
 
 

@@ -22,6 +22,7 @@ from dpsql.ir.column import type_named
 from dpsql.ir.heading import Heading
 from dpsql.ir.measure import Post
 from dpsql.ir.plan import MeasurePlan, Plan, Threshold
+from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.plan.joint import file_strategies
@@ -156,13 +157,18 @@ def bought_answer(
     session: Session, plan: Plan, tables: list[ReleasedTable], cost: float, repeated: bool
 ) -> Answer:
     """Say what a private view has, in place of its rows: its combinations, and how many rows they count."""
-    (planned,), (table,) = plan.measures, tables
-    assert planned.applied is not None
+    (planned, *_), (table, *_) = plan.measures, tables  # sums follow the counts
     assert planned.measure.view is not None
     one = planned.measure.statistics[0].most  # in steps
-    variance = planned.applied.strategy.variances_of(np.ones((1, planned.applied.strategy.cells)))[0]
-    usual = mechanism("gaussian").half_width(1.0) - 0.5
-    margin = usual * math.sqrt(variance) * deviation(planned.noise) / one
+    if isinstance(planned.rule, SyntheticRows):
+        from dpsql.post.synthetic import deviation_of_total, rows_of
+
+        away, table = deviation_of_total(table, planned), rows_of(table, planned)
+    else:
+        assert planned.applied is not None
+        strategy = planned.applied.strategy
+        away = deviation(planned.noise) * math.sqrt(strategy.variances_of(np.ones((1, strategy.cells)))[0])
+    margin = (mechanism("gaussian").half_width(1.0) - 0.5) * away / one
     total = round(int(table.sums[:, 0].sum(dtype=object)) / one)
     return Answer(
         tuple(heading.name for heading in BOUGHT),
@@ -213,7 +219,7 @@ def _note(session: Session, plan: Plan, bare: list[str], empty: bool) -> str:
         name, day = plan.bought.name, plan.bought.time[:10]
         older = f"{name} is of {day}, older than the data: REFRESH PRIVATE VIEW {name} pays for it anew."
     said = dict.fromkeys(doubt.beside for doubt in doubts_of(plan, session.known))
-    without = _too_many_combinations(plan) or note_without(bare) if bare else ""
+    without = _why_of_view(plan) or note_without(bare) if bare else _of_synthetic(plan)
     sentences = [older, note_on(plan, session.known.unit), without]
     sentences += [f"{words[:1].upper()}{words[1:]}." for words in said]
     if empty:
@@ -221,10 +227,23 @@ def _note(session: Session, plan: Plan, bare: list[str], empty: bool) -> str:
     return " ".join(filter(None, sentences))
 
 
-def _too_many_combinations(plan: Plan) -> str:
-    """Say that a private view is too large for margins of what is computed from it."""
+def _of_synthetic(plan: Plan) -> str:
+    """Say why numbers over a view of synthetic rows have no margin."""
+    rules = [measure.rule for measure in plan.measures if isinstance(measure.rule, SyntheticRows)]
+    return "".join(
+        f"The rows of the view are synthetic ({rule.plan.method}), fitted to noisy counts of pairs of "
+        "columns: how far numbers over them are off is not known."
+        for rule in rules
+    )
+
+
+def _why_of_view(plan: Plan) -> str:
+    """Say why nothing that is computed from a private view has a margin; '' if the view is not why."""
     from dpsql.post.replicas import MOST_OF_VIEWS
 
+    synthetic = _of_synthetic(plan)
+    if synthetic:
+        return synthetic
     views = [measure for measure in plan.measures if measure.measure.view is not None]
     if not any(view.applied is not None and len(view.applied.places) > MOST_OF_VIEWS for view in views):
         return ""

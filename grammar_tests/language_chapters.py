@@ -55,7 +55,10 @@ CHAPTERS = (
                 "free ([design note](design/0019-a-view-is-bought-once.md)). "
                 "`CREATE PRIVATE VIEW headcounts WITH (epsilon = 1, ranges = (age)) AS SELECT age, sex, ward "
                 "FROM patients` makes one, and `REFRESH`, `DROP` and `GRANT SELECT ON headcounts TO bo` "
-                "serve it; so does `private = { }` in the policy. `COUNT(*)` of it is `SUM(n)`:",
+                "serve it; so does `private = { }` in the policy. With `method = 'mst'` in place of `ranges` "
+                "it has [synthetic rows](exports.md#views-of-synthetic-rows), of any number of columns. With "
+                "`sums = (cost)` it has `SUM(cost)` and `AVG(cost)` too. "
+                "`COUNT(*)` of it is `SUM(n)`:",
                 (
                     ("views/private_views.sql", "a range and a value of a private view"),
                     ("views/private_views.sql", "shares of all rows of a private view"),
@@ -316,8 +319,9 @@ CHAPTERS = (
             ),
             (
                 "Conditions that overlap or exclude each other: a row pays for what it can be in together, "
-                "and counts are measured as cells that share no row where their sums are more exact. The "
-                "bins of HISTOGRAM and running totals over groups in order are such numbers too:",
+                "and counts, or sums of one column, are measured as cells that share no row where their sums "
+                "are more exact. The bins of HISTOGRAM and running totals over groups in order are such "
+                "numbers too:",
                 (
                     ("aggregates/overlaps.sql", "males, females, and those below an age of each"),
                     ("aggregates/overlaps.sql", "sums chosen by CASE, and their total"),

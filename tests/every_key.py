@@ -92,5 +92,9 @@ sql = "SELECT * FROM people WHERE age >= 18"
 
 [views.census]
 sql = "SELECT age, town FROM people"
-private = { epsilon = 0.5, ranges = ["age"], dimensions = ["town"] }
+private = { epsilon = 0.5, ranges = ["age"], dimensions = ["town"], sums = ["income"] }
+
+[views.made]
+sql = "SELECT age, town FROM people"
+private = { method = "mst" }
 """

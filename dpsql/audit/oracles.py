@@ -9,6 +9,7 @@ Each returns descriptions of the violations.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from decimal import Decimal
@@ -24,6 +25,7 @@ from dpsql.engines import Engine
 from dpsql.ir.measure import Finish, Measure
 from dpsql.ir.plan import MeasurePlan, Norm, Plan, PublicKeys, Threshold
 from dpsql.ir.statistic import CELLS, width_of
+from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable, Masses
 from dpsql.mechanisms import geometric, mechanism
 from dpsql.mechanisms.exponential import Integers
@@ -31,6 +33,7 @@ from dpsql.post.sealed import Sealed
 from dpsql.post.stages import StageOutputs, types_of_stages
 from dpsql.release.completed import completed
 from dpsql.release.matrices import has_matrix, measured
+from dpsql.release.synthetic import counts_of
 from dpsql.session import Session
 
 # ---- sensitivity -------------------------------------------------------------------------------------
@@ -54,7 +57,8 @@ def sensitivity(
 def violations(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
     """Return descriptions of where two neighbours' exact tables differ by more than declared."""
     problems = _moved(planned, _sums(planned, ours), _sums(planned, theirs))
-    return problems + _reweighed(planned, ours, theirs) + _matrix_moved(planned, ours, theirs)
+    problems += _reweighed(planned, ours, theirs) + _matrix_moved(planned, ours, theirs)
+    return problems + _marginals_moved(planned, ours, theirs)
 
 
 def shares(measure: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[float]:
@@ -116,6 +120,22 @@ def _matrix_moved(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) ->
     return []
 
 
+def _marginals_moved(planned: MeasurePlan, ours: ExactTable, theirs: ExactTable) -> list[str]:
+    """Describe marginals, measured in place of groups, that differ by more than the declared sensitivity."""
+    if not isinstance(planned.rule, SyntheticRows):
+        return []
+    plan, problems = planned.rule.plan, []
+    before, after = counts_of(ours, planned), counts_of(theirs, planned)
+    columns = range(len(plan.sizes))
+    for chosen in ((), *zip(columns, strict=True), *itertools.combinations(columns, 2)):
+        moved = _length((before.marginal(chosen) - after.marginal(chosen)).tolist(), Norm.L1)
+        if moved > min(plan.clip, planned.noise.sensitivity):
+            problems.append(
+                f"the marginal of {len(chosen)} columns moves by {moved:.0f}, declared {plan.clip}"
+            )
+    return problems
+
+
 def ready_measures(plan: Plan, engine: Engine, sealed: Sealed | None) -> list[MeasurePlan]:
     """Return every measure of a plan; later stages read earlier releases without noise."""
     measures = [] if plan.first is None else list(plan.first.measures)
@@ -175,7 +195,7 @@ def _moved(planned: MeasurePlan, ours: Groups, theirs: Groups) -> list[str]:
     if isinstance(planned.rule, PublicKeys):
         if ours.keys() != theirs.keys():
             problems.append("the list of public groups changes")
-    else:
+    elif isinstance(planned.rule, Threshold):
         problems += _shown(planned, planned.rule, ours, theirs) + _shown(planned, planned.rule, theirs, ours)
     return problems
 

@@ -6,7 +6,7 @@ Details that are chosen instead of noised are audited by their probabilities: ``
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,10 +14,12 @@ import numpy as np
 
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, Noise, Norm
+from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable
 from dpsql.release.completed import completed
 from dpsql.release.groups import plain
 from dpsql.release.release import from_system, release
+from dpsql.release.synthetic import TOTAL, counts_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -69,7 +71,7 @@ class _Side:
         pairs = zip(planned.details, table.details, strict=True)
         self._details = tuple(weights for detail, weights in pairs if detail.noise is not None)
         self._planned, self._table = noised, ExactTable(table.groups, table.sums, self._details)
-        groups, self._sums = completed(table, planned)
+        groups, self._sums = _always_released(table, planned)
         self.places: dict[Group, int] = {plain(group): i for i, group in enumerate(groups)}
 
     def numbers(self, groups: list[Group]) -> NDArray[np.int64]:
@@ -94,6 +96,15 @@ class _Side:
                 order = [places[group] for group in groups]
             numbers.append(released.sums[order])
         return np.array(numbers)
+
+
+def _always_released(
+    table: ExactTable, planned: MeasurePlan
+) -> tuple[Sequence[tuple[Value, ...]], NDArray[np.int64]]:
+    """Return the numbers that each release has in the same place: of synthetic rows the total alone."""
+    if not isinstance(planned.rule, SyntheticRows):
+        return completed(table, planned)
+    return [TOTAL], counts_of(table, planned).marginal(()).reshape(1, 1)
 
 
 def scores(noise: Noise, runs: bool, drawn: Releases) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -1,4 +1,4 @@
-"""Statements of a file that share a total price -> one measurement for those that count rows of one table.
+"""Statements of a file that share a total price -> one measurement for those that count the same rows.
 
     young     SELECT COUNT(*) FROM patients WHERE age < 20       price 0.3      alone ± 7
     old       SELECT COUNT(*) FROM patients WHERE age >= 60      price 0.3      alone ± 7
@@ -6,7 +6,8 @@
 
     together: one measurement of the cells at what these prices add up to, from which all three are answered
 
-Those that add up the same x of its rows are another measurement.
+The rows are those of one table, or of inner joins of several. So it is for statements that sum the same
+argument over them, with the same range: their cells are sums of it.
 
 Each statement keeps its own text, file and entry. Their plans have one digest, that of the measurement: the
 first that is asked pays for it, and the others find it in the ledger.
@@ -47,7 +48,7 @@ MOST_TRIES = 4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Candidate:
-    """A statement that counts or adds up rows of one table; ``deviation``: of its numbers, measured alone."""
+    """A statement that counts rows, or sums one argument; ``deviation`` is that of its numbers alone."""
 
     item: Item
     facts: MeasureFacts
@@ -59,9 +60,8 @@ class _Candidate:
         """What must be the same in statements that are measured together."""
         at_most, copies = self.facts.owned.at_most, self.facts.measure.copies
         proved = None if at_most is None else at_most // copies
-        one = added_value(self.renamed.measure.statistics)
-        assert one is not None
-        return repr(self.renamed.scan), self.facts.rows, proved, one.part, repr(one.argument)
+        added = added_value(self.renamed.measure.statistics)
+        return repr(self.renamed.rows), repr(added), self.facts.rows, proved
 
 
 def joined(db: Connection, items: Sequence[Item]) -> list[Item]:
@@ -91,7 +91,7 @@ def asked_together(db: Connection, name: str) -> Iterator[None]:
 
 
 def _candidate(session: Session, item: Item) -> _Candidate | None:
-    """Return a statement as a candidate, if it counts rows of one table or adds up an x of theirs.
+    """Return a statement as a candidate, if it counts rows of tables, or sums one argument over them.
 
     Whether it was answered alone changes nothing: the same statements are the same measurement.
     """
@@ -162,7 +162,7 @@ def _price(session: Session, candidates: Sequence[_Candidate]) -> float:
 def _together(
     session: Session, candidates: Sequence[_Candidate], weights: Sequence[float], price: float
 ) -> list[MeasurePlan] | None:
-    rows = candidates[0].renamed.scan
+    rows = candidates[0].renamed.rows
     asked = [
         joint.Asked(each.facts, each.renamed.measure, rows, each.renamed.conditions, weight)
         for each, weight in zip(candidates, weights, strict=True)

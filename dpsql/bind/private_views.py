@@ -3,6 +3,7 @@
     CREATE PRIVATE VIEW census WITH (ranges = (age)) AS SELECT age, sex FROM patients
 
     census              SELECT *, COUNT(*) AS n FROM (SELECT age, sex FROM patients) GROUP BY ALL
+    sums = (cost)       joined with SELECT ..., SUM(cost) AS cost FROM ... GROUP BY ALL, another measure
     COUNT(*) of it      COALESCE(SUM(n), 0): it stands for that many rows
 
 Claim   the measure of a view is the same whatever query reads it, so that its answer, bought once, is found.
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from sqlglot import exp
 
@@ -22,9 +24,10 @@ from dpsql.bind.expressions.aggregates import is_named_aggregate
 from dpsql.bind.private.from_clause import Item
 from dpsql.bind.scope.context import Context, Cte
 from dpsql.bind.scope.scope import Fresh
-from dpsql.bind.scope.sources import Open, Private
+from dpsql.bind.scope.sources import Open, Private, Summed
 from dpsql.bind.syntax.output_names import output_name
 from dpsql.errors import Error, refuse
+from dpsql.facts.schema import fact_of, facts_of
 from dpsql.ir.private_view import COUNT, PrivateView
 from dpsql.parse.parse import Query
 from dpsql.parse.view_statements import Create
@@ -57,9 +60,10 @@ def private_view(ctx: Context, view: PrivateView, body: exp.Expr, env: Mapping[s
             label="these are public or released",
             help="CREATE PRIVATE VIEW v AS SELECT age, sex FROM ... of a private table",
         )
-    _check_columns(ctx, view, [column.name for column in rows.scope.starred], body)
+    columns = {column.name: fact_of(column.scalar, facts_of(rows.relation)) for column in rows.scope.starred}
+    _check_columns(ctx, view, list(columns), body)
     own = replace(own, fresh=Fresh(names | {table.name for table in ctx.known.seen}), measures=[], scans=0)
-    bound = own.query(_counted(view, body), env)
+    bound = own.query(_measured(view, list(columns), body), env)
     if own.needed:
         raise own.needed[0].refusal
     if not isinstance(bound, Open):
@@ -70,39 +74,71 @@ def private_view(ctx: Context, view: PrivateView, body: exp.Expr, env: Mapping[s
             label=f"each combination would be of one {ctx.known.unit}",
             help=f"name columns that many {ctx.known.unit}s share: SELECT age, sex FROM ...",
         )
-    if own.stages or len(own.measures) != 1:
+    if own.stages or len(own.measures) != 1 + len(view.sums):
         raise refuse(
             "D409",
             "a private view does not read what is released first",
             ctx.span(body),
             help="let its query read the tables alone, without subqueries that aggregate",
         )
-    (measure,), tree = own.measures, bound.tree.copy()
-    renamed = {name: ctx.fresh(name) for name in (measure.name, *bound.hidden)}
+    tree = bound.tree.copy()
+    renamed = {name: ctx.fresh(name) for name in (*(each.name for each in own.measures), *bound.hidden)}
     for identifier in tree.find_all(exp.Identifier):
         identifier.set("this", renamed.get(identifier.name, identifier.name))
-    ctx.measures.append(replace(measure, name=renamed[measure.name], view=view))
+    ctx.measures += (replace(each, name=renamed[each.name], view=view) for each in own.measures)
     margins = tuple(tuple(renamed[name] for name in margin) for margin in bound.margins)
     assert isinstance(tree, exp.Query)
-    return replace(bound, tree=tree, margins=margins, counts=COUNT)
+    folded = {name.casefold(): fact for name, fact in columns.items()}
+    sums = tuple(Summed(name, not folded[name.casefold()].nullable) for name in view.sums)
+    return replace(bound, tree=tree, margins=margins, counts=COUNT, sums=sums)
 
 
-def _counted(view: PrivateView, body: exp.Expr) -> exp.Select:
-    """Return the query that counts the rows of each combination."""
-    shown: list[exp.Expr] = [exp.column(exp.to_identifier(name, quoted=True)) for name in view.columns]
+def _measured(view: PrivateView, columns: Sequence[str], body: exp.Expr) -> exp.Select:
+    """Return the query that counts the rows of each combination, joined with those that sum a column."""
+    summed = [name.casefold() for name in view.sums]
+    keys = view.columns or [name for name in columns if name.casefold() not in summed]
     count = exp.alias_(exp.Count(this=exp.Star(), big_int=True), COUNT, quoted=True)
-    rows = exp.Subquery(this=body.copy(), alias=exp.TableAlias(this=exp.to_identifier("rows", quoted=True)))
+    counted = _by_combination(view.columns if not view.sums else keys, count, body)
+    if not view.sums:
+        return counted
+    joined = exp.Select(from_=exp.From(this=_aliased(counted, _COUNTED)))
+    shown = [_column(name, _COUNTED) for name in (*keys, COUNT)]
+    for number, name in enumerate(view.sums):
+        alias = f"summed {number}"
+        total = exp.alias_(exp.Sum(this=_column(name)), name, quoted=True)
+        same = [exp.NullSafeEQ(this=_column(key, _COUNTED), expression=_column(key, alias)) for key in keys]
+        other = exp.Join(this=_aliased(_by_combination(keys, total, body), alias), on=exp.and_(*same))
+        joined.append("joins", other)
+        shown.append(_column(name, alias))
+    joined.set("expressions", [exp.alias_(each, each.name, quoted=True) for each in shown])
+    return joined
+
+
+_COUNTED = "counted"
+
+
+def _by_combination(keys: Sequence[str], number: exp.Expr, body: exp.Expr) -> exp.Select:
+    """Return the query of a number for each combination of these columns, or of all."""
+    shown: list[exp.Expr] = [_column(name) for name in keys]
     return exp.Select(
-        expressions=[*(shown or [exp.Star()]), count],
-        from_=exp.From(this=rows),
+        expressions=[*(shown or [exp.Star()]), number],
+        from_=exp.From(this=_aliased(body.copy(), "rows")),
         group=exp.Group(all=True),
     )
+
+
+def _column(name: str, table: str | None = None) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table and exp.to_identifier(table, quoted=True))
+
+
+def _aliased(query: exp.Expr, alias: str) -> exp.Subquery:
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
 
 
 def _check_columns(ctx: Context, view: PrivateView, columns: list[str], body: exp.Expr) -> None:
     """Refuse columns that the view's query does not have, and one that is called as the count."""
     folded = [column.casefold() for column in columns]
-    for name in (*view.ranges, *view.columns):
+    for name in (*view.ranges, *view.columns, *view.sums):
         if name.casefold() not in folded:
             raise _no_column(view, name, columns)
     if COUNT in folded and not view.columns:
@@ -133,45 +169,105 @@ def counting(ctx: Context, node: exp.Select, items: Sequence[Item]) -> exp.Selec
         return node
     counted, names = node.copy(), [output_name(item) for item in node.expressions]
     known = [(item.alias, _counts(item)) for item in views]
+    summed = partial(_summed, [(item.alias, each) for item in views for each in _sums(item)])
     for aggregate in _aggregates(counted):
         if any(each is not aggregate and is_aggregate(each) for each in aggregate.walk()):
             continue  # of other aggregates
+        if any(map(summed, aggregate.find_all(exp.Column))):
+            if len(known) > 1 or not known[0][1]:
+                raise _uncounted(ctx, aggregate)
+            argument = aggregate.this
+            _add_up(ctx, aggregate, summed(argument) if isinstance(argument, exp.Column) else None, *known[0])
+            continue
         star = isinstance(aggregate, exp.Count) and isinstance(aggregate.this, exp.Star)
         if not star and not isinstance(aggregate, exp.Count) and _weighed(aggregate, known):
             continue
         if not star or len(known) > 1 or not known[0][1]:
             raise _uncounted(ctx, aggregate)
-        total = exp.Sum(this=exp.column(known[0][1], known[0][0], quoted=True))
-        aggregate.replace(total)
-        whole: exp.Expr = total
-        while isinstance(whole.parent, exp.Filter | exp.Window):
-            whole = whole.parent
-        whole.replace(exp.Coalesce(this=whole.copy(), expressions=[exp.Literal.number(0)]))
+        whole = _around(aggregate)
+        total = _in_place(whole, aggregate, exp.Sum(this=exp.column(known[0][1], known[0][0], quoted=True)))
+        count = exp.Coalesce(this=total, expressions=[exp.Literal.number(0)])
+        whole.replace(exp.Cast(this=count, to=exp.DataType.build("BIGINT")))
     for item, name in zip(counted.expressions, names, strict=True):
         if not isinstance(item, exp.Alias) and any(map(is_aggregate, item.walk())):
             item.replace(exp.alias_(item.copy(), name, quoted=True))
     return counted
 
 
-def passed_on(node: exp.Select, items: Sequence[Item], columns: Sequence[str]) -> str | None:
-    """Return the column that says for how many rows the rows of this SELECT stand, as ``Open.counts``."""
+def _summed(sums: Sequence[tuple[str, Summed]], column: exp.Column) -> Summed | None:
+    """Return the column of sums, of the view with this alias, that a column is."""
+    name, table = column.name.casefold(), column.table.casefold()
+    found = (each for alias, each in sums if each.name.casefold() == name and table in ("", alias.casefold()))
+    return next(found, None)
+
+
+def _add_up(ctx: Context, aggregate: exp.Expr, summed: Summed | None, view: str, count: str) -> None:
+    """Replace the mean of a column of sums by its sum over the count; refuse all but sums and means of it."""
+    if summed is None or not isinstance(aggregate, exp.Sum | exp.Avg):
+        raise _not_added_up(ctx, aggregate, summed)
+    if isinstance(aggregate, exp.Sum):
+        return
+    if not summed.full:
+        raise _mean_of_some(ctx, aggregate, summed)
+    whole = _around(aggregate)
+    total = _in_place(whole, aggregate, exp.Sum(this=aggregate.this.copy()))
+    rows = _in_place(whole, aggregate, exp.Sum(this=exp.column(count, view, quoted=True)))
+    positive = exp.Nullif(this=rows, expression=exp.Literal.number(0))
+    whole.replace(exp.Paren(this=exp.Div(this=total, expression=positive)))
+
+
+def _around(aggregate: exp.Expr) -> exp.Expr:
+    """Return an aggregate with its FILTER and OVER."""
+    whole = aggregate
+    while isinstance(whole.parent, exp.Filter | exp.Window):
+        whole = whole.parent
+    return whole
+
+
+def _in_place(whole: exp.Expr, aggregate: exp.Expr, other: exp.Expr) -> exp.Expr:
+    """Return a copy of ``whole`` with another aggregate in the place of this one."""
+    if whole is aggregate:
+        return other
+    return whole.transform(lambda node: other if node == aggregate else node)
+
+
+def _sums(item: Item) -> list[Summed]:
+    """Return the columns of sums as the SELECT may name them."""
+    assert isinstance(item.source, Open)
+    places = {each.name: item.source.columns.index(each.name) for each in item.source.sums}
+    return [replace(each, name=item.columns[places[each.name]]) for each in item.source.sums]
+
+
+def passed_on(
+    node: exp.Select, items: Sequence[Item], columns: Sequence[str]
+) -> tuple[str | None, tuple[Summed, ...]]:
+    """Return the column that says for how many rows the rows of this SELECT stand, and those of sums.
+
+    As ``Open.counts`` and ``Open.sums`` say.
+    """
     views = _views(items)
     grouped = node.args.get("group") or node.args.get("distinct") or _aggregates(node)
     if not views or grouped:
-        return None
+        return None, ()
     names = {_counts(item) for item in views}
     plain = [each for each in node.expressions if isinstance(each.unalias(), exp.Column)]
     shown = {each.unalias().name: each.alias_or_name for each in plain}
     stars = any(each.find(exp.Star) for each in node.expressions)
-    found = [shown.get(name, name if stars and name in columns else "") for name in names if len(names) == 1]
-    return found[0] if found else ""
+
+    def called(name: str) -> str:
+        found: str = shown.get(name, name if stars and name in columns else "")
+        return found
+
+    alone = len(names) == 1
+    sums = [replace(each, name=called(each.name)) for item in views if alone for each in _sums(item)]
+    return called(names.pop()) if alone else "", tuple(each for each in sums if each.name)
 
 
 def is_aggregate(node: exp.Expr) -> bool:
     """Whether a call adds up rows: not a window's own function, which numbers or looks at them."""
     if isinstance(node, _OF_WINDOWS):
         return False
-    return isinstance(node, exp.AggFunc) or is_named_aggregate(node) or _is_unknown_aggregate(node)
+    return isinstance(node, exp.AggFunc) or is_named_aggregate(node)
 
 
 _OF_WINDOWS = tuple(
@@ -182,12 +278,6 @@ _OF_WINDOWS = tuple(
     )
     if (kind := getattr(exp, name, None)) is not None
 )
-_COUNTS_ROWS = ("count_star", "histogram", "product", "first", "last", "arbitrary", "list", "fsum", "favg")
-
-
-def _is_unknown_aggregate(node: exp.Expr) -> bool:
-    """Whether it is an aggregate of DuckDB that private rows have not, so that no shelf knows it."""
-    return isinstance(node, exp.Anonymous) and node.name.casefold() in _COUNTS_ROWS
 
 
 def _views(items: Sequence[Item]) -> list[Item]:
@@ -236,5 +326,27 @@ def _uncounted(ctx: Context, aggregate: exp.Expr) -> Error:
         ctx.span(aggregate),
         label=f"this leaves {COUNT} out",
         help=f"weigh each value by {COUNT}: SUM({COUNT}), SUM(x * {COUNT}) / SUM({COUNT}); COUNT(*) is "
-        f"SUM({COUNT})",
+        f"SUM({COUNT}); or buy the sums of a number: CREATE PRIVATE VIEW ... WITH (sums = (cost)) AS ...",
+    )
+
+
+def _not_added_up(ctx: Context, aggregate: exp.Expr, summed: Summed | None) -> Error:
+    name = "it" if summed is None else summed.name
+    return refuse(
+        "D409",
+        "a column of sums can be summed and averaged, and nothing else",
+        ctx.span(aggregate),
+        label=f"{name} is a sum over the {COUNT} rows of a combination",
+        help="write SUM(cost), or AVG(cost), of the column itself; compute with these: SUM(cost) / 100",
+    )
+
+
+def _mean_of_some(ctx: Context, aggregate: exp.Expr, summed: Summed) -> Error:
+    return refuse(
+        "D409",
+        f"the view does not count the rows that have a {summed.name}",
+        ctx.span(aggregate),
+        label=f"{summed.name} may be NULL",
+        help=f"let its query leave these rows out (WHERE {summed.name} IS NOT NULL); or write "
+        f"SUM({summed.name}) / SUM({COUNT}), over all rows",
     )

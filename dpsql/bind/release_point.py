@@ -19,7 +19,7 @@ from dpsql.bind.expressions.scalars import Scalars
 from dpsql.bind.private.group_by import Groups
 from dpsql.bind.private.grouping_sets import expand_sets, grouping
 from dpsql.bind.private.projection import groupable
-from dpsql.bind.private.query_options import claims_of, clip_of, fitted_of, refuse_claims
+from dpsql.bind.private.query_options import claims_of, clip_of, fitted_of, non_negative_of, refuse_claims
 from dpsql.bind.released.accuracy_weights import weights_of
 from dpsql.bind.released.expressions import ReleasedExpressions, quoted
 from dpsql.bind.released.key_lookups import lookup_of
@@ -137,6 +137,7 @@ def release_point(
             lists=(None, *lists) if over.sets else lists,
             pairs=tuple(each.moved(1) for each in pairs) if over.sets else pairs,
             other=other_group,
+            non_negative=non_negative_of(node),
             sets=over.sets,
             running=running_totals(
                 outputs, [call.name for call in translator.calls], [k.name for k in over.keys], name

@@ -75,7 +75,8 @@ def select(ctx: Context, node: exp.Select, env: Mapping[str, Cte]) -> Private | 
                     refuse_computed(item, ctx.text)
         counted = counting(ctx, node, items)
         opened = open_select(counted, items, subqueries, ctx.fresh, ctx.text, output_name)
-        return replace(opened, counts=passed_on(node, items, opened.columns))
+        counts, sums = passed_on(node, items, opened.columns)
+        return replace(opened, counts=counts, sums=sums)
     for unnest in unnests_of(ctx, node):
         items += clause.joined_to(items, unnest)
     joined = clause.joined(node, items)

@@ -36,6 +36,7 @@ def arguments(names: Commands) -> None:
             "dpsql query clinic.duckdb --epsilon 0.1 --param 65 -c "
             '"SELECT ward, AVG(age) FROM patients WHERE age >= ? GROUP BY ward"',
             f"dpsql query clinic.duckdb --as ana -c {_COUNT}",
+            'dpsql query clinic.duckdb -c "CREATE PRIVATE VIEW census AS SELECT age, sex FROM patients"',
         ),
     )
     shared_arguments.database(parser)

@@ -1,4 +1,8 @@
-"""``dpsql export`` writes rows of randomized responses; ``dpsql estimate`` estimates counts from them."""
+"""``dpsql export`` writes rows to give away; ``dpsql estimate`` estimates counts from randomized ones.
+
+dpsql export DB -c "SELECT DP_RANDOMIZED_RESPONSE(ward, 0.5) ..." -o wards.csv     responses, of real rows
+dpsql export DB --view census --rows 20000 -o rows.csv                             rows.synthetic.csv
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,7 @@ from typing import TYPE_CHECKING
 from dpsql.answer import Answer
 from dpsql.cli import shared_arguments
 from dpsql.cli.analyst_commands import check_output, write
-from dpsql.cli.shared_arguments import Commands, command, opened, sql_of, values_of
+from dpsql.cli.shared_arguments import Commands, command, opened, sql_of, text_of, values_of
 from dpsql.render.box import box, summary
 from dpsql.render.digits import on_a_line, plain, printable
 from dpsql.render.formats import rows_to_json, to_csv, to_parquet
@@ -25,16 +29,21 @@ def arguments(names: Commands) -> None:
     parser = command(
         names,
         "export",
-        "the owner's: write rows of randomized responses, to give away",
-        "Write rows in which every column holds randomized responses, and beside the file a manifest that "
-        "estimates need.",
+        "write rows to give away: randomized responses (the owner's), or synthetic rows of a private view",
+        "Write rows in which every column holds randomized responses, or synthetic rows that are drawn from "
+        "a private view which is paid for; beside the file a manifest says what they are.",
         (
             "dpsql export clinic.duckdb -o wards.csv -c "
             '"SELECT DP_RANDOMIZED_RESPONSE(ward, 0.5) AS ward FROM patients"',
+            "dpsql export clinic.duckdb --view census --rows 20000 -o rows.csv",
         ),
     )
-    shared_arguments.database(parser, analyst=False)
+    shared_arguments.database(parser)
     shared_arguments.query(parser)
+    parser.add_argument(
+        "--view", metavar="NAME", help="write synthetic rows of this private view, which is paid for: free"
+    )
+    parser.add_argument("--rows", type=int, metavar="N", help="how many synthetic rows")
     parser.add_argument("--format", choices=("csv", "json", "parquet"), default="csv", help="default: csv")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", required=True, help="the file to write")
     parser.set_defaults(run=export, usage=parser.error)
@@ -53,23 +62,63 @@ def arguments(names: Commands) -> None:
 
 def export(options: Namespace) -> int:
     """Write an export and its manifest."""
-    from dpsql.estimates import manifest_beside
-
+    if options.view is not None:
+        return _synthetic(options)
+    if options.rows is not None:
+        options.usage("--rows is for --view: a query says itself which rows it exports")
     sql, file = sql_of(options), options.output
-    for path in (file, manifest_beside(file)):
-        check_output(path)
+    manifest = _checked_output(file)
     with opened(options) as db:
         values = values_of(options.param)
         result = beside(db, lambda: db.export(sql, values, epsilon=options.epsilon))
-    write(_content(result, options.format), file)
-    manifest = json.dumps(result.manifest, indent=2, ensure_ascii=False) + "\n"
-    write(manifest.encode("utf-8"), manifest_beside(file))
+    _write(result, options.format, file, manifest)
     tell(
         f"{len(result.rows)} rows in {on_a_line(file.name)}, and what estimates need in "
-        + on_a_line(manifest_beside(file).name)
+        + on_a_line(manifest.name)
     )
     tell(summary(_answer(result)))
     return 0
+
+
+def _synthetic(options: Namespace) -> int:
+    """Write synthetic rows of a private view, under a name that says what they are."""
+    given = (options.epsilon, text_of(options), *options.param)
+    if options.rows is None or any(each is not None for each in given):
+        options.usage("--view takes --rows, and neither a query nor a price: what it draws from is paid for")
+    file = labelled(options.output)
+    manifest = _checked_output(file)
+    with opened(options) as db:
+        result = beside(db, lambda: db.synthetic_rows(options.view, options.rows))
+    _write(result, options.format, file, manifest)
+    tell(
+        f"{len(result.rows)} synthetic rows in {on_a_line(file.name)}, and what they are in "
+        + on_a_line(manifest.name)
+    )
+    tell("free: drawn from what the ledger holds of the view")
+    return 0
+
+
+def labelled(file: Path) -> Path:
+    """Return the name of a file of synthetic rows: rows.synthetic.csv for rows.csv."""
+    if "synthetic" in file.name.casefold():
+        return file
+    return file.with_name(f"{file.stem}.synthetic{file.suffix}")
+
+
+def _checked_output(file: Path) -> Path:
+    """Refuse a file that cannot be written, or whose manifest cannot be; return the manifest's path."""
+    from dpsql.estimates import manifest_beside
+
+    manifest = manifest_beside(file)
+    for path in (file, manifest):
+        check_output(path)
+    return manifest
+
+
+def _write(result: Export, format: str, file: Path, manifest: Path) -> None:
+    write(_content(result, format), file)
+    content = json.dumps(result.manifest, indent=2, ensure_ascii=False) + "\n"
+    write(content.encode("utf-8"), manifest)
 
 
 def estimate(options: Namespace) -> int:

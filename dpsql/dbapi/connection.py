@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from dpsql.dbapi.accounts import Account, Balance, Outlook, Purchase, TimeCap
-from dpsql.dbapi.guard import guarded, name_of, own, path_of, text_of, values_of
+from dpsql.dbapi.guard import guarded, name_of, number_of, own, path_of, text_of, values_of
 from dpsql.dbapi.limits import interrupt, limited
 from dpsql.dbapi.rows import Rows
 from dpsql.dbapi.types import Exceptions
@@ -208,6 +208,14 @@ class Connection(Exceptions):
         source, values = Source(text_of(sql)), values_of(parameters)
         with self._using() as session, limited(session, own(self.timeout)):
             return guarded(lambda: export(session, source, values, own(epsilon)))
+
+    def synthetic_rows(self, view: str, rows: int) -> Export:
+        """Return rows drawn from a private view that is paid for: free, and others each time."""
+        from dpsql.synthetic_rows import synthetic_rows
+
+        name, number = text_of(view), number_of(rows)
+        with self._using() as session, limited(session, own(self.timeout)):
+            return guarded(lambda: synthetic_rows(session, name, number))
 
     @property
     def budget(self) -> Balance:

@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from dpsql.detail_kinds import Arrays, Group, Rows, part
+from dpsql.engines.coded_groups import coded, coded_sql
 from dpsql.engines.identifiers import fetched
 from dpsql.engines.measure_sql import TOTAL, measure_sql
 from dpsql.engines.stored_groups import GroupStore
@@ -19,6 +20,7 @@ from dpsql.functions import ArgumentError
 from dpsql.ir.column import Value
 from dpsql.ir.detail import Detail
 from dpsql.ir.plan import DetailPlan, MeasurePlan
+from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable, Masses
 
 RowsOf: TypeAlias = Callable[[str], Rows]
@@ -31,6 +33,8 @@ ArraysOf: TypeAlias = "Callable[[str], Arrays]"
 def measured_sql(planned: MeasurePlan) -> str:
     """Return the statements that ``measured`` runs; raise D103 for one that is too long."""
     try:
+        if isinstance(planned.rule, SyntheticRows):
+            return coded_sql(planned)
         statements = [measure_sql(planned)] if planned.measure.statistics else []
         for detail_plan in planned.details:
             reads = part("sql", detail_plan.detail.kind).reads(planned, detail_plan)
@@ -52,6 +56,8 @@ def measured(
 
     A ``store`` keeps the groups, where there may be many and few are shown.
     """
+    if isinstance(planned.rule, SyntheticRows):
+        return coded(planned, arrays_of)
     width = len(planned.keys)
     kinds = [column.fact.type.kind for column in planned.keys]
 

@@ -31,6 +31,7 @@ from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Filter, Project, Scan
 from dpsql.ir.scalar import Literal
 from dpsql.ir.statistic import SLACK, Part, Statistic
+from dpsql.ir.synthetic import SyntheticRows
 
 CELL = 2**50
 """Largest sum of a unit before clipping; its square fits 128 bits."""
@@ -119,7 +120,7 @@ def inside(planned: MeasurePlan, names: Sequence[str], coded: Collection[int] = 
 
     The keys at the places ``coded`` are codes of their values: 0 is not listed (row_copies.py).
     """
-    if not isinstance(planned.rule, PublicKeys):
+    if not isinstance(planned.rule, PublicKeys | SyntheticRows):
         return []
     conditions = []
     keys = list(enumerate(zip(planned.keys, names, planned.rule.domains, strict=True)))

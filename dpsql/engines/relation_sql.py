@@ -471,7 +471,8 @@ def _scan(scan: Scan, read: Reading) -> str:
     if owner is None:
         return f"SELECT {_named(columns)} FROM {tables}"
     if owner.links and not read.units:
-        return f"SELECT {_named(columns)} FROM {tables} WHERE {there_sql(first_link(scan), 't0')}"
+        linked = "" if owner.links[0].filled else f" WHERE {there_sql(first_link(scan), 't0')}"
+        return f"SELECT {_named(columns)} FROM {tables}{linked}"
     from_copy = bool(read.copy) and scan is read.only
     for step, link in enumerate(() if from_copy else owner.links):
         on = equal_sql(link.column, f"t{step}", link.key, f"t{step + 1}")

@@ -30,6 +30,7 @@ from dpsql.engines.corrected_sql import Special, counts_units
 from dpsql.engines.identifiers import quote, table_sql
 from dpsql.engines.relation_sql import Reading, first_link, key_sql, with_units
 from dpsql.engines.row_copies import Copy, Needed, bytes_of, copy_sql
+from dpsql.engines.unit_totals import ANSWERS
 from dpsql.engines.unit_values import there_sql, value_sql
 from dpsql.facts.light_units import RowSource, most_rows, most_squares, plain_keys
 from dpsql.ir.plan import MeasurePlan, PublicKeys
@@ -52,6 +53,7 @@ class _Found:
     limit: int
     nobody: bool
     copy: Copy | None = None
+    above: dict[int, tuple[int, int]] = field(default_factory=dict)  # limits: the rows and units above
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +123,15 @@ class SpecialUnits:
 
     def _above(self, found: _Found, limit: int) -> tuple[int, int]:
         """Return the rows and the number of the units above the limit."""
-        counted = "coalesce(sum(c), 0)::BIGINT, count(DISTINCT u)"
-        [(rows, units)] = self.run(f"SELECT {counted} FROM {found.name} WHERE n > {limit}")
-        assert isinstance(rows, int)
-        assert isinstance(units, int)
-        return rows, units
+        if limit not in found.above:
+            counted = "coalesce(sum(c), 0)::BIGINT, count(DISTINCT u)"
+            [(rows, units)] = self.run(f"SELECT {counted} FROM {found.name} WHERE n > {limit}")
+            assert isinstance(rows, int)
+            assert isinstance(units, int)
+            if len(found.above) == ANSWERS:
+                found.above.clear()
+            found.above[limit] = rows, units
+        return found.above[limit]
 
     def _copied(self, scan: Scan, found: _Found, limit: int, needed: Needed) -> Copy | None:
         """Return a copy of the rows of units above the limit, the one that is there if it will do."""

@@ -38,6 +38,9 @@ from dpsql.ir.statistic import Part, Statistic
 
 MARGIN = 1.001
 
+ANSWERS = 1_000
+"""The most answers about one table of units that are kept."""
+
 _NUMBERS = itertools.count()
 
 _Multiples = dict[str, float]
@@ -48,6 +51,7 @@ class _Totals:
     name: str
     columns: tuple[str, ...]
     nobody: bool
+    light: dict[str, bool] = field(default_factory=dict)  # conditions, and whether all units meet them
 
 
 @dataclass(slots=True)
@@ -82,7 +86,12 @@ class UnitTotals:
         bound = " + ".join(f"({each})" if norm is Norm.L1 else f"({each}) * ({each})" for each in families)
         limit = clip if norm is Norm.L1 else clip**2
         light = f"{number(MARGIN * planned.measure.copies)} * ({bound}) <= {number(limit)}"
-        return self.run(f"SELECT 1 FROM {totals.name} WHERE ({light}) IS NOT TRUE LIMIT 1") == []
+        if light not in totals.light:
+            heavy = self.run(f"SELECT 1 FROM {totals.name} WHERE ({light}) IS NOT TRUE LIMIT 1")
+            if len(totals.light) == ANSWERS:
+                totals.light.clear()
+            totals.light[light] = heavy == []
+        return totals.light[light]
 
     def forget(self) -> None:
         """Drop all tables."""

@@ -27,9 +27,9 @@ def column_facts(finish: Finish, planned: MeasurePlan, known: Known) -> dict[str
     if "expected_error" in facts:  # a count within 25.3 of the truth is within 25
         width = np.array([facts["expected_error"]])
         facts["expected_error"] = float(as_delivered(width, finish.type)[0])
-    if planned.rests_on_noise:
+    if planned.without_margins:
         facts = {key: value for key, value in facts.items() if not key.startswith("expected_error")}
-        facts["rests_on_noise"] = True
+        facts["rests_on_noise" if planned.rests_on_noise else "synthetic"] = True
     return facts
 
 

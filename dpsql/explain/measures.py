@@ -12,6 +12,7 @@ from dpsql.facts.ownership import Owned, ownership_of, pinned_columns
 from dpsql.facts.ties import ties_of
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys, Shape, Threshold
 from dpsql.ir.relation import Aggregate, Filter, Join, Project, Relation, Scan, Union, Window, names_of
+from dpsql.ir.synthetic import SyntheticRows
 from dpsql.mechanisms import prefix
 from dpsql.policy.catalogue import Known
 from dpsql.render.english import one
@@ -63,6 +64,13 @@ def _instead(planned: MeasurePlan) -> str | None:
             "for ranges, values and totals; the combinations are found from these by least squares, and "
             "every later answer is a sum of them"
         )
+    if isinstance(planned.rule, SyntheticRows):
+        plan = planned.rule.plan
+        return (
+            f"marginals in place of combinations ({plan.method}): the total, {len(plan.one_column)} of one "
+            f"column and {len(plan.two_columns)} of two, which {len(plan.choices)} choices pick; synthetic "
+            "rows are fitted to them, and how far they are off is not known"
+        )
     if planned.runs is None:
         return None
     way = (
@@ -88,6 +96,8 @@ def _rule(planned: MeasurePlan, known: Known) -> dict[str, Any]:
             "groups": number,
             "words": f"public keys: all {number} groups appear, empty ones included{_but_null(planned)}",
         }
+    if isinstance(planned.rule, SyntheticRows):
+        return {"kind": "synthetic", "words": "public lists: the combinations that synthetic rows have"}
     return {
         "kind": "threshold",
         "units": planned.rule.units,

@@ -120,6 +120,8 @@ def noise_words(column: Mapping[str, Any]) -> list[str]:
     parts.append(f"sensitivity {column['sensitivity']:.6g}, scale {column['scale']:.6g}")
     if "rests_on_noise" in column:
         parts.append(RESTS_ON_NOISE)
+    elif "synthetic" in column:
+        parts.append("no margin: rows are fitted to noisy marginals")
     elif "expected_error" in column:
         parts.append(f"expected within ± {column['expected_error']:.4g} (95 %)")
     elif "expected_error_at_1000_rows" in column:

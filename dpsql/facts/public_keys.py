@@ -61,7 +61,8 @@ def public_keys(measure: Measure, known: Known) -> Public:
     if not measure.sets:
         count = groups(tuple(range(len(measure.keys))))
         most = MOST_GROUPS if measure.view is None else MOST_OF_VIEWS
-        return Public(measure.lists, (), count is not None and count <= most)
+        unlimited = measure.view is not None and measure.view.method is not None
+        return Public(measure.lists, (), count is not None and (unlimited or count <= most))
     listed, left = [], MOST_GROUPS
     counted = ((groups(positions), number) for number, positions in enumerate(measure.sets))
     for count, number in sorted((count, number) for count, number in counted if count is not None):

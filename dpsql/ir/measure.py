@@ -104,7 +104,7 @@ class Measure:
     Post reads the ends of intervals. ``derived``: outputs computed from aggregates, with half-widths that the
     Post reads. ``running`` names the aggregates that are running totals over the only key, each with whether
     the total per group is shown too. ``added_up``: SQL above aggregates the groups, or has windows over them.
-    ``view``: these are the counts of a private view.
+    ``view``: these are the counts of a private view. ``non_negative`` raises what is released to 0.
     """
 
     name: str
@@ -131,6 +131,7 @@ class Measure:
     derived: tuple[Derived, ...] = ()
     added_up: bool = False
     view: PrivateView | None = None
+    non_negative: Option | None = field(default=None, repr=False)
 
     @property
     def copies(self) -> int:

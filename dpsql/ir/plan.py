@@ -21,6 +21,7 @@ from dpsql.ir.options import Goal
 from dpsql.ir.relation import StageInput, tables_read
 from dpsql.ir.source import Source
 from dpsql.ir.strategy import Floats, Integers, Strategy
+from dpsql.ir.synthetic import SyntheticRows
 
 
 class Norm(Enum):
@@ -150,7 +151,7 @@ class Threshold:
         return [] if self.listed is None else self.listed.groups()
 
 
-KeyRule: TypeAlias = PublicKeys | Threshold
+KeyRule: TypeAlias = PublicKeys | Threshold | SyntheticRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +243,10 @@ class MeasurePlan:
     is where clipping starts; ``rows_from`` says where that number comes from. Without statistics the noise is
     that of an empty vector, which costs nothing. ``once``: a unit counts once in a group, so that its groups
     and not its rows are scaled down. ``again`` is a second round over the groups that this one
-    does not show. ``rests_on_noise``: the measure reads numbers that were released before, or rows chosen by
-    such numbers, so its error is more than its own noise. With a ``joint``, its cells are measured, and the
-    noise is theirs. ``fitted`` is a clip that was chosen privately, in multiples of the most of one row.
+    does not show. Of synthetic rows the ``noise`` is that of their total. ``rests_on_noise``: the measure
+    reads numbers that were released before, or rows chosen by such numbers, so its error is more than its own
+    noise. With a ``joint``, its cells are measured, and the noise is theirs. ``fitted`` is a clip that was
+    chosen privately, in multiples of the most of one row.
     """
 
     measure: Measure
@@ -273,7 +275,14 @@ class MeasurePlan:
             return Norm.L1, self.applied.clip
         if self.runs is not None:
             return Norm.L1, self.runs.clip
+        if isinstance(self.rule, SyntheticRows):
+            return Norm.L1, self.rule.plan.clip
         return self.noise.norm, self.noise.sensitivity
+
+    @property
+    def without_margins(self) -> bool:
+        """Whether nobody knows how far numbers are off: they rest on earlier noise, or on a fit."""
+        return self.rests_on_noise or isinstance(self.rule, SyntheticRows)
 
     def deviations(self) -> Floats | None:
         """Return the deviation of each number of all groups, for noise of deviation 1 in what is measured.
@@ -303,6 +312,8 @@ class MeasurePlan:
 
     @property
     def events(self) -> tuple[Event, ...]:
+        if isinstance(self.rule, SyntheticRows):
+            return self.rule.plan.events
         events = [self.noise.event] if self.measure.statistics else []
         if isinstance(self.rule, Threshold):
             events.append(self.rule.event)

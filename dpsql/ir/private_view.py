@@ -4,6 +4,7 @@ CREATE PRIVATE VIEW census WITH (epsilon = 0.5, ranges = (age)) AS SELECT age, s
 
 columns    age, sex, ward, and n: how many rows have these values
 ranges     ordered columns: the noise is made for all their ranges; elsewhere for values and totals
+sums       columns that are summed over the rows of each combination, each measured at a share of its own
 """
 
 from __future__ import annotations
@@ -12,6 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dpsql.ir.source import Span
+
+METHODS = ("mwem", "mst")
+"""How synthetic rows are made (mechanisms/synthetic)."""
 
 COUNT = "n"
 """The column with the number of rows."""
@@ -27,7 +31,8 @@ def with_ranges(dimensions: Sequence[str], ranges: Sequence[str]) -> tuple[str, 
 class PrivateView:
     """What is said of a private view beside its query.
 
-    ``columns`` are those whose combinations are counted: all of its query where none are named. ``epsilon``
+    ``columns`` are those whose combinations are counted: all of its query where none are named. With a
+    ``method`` of ``METHODS``, synthetic rows are made in place of all counts. ``epsilon``
     is the price, the policy's where it is None. ``names_at`` is where its statement names columns last.
     """
 
@@ -35,9 +40,15 @@ class PrivateView:
     ranges: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     epsilon: float | None = None
+    method: str | None = None
+    sums: tuple[str, ...] = ()
     names_at: Span | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         folded = [name.casefold() for name in self.columns]
         if folded and any(name.casefold() not in folded for name in self.ranges):
             raise ValueError("a range is one of the columns")
+        if self.method is not None and self.method not in METHODS:
+            raise ValueError("a method is one of those known")
+        if any(name.casefold() in folded for name in self.sums):
+            raise ValueError("a column is summed, or its values are counted")

@@ -57,11 +57,15 @@ def unit_types(type: Type) -> tuple[Type, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One step of the path to the unit: ``column`` of the table so far equals ``table.key``."""
+    """One step of the path to the unit: ``column`` of the table so far equals ``table.key``.
+
+    ``filled`` says that the database itself keeps NULL out of the column.
+    """
 
     column: Columns
     table: str
     key: Columns
+    filled: bool = field(default=False, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,11 @@ class Statistic:
     cell: int = 0
 
     @property
+    def never_negative(self) -> bool:
+        """Whether no sum of it is below 0."""
+        return self.low >= self.offset if self.part is Part.VALUE else self.part is not Part.LAGRANGE
+
+    @property
     def together(self) -> int:
         """Most steps that one row adds to this statistic and those that complete it: a pair, or cells."""
         return self.most + (SLACK if self.part in CELLS else 0)

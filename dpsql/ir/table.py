@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias, overload
 
 from dpsql.ir.column import Value
 
@@ -26,6 +26,36 @@ class ExactGroups(Sequence[tuple[Value, ...]]):
     @abstractmethod
     def taken(self, places: Sequence[int]) -> list[tuple[Value, ...]]:
         """Return the groups at these places, which ascend."""
+
+
+class CodedGroups(ExactGroups):
+    """Groups as codes of their keys' values: a row of the array each. Shows nothing and cannot be pickled."""
+
+    __slots__ = ("codes",)
+
+    def __init__(self, codes: NDArray[np.int32]) -> None:
+        self.codes = codes
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @overload
+    def __getitem__(self, place: int) -> tuple[Value, ...]: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[tuple[Value, ...]]: ...
+    def __getitem__(self, place: int | slice) -> tuple[Value, ...] | Sequence[tuple[Value, ...]]:
+        if isinstance(place, slice):
+            return CodedGroups(self.codes[place])
+        return tuple(self.codes[place].tolist())
+
+    def taken(self, places: Sequence[int]) -> list[tuple[Value, ...]]:
+        return [tuple(codes) for codes in self.codes[list(places)].tolist()]
+
+    def __repr__(self) -> str:
+        return "CodedGroups(not shown)"
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError("exact groups are never stored")
 
 
 class ExactTable:

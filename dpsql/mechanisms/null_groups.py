@@ -24,6 +24,7 @@ import numpy as np
 
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, PublicKeys
+from dpsql.ir.synthetic import SyntheticRows
 from dpsql.mechanisms import mechanism
 
 if TYPE_CHECKING:
@@ -38,9 +39,12 @@ def shown(
 ) -> NDArray[np.bool_]:
     """Return for each group whether it is shown: not if it is a listed one of NULL and seems empty."""
     counted, kept = planned.measure.counted, np.ones(len(groups), dtype=np.bool_)
-    listed = planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
-    if not counted or planned.runs is not None or planned.measure.view is not None or listed is None:
+    if not counted or planned.runs is not None or planned.measure.view is not None:
         return kept  # groups of runs and of a view are there to be added up
+    assert not isinstance(planned.rule, SyntheticRows), "they are of a view"
+    listed = planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
+    if listed is None:
+        return kept
     reach = _reach(planned, len(groups))
     every = tuple(range(len(planned.keys)))
     places: dict[Value, tuple[int, ...]] = dict(listed.sets)

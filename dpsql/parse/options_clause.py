@@ -35,6 +35,7 @@ KNOWN = (
     "within",
     "confidence",
     "anyway",
+    "non_negative",
 )
 AUTO = "auto"
 """The value of an option whose number the engine chooses."""
@@ -231,8 +232,8 @@ def _value(text: str, name: str, tokens: list[Token], parameters: Sequence[Value
     kinds = [token.token_type for token in tokens]
     if name == "weights":
         return _numbers(text, tokens, parameters, span)
-    if name == "anyway":
-        return _truth(tokens, span)
+    if name in ("anyway", "non_negative"):
+        return _truth(name, tokens, span)
     if len(tokens) == 1 and kinds[0] is TokenType.STRING:
         return tokens[0].text
     if kinds == [TokenType.PARAMETER, TokenType.NUMBER]:
@@ -267,11 +268,11 @@ def _numbers(
     return tuple(option for option in values if isinstance(option, int | float))
 
 
-def _truth(tokens: list[Token], span: Span) -> bool:
+def _truth(name: str, tokens: list[Token], span: Span) -> bool:
     """Read ``true`` or ``false``."""
     word = tokens[0].text.casefold() if len(tokens) == 1 else ""
     if word not in ("true", "false"):
-        raise refuse("D105", "anyway is true or false", span, help="write anyway = true")
+        raise refuse("D105", f"{name} is true or false", span, help=f"write {name} = true")
     return word == "true"
 
 

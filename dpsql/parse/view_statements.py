@@ -17,12 +17,13 @@ from dataclasses import dataclass, replace
 
 from dpsql.errors import Error, refuse
 from dpsql.ir.options import Option
-from dpsql.ir.private_view import COUNT, PrivateView, with_ranges
+from dpsql.ir.private_view import COUNT, METHODS, PrivateView, with_ranges
 from dpsql.ir.source import Span
 
 _WORD = re.compile(
     r"""(?P<space>\s+|--[^\n]*|/\*.*?\*/)
     |   (?P<name>"(?:[^"]|"")+")
+    |   (?P<text>'(?:[^']|'')*')
     |   (?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)
     |   (?P<word>\w+)
     |   (?P<sign>.)
@@ -123,6 +124,15 @@ def _create(reader: _Reader, name: str, at: Span) -> Create:
             if not reader.take(","):
                 break
         reader.expect(")")
+    if view.method is not None and (view.ranges or view.sums):
+        raise refuse(
+            "D105",
+            f"a method and {'ranges' if view.ranges else 'sums'} do not go together",
+            view.names_at,
+            label="synthetic rows are made for pairs of columns",
+            help=f"leave the {'ranges' if view.ranges else 'sums'} out; or the method: all combinations are "
+            "counted then",
+        )
     reader.expect("as")
     place = reader.place()
     if place is None:
@@ -134,24 +144,47 @@ def _create(reader: _Reader, name: str, at: Span) -> Create:
 def _with_option(reader: _Reader, view: PrivateView, said: set[str]) -> PrivateView:
     option, at = reader.name("an option")
     known = option.casefold()
-    if known not in ("epsilon", "ranges", "dimensions") or known in said:
+    if known not in ("epsilon", "ranges", "dimensions", "method", "sums") or known in said:
         raise refuse(
             "D105",
             f"{option} is set twice" if known in said else f"a private view has no option {option}",
             at,
-            help="WITH (epsilon = 0.5, ranges = (age), dimensions = (sex, ward))",
+            help="WITH (epsilon = 0.5, ranges = (age), dimensions = (sex, ward), sums = (cost))",
         )
     said.add(known)
     reader.expect("=")
     if known == "epsilon":
         return replace(view, epsilon=reader.number())
+    if known == "method":
+        return replace(view, method=reader.method())
     start = reader.place()
     names = tuple(_names(reader))
     assert start is not None, "a name was read"
     view = replace(view, names_at=Span(start.start, reader.behind))
+    if known == "sums":
+        _check_apart(view, names, (*view.ranges, *view.columns))
+        return replace(view, sums=names)
+    _check_apart(view, view.sums, names)
     if known == "ranges":
         return replace(view, ranges=names, columns=with_ranges(view.columns, names) if view.columns else ())
     return replace(view, columns=with_ranges(names, view.ranges))
+
+
+def _check_apart(view: PrivateView, sums: tuple[str, ...], others: tuple[str, ...]) -> None:
+    """Refuse a column that is summed, and whose values would be counted."""
+    folded = [name.casefold() for name in others]
+    twice = [name for place, name in enumerate(sums) if name.casefold() in map(str.casefold, sums[:place])]
+    if twice:
+        once = f"sums = ({', '.join(dict.fromkeys(name.casefold() for name in sums))})"
+        raise refuse("D105", f"{twice[0]} is summed twice", view.names_at, help=once)
+    both = next((name for name in sums if name.casefold() in folded), None)
+    if both is not None:
+        raise refuse(
+            "D105",
+            f"{both} is summed, and a dimension too",
+            view.names_at,
+            help=f"leave it out of one: sums = ({both}) adds its values up in each combination of the others",
+        )
 
 
 def _names(reader: _Reader) -> list[str]:
@@ -230,6 +263,14 @@ class _Reader:
             raise refuse("D503", "a price must be a finite positive number", at, help="epsilon = 0.5")
         return float(value)
 
+    def method(self) -> str:
+        """Read the name of a method, in quotes."""
+        name, at = self._read("the name of a method", ("text",), _unquoted)
+        if name.casefold() not in METHODS:
+            listed = " and ".join(f"'{method}'" for method in METHODS)
+            raise refuse("D105", f"there is no method {name}", at, help=f"the methods are {listed}")
+        return name.casefold()
+
     def _read(self, what: str, kinds: tuple[str, ...], made: Callable[[str], str]) -> tuple[str, Span]:
         if self._next >= len(self._words) or self._words[self._next][0] not in kinds:
             raise self.wrong(what, _FORMS)
@@ -255,4 +296,5 @@ _FORMS = (
 
 
 def _unquoted(name: str) -> str:
-    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+    mark = name[0]
+    return name[1:-1].replace(mark * 2, mark) if mark in "\"'" else name

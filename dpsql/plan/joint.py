@@ -7,10 +7,10 @@
 
 Claim   the noise is that of the cells' sensitivity: the largest norm of a column of the strategy times the
         L1 norm that a unit's rows have over all cells.
-Proof   A row is in one cell (workload/cells.py) and adds to it one, or its x (workload/added_value.py). So a
-        measure of that statistic by cells bounds a unit's L1 norm as any measure does, and the engine
-        enforces it, also where the noise is Gaussian. The rest is the strategy's claim
-        (mechanisms/strategies/strategy.py). ``column`` is not below its exact norm.
+Proof   A row is in one cell (workload/cells.py), so that a measure of one count or of one sum by cells bounds
+        a unit's L1 norm as any measure does, and the engine enforces it, also where the noise is Gaussian.
+        The rest is the strategy's claim (mechanisms/strategies/strategy.py). ``column`` is not below its
+        exact norm.
 Test    tests/privacy/test_joint.py, tests/privacy/test_joint_sums.py; grammar_tests
 """
 
@@ -32,7 +32,7 @@ from dpsql.ir.measure import KeyList, Measure
 from dpsql.ir.plan import Applied, Joint, MeasurePlan, Norm, PublicKeys
 from dpsql.ir.relation import Named, Relation
 from dpsql.ir.scalar import Scalar
-from dpsql.ir.statistic import Family, Part, Statistic
+from dpsql.ir.statistic import Family, Statistic
 from dpsql.ir.strategy import Floats, Integers, Strategy
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.strategies import gram
@@ -46,7 +46,7 @@ from dpsql.plan.running_totals import delivered_unit
 from dpsql.rewrite.disjoint_cells import load
 from dpsql.workload.added_value import added_value, in_steps_of
 from dpsql.workload.cells import Cells, cells_of
-from dpsql.workload.questions import adds_alone, numbers_of
+from dpsql.workload.questions import adds_alike, numbers_of
 
 GAIN = 0.95
 """Numbers are measured together where their error falls at least to this part."""
@@ -98,8 +98,8 @@ def joint(facts: MeasureFacts, facts_of: Callable[[Measure], MeasureFacts]) -> M
 
 
 def may_join(facts: MeasureFacts) -> bool:
-    """Whether a measure counts rows of listed groups, or adds up one x of theirs: not too many groups."""
-    public = facts.public.whole and adds_alone(facts.measure)
+    """Whether a measure counts rows of listed groups, not too many, or sums one argument over them."""
+    public = facts.public.whole and adds_alike(facts.measure)
     if not public or facts.rows_from.startswith("max_groups"):
         return False
     return len(facts.listed().groups()) * len(facts.measure.statistics) <= MOST_NUMBERS
@@ -123,20 +123,12 @@ def together(asked: Sequence[Asked], facts_of: Callable[[Measure], MeasureFacts]
     places, rows = distinct(cells)
     parts = [rows[start:end] for start, end in itertools.pairwise(ends)]
     gram_of_all = gram.of_statements([(each.weight, part) for each, part in zip(asked, parts, strict=True)])
-    counted = facts_of(by_cell(asked[0].facts.measure, asked[0].rows, cells, one))
-    unit = _unit(asked, one)
-    best = min(_plans(counted, places, gram_of_all, _digest(asked, parts), unit), key=error, default=None)
+    counted = facts_of(by_cell(asked[0].measure, asked[0].rows, cells, one))
+    unit = math.gcd(*(delivered_unit(in_steps_of(each.measure, one)) for each in asked))
+    best = min(_plans(counted, places, gram_of_all, unit, _digest(asked, parts)), key=error, default=None)
     if best is None:
         return None
     return [_of_cells(each, best, part, one) for each, part in zip(asked, parts, strict=True)]
-
-
-def _unit(asked: Sequence[Asked], one: Statistic) -> int:
-    """Return the grid steps in which cells are whole: of a row, or of the last place of a sum."""
-    if one.part is Part.ROWS:
-        return one.most
-    finishes = tuple(finish for each in asked for finish in each.measure.finishes)
-    return delivered_unit(replace(asked[0].measure, statistics=(one,), finishes=finishes))
 
 
 def _digest(asked: Sequence[Asked], parts: Sequence[Integers]) -> str:
@@ -190,7 +182,7 @@ def distinct(cells: Cells) -> tuple[tuple[int, ...], Integers]:
 
 
 def by_cell(measure: Measure, relation: Relation, cells: Cells, one: Statistic) -> Measure:
-    """Return the measure that adds up ``one`` over the rows of each cell."""
+    """Return the measure that adds up ``one`` over the rows of each cell: a count, or a sum."""
     keys = tuple(Named(f"cell {place}", part) for place, part in enumerate(cells.parts))
     return Measure(
         measure.name,
@@ -207,14 +199,14 @@ def by_cell(measure: Measure, relation: Relation, cells: Cells, one: Statistic) 
 
 
 def _plans(
-    facts: MeasureFacts, places: tuple[int, ...], v: Floats, asked: str, unit: int
+    facts: MeasureFacts, places: tuple[int, ...], v: Floats, unit: int, asked: str
 ) -> Iterator[MeasurePlan]:
     found = strategies(facts.terms.strategies)
 
     def chosen(norm: Norm, clip: int, one: float) -> Strategy | None:
         return found.strategy(v, norm, clip, one, QUICK) or found.strategy(v, norm, clip, one)
 
-    return plans_with(chosen, facts, places, (v,), asked, unit)
+    return plans_with(chosen, facts, places, (v,), unit, asked)
 
 
 def plans_with(
@@ -222,12 +214,10 @@ def plans_with(
     facts: MeasureFacts,
     places: tuple[int, ...],
     grams: tuple[Floats, ...],
+    unit: int,
     asked: str,
-    unit: int | None = None,
 ) -> Iterator[MeasurePlan]:
-    """Yield a plan of the cells for each noise: the best strategy that is found for it.
-
-    Cells are made whole in steps of ``unit``: of a row, if there is none.
+    """Yield a plan of the cells, whole in steps of ``unit``, for each noise: the best strategy that is found.
 
     ``chosen`` is given the norm of the columns, the clip, and the noise's deviation for a clip of one step.
     """
@@ -248,11 +238,10 @@ def plans_with(
         if not mechanism(name).scale_for(wider.steps, ratio) < LARGEST_SCALE:
             continue
         noise = noise_with(facts, name, wider, ratio)
-        steps = unit or facts.measure.statistics[0].most
         yield MeasurePlan(
             *(facts.measure, facts.columns, facts.listed(), clip.shape, noise, None),
             *(facts.rows, facts.rows_from),
-            applied=Applied(strategy, clip.steps, declared, places, grams, steps, asked),
+            applied=Applied(strategy, clip.steps, declared, places, grams, unit, asked),
         )
 
 

@@ -104,6 +104,10 @@ def _best_of(
 ) -> MeasurePlan:
     """Return the best plan of a measure: its numbers one by one, or measured together."""
     if measure.view is not None:
+        if measure.view.method is not None:
+            from dpsql.plan import synthetic_view
+
+            return synthetic_view.planned(facts_of(measure), measure.view)
         return private_view.planned(facts_of(measure), measure.view)
     best = _best(_options(measure, facts_of, chosen))
     if not together or best.fitted is not None:

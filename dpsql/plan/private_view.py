@@ -23,6 +23,7 @@ from dpsql.facts.public_keys import MOST_OF_VIEWS, combinations_of
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys
 from dpsql.ir.private_view import PrivateView
+from dpsql.ir.statistic import Part
 from dpsql.ir.strategy import Floats, Strategy
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 from dpsql.mechanisms.strategies import gram
@@ -35,6 +36,7 @@ from dpsql.plan.measure_facts import MeasureFacts
 
 def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
     """Return the best plan of a view's counts."""
+    check_lists(facts)
     _check_size(facts)
     keys = facts.listed()
     ranges = {name.casefold() for name in view.ranges}
@@ -55,7 +57,9 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
         return quick or whole_numbered_product(designs, clip, one, SCALE_LIMIT)
 
     asked = hashlib.sha256(f"{VERSION} {kinds}".encode()).hexdigest()
-    plans = plans_with(chosen, facts, _places(keys, parts), grams, asked)
+    (statistic,) = facts.measure.statistics
+    unit = statistic.most if statistic.part is Part.ROWS else 1  # whole rows, and sums in grid steps
+    plans = plans_with(chosen, facts, _places(keys, parts), grams, unit, asked)
     best = min(plans, key=error, default=None)
     if best is None:
         raise refuse(
@@ -67,7 +71,7 @@ def planned(facts: MeasureFacts, view: PrivateView) -> MeasurePlan:
     return best
 
 
-Part = tuple[tuple[int, ...], list[tuple[Value, ...]]]
+Keys = tuple[tuple[int, ...], list[tuple[Value, ...]]]
 
 
 @lru_cache(maxsize=8)  # a plan is made of the same ones several times
@@ -81,7 +85,7 @@ def _in_order(rows: list[tuple[Value, ...]]) -> list[tuple[Value, ...]]:
     return sorted(present, key=lambda row: row[0]) + [row for row in rows if row[0] is None]  # type: ignore[arg-type,return-value]  # of one type
 
 
-def _places(keys: PublicKeys, parts: list[Part]) -> tuple[int, ...]:
+def _places(keys: PublicKeys, parts: list[Keys]) -> tuple[int, ...]:
     """Return the cell of each group: the last part's value runs fastest."""
     places = np.zeros((), dtype=np.int64)
     for (_, before), (_, rows) in zip(keys.parts(), parts, strict=True):
@@ -91,8 +95,8 @@ def _places(keys: PublicKeys, parts: list[Part]) -> tuple[int, ...]:
     return tuple(places.ravel().tolist())
 
 
-def _check_size(facts: MeasureFacts) -> None:
-    """Refuse columns without a public list, and more combinations than one release has."""
+def check_lists(facts: MeasureFacts) -> None:
+    """Refuse columns without a public list."""
     measure = facts.measure
     for title, listed in zip(measure.titles, measure.lists, strict=True):
         if listed is None:
@@ -112,6 +116,11 @@ def _check_size(facts: MeasureFacts) -> None:
             label="its conditions exclude all values that are listed",
             help="leave the condition out: WHERE over the view is free",
         )
+
+
+def _check_size(facts: MeasureFacts) -> None:
+    """Refuse more combinations than one release has."""
+    measure = facts.measure
     combinations = combinations_of(measure, facts.known)
     if combinations is None or combinations > MOST_OF_VIEWS:
         parts = [

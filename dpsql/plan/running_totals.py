@@ -8,12 +8,13 @@ runs of 8, 64       8.5/epsilon
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dpsql.ir.column import Kind, decimal_size
+from dpsql.ir.column import Kind, Type, decimal_size
 from dpsql.ir.measure import Measure
 from dpsql.ir.plan import MeasurePlan, Norm, PublicKeys
 from dpsql.mechanisms import prefix
@@ -53,10 +54,17 @@ def asked_of(measure: Measure, variances: tuple[NDArray[np.float64], NDArray[np.
 
 def delivered_unit(measure: Measure) -> int:
     """Return the grid steps of 1, or of the last decimal place, if every number is rounded to it; else 1."""
-    (statistic,) = measure.statistics
-    types = {finish.type for finish in measure.finishes}
-    if len(types) != 1 or (kind := types.pop()).kind not in (Kind.INTEGER, Kind.DECIMAL):
-        return 1
-    last = Fraction(1, 10 ** decimal_size(kind)[1]) if kind.kind is Kind.DECIMAL else Fraction(1)
-    steps = last / statistic.step
+    step = measure.statistics[0].step
+    return math.gcd(*(_unit_of(finish.type, step) for finish in measure.finishes))
+
+
+def _unit_of(type: Type, step: Fraction) -> int:
+    match type.kind:
+        case Kind.INTEGER:
+            last = Fraction(1)
+        case Kind.DECIMAL:
+            last = Fraction(1, 10 ** decimal_size(type)[1])
+        case _:
+            return 1
+    steps = last / step
     return int(steps) if steps.denominator == 1 else 1

@@ -53,6 +53,7 @@ from dpsql.ir.relation import (
 )
 from dpsql.ir.scalar import Call, Literal, Ref
 from dpsql.ir.statistic import Axis, Part, Statistic
+from dpsql.ir.synthetic import SyntheticPlan, SyntheticRows
 
 _TAGS: dict[type, tuple[str, str]] = {
     Aggregate: ("Aggregate", "input keys aggregates"),
@@ -97,6 +98,8 @@ _TAGS: dict[type, tuple[str, str]] = {
     Sized: ("Sized", "most exact"),
     Statistic: ("Statistic", "part argument condition step most low high offset other cell"),
     Threshold: ("Threshold", "statistic steps units event listed least"),
+    SyntheticPlan: ("SyntheticPlan", "method sizes clip step total one_column choices two_columns"),
+    SyntheticRows: ("SyntheticRows", "domains plan"),
     ThresholdEvent: ("ThresholdEvent", "delta"),
     Type: ("Type", "kind sql"),
     Union: ("Union", "left right"),

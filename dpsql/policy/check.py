@@ -102,7 +102,7 @@ def _private(view: ViewRule) -> PrivateView | None:
     if rule is None:
         return None
     columns = with_ranges(rule.dimensions, rule.ranges) if rule.dimensions else ()
-    return PrivateView(view.name, rule.ranges, columns, rule.epsilon)
+    return PrivateView(view.name, rule.ranges, columns, rule.epsilon, rule.method, rule.sums)
 
 
 def compare(before: str, policy: Policy, catalogue: Catalogue) -> None:

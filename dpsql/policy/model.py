@@ -276,6 +276,8 @@ class PrivateRule:
     epsilon: float | None = None
     ranges: tuple[str, ...] = ()
     dimensions: tuple[str, ...] = ()
+    method: str | None = None
+    sums: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

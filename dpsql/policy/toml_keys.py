@@ -798,6 +798,22 @@ PRIVATE = Keys(
             default=(),
             otherwise="all columns of the query",
         ),
+        Key(
+            "method",
+            Own(str, 'one of `"mwem"`, `"mst"`', "views._method"),
+            "How synthetic rows are made, in place of counts of all combinations.",
+            default=None,
+            otherwise="all combinations are counted",
+            later="method",
+        ),
+        Key(
+            "sums",
+            Names("a list of columns", "views._names"),
+            "Columns that are summed in each combination of the others, each at a share of the price.",
+            default=(),
+            otherwise="rows are counted alone",
+            later="sums",
+        ),
     ),
 )
 

@@ -69,7 +69,8 @@ def owned_of(
         at = back if isinstance(key_names, str) else (*back, place)
         _check_same_kind(document, (found, pair[0]), (there.found, pair[1]), at)
     rest = owned_of(policy, document, resolved, keys, there)
-    link = Link(as_columns(columns), there.found.name, as_columns(ends))
+    filled = not any(column.nullable for column in columns)
+    link = Link(as_columns(columns), there.found.name, as_columns(ends), filled)
     return Owned(found, columns, (link, *rest.links), rest.unit, rest.at_most if unique else None, path)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from dpsql.ir.private_view import COUNT
+from dpsql.ir.private_view import COUNT, METHODS
 from dpsql.policy.model import PrivateRule, TableRule, ViewRule
 from dpsql.policy.names import fold
 from dpsql.policy.toml_keys import PRIVATE, VIEW
@@ -56,7 +56,26 @@ def _private(view: Section) -> PrivateRule:
     inner.allow(PRIVATE)
     ranges = optional(inner, PRIVATE["ranges"], partial(_names, key="ranges"))
     dimensions = optional(inner, PRIVATE["dimensions"], partial(_names, key="dimensions"))
-    return PrivateRule(ranges=ranges, dimensions=dimensions, **regular_values(inner, PRIVATE))
+    method = optional(inner, PRIVATE["method"], _method)
+    sums = optional(inner, PRIVATE["sums"], partial(_names, key="sums"))
+    if method is not None and (ranges or sums):
+        raise inner.wrong(
+            "method",
+            f"a method and {'ranges' if ranges else 'sums'} do not go together",
+            help="synthetic rows are made for pairs of columns: leave one of the two out",
+        )
+    if {fold(name) for name in sums} & {fold(name) for name in (*ranges, *dimensions)}:
+        raise inner.wrong("sums", "a column is summed, or it is a dimension", help="leave it out of one")
+    named = {"ranges": ranges, "dimensions": dimensions, "sums": sums}
+    return PrivateRule(**named, method=method, **regular_values(inner, PRIVATE))
+
+
+def _method(section: Section) -> str:
+    method: Any = section.values["method"]
+    if method not in METHODS:
+        listed = " or ".join(f'"{name}"' for name in METHODS)
+        raise section.wrong("method", f"method must be {listed}", help="leave it out to count combinations")
+    return str(method)
 
 
 def _names(section: Section, key: str) -> tuple[str, ...]:

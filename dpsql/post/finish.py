@@ -40,7 +40,7 @@ _WIDE = Context(prec=80)
 def finish(released: ReleasedTable, planned: MeasurePlan, confidence: float = CONFIDENCE) -> list[Finished]:
     """Return the columns of a released table: the keys, then the aggregates, then derived outputs."""
     columns = _with_margins(released, planned, confidence)
-    return [_without(column) for column in columns] if planned.rests_on_noise else columns
+    return [_without(column) for column in columns] if planned.without_margins else columns
 
 
 def _without(column: Finished) -> Finished:
@@ -135,7 +135,7 @@ def _is_linear(finish: Finish) -> bool:
 
 def reach_anywhere(finish: Finish, planned: MeasurePlan, confidence: float) -> float | None:
     """Return the margin of an aggregate for any value; None if the margin depends on the value."""
-    if planned.rests_on_noise or numbers_measured(planned) is not None:
+    if planned.without_margins or numbers_measured(planned) is not None:
         return None
     if finish.places:
         detail = planned.detail_at(finish.places[0])

@@ -13,6 +13,7 @@ from dpsql.ir.group_order import order_of
 from dpsql.ir.plan import MeasurePlan, PublicKeys
 from dpsql.ir.table import ReleasedTable
 from dpsql.mechanisms.null_groups import shown
+from dpsql.post.non_negative import raised_cells
 
 _LARGEST = 2**61
 
@@ -27,6 +28,8 @@ def numbers_of(cells: ReleasedTable, planned: MeasurePlan, every_group: bool = F
     for group, row in zip(cells.groups, cells.sums, strict=True):
         if group in places:
             found[places[group]] = int(row[0])
+    if planned.measure.non_negative is not None:
+        found = raised_cells(found, joint.applied)
     groups = planned.rule.groups()
     sums = np.clip(joint.rows @ found, -_LARGEST, _LARGEST).astype(np.int64).reshape(len(groups), -1)
     kept = np.ones(len(groups), dtype=np.bool_) if every_group else shown(groups, sums, planned)

@@ -39,6 +39,8 @@ def note_on(plan: Plan, unit: str) -> str:
         sentences.append(
             f"Joined by {tie}, rows of two {unit}s do not meet: the join is made within one {unit}."
         )
+    if any(measure.measure.non_negative for stage in plan.stages for measure in stage.measures):
+        sentences.append("Sums that noise put below 0 were raised to 0: small groups add up to too much.")
     if any(measure.rests_on_noise for stage in plan.stages for measure in stage.measures):
         sentences.append(
             "A number that rests on others released before it has no margin: their noise moves it too, and "

@@ -14,10 +14,12 @@ from dpsql.errors import refuse
 from dpsql.ir.column import Value
 from dpsql.ir.plan import MeasurePlan, StagePlan
 from dpsql.ir.relation import with_rows
+from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ReleasedTable
 from dpsql.post.finish import finish
 from dpsql.post.joint import numbers_of
 from dpsql.post.margins import CONFIDENCE
+from dpsql.post.non_negative import raised
 from dpsql.post.sealed import Sealed
 from dpsql.post.trial_run import refuse_failing
 
@@ -47,9 +49,15 @@ class StageOutputs:
         return replace(planned, measure=replace(planned.measure, relation=relation), again=again)
 
     def add(self, planned: MeasurePlan, released: ReleasedTable) -> None:
-        """Add what was released of a measure: its numbers, or the cells that these are sums of."""
+        """Add what was released of a measure: its numbers, or what these are made of."""
         if planned.joint is not None:
             released = numbers_of(released, planned, self.every_group)
+        elif isinstance(planned.rule, SyntheticRows):
+            from dpsql.post.synthetic import rows_of
+
+            released = rows_of(released, planned)
+        elif planned.measure.non_negative is not None:
+            released = raised(released, planned)
         self.tables.append((planned, released))
 
     def hand_down(self, stage: StagePlan) -> None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from dpsql.ir.column import Value
-from dpsql.ir.plan import MeasurePlan, PublicKeys
+from dpsql.ir.plan import MeasurePlan, PublicKeys, Threshold
+from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactTable
 from dpsql.release.groups import plain
 
@@ -41,7 +42,13 @@ def completed(
 
 
 def _public_keys(planned: MeasurePlan) -> PublicKeys | None:
-    return planned.rule if isinstance(planned.rule, PublicKeys) else planned.rule.listed
+    match planned.rule:
+        case PublicKeys():
+            return planned.rule
+        case Threshold(listed=listed):
+            return listed
+        case SyntheticRows():
+            return None
 
 
 def always_shown(planned: MeasurePlan) -> int:

@@ -17,6 +17,7 @@ from dpsql.detail_kinds import Draw
 from dpsql.ir.column import Value
 from dpsql.ir.group_order import order_of
 from dpsql.ir.plan import MeasurePlan, Noise, Threshold
+from dpsql.ir.synthetic import SyntheticRows
 from dpsql.ir.table import ExactGroups, ExactTable, ReleasedTable
 from dpsql.mechanisms import mechanism
 from dpsql.mechanisms.exponential import Choose
@@ -47,6 +48,10 @@ def release(
     The owner's audit passes a ``threshold`` that replaces the planned one, and a ``draw`` of zeros; it gets
     all listed groups.
     """
+    if isinstance(planned.rule, SyntheticRows):
+        from dpsql.release.synthetic import released_marginals
+
+        return released_marginals(exact, planned, draw, choose)
     groups, noisy = noised(exact, planned, draw)
     if isinstance(planned.rule, Threshold):
         steps = planned.rule.steps if threshold is None else threshold

@@ -6,10 +6,11 @@ from dpsql.errors import Error
 from dpsql.ir.measure import Split
 from dpsql.policy.catalogue import Known
 from dpsql.rewrite.accuracy_weights import to_weights
+from dpsql.rewrite.non_negative import check_non_negative
 from dpsql.rewrite.other_group import check_other_groups
 from dpsql.rewrite.statistics import to_statistics
 
-PASSES = (check_other_groups, to_statistics, to_weights)
+PASSES = (check_other_groups, to_statistics, check_non_negative, to_weights)
 
 
 def rewrite(split: Split, known: Known) -> Split:

@@ -1,15 +1,15 @@
-"""A measure of counts or of sums of one x -> its numbers, each as the conditions under which a row counts.
+"""A measure of counts, or of sums of one argument -> its numbers, each as the conditions of a row.
 
     SELECT sex, COUNT(*), COUNT(*) FILTER (WHERE age < 20) FROM people WHERE smoker GROUP BY sex
 
     group F    sex = 'F'                      sex = 'F', age < 20          (smoker stays in the relation)
     group M    sex = 'M'                      sex = 'M', age < 20
 
-Claim   a number is the count of the rows in which all its conditions are true, or the sum of x over them, as
-        the measure counts and adds.
+Claim   a number is the count, or the sum of the argument, over the rows in which all its conditions are true,
+        as the measure has them.
 Proof   A row is in a group of listed keys if each key, of that grouping set, is not distinct from the listed
-        value, and counts in a statistic where its condition is true and, in a count, its argument is not
-        NULL; to a sum, NULL adds nothing in a cell as in a group. A key
+        value, and counts in a statistic where its condition is true and its argument is not NULL. To a sum, a
+        row adds the clamped argument where the condition is true, and nothing where it is NULL. A key
         x // k, k > 0, is v where x is in one range: ``//`` cuts toward 0.
 Test    tests/privacy/test_joint.py
 """
@@ -32,8 +32,8 @@ _KINDS = (Kind.INTEGER, Kind.TEXT, Kind.BOOLEAN, Kind.DATE)
 """Kinds of keys: a listed value of another kind may be spelled in several ways."""
 
 
-def adds_alone(measure: Measure) -> bool:
-    """Whether a measure counts rows, or adds up one x of theirs, and nothing else."""
+def adds_alike(measure: Measure) -> bool:
+    """Whether a measure counts rows, each as one, or sums one argument, and does nothing else."""
     odd = measure.details or measure.running or measure.other or measure.fitted
     keys = all(measure.lists[place] is not None for place in _shown(measure))
     return (
@@ -86,7 +86,7 @@ def _own_key(measure: Measure, place: int) -> Scalar:
 def _conditions(statistic: Statistic) -> Iterator[Scalar]:
     if statistic.condition is not None:
         yield statistic.condition
-    if statistic.part is Part.ROWS and statistic.argument is not None:  # NULL adds nothing to a sum
+    if statistic.argument is not None and statistic.part is Part.ROWS:
         yield Call("is_not_null", (statistic.argument,))
 
 

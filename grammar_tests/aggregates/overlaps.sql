@@ -104,13 +104,15 @@ SELECT kind, CORR(cost, place_id % 5) FILTER (WHERE cost < 1000) AS low,
        AVG(cost) FILTER (WHERE cost BETWEEN 3500 AND 4000) AS high, COUNT_IF(cost > 4500) AS highest
 FROM visits GROUP BY kind;
 
--- case: sums of one column with all their totals
+-- case: nested sums of one argument, clipped
 -- outcome: accepted
--- policy: pure.toml
-SELECT sex, ward, SUM(age) AS years FROM patients GROUP BY CUBE (sex, ward);
+SELECT SUM(cost) AS in_all, SUM(cost) FILTER (WHERE minutes < 10) AS a, SUM(cost) FILTER (WHERE minutes < 20) AS b,
+       SUM(cost) FILTER (WHERE minutes < 30) AS c, SUM(cost) FILTER (WHERE minutes < 40 OR urgent) AS d
+FROM visits;
 
--- case: nested sums of one column, over many rows of a patient
+-- case: sums of one argument under conditions that leave each a range of its own
 -- outcome: accepted
 -- policy: pure.toml
-SELECT kind, SUM(cost) FILTER (WHERE cost < 100) AS cheap, SUM(cost) FILTER (WHERE cost < 1000) AS fair, SUM(cost) AS cost
+SELECT kind, SUM(cost) FILTER (WHERE cost < 2000) AS cheap, SUM(cost) FILTER (WHERE cost < 3000) AS fair,
+       SUM(cost) FILTER (WHERE cost < 4000) AS high, SUM(cost) AS cost
 FROM visits GROUP BY ROLLUP (kind);

@@ -185,3 +185,7 @@ WHERE m.ward IS NULL AND m.sex IS NULL AND p.age > m.mean_age;
 -- case: wards whose subtotal is large
 -- outcome: accepted
 SELECT COUNT(*) FROM patients WHERE ward IN (SELECT ward FROM patients GROUP BY ROLLUP (ward) HAVING COUNT(*) > 3);
+
+-- case: sums of one argument with all their totals
+-- outcome: accepted
+SELECT ward, sex, smoker, SUM(age) AS years FROM patients GROUP BY CUBE (ward, sex, smoker);

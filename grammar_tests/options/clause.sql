@@ -88,3 +88,13 @@ SELECT OPTIONS(anyway = true) sex, COUNT(*) FROM patients GROUP BY sex;
 -- outcome: accepted
 -- plain: SELECT SUM(n) FROM (SELECT sex, COUNT(*) AS n FROM patients GROUP BY sex)
 SELECT SUM(n) FROM (SELECT OPTIONS(anyway = TRUE) sex, COUNT(*) AS n FROM patients GROUP BY sex);
+
+-- case: no count is below 0
+-- outcome: accepted
+-- plain: SELECT ward, COUNT(*) AS n, SUM(age) AS years FROM patients GROUP BY ward
+SELECT OPTIONS(non_negative = true) ward, COUNT(*) AS n, SUM(age) AS years FROM patients GROUP BY ward;
+
+-- case: no cell of a cube is below 0
+-- outcome: accepted
+-- plain: SELECT ward, sex, smoker, COUNT(*) AS n FROM patients GROUP BY CUBE (ward, sex, smoker)
+SELECT OPTIONS(non_negative = true) ward, sex, smoker, COUNT(*) AS n FROM patients GROUP BY CUBE (ward, sex, smoker);

@@ -209,3 +209,13 @@ SELECT OPTIONS(max_unnest = 3) COUNT(*) FROM patients;
 -- policy: finds.toml
 -- instead: SELECT OPTIONS(max_rows_contributed = auto, epsilon = 0.5) COUNT(*) AS n FROM visits
 SELECT OPTIONS(max_rows_contributed = auto, within = 50) COUNT(*) AS n FROM visits;
+
+-- case: a median is in its range already
+-- outcome: refused D252 at 1:16
+-- instead: SELECT MEDIAN(age) FROM patients
+SELECT OPTIONS(non_negative = true) MEDIAN(age) FROM patients;
+
+-- case: nothing of public rows is noised
+-- outcome: refused D252 at 1:16
+-- instead: SELECT COUNT(*) FROM wards
+SELECT OPTIONS(non_negative = true) COUNT(*) FROM wards;

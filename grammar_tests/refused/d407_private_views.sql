@@ -32,10 +32,42 @@ SELECT minutes, kind, MONTH(visited_on) AS month, DAY(visited_on) AS day FROM vi
 CREATE PRIVATE VIEW v AS
 SELECT age, sex, ward, minutes, kind FROM patients JOIN visits USING (patient_id);
 
+-- case: too many combinations for a table of synthetic rows
+-- outcome: refused D408
+-- instead: CREATE PRIVATE VIEW d408_d WITH (method = 'mst') AS SELECT age, YEAR(born) AS year, sex, insured FROM patients
+CREATE PRIVATE VIEW v WITH (method = 'mwem') AS
+SELECT age, YEAR(born) AS year, sex, ward, insured FROM patients;
+
+-- case: a method that nobody knows
+-- outcome: refused D105 at 1:38
+-- instead: CREATE PRIVATE VIEW d105_a WITH (method = 'mst') AS SELECT sex, ward FROM patients
+CREATE PRIVATE VIEW v WITH (method = 'aim') AS SELECT sex, ward FROM patients;
+
+-- case: ranges of synthetic rows
+-- outcome: refused D105
+-- instead: CREATE PRIVATE VIEW d105_b WITH (method = 'mwem') AS SELECT age, sex FROM patients
+CREATE PRIVATE VIEW v WITH (ranges = (age), method = 'mwem') AS SELECT age, sex FROM patients;
+
+-- case: synthetic rows without a delta
+-- policy: pure.toml
+-- outcome: refused D304
+-- instead: CREATE PRIVATE VIEW d304_a AS SELECT sex, ward FROM patients
+CREATE PRIVATE VIEW v WITH (method = 'mst') AS SELECT sex, ward FROM patients;
+
 -- case: an aggregate that leaves the counts out
 -- outcome: refused D409 at 1:8
 -- instead: SELECT SUM(age * n) / SUM(n) FROM headcounts
 SELECT AVG(age) FROM headcounts;
+
+-- case: a sum that a private view does not have
+-- outcome: refused D409 at 1:8
+-- instead: SELECT SUM(n) FROM headcounts
+SELECT SUM(age) FROM headcounts;
+
+-- case: a column that is summed and counted by
+-- outcome: refused D105
+-- instead: CREATE PRIVATE VIEW d105_c WITH (sums = (age)) AS SELECT age, sex FROM patients
+CREATE PRIVATE VIEW v WITH (ranges = (age), sums = (age)) AS SELECT age, sex FROM patients;
 
 -- case: a private view of groups
 -- outcome: refused D409

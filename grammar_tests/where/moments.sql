@@ -51,3 +51,11 @@ SELECT COUNT(*) AS n FROM (SELECT patient_id, left_at - arrived_at AS stay FROM 
 -- case: the days since a moment
 -- outcome: accepted
 SELECT AVG(date_diff('day', arrived_at, '2025-01-01')) AS days, AVG(date_diff('week', noted_at, TIMESTAMP '2025-01-01')) AS weeks FROM journeys;
+
+-- case: days since a month before a day
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM visits WHERE visited_on >= DATE '2023-03-31' - INTERVAL '1' MONTH AND visited_on < DATE '2023-03-31' + INTERVAL 40 DAY;
+
+-- case: a day between a day and a midnight, or after a moment of a day
+-- outcome: accepted
+SELECT COUNT(*) AS n FROM visits WHERE visited_on BETWEEN DATE '2022-12-01' + INTERVAL 1 MONTH AND TIMESTAMP '2023-06-30 00:00:00' OR visited_on > DATE '2023-12-31' + INTERVAL 12 HOUR OR visited_on IN (TIMESTAMP '2022-07-14 00:00:00', DATE '2022-07-01' + INTERVAL 2 WEEK);

@@ -57,6 +57,7 @@ TITLES = {
     "persons": "COUNT(*): 40 releases in each row",
     "edge": "whole calls, ms",
     "workloads": "root mean squared errors, 20 draws",
+    "together": "through the engine, 20 draws",
     "synthetic": "total variation, mean of 1 data sets",
     "budget": "how many fit epsilon 1, delta 1e-06",
 }

@@ -6,15 +6,21 @@ import csv
 import json
 import math
 import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 
 import dpsql
+from dpsql.audit.oracles import sensitivity
 from dpsql.batch.bill import Bill, first_bill
 from dpsql.batch.script import read
 from dpsql.cli import main
+from dpsql.engines.duckdb import DuckDB
 from dpsql.errors import InterfaceError
 from dpsql.plan import joint
 
@@ -139,6 +145,43 @@ def test_a_run_that_was_stopped_is_resumed(data: Path, monkeypatch: pytest.Monke
         assert db.budget.spent == pytest.approx(1, rel=2e-3)
 
 
+def test_two_runs_at_once_pay_once_and_agree(data: Path) -> None:
+    """Whoever comes second waits, and is told what the first was."""
+    command = [sys.executable, "-m", "dpsql.cli", "run", str(data), str(data.with_name("asked.sql"))]
+    runs = [
+        subprocess.Popen(
+            [*command, "--epsilon", "1", "--out", str(data.with_name(out))], stdout=subprocess.DEVNULL
+        )
+        for out in ("first", "second")
+    ]
+    assert [each.wait(timeout=120) for each in runs] == [0, 0]
+    ours, theirs = (
+        {path.name: path.read_text() for path in sorted(data.with_name(out).glob("*.csv"))}
+        for out in ("first", "second")
+    )
+    assert len(ours) == 9
+    assert ours == theirs
+    with dpsql.connect(str(data)) as db:
+        assert db.budget.spent == pytest.approx(1.0, rel=0.01)
+        assert len(db.purchases) == 2
+
+
+def test_a_table_that_does_not_exist_for_an_analyst_is_refused_as_any_other(
+    data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Planned with the statements around it, or not at all."""
+    said = []
+    for hidden in ("people", "nobodys"):
+        text = POLICY.replace("[unit]", '[analysts.ana]\ntables = ["places"]\n[unit]') + PLACES
+        data.with_suffix(".toml").write_text(text)
+        with duckdb.connect(str(data)) as connection:
+            connection.execute("CREATE TABLE IF NOT EXISTS places AS SELECT 1 AS place")
+        data.with_name("asked.sql").write_text(f"SELECT COUNT(*) FROM {hidden} WHERE age < 5; SELECT 1;")
+        assert run(data, hidden, "--analyst", "ana") == 1
+        said.append(capsys.readouterr().err.replace(hidden, "it").replace("^" * len(hidden), "^^"))
+    assert said[0] == said[1]
+
+
 def test_statements_may_stay_apart(data: Path) -> None:
     asked = data.with_name("asked.sql")
     asked.write_text(FILE.replace("-- name: old", "-- workload: off\n-- name: old"))
@@ -202,6 +245,137 @@ def test_what_is_declared_differently_is_not_joined(data: Path) -> None:
     )
     bill = billed(data, text, 1.0)
     assert {item.task.name for item in bill.items if item.alone is not None} == TOGETHER
+
+
+PLACES = """
+[tables.places]
+public = true
+"""
+
+SUMS = """
+-- name: in_all
+SELECT SUM(age) AS years FROM people;
+-- name: years_by_sex
+SELECT sex, SUM(age) AS years FROM people GROUP BY sex;
+-- name: smoked
+SELECT SUM(age) FILTER (WHERE smoker) AS s, SUM(age) FILTER (WHERE NOT smoker AND sex = 'F') AS o FROM people;
+-- name: of_men
+SELECT SUM(p.age) AS years FROM people p WHERE sex = 'M';
+-- name: of_the_young
+SELECT SUM(age) AS years FROM people WHERE age < 30;
+"""
+
+
+def test_sums_of_one_argument_are_one_measurement_and_counts_another(data: Path) -> None:
+    """The sum over the young has a range of its own: it stays outside."""
+    bill = billed(data, FILE + SUMS, 2.0)
+    sets: dict[str, set[str]] = {}
+    for item in bill.items:
+        if item.alone is not None:
+            sets.setdefault(item.plan.digest, set()).add(item.task.name)
+    assert sorted(sets.values(), key=len) == [{"in_all", "years_by_sex", "smoked", "of_men"}, TOGETHER]
+
+
+def test_sums_agree_with_their_parts(data: Path) -> None:
+    data.with_name("asked.sql").write_text(SUMS)
+    assert run(data, "out") == 0
+    folder = data.with_name("out")
+    (whole,) = (float(row["years"]) for row in rows(folder, "in_all"))
+    by_sex = {row["sex"]: float(row["years"]) for row in rows(folder, "years_by_sex")}
+    (men,) = (float(row["years"]) for row in rows(folder, "of_men"))
+    assert by_sex["M"] == men
+    assert abs(whole - 247_500) < 30_000
+
+
+JOINED = """
+-- name: by_kind
+SELECT kind, COUNT(*) AS n FROM visits JOIN people ON visits.id = people.id GROUP BY kind ORDER BY kind;
+-- name: of_women
+SELECT COUNT(*) AS n FROM visits v JOIN people p ON p.id = v.id WHERE sex = 'F' AND day < 50;
+-- name: of_the_young
+SELECT kind, sex, COUNT(*) AS n FROM visits JOIN people USING (id) WHERE age < 30
+GROUP BY kind, sex ORDER BY ALL;
+-- name: nested
+SELECT COUNT(*) FILTER (WHERE age < 20 OR kind = 'x') AS a, COUNT(*) FILTER (WHERE day < 10) AS b
+FROM visits JOIN people USING (id);
+-- name: of_many
+SELECT COUNT(*) AS n FROM people JOIN visits USING (id) WHERE age >= 60;
+-- name: of_one_table
+SELECT COUNT(*) AS n FROM visits WHERE day < 20;
+"""
+VISITS = """
+[tables.visits]
+unit = { column = "id" }
+rows_per_unit = 4
+[tables.visits.columns]
+day = { range = [0, 99] }
+kind = { values = ["x", "y"] }
+"""
+
+
+@pytest.fixture
+def joined(data: Path) -> Path:
+    with duckdb.connect(str(data)) as connection:
+        connection.execute(
+            "CREATE TABLE visits AS SELECT id, (hash(id, k, 5) % 100)::INTEGER AS day, "
+            "['x', 'y'][(hash(id, k, 6) % 2)::INTEGER + 1] AS kind FROM people, range(4) AS t(k) "
+            "WHERE k <= id % 5"
+        )
+        for column in ("id", "day", "kind"):
+            connection.execute(f"ALTER TABLE visits ALTER {column} SET NOT NULL")
+    policy = POLICY.replace("epsilon = 10.0", "epsilon = 1e7").replace("epsilon = 5.0", "epsilon = 1e7")
+    data.with_suffix(".toml").write_text(policy + VISITS)
+    data.with_name("asked.sql").write_text(JOINED)
+    return data
+
+
+def test_the_same_joins_are_measured_together(joined: Path) -> None:
+    """However the sides of a condition and the tables are called; planted: a filter that is forgotten."""
+    bill = billed(joined, JOINED, 2.0)
+    together = {"by_kind", "of_women", "of_the_young", "nested"}
+    assert {item.task.name for item in bill.items if item.alone is not None} == together
+    asked, out = joined.with_name("asked.sql"), joined.with_name("out")
+    assert main(["run", str(joined), str(asked), "--epsilon", "1e6", "--out", str(out)]) == 0
+    wrong = [name for name, sql in named(JOINED).items() if not agrees(joined, name, sql)]
+    assert wrong == []
+    assert not agrees(joined, "of_women", named(JOINED)["of_women"].replace("AND day < 50", ""))
+
+
+def named(text: str) -> dict[str, str]:
+    parts = re.split(r"-- name: (\w+)\n", text)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def agrees(data: Path, name: str, sql: str) -> bool:
+    """Whether the rows of a file are DuckDB's, but for noise that is far below one."""
+    with duckdb.connect(str(data), read_only=True) as plain:
+        expected = [[str(value) for value in row] for row in plain.execute(sql).fetchall()]
+    numbers = [
+        [value for key, value in row.items() if not key.endswith("_margin")]
+        for row in rows(data.with_name("out"), name)
+    ]
+    return numbers == expected
+
+
+def test_a_person_moves_the_cells_of_a_join_by_no_more_than_is_declared(joined: Path, tmp_path: Path) -> None:
+    """Planted: a declared sensitivity of a quarter."""
+    fewer = []
+    for person in (4, 9, 4994):
+        path = tmp_path / f"without{person}.duckdb"
+        shutil.copy(joined, path)
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(f"DELETE FROM visits WHERE id = {person}")
+            connection.execute(f"DELETE FROM people WHERE id = {person}")
+        fewer.append((f"person {person}", DuckDB(path)))
+    (plan,) = {
+        item.plan.digest: item.plan for item in billed(joined, JOINED, 2.0).items if item.alone
+    }.values()
+    inner = plan.measures[0].measured
+    short = replace(inner, noise=replace(inner.noise, sensitivity=inner.noise.sensitivity // 4))
+    (stage,) = plan.stages
+    for measure, moves in ((inner, False), (short, True)):
+        made = replace(plan, stages=(replace(stage, measures=(measure,)),))
+        assert bool(sensitivity(made, DuckDB(joined), fewer)) is moves
 
 
 def test_a_statement_with_its_own_price_stays_outside(data: Path) -> None:

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -29,7 +30,7 @@ from dpsql.engines.unit_totals import UnitTotals
 from dpsql.facts import light_units
 from dpsql.ir.column import Interval
 from dpsql.ir.plan import MeasurePlan
-from dpsql.ir.relation import Relation
+from dpsql.ir.relation import Link, Relation
 
 SCHEMA = """
 CREATE TABLE people (person BIGINT);
@@ -421,6 +422,36 @@ def test_a_unit_without_values_in_a_column_has_totals_of_others(tmp_path: Path) 
     path.with_suffix(".toml").write_text(POLICY.format(delta=ZCDP))
     with dpsql.connect(path) as opened:
         assert differ(opened) == []
+
+
+def test_the_database_keeps_null_out_of_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then no condition does; planted: a condition is left out where a line has no visit."""
+    monkeypatch.setattr(
+        sys.modules[__name__], "QUERIES", ("SELECT ward, SUM(amount) FROM lines GROUP BY ward",)
+    )
+    missing = '"visit" IS NOT NULL'
+    for rows, filled in (("DELETE FROM lines WHERE visit IS NULL", " NOT NULL"), ("", "")):
+        path = tmp_path / f"link{len(filled)}.duckdb"
+        with duckdb.connect(str(path)) as connection:
+            connection.execute(SCHEMA)
+            connection.execute(rows)
+            if filled:
+                connection.execute("ALTER TABLE lines ALTER visit SET NOT NULL")
+        path.with_suffix(".toml").write_text(POLICY.format(delta=ZCDP))
+        with dpsql.connect(path) as opened:
+            assert differ(opened) == []
+            _, sums = everything(opened)
+            (planned,) = measures(opened)
+            assert (missing in sums.statement(planned)) is not bool(filled)
+    original = Link.__init__
+
+    def planted(self: Link, *values: Any, **named: Any) -> None:
+        original(self, *values, **named)
+        object.__setattr__(self, "filled", True)
+
+    monkeypatch.setattr(Link, "__init__", planted)
+    with dpsql.connect(path) as opened:
+        assert differ(opened)
 
 
 def test_sums_too_large_for_doubles_are_whole() -> None:

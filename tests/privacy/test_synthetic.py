@@ -19,12 +19,13 @@ import pytest
 from benchmarks.synthetic import EIGHT, GRID, MOST, allow, counts_of, made, made_up, off
 from dpsql.accounting import Budget, accountant
 from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent
+from dpsql.ir.synthetic import SyntheticPlan as Plan
 from dpsql.mechanisms.synthetic import consistent, counts, draws, measured, mst, mwem, systematic
 from dpsql.mechanisms.synthetic.counts import RowCounts
 from dpsql.mechanisms.synthetic.draws import Draws
 from dpsql.mechanisms.synthetic.measured import Marginal, Measured
 from dpsql.mechanisms.synthetic.methods import METHODS
-from dpsql.mechanisms.synthetic.plan import Plan, Shape
+from dpsql.mechanisms.synthetic.plan import Shape
 from dpsql.mechanisms.synthetic.whole_rows import whole_rows
 
 SIZES = (2, 3, 4, 5)
@@ -107,11 +108,21 @@ def test_marginals_are_exact() -> None:
         assert rows.marginal(columns).tolist() == list(expected.values())
 
 
-def test_what_could_wrap_or_fall_outside_is_refused() -> None:
+def test_what_would_wrap_is_cut() -> None:
+    """A sum, and a distance, whatever the weights: no number of rows makes anything fail."""
     codes = np.zeros((4, 1), dtype=np.int64)
-    with pytest.raises(OverflowError):
-        RowCounts(codes, np.full(4, 2**58 + 1), (1,), GRID)
-    assert RowCounts(codes, np.full(4, 2**58), (1,), GRID).marginal(()).tolist() == [2**60]
+    for weight, total in ((2**58 - 1, 2**60 - 4), (2**58, 2**60), (2**58 + 1, 2**60), (2**62, 2**60)):
+        rows = RowCounts(codes, np.full(4, weight), (1,), GRID)
+        assert rows.marginal(()).tolist() == [total]
+    many = np.full(100, 2**60)
+    assert counts.distance(many, np.zeros(100)) == 2**61
+    assert Draws.from_bytes((ChoiceEvent(1.0),), seeded("far")).choose(
+        [2**61, -(2**60)], GRID, ChoiceEvent(1.0)
+    ) in (0, 1)
+
+
+def test_what_falls_outside_is_no_table_of_counts() -> None:
+    codes = np.zeros((4, 1), dtype=np.int64)
     for wrong in (codes - 1, codes + 1, np.zeros((4, 2), dtype=np.int64), np.zeros((4, 1))):
         with pytest.raises(ValueError, match="code"):
             RowCounts(wrong, np.ones(4, dtype=np.int64), (1,), GRID)
@@ -120,7 +131,7 @@ def test_what_could_wrap_or_fall_outside_is_refused() -> None:
     plan = shaped("mst", (1, 1))
     others = RowCounts(codes, np.ones(4, dtype=np.int64), (1,), GRID)
     with pytest.raises(ValueError, match="not those that were planned"):
-        mst.measured(plan, others, Draws(plan.events, bytes))
+        mst.measured(plan, others, Draws.from_bytes(plan.events, bytes))
 
 
 def test_the_largest_distance_fits() -> None:
@@ -192,7 +203,7 @@ def test_what_is_too_large_is_refused() -> None:
 
 def test_only_what_was_paid_is_spent_and_once() -> None:
     noise, choice = GaussianEvent(GRID, 4.0 * GRID), ChoiceEvent(0.5)
-    spending = Draws((noise, choice, noise), seeded("once"))
+    spending = Draws.from_bytes((noise, choice, noise), seeded("once"))
     exact = ints(GRID, 0)
     for _ in range(2):
         assert (spending.noisy(exact, noise) != exact).all()
@@ -210,7 +221,7 @@ def test_all_that_was_paid_is_spent(method: str, sizes: tuple[int, ...]) -> None
     """And a table without rows, or with one value in a column, is a table like others."""
     plan = shaped(method, sizes)
     for rows in (0, 300):
-        recorder = Recorder(Draws(plan.events, seeded("spent")))
+        recorder = Recorder(Draws.from_bytes(plan.events, seeded("spent")))
         fitted = METHODS[method].fitted(
             METHODS[method].measured(plan, counts_of(made_up(sizes, rows, 4), sizes), recorder)
         )
@@ -225,7 +236,7 @@ def test_the_law_of_a_choice() -> None:
     """Scores M apart at epsilon: chances are exp(epsilon / 2) to 1; 6 deviations of 4,000 draws are .047."""
     event = ChoiceEvent(1.4)
     words = seeded("law")
-    first = [Draws((event,), words).choose([GRID, 0], GRID, event) == 0 for _ in range(4_000)]
+    first = [Draws.from_bytes((event,), words).choose([GRID, 0], GRID, event) == 0 for _ in range(4_000)]
     assert sum(first) / 4_000 == pytest.approx(1 / (1 + math.exp(-0.7)), abs=0.047)
 
 
@@ -299,7 +310,7 @@ def losses(method: str, plan: Plan) -> tuple[float, float]:
     weights = np.full(400, GRID)
     weights[-1] = 12_345
     chosen = METHODS[method]
-    recorder = Recorder(Draws(plan.events, seeded("units")))
+    recorder = Recorder(Draws.from_bytes(plan.events, seeded("units")))
     chosen.measured(plan, RowCounts(codes, weights, SIZES, GRID), recorder)
     found = Replay(recorder)
     for unit in (*range(20), *generator.choice(range(20, 49), 5, replace=False), 49):

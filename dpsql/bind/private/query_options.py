@@ -103,6 +103,13 @@ def _check_number(ctx: Context, option: Option) -> None:
         )
 
 
+def non_negative_of(node: exp.Select) -> Option | None:
+    """Return the option that raises released numbers to 0."""
+    options = options_of(node)
+    option = None if options is None else options.get("non_negative")
+    return option if option is not None and option.value is True else None
+
+
 def refuse_clip(ctx: Context, node: exp.Select, source: RowBuilder | None) -> None:
     """Refuse options that need a release, in a SELECT that has none."""
     options = options_of(node)
@@ -110,14 +117,14 @@ def refuse_clip(ctx: Context, node: exp.Select, source: RowBuilder | None) -> No
         return
     _check_unit(ctx, node, source)
     _refuse_other_group(node)
-    option = options.get(*_ROWS, CLAIMS, "weights")
+    option = options.get(*_ROWS, CLAIMS, "weights", "non_negative")
     if option is not None:
         raise refuse(
             "D252",
             f"{option.name} means nothing here",
             option.span,
             label=f"this SELECT does not aggregate over the {ctx.known.unit}s: nothing is "
-            + ("noised" if option.name == "weights" else "clipped"),
+            + ("noised" if option.name in ("weights", "non_negative") else "clipped"),
             help=f"give it to the SELECT that aggregates over the {ctx.known.unit}s",
         )
 

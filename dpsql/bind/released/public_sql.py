@@ -6,6 +6,7 @@ Stars are expanded, so that they leave out the hidden columns with half-widths a
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -72,7 +73,8 @@ def with_names(bound: Open, names: tuple[str, ...], fresh: Fresh) -> Open:
     listed += [column(name, alias) for name in bound.hidden]
     tree = exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)))
     counts = bound.counts and columns[bound.columns.index(bound.counts)]
-    return Open(tree, columns, bound.margins, None, bound.released, bound.totals, counts)
+    sums = tuple(replace(each, name=columns[bound.columns.index(each.name)]) for each in bound.sums)
+    return Open(tree, columns, bound.margins, None, bound.released, bound.totals, counts, sums)
 
 
 def with_clauses(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Open:
@@ -80,7 +82,7 @@ def with_clauses(bound: Open, clauses: dict[str, exp.Expr], fresh: Fresh) -> Ope
     alias = fresh("sub")
     listed = [column(name, alias) for name in (*bound.columns, *bound.hidden)]
     tree = exp.Select(expressions=listed, from_=exp.From(this=aliased(bound.tree, alias)), **clauses)
-    return Open(tree, bound.columns, bound.margins, None, bound.released, bound.totals, bound.counts)
+    return replace(bound, tree=tree, rows=None)
 
 
 def open_set_operation(

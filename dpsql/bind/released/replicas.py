@@ -290,6 +290,16 @@ _LINEAR = (exp.Add, exp.Sub, exp.Mul, exp.Neg, exp.Paren, exp.Alias)
 _ADDED = (exp.Sum, exp.Avg)
 _PICKED = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 _FLOATS = (exp.DataType.Type.DOUBLE, exp.DataType.Type.FLOAT)
+_WHOLE = (exp.DataType.Type.INT, exp.DataType.Type.BIGINT, exp.DataType.Type.INT128)
+_ROUNDS = "rounds"
+"""Marks a cast of a number with noise to a whole one: over replicas it is rounded, which fails for none."""
+
+
+def _rounded(node: exp.Expr) -> exp.Expr:
+    """Return the SELECT with casts of numbers with noise to whole ones as what rounds them."""
+    for cast in [each for each in node.find_all(exp.Cast) if each.meta.get(_ROUNDS)]:
+        cast.replace(exp.Round(this=cast.this))
+    return node
 
 
 @dataclass
@@ -430,14 +440,16 @@ class _Select(_Rows):
             return Kind.OPEN
         if worst is not Kind.DRAWN:
             return worst
-        floats = isinstance(node, exp.Cast) and node.to.this in _FLOATS
+        to = node.to.this if isinstance(node, exp.Cast) and not isinstance(node, exp.TryCast) else None
+        if to in _WHOLE:
+            node.meta[_ROUNDS] = True
         first = isinstance(node, exp.Round | exp.Coalesce) or (
             isinstance(node, exp.Filter) and isinstance(node.this, _ADDED)
         )
         if (
             isinstance(node, _LINEAR)
             or (added and not isinstance(node.this, exp.Distinct | exp.Order))
-            or (floats and not isinstance(node, exp.TryCast))
+            or to in (*_FLOATS, *_WHOLE)
             or (first and max(kinds[1:], default=Kind.EXACT) is Kind.EXACT)
         ):
             guards += needed
@@ -540,7 +552,7 @@ class _Select(_Rows):
     def written(self, drawn: bool, last: bool = False) -> exp.Query:
         """Return the SELECT with ``#id``, and over replicas if ``drawn``; ``last``: with its guards."""
         subqueries = self._subqueries() if drawn else {}
-        made = self.node.copy() if not drawn else _replaced(self.node, subqueries)
+        made = self.node.copy() if not drawn else _rounded(_replaced(self.node, subqueries))
         assert isinstance(made, exp.Select)
         ids: list[exp.Expr] = []
         for i, item in enumerate(self.items):

@@ -30,6 +30,14 @@ class Private:
     scope: Scope
 
 
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """A column of sums of a private view; ``full``: each of the rows that are summed has a value."""
+
+    name: str
+    full: bool
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Open:
     """Ordinary SQL over released and public tables, with the outputs ``columns``.
@@ -39,7 +47,8 @@ class Open:
     as a relation, for joins with private rows; only a public table or a plain selection from one has it.
     ``totals`` names, for each column that is a key of ROLLUP or the like, the further output that is 1 in the
     rows of which it is no key. The rows of a private view stand for as many rows as the column ``counts``
-    says; it is '' where that column was left out, and None for all other rows.
+    says; it is '' where that column was left out, and None for all other rows. ``sums`` are columns with sums
+    over those rows.
     """
 
     tree: exp.Query | exp.Table
@@ -49,6 +58,7 @@ class Open:
     released: bool = False
     totals: tuple[str | None, ...] = ()
     counts: str | None = None
+    sums: tuple[Summed, ...] = ()
 
     @property
     def hidden(self) -> tuple[str, ...]:

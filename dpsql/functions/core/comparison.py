@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from dpsql.functions import MANY, Argument, ArgumentError, Arguments, Function, together
 from dpsql.functions.core.conversion import converted, sure
-from dpsql.functions.core.ranges import any_null, truth
+from dpsql.functions.core.literals import literal_sql
+from dpsql.functions.core.ranges import any_null, date_of, known, truth
 from dpsql.functions.core.types import UHUGEINT, common_type
-from dpsql.ir.column import VARCHAR, Fact, Kind, Type
+from dpsql.ir.column import DATE, VARCHAR, Fact, Kind, Type
+from dpsql.ir.scalar import Literal
 
 
 def in_one_type(texts: tuple[str, ...], arguments: Arguments) -> tuple[str, ...]:
@@ -20,6 +22,27 @@ def in_one_type(texts: tuple[str, ...], arguments: Arguments) -> tuple[str, ...]
     if all(_natural(argument, target) for argument in arguments):
         return texts
     return tuple(converted(text, argument, target) for text, argument in zip(texts, arguments, strict=True))
+
+
+def _compared(texts: tuple[str, ...], arguments: Arguments) -> tuple[str, ...]:
+    """Return the arguments in one type, or DATEs and constant midnights as days: these skip rows unread."""
+    if comparison_type(arguments).kind is not Kind.TIMESTAMP:
+        return in_one_type(texts, arguments)
+    pairs = zip(texts, arguments, strict=True)
+    days = [text if argument.kind is Kind.DATE else _midnight(argument) for text, argument in pairs]
+    return in_one_type(texts, arguments) if None in days else tuple(map(str, days))
+
+
+def _midnight(argument: Argument) -> str | None:
+    """Print the DATE that begins at a constant TIMESTAMP; None if none does, or if there is no such constant.
+
+    The facts of what is printed hold in any row: where the range is one moment, the argument is a constant.
+    """
+    moments = known(argument)
+    if argument.fact.nullable or argument.kind is not Kind.TIMESTAMP or moments.low != moments.high:
+        return None
+    day = date_of(moments.low)
+    return None if day is None else literal_sql(Literal(day, DATE))
 
 
 def comparison_type(arguments: Arguments) -> Type:
@@ -54,7 +77,7 @@ def _distinct_result(arguments: Arguments, type: Type | None) -> Fact:
 
 def _operator(sign: str) -> Function:
     def render(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-        left, right = in_one_type(texts, arguments)
+        left, right = _compared(texts, arguments)
         return f"({left} {sign} {right})"
 
     name = sign.lower().replace(" ", "_")
@@ -66,12 +89,12 @@ _ORDERED = ("<", "<=", ">", ">=")
 
 
 def _between(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    value, low, high = in_one_type(texts, arguments)
+    value, low, high = _compared(texts, arguments)
     return f"({value} BETWEEN {low} AND {high})"
 
 
 def _in(texts: tuple[str, ...], arguments: Arguments, type: Type | None) -> str:
-    value, *listed = in_one_type(texts, arguments)
+    value, *listed = _compared(texts, arguments)
     return f"({value} IN ({', '.join(listed)}))"
 
 

@@ -38,6 +38,8 @@ _SMALL = {"TINYINT", "UTINYINT", "SMALLINT", "USMALLINT", "BOOLEAN"}
 DAY = 86_400_000_000
 """Microseconds in a day."""
 
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+
 
 def known(argument: Argument) -> Interval:
     """Return the known range of a number, else EVERYWHERE. Only small types count as a range."""
@@ -70,9 +72,17 @@ def ordinal(value: Value) -> Number:
         naive = value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
         return (naive - datetime.datetime(1970, 1, 1)) // datetime.timedelta(microseconds=1)
     if isinstance(value, datetime.date):
-        return value.toordinal() - 719_163
+        return value.toordinal() - _EPOCH
     assert isinstance(value, bool | int | float | Decimal)
     return int(value) if isinstance(value, bool | int) else float(value)
+
+
+def date_of(moment: Number) -> datetime.date | None:
+    """Return the date that begins at a moment; None if none of Python's dates does."""
+    day, clock = divmod(moment, DAY) if math.isfinite(moment) else (math.inf, 0)
+    if clock or not 1 <= day + _EPOCH <= datetime.date.max.toordinal():
+        return None
+    return datetime.date.fromordinal(int(day) + _EPOCH)
 
 
 def within(type: Type, interval: Interval, nullable: bool) -> Fact:

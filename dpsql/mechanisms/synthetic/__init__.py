@@ -14,7 +14,8 @@
     method   = METHODS["mwem"]
     plan     = method.plan(Shape(sizes, clip, step), lambda share: accountant.allowance(..., share, False))
     ...        the caller debits plan.events
-    measured = method.measured(plan, RowCounts(codes, weights, sizes, step), Draws(plan.events, os.urandom))
+    draws    = Draws.from_bytes(plan.events, os.urandom)
+    measured = method.measured(plan, RowCounts(codes, weights, sizes, step), draws)
     fitted   = method.fitted(measured)
     ...        fitted.total, fitted.marginal((0, 3)), fitted.rows(20_000, os.urandom)
 

@@ -10,13 +10,14 @@ Test    tests/privacy/test_synthetic.py
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
 import numpy as np
 
 from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent
 from dpsql.mechanisms import exponential, gaussian
+from dpsql.mechanisms.exponential import Choose
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.strategies.strategy import Integers
 from dpsql.mechanisms.synthetic.plan import rate
@@ -35,21 +36,33 @@ class Spending(Protocol):
 
 
 class Draws:
-    """Draws from fresh random bytes."""
+    """Draws noise of events, and choices at rates, by two functions."""
 
-    def __init__(self, events: Iterable[Event], words: Words) -> None:
+    def __init__(
+        self, events: Iterable[Event], noise: Callable[[GaussianEvent, int], Integers], choices: Choose
+    ) -> None:
         self._left = Counter(events)
-        self._words = words
+        self._noise = noise
+        self._choices = choices
+
+    @classmethod
+    def from_bytes(cls, events: Iterable[Event], words: Words) -> Draws:
+        """Draw from fresh random bytes."""
+        return cls(
+            events,
+            lambda event, size: gaussian.draw(event.scale, size, words),
+            lambda choices, at: exponential.choose(choices, at, words),
+        )
 
     def noisy(self, exact: Integers, event: GaussianEvent) -> Integers:
         self._spend(event)
-        return np.asarray(exact + gaussian.draw(event.scale, len(exact), self._words), dtype=np.int64)
+        return np.asarray(exact + self._noise(event, len(exact)), dtype=np.int64)
 
     def choose(self, scores: Sequence[int], clip: int, event: ChoiceEvent) -> int:
         self._spend(event)
         at = rate(event, clip)
         choices = exponential.one_choice(scores, [0] * len(scores), at)
-        return int(exponential.choose(choices, at, self._words)[0][0])
+        return int(self._choices(choices, at)[0][0])
 
     def _spend(self, event: Event) -> None:
         if not self._left[event]:

@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from dpsql.ir.event import GaussianEvent
+from dpsql.ir.synthetic import SyntheticPlan
 from dpsql.mechanisms.strategies.strategy import Floats
 from dpsql.mechanisms.synthetic.counts import Columns, Counts
 from dpsql.mechanisms.synthetic.draws import Spending
-from dpsql.mechanisms.synthetic.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def read(written: Mapping[str, Any]) -> Measured:
     )
 
 
-def check(plan: Plan, counts: Counts) -> None:
+def check(plan: SyntheticPlan, counts: Counts) -> None:
     """Raise unless these are counts of the columns that were planned for, before anything is spent."""
     if (counts.sizes, counts.step) != (plan.sizes, plan.step):
         raise ValueError("the counts are not those that were planned for")

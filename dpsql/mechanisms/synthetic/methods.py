@@ -7,15 +7,17 @@ Test    tests/privacy/test_synthetic.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from dpsql.ir.synthetic import SyntheticPlan
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
 from dpsql.mechanisms.synthetic import mst, mwem
 from dpsql.mechanisms.synthetic.counts import Columns, Counts
 from dpsql.mechanisms.synthetic.draws import Spending
 from dpsql.mechanisms.synthetic.measured import Measured
-from dpsql.mechanisms.synthetic.plan import Allow, Plan, Shape
+from dpsql.mechanisms.synthetic.plan import Allow, Shape
 
 
 class Fitted(Protocol):
@@ -41,11 +43,15 @@ class Fitted(Protocol):
 class Method(Protocol):
     """A way to choose, to measure and to fit marginals."""
 
-    def plan(self, shape: Shape, allow: Allow) -> Plan:
+    def cells(self, sizes: Sequence[int]) -> int:
+        """Return the cells of the largest table that is held, for columns of these sizes."""
+        ...
+
+    def plan(self, shape: Shape, allow: Allow) -> SyntheticPlan:
         """Return the events; ValueError for what is too large, or where the price buys no noise."""
         ...
 
-    def measured(self, plan: Plan, counts: Counts, spending: Spending) -> Measured:
+    def measured(self, plan: SyntheticPlan, counts: Counts, spending: Spending) -> Measured:
         """Spend the plan's events on counts of the columns that were planned for."""
         ...
 

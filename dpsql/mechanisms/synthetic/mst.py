@@ -23,12 +23,14 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
+from dpsql.ir.synthetic import SyntheticPlan
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
 from dpsql.mechanisms.synthetic import systematic
@@ -42,10 +44,9 @@ from dpsql.mechanisms.synthetic.consistent import (
 from dpsql.mechanisms.synthetic.counts import MOST_TOTAL, Columns, Counts, distance
 from dpsql.mechanisms.synthetic.draws import Spending
 from dpsql.mechanisms.synthetic.measured import Measured, check, measure
-from dpsql.mechanisms.synthetic.plan import Allow, Plan, Shape, Shares, bought
+from dpsql.mechanisms.synthetic.plan import MOST_CELLS, Allow, Shape, Shares, bought
 
 METHOD = "mst"
-MOST_CELLS = 200_000
 SHARES = Shares(Fraction(20, 100), choices=Fraction(15, 100), two_columns=Fraction(65, 100))
 ALONE = Shares(Fraction(1), choices=Fraction(0), two_columns=Fraction(0))
 
@@ -57,17 +58,21 @@ _GUARD = 1e-6
 """Part of the total that is added to every cell, so that no row or column is empty."""
 
 
-def plan(shape: Shape, allow: Allow) -> Plan:
+def cells(sizes: Sequence[int]) -> int:
+    """Return the cells of the largest table that is held: of two columns."""
+    return math.prod(sorted(sizes)[-2:])
+
+
+def plan(shape: Shape, allow: Allow) -> SyntheticPlan:
     """Return the events; ValueError for two columns with too many values."""
-    largest = math.prod(sorted(shape.sizes)[-2:])
-    if largest > MOST_CELLS:
-        raise ValueError(f"two columns of {largest} cells: at most {MOST_CELLS}")
+    if cells(shape.sizes) > MOST_CELLS:
+        raise ValueError(f"two columns of {cells(shape.sizes)} cells: at most {MOST_CELLS}")
     columns = len(shape.sizes)
     shares = SHARES if columns > 1 else ALONE
     return bought(METHOD, shape, shares, (columns, columns - 1, columns - 1), allow)
 
 
-def measured(plan: Plan, counts: Counts, spending: Spending) -> Measured:
+def measured(plan: SyntheticPlan, counts: Counts, spending: Spending) -> Measured:
     """Spend the plan's events on these counts."""
     check(plan, counts)
     marginals = [measure((), plan.total, counts, spending)]
@@ -85,7 +90,7 @@ def fitted(measured: Measured) -> Tree:
     return Tree(measured)
 
 
-def _chosen(plan: Plan, released: Estimates, counts: Counts, spending: Spending) -> list[Columns]:
+def _chosen(plan: SyntheticPlan, released: Estimates, counts: Counts, spending: Spending) -> list[Columns]:
     """Choose a spanning tree, an edge at a time (Kruskal)."""
     if len(plan.sizes) == 1:
         return []

@@ -29,6 +29,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dpsql.ir.synthetic import SyntheticPlan
 from dpsql.mechanisms.sampler import Words
 from dpsql.mechanisms.strategies.strategy import Floats, Integers
 from dpsql.mechanisms.synthetic import systematic
@@ -36,10 +37,9 @@ from dpsql.mechanisms.synthetic.consistent import estimates, not_negative, runni
 from dpsql.mechanisms.synthetic.counts import MOST_TOTAL, Columns, Counts, distance, index
 from dpsql.mechanisms.synthetic.draws import Spending
 from dpsql.mechanisms.synthetic.measured import Marginal, Measured, check, measure
-from dpsql.mechanisms.synthetic.plan import Allow, Plan, Shape, Shares, bought
+from dpsql.mechanisms.synthetic.plan import MOST_CELLS, Allow, Shape, Shares, bought
 
 METHOD = "mwem"
-MOST_CELLS = 200_000
 ROUNDS = 30
 SHARES = Shares(one_column=Fraction(0), choices=Fraction(3, 10), two_columns=Fraction(7, 10))
 
@@ -52,15 +52,20 @@ _GUARD = 1e-6
 """Part of the total that is added where a count may be 0."""
 
 
-def plan(shape: Shape, allow: Allow) -> Plan:
+def cells(sizes: Sequence[int]) -> int:
+    """Return the cells of the largest table that is held: of all columns."""
+    return math.prod(sizes)
+
+
+def plan(shape: Shape, allow: Allow) -> SyntheticPlan:
     """Return the events; ValueError for a table with too many cells."""
-    if math.prod(shape.sizes) > MOST_CELLS:
-        raise ValueError(f"a table of {math.prod(shape.sizes)} cells: at most {MOST_CELLS}")
+    if cells(shape.sizes) > MOST_CELLS:
+        raise ValueError(f"a table of {cells(shape.sizes)} cells: at most {MOST_CELLS}")
     rounds = min(ROUNDS, len(_candidates(shape.sizes)))
     return bought(METHOD, shape, SHARES, (0, rounds, rounds), allow)
 
 
-def measured(plan: Plan, counts: Counts, spending: Spending) -> Measured:
+def measured(plan: SyntheticPlan, counts: Counts, spending: Spending) -> Measured:
     """Spend the plan's events on these counts."""
     check(plan, counts)
     grid = _Grid(plan.sizes)

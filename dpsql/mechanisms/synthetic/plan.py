@@ -22,12 +22,16 @@ from fractions import Fraction
 from typing import TypeAlias
 
 from dpsql.ir.allowance import Allowance
-from dpsql.ir.event import ChoiceEvent, Event, GaussianEvent
+from dpsql.ir.event import ChoiceEvent, GaussianEvent
+from dpsql.ir.synthetic import SyntheticPlan
 from dpsql.mechanisms import gaussian
 from dpsql.mechanisms.sampler import SCALE_LIMIT
 
 Allow: TypeAlias = Callable[[Fraction], Allowance]
 """What a share of the price buys."""
+
+MOST_CELLS = 200_000
+"""Cells of a table that is held."""
 
 TOTAL = Fraction(1, 50)
 """Share of the price for the number of all rows; every other marginal also says something of it."""
@@ -43,24 +47,6 @@ class Shares:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
-    """The events of one measurement; ``clip`` is in grid steps, ``step`` of them to a row."""
-
-    method: str
-    sizes: tuple[int, ...]
-    clip: int
-    step: int
-    total: GaussianEvent
-    one_column: tuple[GaussianEvent, ...]
-    choices: tuple[ChoiceEvent, ...]
-    two_columns: tuple[GaussianEvent, ...]
-
-    @property
-    def events(self) -> tuple[Event, ...]:
-        return (self.total, *self.one_column, *self.choices, *self.two_columns)
-
-
-@dataclass(frozen=True, slots=True)
 class Shape:
     """What is asked: the columns' sizes, the most that a unit adds in L1, and a row, both in grid steps."""
 
@@ -73,7 +59,9 @@ class Shape:
             raise ValueError("synthetic rows need columns with values, a clip and a step")
 
 
-def bought(method: str, shape: Shape, shares: Shares, numbers: tuple[int, int, int], allow: Allow) -> Plan:
+def bought(
+    method: str, shape: Shape, shares: Shares, numbers: tuple[int, int, int], allow: Allow
+) -> SyntheticPlan:
     """Return the plan for so many marginals of one column, choices, and marginals of two columns."""
     rest = 1 - TOTAL
     each = [
@@ -83,7 +71,7 @@ def bought(method: str, shape: Shape, shares: Shares, numbers: tuple[int, int, i
         )
     ]
     ones, choices, twos = numbers
-    return Plan(
+    return SyntheticPlan(
         method,
         shape.sizes,
         shape.clip,

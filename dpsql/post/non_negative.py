@@ -1,0 +1,48 @@
+"""OPTIONS(non_negative = true): released sums that cannot be below 0 are raised to it.
+
+    device    COUNT(*)      with the option
+    phone     9204 ± 41        9204 ± 41
+    watch      -15 ± 41           0 ± 41
+
+Claim   it tells nothing more, and a margin of one sum holds as before.
+Proof   It is computed from what is released. What lies below 0 is moved towards the truth, which does not.
+Test    tests/unit/test_non_negative.py
+
+It biases: noise that falls below 0 is cut off, and noise above stays, so that many small groups add up to too
+much. Cells that are measured together become the nearest ones that are not negative, as the strategy measured
+them: totals stay the sums of their parts, and a cell is raised at the cost of those beside it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from dpsql.ir.plan import Applied, MeasurePlan
+from dpsql.ir.table import ReleasedTable
+from dpsql.mechanisms.strategies.nonnegative import nearest
+from dpsql.mechanisms.strategies.whole_cells import whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray  # numpy loads its typing apart, and slowly
+
+
+def raised(released: ReleasedTable, planned: MeasurePlan) -> ReleasedTable:
+    """Return a released table whose sums are not below 0, where none can be."""
+    sums = released.sums.copy()
+    for place, statistic in enumerate(planned.measure.statistics):
+        if statistic.never_negative:
+            sums[:, place] = np.maximum(sums[:, place], 0)
+    return ReleasedTable(released.groups, sums)
+
+
+def raised_cells(cells: NDArray[np.object_], applied: Applied) -> NDArray[np.object_]:
+    """Return the nearest whole cells that are not below 0."""
+    if min(cells, default=0) >= 0:
+        return cells
+    covariance = applied.strategy.covariance_of(np.eye(applied.strategy.cells))
+    precision = np.linalg.inv(covariance).astype(np.float64)
+    near = nearest(cells.astype(np.float64), precision)
+    found, _ = whole(near, *applied.grams, unit=applied.unit, least=0)
+    return found.astype(object)

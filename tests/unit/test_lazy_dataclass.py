@@ -1,0 +1,138 @@
+"""Each class here is made twice, as a standard dataclass and as one compiled late: they behave alike."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from dpsql.lazy_dataclass import dataclass
+
+OPTIONS: list[dict[str, Any]] = [
+    {},
+    {"frozen": True},
+    {"slots": True},
+    {"frozen": True, "slots": True},
+    {"frozen": True, "slots": True, "eq": False},
+    {"frozen": True, "slots": True, "repr": False},
+    {"frozen": True, "slots": True, "eq": False, "weakref_slot": True},
+]
+MAKERS: list[Callable[..., Any]] = [dataclasses.dataclass, dataclass]
+
+
+def point(make: Callable[..., Any], options: dict[str, Any]) -> Any:
+    @make(**options)
+    class Point:
+        x: int
+        y: list[int] = dataclasses.field(default_factory=list)
+        hidden: str = dataclasses.field(default="h", repr=False, compare=False)
+        _: dataclasses.KW_ONLY
+        z: float = 0.5
+
+    return Point
+
+
+def seen(make: Callable[..., Any], options: dict[str, Any]) -> list[object]:
+    """What can be seen of a class and its instances."""
+    cls = point(make, options)
+    one, same, other = cls(1, [2]), cls(1, [2], "other"), cls(1, [2], z=0.25)
+    outcomes: list[object] = [repr(one) if options.get("repr", True) else None]
+    outcomes += [one == same, one == other, one == (1, [2]), one != other]
+    outcomes += [[field.name for field in dataclasses.fields(one)], cls.__match_args__, cls.__qualname__]
+    outcomes += [dataclasses.asdict(one), dataclasses.astuple(dataclasses.replace(one, x=7))]
+    outcomes += [dataclasses.astuple(copy.deepcopy(one)), hasattr(one, "__dict__"), cls(3).y is cls(3).y]
+    for act in (
+        lambda: hash(one) if options.get("eq", True) else None,
+        lambda: setattr(one, "x", 2),
+        lambda: delattr(one, "x"),
+        lambda: cls(),
+        lambda: cls(1, [], "h", 2.0),
+        lambda: cls(x=1, w=2),
+        lambda: weakref.ref(one) and None,
+    ):
+        try:
+            outcomes.append(act())
+        except Exception as error:  # whatever it is: the same for both
+            outcomes.append(type(error))
+    match cls(4, z=2.0):
+        case cls(x, y, z=z):
+            outcomes.append((x, y, z))
+    return outcomes
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_like_a_standard_dataclass(options: dict[str, Any]) -> None:
+    standard, late = (seen(make, options) for make in MAKERS)
+    assert late == standard
+
+
+def derived(make: Callable[..., Any]) -> tuple[object, ...]:
+    @make(frozen=True, slots=True)
+    class Base:
+        a: int
+        b: int = 2
+        total: int = dataclasses.field(init=False, default=0)
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "total", self.a + self.b)
+
+    @make(frozen=True, slots=True)
+    class Derived(Base):
+        """Its base has fields, and a hook after the constructor."""
+
+        c: int = 3
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Derived)
+
+        def __repr__(self) -> str:
+            return "its own"
+
+    one = Derived(1)
+    late = Derived.__hash__ is not None and hash(one) == hash(Derived(1))
+    return (
+        *(dataclasses.astuple(one), one == Derived(5), repr(one), late, repr(Base(1)).rpartition(".")[2]),
+        *(Base(1) == Derived(1), Derived(1, c=9).c, Base(4).total, Derived.__slots__, Derived.__doc__),
+    )
+
+
+def test_bases_hooks_and_methods_of_its_own() -> None:
+    standard, late = (derived(make) for make in MAKERS)
+    assert late == standard
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Pickled: where processes hand over plans."""
+
+    name: str
+    numbers: tuple[int, ...] = ()
+
+
+def test_pickles() -> None:
+    kept = Kept("a", (1, 2))
+    assert pickle.loads(pickle.dumps(kept)) == kept
+    assert hash(pickle.loads(pickle.dumps(kept))) == hash(kept)
+
+
+def test_a_hash_is_that_of_what_is_compared() -> None:
+    cls = point(dataclass, {"frozen": True, "slots": True})
+    assert hash(cls(1, (2,), "a")) == hash(cls(1, (2,), "b"))
+    assert len({cls(1, (2,)), cls(1, (3,))}) == 2
+
+
+def test_many_threads_make_the_first_instances() -> None:
+    for _ in range(50):
+        cls, made = point(dataclass, {"frozen": True, "slots": True}), list[Any]()
+        threads = [threading.Thread(target=lambda cls=cls, made=made: made.append(cls(1))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert made == [cls(1)] * 4
