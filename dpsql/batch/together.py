@@ -35,8 +35,8 @@ from dpsql.planning import rewritten
 from dpsql.pricing import price_of
 from dpsql.session import Session
 from dpsql.session.kept_plans import Prepared
+from dpsql.workload.added_value import added_value
 from dpsql.workload.common_rows import Renamed, renamed
-from dpsql.workload.questions import added_by
 
 WORSE = 1.05
 """No statement is measured with others that would be less exact by more than this."""
@@ -61,7 +61,7 @@ class _Candidate:
         """What must be the same in statements that are measured together."""
         at_most, copies = self.facts.owned.at_most, self.facts.measure.copies
         proved = None if at_most is None else at_most // copies
-        added = added_by(self.renamed.measure.statistics[0])
+        added = added_value(self.renamed.measure.statistics)
         return repr(self.renamed.rows), repr(added), self.facts.rows, proved
 
 
